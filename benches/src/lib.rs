@@ -1,0 +1,1 @@
+//! Inputs and floors that the benchmarks share.

@@ -1,0 +1,2 @@
+//! The `nettrace` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Test data: the corpus of real traces, and `synth`, a writer that shares no code with the parser.
