@@ -1,1 +1,54 @@
-//! Reader of .NET nettrace streams.
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(feature = "mmap"), forbid(unsafe_code))]
+#![warn(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss
+)]
+#![cfg_attr(test, allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod blob;
+mod block;
+mod clock;
+mod damage;
+mod error;
+mod event;
+mod format;
+mod guid;
+mod limits;
+mod loss;
+#[cfg(feature = "mmap")]
+mod mapping;
+mod order;
+mod primitive;
+mod reader;
+mod schema;
+mod source;
+mod statistics;
+mod tables;
+
+pub use block::event::EventBlockHeader;
+pub use block::label_list::{Label, Labels, TraceId};
+pub use block::metadata::{Metadata, MetadataExtra};
+pub use block::stack::Stack;
+pub use block::thread::Thread;
+pub use block::trace::Trace;
+pub use block::{Block, BlockKind};
+pub use clock::{Clock, SystemTime, utc_text};
+pub use damage::{Class, Damage, Finding};
+pub use error::{Error, Fault, Foreign};
+pub use event::Event;
+pub use format::Version;
+pub use guid::Guid;
+pub use limits::Limits;
+pub use loss::Losses;
+#[cfg(feature = "mmap")]
+pub use mapping::Mapping;
+pub use order::TimeOrdered;
+pub use reader::Reader;
+pub use schema::{Field, FieldType, Schema};
+pub use source::{Buffered, Source, Span, Whole};
+pub use statistics::Statistics;

@@ -1,0 +1,57 @@
+//! Header of event and metadata blocks, versions 4 to 6 (format.md 6.1).
+//!
+//! | offset | bytes | | |
+//! |---|---|---|---|
+//! | 0 | 2 | header size, this field included | u16, at least 20; more is skipped |
+//! | 2 | 2 | flags: bit 0, compressed blob headers | u16 |
+//! | 4 | 8 | smallest timestamp in the block | i64, ticks |
+//! | 12 | 8 | largest timestamp in the block | i64, ticks |
+//! | size | … | blobs, to the block's end | |
+//!
+//! The two timestamps are reported and never used to leave out events: test writers store 0.
+
+use crate::error::{At, Fault};
+use crate::primitive::{Parsed, i64, u16};
+use nom::Parser;
+
+/// Header of a block of blobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventBlockHeader {
+    /// Bytes of the header; the first blob follows.
+    pub size: u16,
+    /// Whether blob headers are compressed.
+    pub is_compressed: bool,
+    /// Smallest timestamp in the block, in ticks; 0 from some writers.
+    pub min_ticks: i64,
+    /// Largest timestamp in the block, in ticks; 0 from some writers.
+    pub max_ticks: i64,
+}
+
+impl EventBlockHeader {
+    /// Reads the header from a block's content.
+    ///
+    /// # Errors
+    /// The fault when the content is too short or the header's size below 20.
+    pub fn parse(content: &[u8]) -> Result<EventBlockHeader, Fault> {
+        match header(content) {
+            Ok((_, header)) => Ok(header),
+            Err(error) => Err(crate::error::located(content, error).fault),
+        }
+    }
+}
+
+const LEAST_SIZE: u16 = 20;
+const FLAG_COMPRESSED: u16 = 1;
+
+/// The header; what is left begins with the first blob.
+pub(crate) fn header(input: &[u8]) -> Parsed<'_, EventBlockHeader> {
+    let (_, (size, flags, min_ticks, max_ticks)) = (u16, u16, i64, i64).parse(input)?;
+    if size < LEAST_SIZE {
+        return At::error(input, Fault::HeaderSize(size));
+    }
+    let header = EventBlockHeader { size, is_compressed: flags & FLAG_COMPRESSED != 0, min_ticks, max_ticks };
+    match input.get(usize::from(size)..) {
+        Some(rest) => Ok((rest, header)),
+        None => At::error(input, Fault::HeaderSize(size)),
+    }
+}

@@ -1,0 +1,307 @@
+//! Descriptions of event types (format.md 6.4, 7.3): who sends them, their id, name, level and
+//! fields.
+//!
+//! Versions 3 to 5 put one description into the payload of a blob; version 5 may add tags behind
+//! it. Version 6 has sized rows. How their field lists are written is in [`field_list`].
+
+mod field_list;
+
+use crate::damage::BlockDamage;
+use crate::error::{At, Fault, located};
+use crate::guid::Guid;
+use crate::primitive::{Parsed, guid, i32, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z, varuint32};
+use crate::schema::Schema;
+use nom::Parser;
+use nom::error::context;
+
+/// One event type: what a metadata id stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Metadata {
+    /// The id that events use.
+    pub id: u32,
+    /// Provider name.
+    pub provider: Box<str>,
+    /// Event id within the provider; 0 if it has none.
+    pub event_id: u32,
+    /// Event name; empty for native runtime events.
+    pub name: Box<str>,
+    /// Keywords. Manifest EventSources carry `0xF00000000000` in addition to their own.
+    pub keywords: u64,
+    /// Event version.
+    pub version: u32,
+    /// 0 log always, 1 critical, 2 error, 3 warning, 4 informational, 5 verbose.
+    pub level: u32,
+    /// Opcode; `None` when the stream does not say, which is not the same as 0.
+    pub opcode: Option<u8>,
+    /// The payload's fields.
+    pub schema: Schema,
+    /// What only some writers of version 6 store.
+    pub extra: Option<Box<MetadataExtra>>,
+}
+
+/// Optional parts of a version 6 description.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct MetadataExtra {
+    /// Text with placeholders for the fields.
+    pub message_template: Option<Box<str>>,
+    /// Description for people.
+    pub description: Option<Box<str>>,
+    /// The provider's guid.
+    pub provider_guid: Option<Guid>,
+    /// Further keys and values, in stored order.
+    pub pairs: Vec<(Box<str>, Box<str>)>,
+}
+
+fn text_utf16(bytes: &[u8]) -> Box<str> {
+    utf16_to_string(bytes).into_boxed_str()
+}
+
+fn text_utf8(bytes: &[u8]) -> Box<str> {
+    String::from_utf8_lossy(bytes).into()
+}
+
+/// A description in versions 3 to 5: the payload of a metadata blob. `damage` takes what is odd in
+/// it; `at` is the payload's place in its block.
+pub(crate) fn payload_v5<'a>(input: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<'a, Metadata> {
+    let (rest, (id, provider, event_id)) = context("metadata payload", (u32, utf16z, u32)).parse(input)?;
+    let (rest, (name, keywords)) = context("metadata payload", (utf16z, u64)).parse(rest)?;
+    let (rest, (version, level)) = context("metadata payload", (u32, u32)).parse(rest)?;
+    let mut metadata = Metadata {
+        id,
+        provider: text_utf16(provider),
+        event_id,
+        name: text_utf16(name),
+        keywords,
+        version,
+        level,
+        opcode: None,
+        schema: Schema::default(),
+        extra: None,
+    };
+    if rest.is_empty() {
+        return Ok((rest, metadata));
+    }
+    let list = field_list::v1(rest);
+    metadata.schema = list.schema;
+    let place = |rest: &[u8]| at.saturating_add(input.len() - rest.len());
+    if let Some(fault) = metadata.schema.opaque {
+        damage.note(place(list.stopped_at), "field list", fault);
+        // Where the tags would begin cannot be known any more.
+        return Ok((&[], metadata));
+    }
+    let mut rest = list.stopped_at;
+    while !rest.is_empty() {
+        match tag(rest) {
+            Ok((behind, tag)) => {
+                apply_tag(&mut metadata, tag, place(rest), damage);
+                rest = behind;
+            }
+            Err(error) => {
+                damage.row_lost(place(rest), rest.len(), "metadata tag", located(rest, error).fault);
+                break;
+            }
+        }
+    }
+    Ok((&[], metadata))
+}
+
+/// A tag of version 5 (format.md 6.6): i32 size of its payload, u8 kind, payload.
+struct Tag<'a> {
+    kind: u8,
+    payload: &'a [u8],
+}
+
+const TAG_OPCODE: u8 = 1;
+const TAG_V2_PARAMS: u8 = 2;
+
+fn tag(input: &[u8]) -> Parsed<'_, Tag<'_>> {
+    let (rest, (size, kind)) = (i32, u8).parse(input)?;
+    match usize::try_from(size).ok().and_then(|size| rest.split_at_checked(size)) {
+        Some((payload, rest)) => Ok((rest, Tag { kind, payload })),
+        None => At::error(input, Fault::TagSize(size)),
+    }
+}
+
+fn apply_tag(metadata: &mut Metadata, tag: Tag<'_>, at: usize, damage: &mut BlockDamage<'_>) {
+    match tag.kind {
+        TAG_OPCODE => {
+            // A longer payload than one byte is allowed, the rest is skipped.
+            if let Some(&opcode) = tag.payload.first() {
+                metadata.opcode = Some(opcode);
+            }
+        }
+        TAG_V2_PARAMS => {
+            if !metadata.schema.fields.is_empty() {
+                damage.note(at, "metadata tag", Fault::BothFieldLists);
+            }
+            metadata.schema = field_list::v2(tag.payload).schema;
+            if let Some(fault) = metadata.schema.opaque {
+                damage.note(at, "field list", fault);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Rows of a version 6 metadata block. Each carries its size: a broken row does not spoil the
+/// next, a size that leaves the block loses the rest.
+pub(crate) fn block_v6(content: &[u8], damage: &mut BlockDamage<'_>, mut define: impl FnMut(usize, Metadata, &mut BlockDamage<'_>)) {
+    let mut rest = match header_v6(content) {
+        Ok((rest, ())) => rest,
+        Err(error) => {
+            return damage.block_lost(0, content.len(), "metadata block header", located(content, error).fault);
+        }
+    };
+    while !rest.is_empty() {
+        let at = content.len() - rest.len();
+        let row = match sized(rest) {
+            Ok((behind, row)) => {
+                rest = behind;
+                row
+            }
+            Err(error) => {
+                return damage.rest_lost(at, rest.len(), "metadata row", located(rest, error).fault);
+            }
+        };
+        let row_at = at.saturating_add(2);
+        match row_v6(row, row_at, damage) {
+            Ok((_, metadata)) if metadata.id == 0 => {
+                damage.note(row_at, "metadata row", Fault::DefinesNothing(0));
+            }
+            Ok((_, metadata)) => define(row_at, metadata, damage),
+            Err(error) => {
+                let error = located(row, error);
+                damage.row_lost(row_at.saturating_add(error.at), row.len(), "metadata row", error.fault);
+            }
+        }
+    }
+}
+
+/// u16 header size, itself not included; skipped.
+fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
+    let (rest, size) = u16(input)?;
+    match rest.get(usize::from(size)..) {
+        Some(rest) => Ok((rest, ())),
+        None => At::error(input, Fault::HeaderSize(size)),
+    }
+}
+
+/// u16 size, itself not included, and so many bytes.
+fn sized(input: &[u8]) -> Parsed<'_, &[u8]> {
+    let (rest, size) = u16(input)?;
+    match rest.split_at_checked(usize::from(size)) {
+        Some((row, rest)) => Ok((rest, row)),
+        None => At::error(input, Fault::RowSize(u64::from(size))),
+    }
+}
+
+fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<'a, Metadata> {
+    let (rest, (id, provider, event_id, name)) = (varuint32, string_v6, varuint32, string_v6).parse(row)?;
+    let mut metadata = Metadata {
+        id,
+        provider: text_utf8(provider),
+        event_id,
+        name: text_utf8(name),
+        keywords: 0,
+        version: 0,
+        level: 0,
+        opcode: None,
+        schema: Schema::default(),
+        extra: None,
+    };
+    let place = |rest: &[u8]| at.saturating_add(row.len() - rest.len());
+    if rest.is_empty() {
+        return Ok((rest, metadata));
+    }
+    let list = field_list::v6(rest);
+    metadata.schema = list.schema;
+    if let Some(fault) = metadata.schema.opaque {
+        damage.note(place(list.stopped_at), "field list", fault);
+    }
+    // Unlike a version 1 list, a list of version 6 often tells where it ends although it cannot
+    // be understood.
+    let Some(rest) = list.behind else { return Ok((rest, metadata)) };
+    if rest.is_empty() {
+        return Ok((rest, metadata));
+    }
+    match sized(rest) {
+        Ok((behind, optional)) => {
+            let optional_at = place(rest).saturating_add(2);
+            optional_entries(&mut metadata, optional, optional_at, damage);
+            Ok((behind, metadata))
+        }
+        Err(error) => {
+            damage.row_lost(place(rest), rest.len(), "optional metadata", located(rest, error).fault);
+            Ok((rest, metadata))
+        }
+    }
+}
+
+fn optional_entries(metadata: &mut Metadata, input: &[u8], at: usize, damage: &mut BlockDamage<'_>) {
+    let mut rest = input;
+    while !rest.is_empty() {
+        match optional_entry(metadata, rest) {
+            Ok((behind, ())) => rest = behind,
+            Err(error) => {
+                let error = located(rest, error);
+                let place = at.saturating_add(input.len() - rest.len());
+                // An unknown kind has no size: entries before it stand, the list's size leads on.
+                match error.fault {
+                    Fault::UnknownEntry(_) => damage.note(place, "optional metadata", error.fault),
+                    fault => damage.row_lost(place, rest.len(), "optional metadata", fault),
+                }
+                return;
+            }
+        }
+    }
+}
+
+fn optional_entry<'a>(metadata: &mut Metadata, input: &'a [u8]) -> Parsed<'a, ()> {
+    let (rest, kind) = u8(input)?;
+    let rest = match kind {
+        1 => {
+            let (rest, opcode) = u8(rest)?;
+            metadata.opcode = Some(opcode);
+            rest
+        }
+        3 => {
+            let (rest, keywords) = u64(rest)?;
+            metadata.keywords = keywords;
+            rest
+        }
+        4 => {
+            let (rest, text) = string_v6(rest)?;
+            metadata.extra.get_or_insert_default().message_template = Some(text_utf8(text));
+            rest
+        }
+        5 => {
+            let (rest, text) = string_v6(rest)?;
+            metadata.extra.get_or_insert_default().description = Some(text_utf8(text));
+            rest
+        }
+        6 => {
+            let (rest, (key, value)) = (string_v6, string_v6).parse(rest)?;
+            metadata.extra.get_or_insert_default().pairs.push((text_utf8(key), text_utf8(value)));
+            rest
+        }
+        7 => {
+            let (rest, guid) = guid(rest)?;
+            metadata.extra.get_or_insert_default().provider_guid = Some(guid);
+            rest
+        }
+        8 => {
+            let (rest, level) = u8(rest)?;
+            metadata.level = u32::from(level);
+            rest
+        }
+        9 => {
+            let (rest, version) = u8(rest)?;
+            metadata.version = u32::from(version);
+            rest
+        }
+        other => return At::error(input, Fault::UnknownEntry(other)),
+    };
+    Ok((rest, ()))
+}

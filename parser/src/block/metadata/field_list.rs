@@ -1,0 +1,236 @@
+//! Field lists in their three forms: version 1 (V3 to V5), version 2 (tag of V5), and version 6
+//! (format.md 6.5, 6.7, 7.3).
+//!
+//! | form | a field is | its size |
+//! |---|---|---|
+//! | V1 | i32 type code, nested list if an object, utf16z name | not stored |
+//! | V2 | i32 size, utf16z name, i32 type code, element code or nested list | counts itself |
+//! | V6 | u16 size, string name, u8 type code, element type or nested list | does not count itself |
+//!
+//! A description that cannot be read makes the event opaque *from there on*: the fields before it
+//! stand. Within an object the same holds for its members, but then the fields behind the object
+//! are lost too, because where its bytes end is not known.
+
+use crate::error::{At, Fault, located};
+use crate::primitive::{Parsed, i32, string_v6, u8, u16, utf16_to_string, utf16z};
+use crate::schema::{DEPTH_LIMIT, Field, FieldType, Schema};
+
+/// What a list gave.
+pub(super) struct FieldList<'a> {
+    pub(super) schema: Schema,
+    /// Where reading stopped: behind the list, or at what could not be read.
+    pub(super) stopped_at: &'a [u8],
+    /// What follows the list, if that is known.
+    pub(super) behind: Option<&'a [u8]>,
+}
+
+// Type codes that need more than themselves.
+const CODE_OBJECT: i32 = 1;
+const CODE_ARRAY: i32 = 19;
+const CODE_FIXED_ARRAY: i32 = 22;
+const CODE_REL_LOC: i32 = 24;
+const CODE_DATA_LOC: i32 = 25;
+
+/// Reads `count` fields with `field`; stops at the first that cannot be read.
+fn fields<'a>(
+    mut input: &'a [u8],
+    count: u64,
+    mut field: impl FnMut(&'a [u8]) -> Parsed<'a, Field>,
+) -> FieldList<'a> {
+    // The count is not trusted: the loop ends with the bytes, and nothing is reserved for it.
+    let mut read = Vec::new();
+    for _ in 0..count {
+        match field(input) {
+            Ok((rest, field)) => {
+                read.push(field);
+                input = rest;
+            }
+            Err(error) => {
+                let error = located(input, error);
+                let stopped_at = input.get(error.at..).unwrap_or_default();
+                let schema = Schema { fields: read.into(), opaque: Some(error.fault) };
+                return FieldList { schema, stopped_at, behind: None };
+            }
+        }
+    }
+    let schema = Schema { fields: read.into(), opaque: None };
+    FieldList { schema, stopped_at: input, behind: Some(input) }
+}
+
+fn unreadable(input: &[u8], fault: Fault) -> FieldList<'_> {
+    FieldList { schema: Schema { fields: Box::default(), opaque: Some(fault) }, stopped_at: input, behind: None }
+}
+
+/// An i32 count. One that is larger than the bytes can hold costs nothing: reading ends with them.
+fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
+    let (rest, count) = i32(input)?;
+    match u64::try_from(count) {
+        Ok(count) => Ok((rest, count)),
+        Err(_) => At::error(input, Fault::FieldList),
+    }
+}
+
+/// A nested list must be readable to its end, or the object's extent is unknown.
+fn whole<'a>(list: FieldList<'a>) -> Parsed<'a, FieldType> {
+    match (list.schema.opaque, list.behind) {
+        (None, Some(behind)) => Ok((behind, FieldType::Object(list.schema.fields))),
+        (fault, _) => At::error(list.stopped_at, fault.unwrap_or(Fault::FieldList)),
+    }
+}
+
+fn name_utf16(input: &[u8]) -> Parsed<'_, Box<str>> {
+    utf16z(input).map(|(rest, name)| (rest, utf16_to_string(name).into_boxed_str()))
+}
+
+// -- version 1
+
+/// The list of versions 3 to 5: i32 count, then fields, type first.
+pub(super) fn v1(input: &[u8]) -> FieldList<'_> {
+    list_v1(input, DEPTH_LIMIT)
+}
+
+fn list_v1(input: &[u8], depth: usize) -> FieldList<'_> {
+    match count_i32(input) {
+        Ok((rest, count)) => fields(rest, count, |input| field_v1(input, depth)),
+        Err(_) => unreadable(input, Fault::FieldList),
+    }
+}
+
+fn field_v1(input: &[u8], depth: usize) -> Parsed<'_, Field> {
+    let (rest, code) = i32(input)?;
+    let (rest, kind) = if code == CODE_OBJECT {
+        match depth.checked_sub(1) {
+            Some(depth) => whole(list_v1(rest, depth))?,
+            None => return At::error(input, Fault::TypeDepth),
+        }
+    } else {
+        // Arrays and the types of version 6 are not allowed here.
+        match FieldType::scalar(code) {
+            Some(kind) => (rest, kind),
+            None => return At::error(input, Fault::TypeCode(code)),
+        }
+    };
+    let (rest, name) = name_utf16(rest)?;
+    Ok((rest, Field { name, kind }))
+}
+
+// -- version 2
+
+/// The list of a V2Params tag: i32 count, then sized fields.
+pub(super) fn v2(input: &[u8]) -> FieldList<'_> {
+    list_v2(input, DEPTH_LIMIT)
+}
+
+fn list_v2(input: &[u8], depth: usize) -> FieldList<'_> {
+    match count_i32(input) {
+        Ok((rest, count)) => fields(rest, count, |input| field_v2(input, depth)),
+        Err(_) => unreadable(input, Fault::FieldList),
+    }
+}
+
+fn field_v2(input: &[u8], depth: usize) -> Parsed<'_, Field> {
+    let (_, size) = i32(input)?;
+    // The size counts itself; what is longer than needed is skipped.
+    let split = usize::try_from(size).ok().filter(|size| *size >= 4);
+    let Some((description, rest)) = split.and_then(|size| input.split_at_checked(size)) else {
+        return At::error(input, Fault::FieldList);
+    };
+    let (description, _) = i32(description)?;
+    let (description, name) = name_utf16(description)?;
+    let (_, kind) = type_v2(description, depth)?;
+    Ok((rest, Field { name, kind }))
+}
+
+fn type_v2(input: &[u8], depth: usize) -> Parsed<'_, FieldType> {
+    let Some(depth) = depth.checked_sub(1) else { return At::error(input, Fault::TypeDepth) };
+    let (rest, code) = i32(input)?;
+    match code {
+        CODE_ARRAY => {
+            let (rest, element) = type_v2(rest, depth)?;
+            Ok((rest, FieldType::Array(Box::new(element))))
+        }
+        CODE_OBJECT => whole(list_v2(rest, depth)),
+        code => match FieldType::scalar(code) {
+            Some(kind) => Ok((rest, kind)),
+            None => At::error(input, Fault::TypeCode(code)),
+        },
+    }
+}
+
+// -- version 6
+
+/// The list of version 6: u16 count, then sized fields.
+///
+/// Fields carry their size, so behind one that is not understood the list's end can still be
+/// found, and with it the optional metadata.
+pub(super) fn v6(input: &[u8]) -> FieldList<'_> {
+    let mut list = list_v6(input, DEPTH_LIMIT);
+    if list.schema.opaque.is_some() {
+        list.behind = skip_v6(input);
+    }
+    list
+}
+
+fn list_v6(input: &[u8], depth: usize) -> FieldList<'_> {
+    match u16(input) {
+        Ok((rest, count)) => fields(rest, u64::from(count), |input| field_v6(input, depth)),
+        Err(_) => unreadable(input, Fault::FieldList),
+    }
+}
+
+/// What follows a list, by the sizes of its fields alone.
+fn skip_v6(input: &[u8]) -> Option<&[u8]> {
+    let (mut rest, count) = u16(input).ok()?;
+    for _ in 0..count {
+        let (behind, size) = u16(rest).ok()?;
+        rest = behind.get(usize::from(size)..)?;
+    }
+    Some(rest)
+}
+
+fn field_v6(input: &[u8], depth: usize) -> Parsed<'_, Field> {
+    let (rest, size) = u16(input)?;
+    let Some((description, rest)) = rest.split_at_checked(usize::from(size)) else {
+        return At::error(input, Fault::FieldList);
+    };
+    let (description, name) = string_v6(description)?;
+    let (_, kind) = type_v6(description, depth)?;
+    Ok((rest, Field { name: String::from_utf8_lossy(name).into(), kind }))
+}
+
+fn type_v6(input: &[u8], depth: usize) -> Parsed<'_, FieldType> {
+    let Some(depth) = depth.checked_sub(1) else { return At::error(input, Fault::TypeDepth) };
+    let (rest, code) = u8(input)?;
+    match i32::from(code) {
+        CODE_ARRAY => {
+            let (rest, element) = type_v6(rest, depth)?;
+            Ok((rest, FieldType::Array(Box::new(element))))
+        }
+        CODE_FIXED_ARRAY => {
+            let (rest, element) = type_v6(rest, depth)?;
+            let (rest, count) = u16(rest)?;
+            Ok((rest, FieldType::FixedArray(Box::new(element), count)))
+        }
+        CODE_REL_LOC => located_type(rest, depth, FieldType::RelLoc),
+        CODE_DATA_LOC => located_type(rest, depth, FieldType::DataLoc),
+        CODE_OBJECT => whole(list_v6(rest, depth)),
+        code => match FieldType::scalar_v6(code) {
+            Some(kind) => Ok((rest, kind)),
+            None => At::error(input, Fault::TypeCode(code)),
+        },
+    }
+}
+
+/// RelLoc and DataLoc tell the size of their elements in bytes, so one element's size must be
+/// known.
+fn located_type(
+    input: &[u8],
+    depth: usize,
+    make: impl Fn(Box<FieldType>) -> FieldType,
+) -> Parsed<'_, FieldType> {
+    let (rest, element) = type_v6(input, depth)?;
+    match element.fixed_size() {
+        Some(_) => Ok((rest, make(Box::new(element)))),
+        None => At::error(input, Fault::FieldList),
+    }
+}

@@ -1,0 +1,128 @@
+//! Sequence points: no event behind one is older than it, and each thread's last number is told
+//! (format.md 6.9, 7.9).
+//!
+//! | offset | bytes | V4, V5 | V6 |
+//! |---|---|---|---|
+//! | 0 | 8 | timestamp, u64 ticks | same |
+//! | 8 | 4 | thread count, u32 | flags, u32: 1 forget threads, 2 forget metadata |
+//! | 12 | 4 | | thread count, u32 |
+//! | 12 / 16 | … | entries: thread id u64, sequence number u32 | entries: thread index varuint64, sequence number varuint32 |
+
+use crate::damage::BlockDamage;
+use crate::error::{Fault, located};
+use crate::primitive::{Parsed, u32, u64, varuint32, varuint64};
+use nom::Parser;
+
+/// A sequence point's content in front of its entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SequencePoint {
+    pub(crate) timestamp: u64,
+    pub(crate) forgets_threads: bool,
+    pub(crate) forgets_metadata: bool,
+    thread_count: u32,
+}
+
+const FLAG_THREADS: u32 = 1;
+const FLAG_METADATA: u32 = 2;
+
+/// Header of versions 4 and 5.
+fn header_v4(input: &[u8]) -> Parsed<'_, SequencePoint> {
+    let (rest, (timestamp, thread_count)) = (u64, u32).parse(input)?;
+    Ok((rest, SequencePoint { timestamp, forgets_threads: false, forgets_metadata: false, thread_count }))
+}
+
+/// Header of version 6.
+fn header_v6(input: &[u8]) -> Parsed<'_, SequencePoint> {
+    let (rest, (timestamp, flags, thread_count)) = (u64, u32, u32).parse(input)?;
+    let point = SequencePoint {
+        timestamp,
+        forgets_threads: flags & FLAG_THREADS != 0,
+        forgets_metadata: flags & FLAG_METADATA != 0,
+        thread_count,
+    };
+    Ok((rest, point))
+}
+
+fn entry_v4(input: &[u8]) -> Parsed<'_, (u64, u32)> {
+    (u64, u32).parse(input)
+}
+
+fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
+    (varuint64, varuint32).parse(input)
+}
+
+/// Content of versions 4 and 5: gives each thread id with its last sequence number.
+pub(crate) fn payload_v4(
+    content: &[u8],
+    damage: &mut BlockDamage<'_>,
+    entry: impl FnMut(u64, u32, &mut BlockDamage<'_>),
+) -> Option<SequencePoint> {
+    payload(content, damage, header_v4, entry_v4, entry)
+}
+
+/// Content of version 6: gives each thread index with its last sequence number.
+pub(crate) fn payload_v6(
+    content: &[u8],
+    damage: &mut BlockDamage<'_>,
+    entry: impl FnMut(u64, u32, &mut BlockDamage<'_>),
+) -> Option<SequencePoint> {
+    payload(content, damage, header_v6, entry_v6, entry)
+}
+
+/// Bytes behind the last entry are ignored. `None`: not even the header could be read.
+fn payload<'a>(
+    content: &'a [u8],
+    damage: &mut BlockDamage<'_>,
+    header: impl Fn(&'a [u8]) -> Parsed<'a, SequencePoint>,
+    entry: impl Fn(&'a [u8]) -> Parsed<'a, (u64, u32)>,
+    mut give: impl FnMut(u64, u32, &mut BlockDamage<'_>),
+) -> Option<SequencePoint> {
+    let (mut rest, point) = match header(content) {
+        Ok(done) => done,
+        Err(error) => {
+            damage.block_lost(0, content.len(), "sequence point", located(content, error).fault);
+            return None;
+        }
+    };
+    for found in 0..point.thread_count {
+        match entry(rest) {
+            Ok((behind, (thread, number))) => {
+                give(thread, number, damage);
+                rest = behind;
+            }
+            Err(error) => {
+                let error = located(rest, error);
+                let fault = match error.fault {
+                    Fault::Truncated => {
+                        Fault::Count { stated: u64::from(point.thread_count), found: u64::from(found) }
+                    }
+                    fault => fault,
+                };
+                damage.rest_lost(content.len() - rest.len(), rest.len(), "sequence point entry", fault);
+                break;
+            }
+        }
+    }
+    Some(point)
+}
+
+/// Content of a RemoveThread block (version 6): pairs to the block's end.
+pub(crate) fn removals(
+    content: &[u8],
+    damage: &mut BlockDamage<'_>,
+    mut give: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
+) {
+    let mut rest = content;
+    while !rest.is_empty() {
+        let at = content.len() - rest.len();
+        match entry_v6(rest) {
+            Ok((behind, (thread, number))) => {
+                give(thread, number, at, damage);
+                rest = behind;
+            }
+            Err(error) => {
+                return damage.rest_lost(at, rest.len(), "thread removal", located(rest, error).fault);
+            }
+        }
+    }
+}

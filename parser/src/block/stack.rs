@@ -1,0 +1,121 @@
+//! Stack blocks, and stacks as events show them (format.md 6.8, 7.5).
+//!
+//! | offset | bytes | |
+//! |---|---|---|
+//! | 0 | 4 | id of the first stack, u32; each next is one more |
+//! | 4 | 4 | number of stacks, u32 |
+//! | 8 | … | stacks: u32 size in bytes, then addresses of the trace's pointer size, innermost first |
+
+use crate::damage::BlockDamage;
+use crate::error::{At, Fault, located};
+use crate::primitive::{Parsed, u32};
+use nom::Parser;
+use std::fmt;
+
+/// The addresses of one stack, innermost frame first, borrowed from where they were stored.
+///
+/// Frame 0 is where the thread was; the others are return addresses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Stack<'r> {
+    bytes: &'r [u8],
+    pointer_size: u8,
+}
+
+impl<'r> Stack<'r> {
+    /// A stack from its bytes: little-endian addresses of 4 or 8 bytes. Bytes behind the last
+    /// whole address are left out.
+    pub fn new(bytes: &'r [u8], pointer_size: u8) -> Stack<'r> {
+        Stack { bytes, pointer_size }
+    }
+
+    /// Number of frames.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.width()
+    }
+
+    /// Whether there are no frames, which is how streams say "no stack".
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The addresses as stored.
+    pub fn bytes(&self) -> &'r [u8] {
+        self.bytes
+    }
+
+    /// The addresses, innermost first, widened to 64 bits.
+    pub fn addresses(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + use<'r> {
+        self.bytes.chunks_exact(self.width()).map(|address| match address.first_chunk::<8>() {
+            Some(wide) => u64::from_le_bytes(*wide),
+            None => address.first_chunk().map_or(0, |narrow| u64::from(u32::from_le_bytes(*narrow))),
+        })
+    }
+
+    fn width(&self) -> usize {
+        if self.pointer_size == 4 { 4 } else { 8 }
+    }
+}
+
+impl fmt::Debug for Stack<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stack({} frames", self.len())?;
+        for address in self.addresses().take(16) {
+            write!(f, " {address:#x}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// Bytes of one stack row's size field and addresses.
+fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
+    let (rest, size) = u32(input)?;
+    match usize::try_from(size).ok().and_then(|size| rest.split_at_checked(size)) {
+        Some((stack, rest)) => Ok((rest, stack)),
+        None => At::error(input, Fault::StackSize(size)),
+    }
+}
+
+/// Header of a stack block: first id and count.
+pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
+    (u32, u32).parse(content)
+}
+
+/// Reads all rows of a stack block's content to its end, as the reference reader does, and gives
+/// each with its id.
+pub(crate) fn block<'a>(
+    content: &'a [u8],
+    pointer_size: u8,
+    damage: &mut BlockDamage<'_>,
+    mut define: impl FnMut(u32, &'a [u8], &mut BlockDamage<'_>),
+) {
+    let (mut rest, (first_id, count)) = match header(content) {
+        Ok(done) => done,
+        Err(error) => {
+            return damage.block_lost(0, content.len(), "stack block header", located(content, error).fault);
+        }
+    };
+    let mut found = 0u64;
+    let mut id = first_id;
+    while !rest.is_empty() {
+        let at = content.len() - rest.len();
+        match row(rest) {
+            Ok((behind, stack)) => {
+                let extra = stack.len() % usize::from(pointer_size);
+                if extra != 0 {
+                    let size = u32::try_from(stack.len()).unwrap_or(u32::MAX);
+                    damage.note(at, "stack", Fault::PartialAddress(size));
+                }
+                define(id, stack.get(..stack.len() - extra).unwrap_or_default(), damage);
+                found += 1;
+                id = id.wrapping_add(1);
+                rest = behind;
+            }
+            Err(error) => {
+                return damage.rest_lost(at, rest.len(), "stack", located(rest, error).fault);
+            }
+        }
+    }
+    if found != u64::from(count) {
+        damage.note(4, "stack count", Fault::Count { stated: u64::from(count), found });
+    }
+}

@@ -1,0 +1,106 @@
+//! Thread blocks of version 6 (format.md 7.6).
+//!
+//! Rows to the block's end: u16 size (not counting itself), varuint64 index, then entries of a u8
+//! kind: 1 name (string), 2 process id (varuint64), 3 OS thread id (varuint64), 4 key and value
+//! (two strings). All are optional, in any order.
+
+use crate::damage::BlockDamage;
+use crate::error::{At, Fault, located};
+use crate::primitive::{Parsed, string_v6, u8, u16, varuint64};
+use nom::Parser;
+
+/// A thread of version 6: anything that sends events, by the index events use.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Thread {
+    /// The index.
+    pub index: u64,
+    /// Name.
+    pub name: Option<Box<str>>,
+    /// OS process id.
+    pub process_id: Option<u64>,
+    /// OS thread id. One may have several indices.
+    pub os_thread_id: Option<u64>,
+    /// Further keys and values, in stored order.
+    pub pairs: Vec<(Box<str>, Box<str>)>,
+}
+
+fn sized_row(input: &[u8]) -> Parsed<'_, &[u8]> {
+    let (rest, size) = u16(input)?;
+    match rest.split_at_checked(usize::from(size)) {
+        Some((row, rest)) => Ok((rest, row)),
+        None => At::error(input, Fault::RowSize(u64::from(size))),
+    }
+}
+
+fn entry<'a>(input: &'a [u8], thread: &mut Thread) -> Parsed<'a, ()> {
+    let text = |bytes: &[u8]| -> Box<str> { String::from_utf8_lossy(bytes).into() };
+    let (rest, kind) = u8(input)?;
+    match kind {
+        1 => {
+            let (rest, name) = string_v6(rest)?;
+            thread.name = Some(text(name));
+            Ok((rest, ()))
+        }
+        2 => {
+            let (rest, id) = varuint64(rest)?;
+            thread.process_id = Some(id);
+            Ok((rest, ()))
+        }
+        3 => {
+            let (rest, id) = varuint64(rest)?;
+            thread.os_thread_id = Some(id);
+            Ok((rest, ()))
+        }
+        4 => {
+            let (rest, (key, value)) = (string_v6, string_v6).parse(rest)?;
+            thread.pairs.push((text(key), text(value)));
+            Ok((rest, ()))
+        }
+        other => At::error(input, Fault::UnknownEntry(other)),
+    }
+}
+
+/// Reads all rows of a thread block. What came before an unknown entry of a row is kept.
+pub(crate) fn block(
+    content: &[u8],
+    damage: &mut BlockDamage<'_>,
+    mut define: impl FnMut(usize, Thread, &mut BlockDamage<'_>),
+) {
+    let mut rest = content;
+    while !rest.is_empty() {
+        let at = content.len() - rest.len();
+        let row = match sized_row(rest) {
+            Ok((behind, row)) => {
+                rest = behind;
+                row
+            }
+            Err(error) => {
+                return damage.rest_lost(at, rest.len(), "thread row", located(rest, error).fault);
+            }
+        };
+        let row_at = at.saturating_add(2);
+        let (mut entries, index) = match varuint64(row) {
+            Ok(done) => done,
+            Err(error) => {
+                damage.row_lost(row_at, row.len(), "thread row", located(row, error).fault);
+                continue;
+            }
+        };
+        let mut thread = Thread { index, ..Thread::default() };
+        while !entries.is_empty() {
+            match entry(entries, &mut thread) {
+                Ok((behind, ())) => entries = behind,
+                Err(error) => {
+                    let place = row_at.saturating_add(row.len() - entries.len());
+                    match located(entries, error).fault {
+                        fault @ Fault::UnknownEntry(_) => damage.note(place, "thread entry", fault),
+                        fault => damage.row_lost(place, entries.len(), "thread entry", fault),
+                    }
+                    break;
+                }
+            }
+        }
+        define(row_at, thread, damage);
+    }
+}

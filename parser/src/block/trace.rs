@@ -1,0 +1,159 @@
+//! The Trace object of versions 3 to 5 and the Trace block of version 6: what the session was
+//! (format.md 4, 7.2).
+//!
+//! | offset | bytes | | |
+//! |---|---|---|---|
+//! | 0 | 16 | start | systime, UTC, ms |
+//! | 16 | 8 | the same instant on the event clock | i64, ticks |
+//! | 24 | 8 | tick frequency | i64, ticks/s |
+//! | 32 | 4 | pointer size | i32, bytes |
+//! | 36 | 4 | V3–V5: process id. V6: number of pairs | i32 |
+//! | 40 | 4 | V3–V5: number of processors | i32 |
+//! | 44 | 4 | V3–V5: sampling period | i32, ns |
+//! | 40 | … | V6: key string, value string, … | |
+
+use crate::clock::{Clock, SystemTime};
+use crate::damage::BlockDamage;
+use crate::error::Fault;
+use crate::primitive::{Parsed, i16, i32, i64, string_v6};
+use nom::Parser;
+use nom::error::context;
+
+/// What a stream says about its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Trace {
+    /// When the session started, as stored.
+    pub start: SystemTime,
+    /// The same instant on the event clock, in ticks.
+    pub sync_ticks: i64,
+    /// Ticks per second. Not positive in a broken stream: then nothing has a date.
+    pub tick_frequency: i64,
+    /// Bytes of an address, 4 or 8.
+    pub pointer_size: u8,
+    /// The traced process. Version 6: by the key `ProcessId`, if it is there and a number.
+    pub process_id: Option<u32>,
+    /// Number of processors. Version 6: by the key `HardwareThreadCount`.
+    pub processors: Option<u32>,
+    /// Nanoseconds between two CPU samples. Version 6: by the key `ExpectedCPUSamplingRate`.
+    pub sampling_period_nanos: Option<u32>,
+    /// Bytes of a memory page, version 6: by the key `SystemPageSize`.
+    pub page_bytes: Option<u32>,
+    /// All keys and values of version 6, in stored order.
+    pub pairs: Vec<(String, String)>,
+}
+
+impl Trace {
+    /// Stands for a session of which nothing is known.
+    pub(crate) const UNKNOWN: Trace = Trace {
+        start: SystemTime {
+            year: 0,
+            month: 0,
+            day_of_week: 0,
+            day: 0,
+            hour: 0,
+            minute: 0,
+            second: 0,
+            millisecond: 0,
+        },
+        sync_ticks: 0,
+        tick_frequency: 0,
+        pointer_size: 8,
+        process_id: None,
+        processors: None,
+        sampling_period_nanos: None,
+        page_bytes: None,
+        pairs: Vec::new(),
+    };
+
+    /// Converts this stream's timestamps.
+    pub fn clock(&self) -> Clock {
+        Clock::new(self)
+    }
+}
+
+fn system_time(input: &[u8]) -> Parsed<'_, SystemTime> {
+    let (rest, (year, month, day_of_week, day)) = (i16, i16, i16, i16).parse(input)?;
+    let (rest, (hour, minute, second, millisecond)) = (i16, i16, i16, i16).parse(rest)?;
+    Ok((rest, SystemTime { year, month, day_of_week, day, hour, minute, second, millisecond }))
+}
+
+/// The fields that all versions have, and the i32 behind them.
+fn common(input: &[u8]) -> Parsed<'_, (Trace, i32)> {
+    let (rest, (start, sync_ticks, tick_frequency)) = (system_time, i64, i64).parse(input)?;
+    let (rest, pointer_size) = pointer_size(rest)?;
+    let (rest, last) = i32(rest)?;
+    let trace = Trace {
+        start,
+        sync_ticks,
+        tick_frequency,
+        pointer_size,
+        process_id: None,
+        processors: None,
+        sampling_period_nanos: None,
+        page_bytes: None,
+        pairs: Vec::new(),
+    };
+    Ok((rest, (trace, last)))
+}
+
+/// Addresses of any other size would turn every stack into garbage, so this is fatal.
+fn pointer_size(input: &[u8]) -> Parsed<'_, u8> {
+    match i32(input)? {
+        (rest, 4) => Ok((rest, 4)),
+        (rest, 8) => Ok((rest, 8)),
+        (_, other) => crate::error::At::error(input, Fault::PointerSize(other)),
+    }
+}
+
+/// Content of a Trace object, versions 3 to 5.
+pub(crate) fn object(input: &[u8]) -> Parsed<'_, Trace> {
+    let (rest, (mut trace, process_id)) = context("Trace object", common).parse(input)?;
+    let (rest, (processors, period)) = context("Trace object", (i32, i32)).parse(rest)?;
+    trace.process_id = u32::try_from(process_id).ok();
+    trace.processors = u32::try_from(processors).ok();
+    trace.sampling_period_nanos = u32::try_from(period).ok();
+    Ok((rest, trace))
+}
+
+/// Content of a Trace block, version 6. Pairs that do not fit are noted; the session stands.
+pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Parsed<'a, Trace> {
+    let (mut rest, (mut trace, count)) = context("Trace block", common).parse(input)?;
+    for index in 0..count.max(0) {
+        match (string_v6, string_v6).parse(rest) {
+            Ok((behind, (key, value))) => {
+                rest = behind;
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                trace.pairs.push((text(key), text(value)));
+            }
+            Err(_) => {
+                let (stated, found) = (u64::try_from(count).unwrap_or(0), u64::try_from(index).unwrap_or(0));
+                let at = input.len() - rest.len();
+                damage.row_lost(at, rest.len(), "key-value pairs", Fault::Count { stated, found });
+                break;
+            }
+        }
+    }
+    for (key, value) in &trace.pairs {
+        // The last of equal keys counts; a value that is no number sets nothing.
+        let Ok(number) = value.parse() else { continue };
+        match key.as_str() {
+            "ProcessId" => trace.process_id = Some(number),
+            "HardwareThreadCount" => trace.processors = Some(number),
+            "ExpectedCPUSamplingRate" => trace.sampling_period_nanos = Some(number),
+            "SystemPageSize" => trace.page_bytes = Some(number),
+            _ => {}
+        }
+    }
+    Ok((rest, trace))
+}
+
+/// Notes on values that leave the stream readable but dateless.
+pub(crate) fn note_oddities(trace: &Trace, damage: &mut BlockDamage<'_>) {
+    if trace.start.unix_nanos().is_none() {
+        damage.note(0, "session start", Fault::Date);
+    }
+    if trace.tick_frequency <= 0 {
+        damage.note(24, "tick frequency", Fault::Frequency(trace.tick_frequency));
+    }
+}

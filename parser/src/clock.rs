@@ -1,0 +1,183 @@
+//! Ticks of the event clock, and what they mean in nanoseconds and UTC (format.md 10).
+
+use crate::block::trace::Trace;
+
+const NANOS_PER_SECOND: i128 = 1_000_000_000;
+
+/// Converts timestamps. Differences are exact; UTC is as good as the stream's start time, which
+/// is stored in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    sync_ticks: i64,
+    /// Ticks per second; 0 when the stream's value is no clock.
+    frequency: i64,
+    sync_unix_nanos: Option<i128>,
+}
+
+impl Clock {
+    /// Knows nothing.
+    pub(crate) const UNKNOWN: Clock = Clock { sync_ticks: 0, frequency: 0, sync_unix_nanos: None };
+
+    pub(crate) fn new(trace: &Trace) -> Clock {
+        Clock {
+            sync_ticks: trace.sync_ticks,
+            frequency: trace.tick_frequency.max(0),
+            sync_unix_nanos: trace.start.unix_nanos(),
+        }
+    }
+
+    /// Nanoseconds from the session's start to `ticks`, rounded down; negative before the start.
+    /// `None` when the stream's tick frequency is not positive.
+    ///
+    /// The result of hostile values does not fit 64 bits; it is clamped.
+    #[inline]
+    pub fn nanos_since_start(&self, ticks: u64) -> Option<i64> {
+        if self.frequency == 1_000_000_000 {
+            // Linux and macOS: ticks are nanoseconds.
+            return Some(i64::try_from(i128::from(ticks) - i128::from(self.sync_ticks)).unwrap_or(i64::MAX));
+        }
+        self.scaled(ticks).map(|nanos| i64::try_from(nanos).unwrap_or(i64::MAX))
+    }
+
+    fn scaled(&self, ticks: u64) -> Option<i128> {
+        if self.frequency == 0 {
+            return None;
+        }
+        let since = i128::from(ticks) - i128::from(self.sync_ticks);
+        // 64 bits times 10^9 fits 128 bits.
+        Some((since * NANOS_PER_SECOND).div_euclid(i128::from(self.frequency)))
+    }
+
+    /// UTC as nanoseconds since 1970-01-01, in steps of 100 ns. `None` without a usable start
+    /// date or frequency, and for the two values that mean "no end known" (`i64::MAX`,
+    /// `u64::MAX`).
+    pub fn unix_nanos(&self, ticks: u64) -> Option<i128> {
+        if ticks == u64::MAX || ticks == i64::MAX.cast_unsigned() {
+            return None;
+        }
+        let nanos = self.sync_unix_nanos? + self.scaled(ticks)?;
+        Some(nanos.div_euclid(100) * 100)
+    }
+
+    /// The timestamp, in ticks, `nanos` after the session's start, rounded down. `None` without
+    /// a usable frequency.
+    pub fn ticks_at(&self, nanos: i64) -> Option<i128> {
+        (self.frequency > 0).then(|| {
+            i128::from(self.sync_ticks)
+                + (i128::from(nanos) * i128::from(self.frequency)).div_euclid(NANOS_PER_SECOND)
+        })
+    }
+}
+
+/// A date as streams store it: eight i16 fields, UTC, in milliseconds (format.md 2, `systime`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SystemTime {
+    /// Year, such as 2026.
+    pub year: i16,
+    /// Month, 1 to 12.
+    pub month: i16,
+    /// Day of the week, 0 for Sunday. Not checked.
+    pub day_of_week: i16,
+    /// Day of the month, from 1.
+    pub day: i16,
+    /// Hour, 0 to 23.
+    pub hour: i16,
+    /// Minute.
+    pub minute: i16,
+    /// Second.
+    pub second: i16,
+    /// Millisecond.
+    pub millisecond: i16,
+}
+
+impl SystemTime {
+    /// Nanoseconds since 1970-01-01 UTC, or `None` for a date that does not exist.
+    pub fn unix_nanos(&self) -> Option<i128> {
+        let days = days_since_1970(self.year, self.month, self.day)?;
+        let within = |value: i16, end: i16| (0..end).contains(&value).then_some(i128::from(value));
+        let seconds = within(self.hour, 24)? * 3600 + within(self.minute, 60)? * 60 + within(self.second, 60)?;
+        let nanos = within(self.millisecond, 1000)? * 1_000_000;
+        Some((i128::from(days) * 86_400 + seconds) * NANOS_PER_SECOND + nanos)
+    }
+}
+
+/// Days from 1970-01-01 to a date of the Gregorian calendar, years 1601 to 9999 (the range of
+/// Windows' system time, which the format took over).
+fn days_since_1970(year: i16, month: i16, day: i16) -> Option<i32> {
+    if !(1601..=9999).contains(&year) || !(1..=12).contains(&month) {
+        return None;
+    }
+    let (year, month, day) = (i32::from(year), i32::from(month), i32::from(day));
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if leap => 29,
+        2 => 28,
+        _ => 31,
+    };
+    if !(1..=length).contains(&day) {
+        return None;
+    }
+    // Years begin in March, so that the leap day is the last of its year.
+    let (shifted_year, shifted_month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days_before_year = shifted_year * 365 + shifted_year / 4 - shifted_year / 100 + shifted_year / 400;
+    let days_before_month = (shifted_month * 153 + 2) / 5;
+    Some(days_before_year + days_before_month + day - 1 - 719_468)
+}
+
+/// A UTC instant as people read it: `2026-11-20 14:37:46.896`.
+///
+/// ```
+/// # use nettrace_parser::utc_text;
+/// assert_eq!(utc_text(1_709_210_096_789_010_000, 6), "2024-02-29 12:34:56.789010");
+/// ```
+///
+/// `digits` of the second's fraction are shown, at most 9.
+pub fn utc_text(unix_nanos: i128, digits: usize) -> String {
+    let seconds = unix_nanos.div_euclid(NANOS_PER_SECOND);
+    let fraction = unix_nanos.rem_euclid(NANOS_PER_SECOND);
+    let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil_date(days);
+    let (hour, minute, second) = (second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
+    let fraction = format!("{fraction:09}");
+    let fraction = fraction.get(..digits.min(9)).unwrap_or_default();
+    let dot = if fraction.is_empty() { "" } else { "." };
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{dot}{fraction}")
+}
+
+/// Year, month and day of a day counted from 1970-01-01.
+fn civil_date(days: i128) -> (i128, i128, i128) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i128::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_day_from_1601_to_9999_goes_there_and_back() {
+        let mut expected = days_since_1970(1601, 1, 1).unwrap();
+        for year in 1601..=9999 {
+            for month in 1..=12 {
+                for day in 1..=31 {
+                    let Some(days) = days_since_1970(year, month, day) else { continue };
+                    assert_eq!(days, expected, "{year}-{month}-{day}");
+                    let date = civil_date(i128::from(days));
+                    assert_eq!(date, (i128::from(year), i128::from(month), i128::from(day)));
+                    expected += 1;
+                }
+            }
+        }
+        assert_eq!(days_since_1970(1970, 1, 1), Some(0));
+        assert_eq!(days_since_1970(2023, 2, 29), None);
+        assert_eq!(days_since_1970(1900, 2, 29), None);
+    }
+}

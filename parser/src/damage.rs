@@ -1,0 +1,230 @@
+//! What was wrong with a stream: every skipped stretch and every oddity, with its place.
+
+use crate::block::BlockKind;
+use crate::error::Fault;
+use crate::format::Frame;
+use std::fmt;
+
+/// How much a fault cost (format.md 13.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Class {
+    /// It was no longer known where the next object begins.
+    FramingLost,
+    /// The content of one block could not be used; its end was known.
+    BlockLost,
+    /// A row was broken; those before it in its block stand.
+    RestOfBlockLost,
+    /// A row that carries its own size was broken; the rows around it stand.
+    RowLost,
+    /// The input ended inside an item.
+    Incomplete,
+    /// Odd but harmless: nothing was lost.
+    Note,
+}
+
+impl Class {
+    /// The class in a few words, such as `rest of block lost`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Class::FramingLost => "framing lost",
+            Class::BlockLost => "block lost",
+            Class::RestOfBlockLost => "rest of block lost",
+            Class::RowLost => "row lost",
+            Class::Incomplete => "incomplete",
+            Class::Note => "note",
+        }
+    }
+}
+
+/// One thing that was wrong, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// How much it cost.
+    pub class: Class,
+    /// Stream offset of the first byte concerned.
+    pub offset: u64,
+    /// Bytes of the stream that were not delivered because of it.
+    pub lost_bytes: u64,
+    /// The block it lies in; `None` between blocks.
+    pub block: Option<BlockKind>,
+    /// Stream offset of that block's first byte, or of the place between blocks.
+    pub block_offset: u64,
+    /// What was being read.
+    pub context: &'static str,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}: {}: ", self.offset, self.class.as_str())?;
+        if let Some(block) = self.block {
+            write!(f, "{block} block at {:#x}, ", self.block_offset)?;
+        }
+        write!(f, "{}: {}", self.context, self.fault)?;
+        if self.lost_bytes > 0 {
+            write!(f, " ({} bytes lost)", self.lost_bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// Findings of one kind that are kept whole; behind it they are only counted.
+const KEPT_PER_KIND: u64 = 64;
+
+/// Everything that was wrong so far. At most 64 findings of a kind are kept, all are counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Damage {
+    findings: Vec<Finding>,
+    kinds: Vec<Kind>,
+}
+
+/// How often one kind of finding was met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Kind {
+    class: Class,
+    fault: std::mem::Discriminant<Fault>,
+    context: &'static str,
+    count: u64,
+    lost_bytes: u64,
+}
+
+impl Damage {
+    /// The findings that are kept, in the order they were met, notes among them.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The findings that are not notes.
+    pub fn losses(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.class != Class::Note)
+    }
+
+    /// The notes.
+    pub fn notes(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.class == Class::Note)
+    }
+
+    /// How many findings of a class were met, also beyond those kept.
+    pub fn count(&self, class: Class) -> u64 {
+        self.kinds.iter().filter(|kind| kind.class == class).map(|kind| kind.count).sum()
+    }
+
+    /// How many notes were met, also beyond those kept.
+    pub fn note_count(&self) -> u64 {
+        self.count(Class::Note)
+    }
+
+    /// Whether anything but notes was met.
+    pub fn is_damaged(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.class != Class::Note)
+    }
+
+    /// Bytes that were not delivered, over all findings.
+    pub fn lost_bytes(&self) -> u64 {
+        self.kinds.iter().fold(0, |sum, kind| sum.saturating_add(kind.lost_bytes))
+    }
+
+    /// How often a finding like this one (same class, context and kind of fault) was met.
+    pub fn count_like(&self, finding: &Finding) -> u64 {
+        self.kinds.iter().find(|kind| kind.is_of(finding)).map_or(0, |kind| kind.count)
+    }
+
+    #[cold]
+    pub(crate) fn add(&mut self, finding: Finding) {
+        let count = match self.kinds.iter_mut().find(|kind| kind.is_of(&finding)) {
+            Some(kind) => {
+                kind.count = kind.count.saturating_add(1);
+                kind.lost_bytes = kind.lost_bytes.saturating_add(finding.lost_bytes);
+                kind.count
+            }
+            None => {
+                self.kinds.push(Kind {
+                    class: finding.class,
+                    fault: std::mem::discriminant(&finding.fault),
+                    context: finding.context,
+                    count: 1,
+                    lost_bytes: finding.lost_bytes,
+                });
+                1
+            }
+        };
+        if count <= KEPT_PER_KIND {
+            self.findings.push(finding);
+        }
+    }
+
+    /// A finding between blocks.
+    pub(crate) fn add_outside(
+        &mut self,
+        class: Class,
+        offset: u64,
+        lost_bytes: u64,
+        context: &'static str,
+        fault: Fault,
+    ) {
+        self.add(Finding { class, offset, lost_bytes, block: None, block_offset: offset, context, fault });
+    }
+
+    /// Findings inside one block.
+    pub(crate) fn in_block(&mut self, frame: Frame) -> BlockDamage<'_> {
+        BlockDamage { damage: self, frame }
+    }
+}
+
+impl Kind {
+    fn is_of(&self, finding: &Finding) -> bool {
+        self.class == finding.class
+            && self.fault == std::mem::discriminant(&finding.fault)
+            && self.context == finding.context
+    }
+}
+
+/// Takes the findings of one block; offsets count from the start of its content.
+pub(crate) struct BlockDamage<'d> {
+    damage: &'d mut Damage,
+    frame: Frame,
+}
+
+impl BlockDamage<'_> {
+    pub(crate) fn add(
+        &mut self,
+        class: Class,
+        at: usize,
+        lost_bytes: usize,
+        context: &'static str,
+        fault: Fault,
+    ) {
+        self.damage.add(Finding {
+            class,
+            offset: self.frame.body.start.saturating_add(at as u64),
+            lost_bytes: lost_bytes as u64,
+            block: Some(self.frame.kind),
+            block_offset: self.frame.start,
+            context,
+            fault,
+        });
+    }
+
+    /// Something odd at `at`.
+    pub(crate) fn note(&mut self, at: usize, context: &'static str, fault: Fault) {
+        self.add(Class::Note, at, 0, context, fault);
+    }
+
+    /// `lost_bytes` at `at` hold a row that is broken; rows behind it are read.
+    pub(crate) fn row_lost(&mut self, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
+        self.add(Class::RowLost, at, lost_bytes, context, fault);
+    }
+
+    /// The row at `at` is broken, and with it the `lost_bytes` to the block's end.
+    pub(crate) fn rest_lost(&mut self, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
+        self.add(Class::RestOfBlockLost, at, lost_bytes, context, fault);
+    }
+
+    /// Nothing of the block's content can be used.
+    pub(crate) fn block_lost(&mut self, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
+        self.add(Class::BlockLost, at, lost_bytes, context, fault);
+    }
+}

@@ -1,0 +1,328 @@
+//! What can be wrong with a stream, and where.
+//!
+//! [`Error`] ends the reading: the stream is not ours, or the source failed. Everything else that
+//! is wrong is *damage*: it is recorded as a [`Finding`](crate::Finding) in
+//! [`Reader::damage`](crate::Reader::damage), and reading goes on behind it. Both name a
+//! [`Fault`], a stream offset and what was being read (format.md 13.2).
+
+use std::fmt;
+use std::io;
+
+/// Why a stream cannot be read, or be read any further.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The source failed. [`io::ErrorKind::WouldBlock`] leaves the reader as it was: the same
+    /// call goes on when there are bytes again.
+    Io(io::Error),
+    /// The stream's beginning cannot be read: not this format, an unsupported version, a broken
+    /// header. Nothing was delivered.
+    Format {
+        /// Stream offset, in bytes, of the item that is wrong.
+        offset: u64,
+        /// What was being read.
+        context: &'static str,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+}
+
+impl Error {
+    /// Whether the source only has no bytes *yet*; the same call may be made again.
+    pub fn is_would_block(&self) -> bool {
+        matches!(self, Error::Io(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io(error) => write!(f, "reading failed: {error}"),
+            Error::Format { offset, context, fault } => write!(f, "{context} at {offset:#x}: {fault}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io(error) => Some(error),
+            Error::Format { .. } => None,
+        }
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Error::Io(error)
+    }
+}
+
+/// What is wrong with one item. Values are those found in the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    // -- the beginning of a stream
+    /// The input ended before the stream's header and Trace object were complete.
+    HeaderTruncated,
+    /// Another format, recognised by its first bytes.
+    Foreign(Foreign),
+    /// A version that is not read: 1, 2, or a major version above 6.
+    UnsupportedVersion(u32),
+    /// A zero word behind the magic, but a major version below 6.
+    MalformedVersion(u32),
+    /// The text `!FastSerialization.1`, or its length, is wrong.
+    FastSerializationHeader,
+    /// The first object or block is not `Trace`.
+    FirstIsNotTrace,
+    /// Addresses of this many bytes are not known; 4 and 8 are.
+    PointerSize(i32),
+
+    // -- bytes
+    /// The bytes end before the item does.
+    Truncated,
+    /// A varuint with more bytes than its width can need.
+    VarintTooLong,
+    /// A varuint with bits beyond its width.
+    VarintOverflow,
+
+    // -- framing
+    /// Another tag was due here.
+    Tag {
+        /// The tag the format asks for.
+        expected: u8,
+        /// The tag that is there.
+        found: u8,
+    },
+    /// A type name of this many bytes; 0 to 255 are possible.
+    NameLength(i32),
+    /// A block of this many bytes.
+    BlockSize(i32),
+    /// A block larger than the limit; it was skipped unread.
+    BlockLimit(u64),
+    /// A minimum reader version above what is known.
+    MinimumVersion(i32),
+    /// An object of an unknown type.
+    UnknownObject,
+    /// An object of an unknown type that has no block layout.
+    UnknownLayout,
+    /// A block of an unknown kind (version 6); skipped by its size.
+    UnknownBlock(u8),
+    /// This many bytes follow the end of the stream.
+    TrailingBytes(u64),
+    /// A second Trace object or block.
+    SecondTrace,
+
+    // -- rows
+    /// A block header of this size; 20 is the least.
+    HeaderSize(u16),
+    /// A row of this many bytes does not fit its content, or leaves its block.
+    RowSize(u64),
+    /// A payload of this many bytes leaves its block.
+    PayloadSize(u32),
+    /// A stack of this many bytes leaves its block.
+    StackSize(u32),
+    /// A stack size that is no multiple of the pointer size.
+    PartialAddress(u32),
+    /// A count that disagrees with the rows that are there.
+    Count {
+        /// The count in the header.
+        stated: u64,
+        /// The rows found.
+        found: u64,
+    },
+    /// An unknown entry kind without a size of its own.
+    UnknownEntry(u8),
+    /// A flag bit that has no meaning in this version.
+    ReservedFlag(u8),
+
+    // -- references
+    /// A metadata id that no row defines.
+    UndefinedMetadata(u32),
+    /// A stack id that no block defines.
+    UndefinedStack(u32),
+    /// A thread index that no row defines.
+    UndefinedThread(u64),
+    /// A label list id that no block defines.
+    UndefinedLabels(u32),
+    /// An id that has no meaning as a definition, such as metadata id 0.
+    DefinesNothing(u64),
+    /// An id that was defined before, differently. The new definition counts from there on.
+    Redefined(u64),
+    /// A sequence number that falls in version 6.
+    NumberFell(u32),
+
+    // -- field descriptions
+    /// A type code that is unknown or not allowed here. The event is opaque from there on.
+    TypeCode(i32),
+    /// Types nested deeper than the limit.
+    TypeDepth,
+    /// A field list that does not fit its row.
+    FieldList,
+    /// A field description behind a non-empty version 1 list; it wins.
+    BothFieldLists,
+    /// A tag of this size leaves its row.
+    TagSize(i32),
+
+    // -- Trace
+    /// A start date that does not exist.
+    Date,
+    /// A tick frequency that is not positive.
+    Frequency(i64),
+
+    // -- limits
+    /// A table was full; its oldest rows were given up.
+    TableLimit,
+    /// More events or bytes waited for their turn than the limit allows: order is not promised.
+    QueueLimit,
+    /// Stacks or labels were forgotten because a lost block must have held a sequence point.
+    StaleTable,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Fault::HeaderTruncated => f.write_str("the input ends inside the stream's header"),
+            Fault::Foreign(foreign) => write!(f, "not a nettrace stream: {foreign}"),
+            Fault::UnsupportedVersion(v) => {
+                write!(f, "version {v} is not supported (supported: 3, 4, 5 and 6)")
+            }
+            Fault::MalformedVersion(v) => write!(f, "major version {v} cannot have this header"),
+            Fault::FastSerializationHeader => {
+                f.write_str("the length-prefixed text \"!FastSerialization.1\" is due here")
+            }
+            Fault::FirstIsNotTrace => f.write_str("a stream begins with its Trace block, and this is another"),
+            Fault::PointerSize(size) => write!(f, "pointer size {size}; only 4 and 8 are possible"),
+            Fault::Truncated => f.write_str("the bytes end too early"),
+            Fault::VarintTooLong => f.write_str("varint longer than its width allows"),
+            Fault::VarintOverflow => f.write_str("varint with bits beyond its width"),
+            Fault::Tag { expected, found } => write!(f, "tag {expected} is due, found {found}"),
+            Fault::NameLength(n) => write!(f, "type name of {n} bytes"),
+            Fault::BlockSize(n) => write!(f, "block of {n} bytes"),
+            Fault::BlockLimit(n) => write!(f, "block of {n} bytes is above the limit, skipped"),
+            Fault::MinimumVersion(v) => write!(f, "needs a reader of version {v}"),
+            Fault::UnknownObject => f.write_str("object of an unknown type, skipped"),
+            Fault::UnknownLayout => f.write_str("object of an unknown type without a block's layout"),
+            Fault::UnknownBlock(kind) => write!(f, "block of unknown kind {kind}, skipped"),
+            Fault::TrailingBytes(n) => write!(f, "{n} bytes follow the end of the stream"),
+            Fault::SecondTrace => f.write_str("a second Trace, ignored"),
+            Fault::HeaderSize(n) => write!(f, "header of {n} bytes, at least 20 are due"),
+            Fault::RowSize(n) => write!(f, "row of {n} bytes does not fit"),
+            Fault::PayloadSize(n) => write!(f, "payload of {n} bytes leaves the block"),
+            Fault::StackSize(n) => write!(f, "stack of {n} bytes leaves the block"),
+            Fault::PartialAddress(n) => write!(f, "stack of {n} bytes ends inside an address"),
+            Fault::Count { stated, found } => write!(f, "{stated} rows announced, {found} found"),
+            Fault::UnknownEntry(kind) => write!(f, "entry of unknown kind {kind}"),
+            Fault::ReservedFlag(flag) => write!(f, "flag {flag:#04x} has no meaning here"),
+            Fault::UndefinedMetadata(id) => write!(f, "metadata id {id} is not defined"),
+            Fault::UndefinedStack(id) => write!(f, "stack id {id} is not defined"),
+            Fault::UndefinedThread(index) => write!(f, "thread index {index} is not defined"),
+            Fault::UndefinedLabels(id) => write!(f, "label list {id} is not defined"),
+            Fault::DefinesNothing(id) => write!(f, "id {id} cannot be defined"),
+            Fault::Redefined(id) => write!(f, "id {id} is defined again, differently"),
+            Fault::NumberFell(n) => write!(f, "sequence number falls to {n}"),
+            Fault::TypeCode(code) => write!(f, "type code {code} is not possible here"),
+            Fault::TypeDepth => f.write_str("types are nested too deeply"),
+            Fault::FieldList => f.write_str("the field list does not fit its row"),
+            Fault::BothFieldLists => f.write_str("two field lists, the later one counts"),
+            Fault::TagSize(n) => write!(f, "tag of {n} bytes leaves its row"),
+            Fault::Date => f.write_str("the start date does not exist"),
+            Fault::Frequency(n) => write!(f, "{n} ticks a second is no clock"),
+            Fault::TableLimit => f.write_str("table is full, its oldest rows are given up"),
+            Fault::QueueLimit => f.write_str("too much waits for its turn, order is not promised here"),
+            Fault::StaleTable => f.write_str("ids start again after lost blocks, older ones are forgotten"),
+        }
+    }
+}
+
+/// Another format, as its first bytes tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Foreign {
+    /// gzip; decompress it first.
+    Gzip,
+    /// A zip archive.
+    Zip,
+    /// An event trace log of Windows (ETL).
+    Etl,
+    /// A `perf.data` file of Linux perf.
+    PerfData,
+    /// Zstandard.
+    Zstd,
+    /// Nothing that is known; these are its first bytes.
+    Unknown([u8; 8]),
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Foreign::Gzip => f.write_str("it is gzip-compressed"),
+            Foreign::Zip => f.write_str("it is a zip archive"),
+            Foreign::Etl => f.write_str("it is a Windows event trace log (ETL)"),
+            Foreign::PerfData => f.write_str("it is a Linux perf.data file"),
+            Foreign::Zstd => f.write_str("it is zstd-compressed"),
+            Foreign::Unknown(bytes) => {
+                f.write_str("it starts with")?;
+                for byte in bytes {
+                    write!(f, " {byte:02x}")?;
+                }
+                if bytes.iter().all(|b| b.is_ascii_graphic() || *b == b' ') {
+                    write!(f, " ({:?})", String::from_utf8_lossy(bytes))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Error type of this crate's nom parsers: what is wrong, and what was left when it was met.
+/// `rest` gives the offset by one subtraction, so that parsers need not carry positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct At<'a> {
+    pub(crate) rest: &'a [u8],
+    pub(crate) fault: Fault,
+    pub(crate) context: &'static str,
+}
+
+impl<'a> At<'a> {
+    /// A recoverable nom error at `rest`.
+    pub(crate) fn error<T>(rest: &'a [u8], fault: Fault) -> Result<T, nom::Err<At<'a>>> {
+        Err(nom::Err::Error(At { rest, fault, context: "" }))
+    }
+}
+
+impl<'a> nom::error::ParseError<&'a [u8]> for At<'a> {
+    fn from_error_kind(rest: &'a [u8], _kind: nom::error::ErrorKind) -> Self {
+        At { rest, fault: Fault::Truncated, context: "" }
+    }
+    fn append(_rest: &'a [u8], _kind: nom::error::ErrorKind, other: Self) -> Self {
+        other
+    }
+}
+
+impl<'a> nom::error::ContextError<&'a [u8]> for At<'a> {
+    fn add_context(_rest: &'a [u8], context: &'static str, other: Self) -> Self {
+        // The innermost context says most.
+        if other.context.is_empty() { At { context, ..other } } else { other }
+    }
+}
+
+/// Where in `whole` an error lies, and what it is. `whole` is the slice the parser was given.
+pub(crate) fn located<'a>(whole: &[u8], error: nom::Err<At<'a>>) -> Located {
+    match error {
+        nom::Err::Error(at) | nom::Err::Failure(at) => Located {
+            at: whole.len().saturating_sub(at.rest.len()),
+            fault: at.fault,
+            context: at.context,
+        },
+        nom::Err::Incomplete(_) => Located { at: whole.len(), fault: Fault::Truncated, context: "" },
+    }
+}
+
+/// A fault with its offset inside the slice that was parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Located {
+    pub(crate) at: usize,
+    pub(crate) fault: Fault,
+    pub(crate) context: &'static str,
+}

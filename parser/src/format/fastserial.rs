@@ -1,0 +1,208 @@
+//! Framing of versions 3 to 5: FastSerialization objects (format.md 3).
+//!
+//! | offset | bytes | |
+//! |---|---|---|
+//! | 0 | 1 | begin tag of the object: 5, in V3 4; 1 ends the stream |
+//! | 1 | 1 | begin tag of its type |
+//! | 2 | 1 | type of the type: 1, none |
+//! | 3 | 4 | type version, i32 |
+//! | 7 | 4 | minimum reader version, i32 |
+//! | 11 | 4 | name length *n*, i32 |
+//! | 15 | n | name |
+//! | 15+n | 1 | 6, end of the type |
+//! | 16+n | | Trace: 48 bytes. Others: i32 size, 0 to 3 bytes of padding to a multiple of 4 of the *stream* position, content |
+//! | | 1 | 6, end of the object; tagged values may come before it |
+
+use super::{Frame, Framed};
+use crate::block::BlockKind;
+use crate::error::{At, Fault, located};
+use crate::primitive::{Parsed, i32, take, u8};
+use crate::source::Span;
+use nom::Parser;
+use nom::error::context;
+
+const TAG_NULL: u8 = 1;
+const TAG_BEGIN: u8 = 4;
+const TAG_BEGIN_PRIVATE: u8 = 5;
+pub(crate) const TAG_END: u8 = 6;
+
+/// Longest type name that is believed; the known ones have at most 13 bytes.
+const NAME_LIMIT: i32 = 255;
+/// Bytes of a Trace object's content, which has no size field.
+const TRACE_SIZE: u32 = 48;
+
+/// What an object says before its content.
+struct ObjectType<'a> {
+    version: i32,
+    minimum_version: i32,
+    name: &'a [u8],
+}
+
+fn begin_tag(input: &[u8]) -> Parsed<'_, ()> {
+    match u8(input)? {
+        (rest, TAG_BEGIN | TAG_BEGIN_PRIVATE) => Ok((rest, ())),
+        (_, found) => At::error(input, Fault::Tag { expected: TAG_BEGIN_PRIVATE, found }),
+    }
+}
+
+fn tag(expected: u8) -> impl Fn(&[u8]) -> Parsed<'_, ()> {
+    move |input| match u8(input)? {
+        (rest, found) if found == expected => Ok((rest, ())),
+        (_, found) => At::error(input, Fault::Tag { expected, found }),
+    }
+}
+
+fn name_length(input: &[u8]) -> Parsed<'_, usize> {
+    let (rest, length) = i32(input)?;
+    match usize::try_from(length) {
+        Ok(bytes) if length <= NAME_LIMIT => Ok((rest, bytes)),
+        _ => At::error(input, Fault::NameLength(length)),
+    }
+}
+
+fn object_type(input: &[u8]) -> Parsed<'_, ObjectType<'_>> {
+    let (rest, (_, _, _)) = (begin_tag, begin_tag, tag(TAG_NULL)).parse(input)?;
+    let (rest, (version, minimum_version, length)) = (i32, i32, name_length).parse(rest)?;
+    let (rest, name) = take(length)(rest)?;
+    let (rest, ()) = tag(TAG_END)(rest)?;
+    Ok((rest, ObjectType { version, minimum_version, name }))
+}
+
+/// The object at `position`, whose bytes begin at `input` (as many as the window has).
+pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
+    match input.first() {
+        None => return Framed::Need(1),
+        Some(&TAG_NULL) => return Framed::End(1),
+        Some(_) => {}
+    }
+    let (rest, object) = match context("object header", object_type).parse(input) {
+        Ok(done) => done,
+        Err(error) => return broken(input, error),
+    };
+    let header = input.len() - rest.len();
+    let kind = match object.name {
+        b"Trace" => BlockKind::Trace,
+        b"EventBlock" => BlockKind::Event,
+        b"MetadataBlock" => BlockKind::Metadata,
+        b"StackBlock" => BlockKind::Stack,
+        b"SPBlock" => BlockKind::SequencePoint,
+        _ => BlockKind::UNKNOWN_OBJECT,
+    };
+    if kind == BlockKind::Trace {
+        let body = Span { start: position + header as u64, len: TRACE_SIZE };
+        let frame = Frame { kind, start: position, body };
+        return refuse_unknown_minimum(frame, object.minimum_version, 4);
+    }
+    let (rest, size) = match context("block size", i32).parse(rest) {
+        Ok(done) => done,
+        Err(error) => return broken(input, error),
+    };
+    let Ok(len) = u32::try_from(size) else {
+        return Framed::Broken { at: header, fault: Fault::BlockSize(size), context: "block size" };
+    };
+    let behind_size = position + (input.len() - rest.len()) as u64;
+    // Padding counts from the start of the stream, not of the window.
+    let body = Span { start: behind_size.next_multiple_of(4), len };
+    let frame = Frame { kind, start: position, body };
+    refuse_unknown_minimum(frame, object.minimum_version, 2)
+}
+
+/// A type may be read when its minimum version is known, whatever its version.
+fn refuse_unknown_minimum(frame: Frame, minimum: i32, known: i32) -> Framed {
+    let is_unknown_type = frame.kind == BlockKind::UNKNOWN_OBJECT;
+    if minimum > known && !is_unknown_type {
+        return Framed::Refused(frame, Fault::MinimumVersion(minimum));
+    }
+    Framed::Block(frame)
+}
+
+/// An error that only says that the window is too short asks for more of it.
+fn broken<'a>(input: &'a [u8], error: nom::Err<At<'a>>) -> Framed {
+    let located = located(input, error);
+    if located.fault == Fault::Truncated {
+        return Framed::Need(input.len().max(located.at) + 1);
+    }
+    Framed::Broken { at: located.at, fault: located.fault, context: located.context }
+}
+
+/// Type and minimum version of a stream's first object, for the decision between versions 1 to 4.
+pub(crate) enum FirstType {
+    Trace { version: i32 },
+    /// `Microsoft.DotNet.Runtime.EventPipeFile`: versions 1 and 2.
+    EventPipeFile { version: i32 },
+    Other,
+}
+
+/// Reads the first object's type; `None` when the window is too short or it cannot be read, which
+/// [`frame`] then tells.
+pub(crate) fn first_type(input: &[u8]) -> Option<FirstType> {
+    let (_, object) = object_type(input).ok()?;
+    Some(match object.name {
+        b"Trace" => FirstType::Trace { version: object.version },
+        b"Microsoft.DotNet.Runtime.EventPipeFile" => FirstType::EventPipeFile { version: object.version },
+        _ => FirstType::Other,
+    })
+}
+
+/// What follows an object's content.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ObjectEnd {
+    /// The end tag, so many bytes behind the content (tagged values come before it).
+    At(usize),
+    /// More bytes are needed.
+    Need(usize),
+    /// Another byte than any that may be here, so many bytes behind the content.
+    Broken { at: usize, fault: Fault },
+}
+
+/// Skips tagged values (8 to 11: 1, 2, 4, 8 bytes; 13 and 14: i32 length and bytes) and finds the
+/// object's end tag. `input` begins behind the content.
+pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
+    let mut at = 0usize;
+    loop {
+        let Some(&found) = input.get(at) else { return ObjectEnd::Need(at + 1) };
+        let value = match found {
+            TAG_END => return ObjectEnd::At(at + 1),
+            8 => 1,
+            9 => 2,
+            10 => 4,
+            11 => 8,
+            13 | 14 => {
+                let length = match i32(input.get(at + 1..).unwrap_or_default()) {
+                    Ok((_, length)) => length,
+                    Err(_) => return ObjectEnd::Need(at + 5),
+                };
+                match usize::try_from(length) {
+                    // A megabyte of tagged values is not a value, it is noise.
+                    Ok(length) if length <= 1 << 20 => 4 + length,
+                    _ => return ObjectEnd::Broken { at, fault: Fault::BlockSize(length) },
+                }
+            }
+            _ => return ObjectEnd::Broken { at, fault: Fault::Tag { expected: TAG_END, found } },
+        };
+        at = at.saturating_add(1).saturating_add(value);
+    }
+}
+
+/// Whether an object, or the end of the stream, may begin with this byte.
+pub(crate) fn may_begin(byte: u8) -> bool {
+    matches!(byte, TAG_NULL | TAG_BEGIN | TAG_BEGIN_PRIVATE)
+}
+
+/// Bytes of the longest object header that [`find`] looks for.
+pub(crate) const FOUND_HEADER: usize = 29;
+
+/// Searches for the beginning of an object after the framing was lost (format.md 13.3): begin
+/// tags, a known name of a known version, end tag. 23 to 29 bytes must agree, so a false hit is
+/// out of the question.
+pub(crate) fn find(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().enumerate().find_map(|(at, byte)| {
+        if *byte != TAG_BEGIN && *byte != TAG_BEGIN_PRIVATE {
+            return None;
+        }
+        let (_, object) = object_type(bytes.get(at..)?).ok()?;
+        let is_known = matches!(object.name, b"EventBlock" | b"MetadataBlock" | b"StackBlock" | b"SPBlock");
+        let version_is_known = matches!(object.version, 1 | 2) && (0..=2).contains(&object.minimum_version);
+        (is_known && version_is_known).then_some(at)
+    })
+}

@@ -1,0 +1,179 @@
+//! Versions: how a stream begins, and how its blocks are framed (format.md 1, 3, 7.1).
+//!
+//! Where the versions differ, and which function holds the difference:
+//!
+//! | difference | V3 NetPerf | V4, V5 | V6 | where |
+//! |---|---|---|---|---|
+//! | stream header | `!FastSerialization.1` | `Nettrace` + the same | `Nettrace`, 0, major, minor | [`detect`] |
+//! | block frame | objects, tag 4 | objects, tag 5, padding to 4 stream bytes | u24 size, u8 kind | [`fastserial::frame`], [`v6::frame`] |
+//! | unknown kind | skipped if it has a block's layout | same | skipped | same |
+//! | end | null tag | null tag | kind 0 | same |
+//! | Trace | 48 bytes | 48 bytes | + key-values | [`crate::block::trace`] |
+//! | blob header | fixed, stack inline | fixed or compressed, activity guids | fixed or compressed, label list | [`crate::blob`] |
+//! | metadata | blob of id 0 among events | blob in own block; V5 adds tags | sized rows, UTF-8 | [`crate::block::metadata`] |
+//! | stacks | inline | block | block | [`crate::block::stack`] |
+//! | threads | id in event | id in event, recycled | rows, removal, flush | [`crate::block::thread`] |
+//! | sequence point | none | fixed entries | flags, varint entries | [`crate::block::sequence_point`] |
+
+pub(crate) mod fastserial;
+pub(crate) mod v6;
+
+use crate::block::BlockKind;
+use crate::error::{Fault, Foreign};
+use crate::source::Span;
+
+/// A stream's version as its first bytes tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Version {
+    /// NetPerf (`.netperf`): .NET Core 2.1, 2.2, and later when asked for.
+    V3,
+    /// .NET Core 3.0 and later. Version 5 is not announced: it is version 4 whose metadata may
+    /// carry tags.
+    V4,
+    /// one-collect: `dotnet-trace collect-linux`, `record-trace`.
+    V6 {
+        /// Minor version; any is readable.
+        minor: u32,
+    },
+}
+
+impl Version {
+    /// 3, 4 or 6.
+    pub fn major(self) -> u32 {
+        match self {
+            Version::V3 => 3,
+            Version::V4 => 4,
+            Version::V6 { .. } => 6,
+        }
+    }
+
+    /// The minor version; 0 before version 6.
+    pub fn minor(self) -> u32 {
+        match self {
+            Version::V3 | Version::V4 => 0,
+            Version::V6 { minor } => minor,
+        }
+    }
+
+    /// Whether threads are named by rows of their own, and events by indices into them.
+    pub(crate) fn has_thread_rows(self) -> bool {
+        matches!(self, Version::V6 { .. })
+    }
+}
+
+/// Where a block lies. The same from every version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub(crate) kind: BlockKind,
+    /// Stream position of the object's or block header's first byte.
+    pub(crate) start: u64,
+    /// The block's content.
+    pub(crate) body: Span,
+}
+
+impl Frame {
+    /// Stream position behind the content; an object's end tag follows there.
+    pub(crate) fn body_end(&self) -> u64 {
+        self.body.end()
+    }
+}
+
+/// What is found where a block may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framed {
+    /// A block.
+    Block(Frame),
+    /// A block that must not be read; its content may be skipped.
+    Refused(Frame, Fault),
+    /// The end of the stream; it takes this many bytes.
+    End(u64),
+    /// More bytes are needed: so many, counted from where the block begins.
+    Need(usize),
+    /// Nothing that can be framed, with the offset from where the block should begin.
+    Broken { at: usize, fault: Fault, context: &'static str },
+}
+
+/// What a stream's first bytes say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detected {
+    /// Version 6: blocks begin behind this many bytes.
+    V6 { minor: u32, header: u64 },
+    /// Objects (versions 1 to 5): the first begins behind this many bytes.
+    Objects { with_magic: bool, header: u64 },
+    /// More bytes are needed: so many from the start.
+    Need(usize),
+    /// Not readable.
+    Broken { at: u64, fault: Fault },
+}
+
+const MAGIC: &[u8; 8] = b"Nettrace";
+const FAST_SERIALIZATION: &[u8; 20] = b"!FastSerialization.1";
+
+/// Decides on the version from the stream's first bytes, in the order of format.md 1.
+pub(crate) fn detect(bytes: &[u8]) -> Detected {
+    let Some(first) = bytes.first_chunk::<8>() else {
+        return Detected::Need(8);
+    };
+    if first == MAGIC {
+        let Some(word) = word(bytes, 8) else { return Detected::Need(12) };
+        return if word == 0 { detect_v6(bytes) } else { detect_objects(bytes, 8, true) };
+    }
+    if word(bytes, 0) == Some(20) && bytes.get(4) == Some(&b'!') {
+        return detect_objects(bytes, 0, false);
+    }
+    Detected::Broken { at: 0, fault: Fault::Foreign(foreign(bytes, *first)) }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
+}
+
+fn detect_v6(bytes: &[u8]) -> Detected {
+    let (Some(major), Some(minor)) = (word(bytes, 12), word(bytes, 16)) else {
+        return Detected::Need(20);
+    };
+    match major {
+        6 => Detected::V6 { minor, header: 20 },
+        0..6 => Detected::Broken { at: 12, fault: Fault::MalformedVersion(major) },
+        _ => Detected::Broken { at: 12, fault: Fault::UnsupportedVersion(major) },
+    }
+}
+
+fn detect_objects(bytes: &[u8], at: usize, with_magic: bool) -> Detected {
+    let wrong = Detected::Broken { at: at as u64, fault: Fault::FastSerializationHeader };
+    // What is there is compared before more is asked for: a wrong start is not "truncated".
+    if word(bytes, at).is_some_and(|length| length != 20) {
+        return wrong;
+    }
+    let text = bytes.get(at + 4..).unwrap_or_default();
+    let known = text.len().min(FAST_SERIALIZATION.len());
+    if text.get(..known) != FAST_SERIALIZATION.get(..known) {
+        return wrong;
+    }
+    if known < FAST_SERIALIZATION.len() {
+        return Detected::Need(at + 24);
+    }
+    Detected::Objects { with_magic, header: at as u64 + 24 }
+}
+
+/// Names another format by its first bytes.
+fn foreign(bytes: &[u8], first: [u8; 8]) -> Foreign {
+    match first {
+        [0x1f, 0x8b, ..] => Foreign::Gzip,
+        [b'P', b'K', 3 | 5 | 7, 4 | 6 | 8, ..] => Foreign::Zip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Foreign::Zstd,
+        [b'P', b'E', b'R', b'F', b'I', b'L', b'E', b'2'] => Foreign::PerfData,
+        _ if is_etl(bytes) => Foreign::Etl,
+        _ => Foreign::Unknown(first),
+    }
+}
+
+/// An ETL file begins with a WMI_BUFFER_HEADER: buffer size, saved offset and current offset of
+/// one buffer, and a system trace header (marker 0xC001 or 0xC002 and version) behind its 72 bytes.
+fn is_etl(bytes: &[u8]) -> bool {
+    let size = word(bytes, 0);
+    let size_is_likely = size.is_some_and(|size| size % 1024 == 0 && (1024..=0x100_0000).contains(&size));
+    let marker = bytes.get(74..76);
+    size_is_likely && (marker == Some(&[0x01, 0xc0]) || marker == Some(&[0x02, 0xc0]))
+}

@@ -1,0 +1,54 @@
+//! Globally unique identifiers as .NET writes them.
+
+use std::fmt;
+
+/// A guid: 16 bytes, of which the first eight are a u32 and two u16 in little-endian order
+/// (format.md 2).
+///
+/// ```
+/// let bytes = [0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff];
+/// let guid = nettrace_parser::Guid::from_bytes(bytes);
+/// assert_eq!(guid.to_string(), "33221100-5544-7766-8899-aabbccddeeff");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Guid([u8; 16]);
+
+impl Guid {
+    /// All zero: stands for "none" wherever a stream stores a guid.
+    pub const ZERO: Guid = Guid([0; 16]);
+
+    /// A guid from its 16 bytes as stored.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Guid {
+        Guid(bytes)
+    }
+
+    /// The 16 bytes as stored.
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0
+    }
+
+    /// Whether all bytes are zero.
+    pub fn is_zero(self) -> bool {
+        self == Guid::ZERO
+    }
+}
+
+impl fmt::Display for Guid {
+    /// Lower-case with dashes: `33221100-5544-7766-8899-aabbccddeeff`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a0, a1, a2, a3, b0, b1, c0, c1, d0, d1, e0, e1, e2, e3, e4, e5] = self.0;
+        write!(
+            f,
+            "{:08x}-{:04x}-{:04x}-{d0:02x}{d1:02x}-{e0:02x}{e1:02x}{e2:02x}{e3:02x}{e4:02x}{e5:02x}",
+            u32::from_le_bytes([a0, a1, a2, a3]),
+            u16::from_le_bytes([b0, b1]),
+            u16::from_le_bytes([c0, c1]),
+        )
+    }
+}
+
+impl fmt::Debug for Guid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,68 @@
+//! How much a stream may ask of its reader.
+
+/// Limits of a reader (format.md 13.4). The defaults suit every real stream; what is above them is
+/// skipped or given up, and reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Content of one block, in bytes. Larger blocks are skipped unread. Default 64 MiB, at most
+    /// 512 MiB; runtimes stay below 102,420 bytes.
+    pub block_bytes: u32,
+    /// Event types, and threads, that are known at a time. Default 1,048,576 each.
+    pub table_rows: usize,
+    /// Stacks, and labels, between two sequence points, in bytes. Default 256 MiB each.
+    pub table_bytes: usize,
+    /// Events that wait to be put in time order. Default 1,048,576.
+    pub queue_events: usize,
+    /// Bytes of the stream between the first and the last event that wait. Default 256 MiB.
+    pub queue_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            block_bytes: 64 << 20,
+            table_rows: 1 << 20,
+            table_bytes: 256 << 20,
+            queue_events: 1 << 20,
+            queue_bytes: 256 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// The default limits.
+    pub fn new() -> Limits {
+        Limits::default()
+    }
+
+    /// Sets [`Limits::block_bytes`].
+    pub fn block_bytes(mut self, bytes: u32) -> Limits {
+        self.block_bytes = bytes.min(512 << 20);
+        self
+    }
+
+    /// Sets [`Limits::table_rows`].
+    pub fn table_rows(mut self, rows: usize) -> Limits {
+        self.table_rows = rows;
+        self
+    }
+
+    /// Sets [`Limits::table_bytes`].
+    pub fn table_bytes(mut self, bytes: usize) -> Limits {
+        self.table_bytes = bytes;
+        self
+    }
+
+    /// Sets [`Limits::queue_events`].
+    pub fn queue_events(mut self, events: usize) -> Limits {
+        self.queue_events = events;
+        self
+    }
+
+    /// Sets [`Limits::queue_bytes`].
+    pub fn queue_bytes(mut self, bytes: u64) -> Limits {
+        self.queue_bytes = bytes;
+        self
+    }
+}

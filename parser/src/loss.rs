@@ -1,0 +1,193 @@
+//! Dropped events: gaps in the numbers that each capture thread gives its events (format.md 12).
+//!
+//! All arithmetic wraps in 32 bits, differences are read as signed. Versions 4 and 5 identify
+//! threads by OS ids, which are recycled; version 6 by indices that rows define and end.
+
+use std::collections::HashMap;
+
+/// What a thread's numbers say so far.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    last: u32,
+    /// Sequence points that had passed when the thread was last met. One that the latest point
+    /// does not list has ended: if its id comes back it is another thread.
+    seen: u32,
+    /// The next number is taken as it is: what came before is not known.
+    takes_any: bool,
+}
+
+/// Events that the stream's numbers prove to be missing.
+#[derive(Debug, Default)]
+pub struct Losses {
+    total: u64,
+    restarts: u64,
+    by_thread: HashMap<u64, u64>,
+    states: HashMap<u64, State>,
+    /// Sequence points of versions 4 and 5 passed so far.
+    points: u32,
+    /// The thread of the last event, and the number its next one must have. Runs of one thread are
+    /// long, so most events need no look at the map.
+    run_thread: u64,
+    run_next: u32,
+    run_is_valid: bool,
+}
+
+impl Losses {
+    /// Events lost. Saturates.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// How often an OS gave a thread's id to a new one while the old was not known to have ended
+    /// (versions 4 and 5).
+    pub fn restarts(&self) -> u64 {
+        self.restarts
+    }
+
+    /// Events lost by capture thread: its OS id, or its index in version 6. In no order.
+    pub fn by_thread(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.by_thread.iter().map(|(thread, lost)| (*thread, *lost))
+    }
+
+    /// Number of capture threads that lost events.
+    pub fn thread_count(&self) -> usize {
+        self.by_thread.len()
+    }
+
+    /// An event. `true`: it is the next of its thread, and everything is done.
+    #[inline(always)]
+    pub(crate) fn is_next(&mut self, thread: u64, number: u32) -> bool {
+        let is_next = self.run_is_valid && thread == self.run_thread && number == self.run_next;
+        if is_next {
+            self.run_next = number.wrapping_add(1);
+        }
+        is_next
+    }
+
+    /// Puts the run's last number where the map has it.
+    fn end_run(&mut self) {
+        if self.run_is_valid {
+            self.run_is_valid = false;
+            let last = self.run_next.wrapping_sub(1);
+            self.put(self.run_thread, last, false);
+        }
+    }
+
+    fn put(&mut self, thread: u64, last: u32, takes_any: bool) {
+        self.states.insert(thread, State { last, seen: self.points, takes_any });
+    }
+
+    fn begin_run(&mut self, thread: u64, number: u32) {
+        self.run_thread = thread;
+        self.run_next = number.wrapping_add(1);
+        self.run_is_valid = true;
+    }
+
+    fn lose(&mut self, thread: u64, count: u32, limit: usize) {
+        if count == 0 {
+            return;
+        }
+        self.total = self.total.saturating_add(u64::from(count));
+        if self.by_thread.len() < limit || self.by_thread.contains_key(&thread) {
+            let lost = self.by_thread.entry(thread).or_default();
+            *lost = lost.saturating_add(u64::from(count));
+        }
+    }
+
+    /// An event of versions 4 and 5 for which [`Losses::is_next`] said no.
+    #[inline(never)]
+    pub(crate) fn event_v4(&mut self, thread: u64, number: u32, limit: usize) {
+        self.end_run();
+        let lost = match self.states.get(&thread) {
+            None => number.saturating_sub(1),
+            Some(state) => {
+                let step = number.wrapping_sub(state.last).wrapping_sub(1);
+                match (step, state.seen != self.points) {
+                    (0, _) => 0,
+                    // A thread that ended and came back is a new one: it began at 1.
+                    (_, true) => number.saturating_sub(1),
+                    (step, false) if step.cast_signed() > 0 => step,
+                    (_, false) => {
+                        self.restarts = self.restarts.saturating_add(1);
+                        number.saturating_sub(1)
+                    }
+                }
+            }
+        };
+        self.lose(thread, lost, limit);
+        self.begin_run(thread, number);
+        self.bound(limit);
+    }
+
+    /// An event of version 6 for which [`Losses::is_next`] said no. `false`: the number fell.
+    #[inline(never)]
+    pub(crate) fn event_v6(&mut self, thread: u64, number: u32, limit: usize) -> bool {
+        self.end_run();
+        let state = self.states.get(&thread).copied();
+        self.begin_run(thread, number);
+        match state {
+            // An unknown index: what its numbers began with is not known.
+            None => true,
+            Some(state) if state.takes_any => true,
+            Some(state) => {
+                let step = number.wrapping_sub(state.last).wrapping_sub(1);
+                if step.cast_signed() > 0 {
+                    self.lose(thread, step, limit);
+                }
+                step.cast_signed() >= 0
+            }
+        }
+    }
+
+    /// A thread row of version 6. `is_replaced`: the index was alive; nothing is counted across.
+    pub(crate) fn define_thread(&mut self, thread: u64, is_replaced: bool, limit: usize) {
+        self.end_run();
+        self.put(thread, 0, is_replaced);
+        self.bound(limit);
+    }
+
+    /// The end of a thread of version 6.
+    pub(crate) fn remove_thread(&mut self, thread: u64, number: u32, limit: usize) {
+        self.listed(thread, number, limit);
+        self.states.remove(&thread);
+    }
+
+    /// An entry of a sequence point: a lower bound of the thread's last number.
+    pub(crate) fn listed(&mut self, thread: u64, number: u32, limit: usize) {
+        self.end_run();
+        let state = self.states.get(&thread).copied();
+        let last = state.filter(|state| !state.takes_any).map_or(0, |state| state.last);
+        let step = number.wrapping_sub(last);
+        let is_ahead = step.cast_signed() > 0;
+        if is_ahead && !state.is_some_and(|state| state.takes_any) {
+            self.lose(thread, step, limit);
+        }
+        let last = if is_ahead { number } else { last };
+        self.put(thread, last, false);
+        self.bound(limit);
+    }
+
+    /// Before a sequence point of versions 4 and 5 lists its threads: those it leaves out have
+    /// ended.
+    pub(crate) fn begin_list_v4(&mut self) {
+        self.end_run();
+        self.points = self.points.wrapping_add(1);
+    }
+
+    /// Flag 1 of a version 6 sequence point, after its entries.
+    pub(crate) fn forget_threads(&mut self) {
+        self.run_is_valid = false;
+        self.states.clear();
+    }
+
+    /// Keeps the number of threads within the limit: ended ones go first, then all.
+    fn bound(&mut self, limit: usize) {
+        if self.states.len() > limit {
+            let points = self.points;
+            self.states.retain(|_, state| state.seen == points);
+            if self.states.len() > limit / 2 {
+                self.states.clear();
+            }
+        }
+    }
+}

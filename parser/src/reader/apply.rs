@@ -1,0 +1,568 @@
+//! What blocks do to the reader's state, and how an event gets its references (format.md 9).
+
+use super::cursor::{Cursor, Encoding};
+use crate::block::event::header as event_block_header;
+use crate::block::label_list::{self, Labels};
+use crate::block::metadata::{self, Metadata};
+use crate::block::stack::{self, Stack};
+use crate::block::trace::{self, Trace};
+use crate::block::{BlockKind, sequence_point, thread};
+use crate::blob::BlobHeader;
+use crate::clock::Clock;
+use crate::damage::{BlockDamage, Class, Damage};
+use crate::error::{Fault, located};
+use crate::event::Event;
+use crate::format::{Frame, Version};
+use crate::limits::Limits;
+use crate::loss::Losses;
+use crate::statistics::Statistics;
+use crate::tables::{Defined, NO_SLOT, Slot, Tables};
+
+/// What an event's ids stand for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Resolved {
+    pub(crate) metadata: Slot,
+    /// Version 3: not used, the stack follows the payload.
+    pub(crate) stack: Slot,
+    pub(crate) thread: Slot,
+    pub(crate) labels: Slot,
+}
+
+impl Resolved {
+    pub(crate) const NOTHING: Resolved =
+        Resolved { metadata: NO_SLOT, stack: NO_SLOT, thread: NO_SLOT, labels: NO_SLOT };
+}
+
+/// Everything the reader knows, but for its source and its place.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) limits: Limits,
+    version: Option<Version>,
+    session: Option<Session>,
+    pub(crate) tables: Tables,
+    pub(crate) losses: Losses,
+    pub(crate) damage: Damage,
+    pub(crate) statistics: Statistics,
+    /// The event block that is being read.
+    pub(crate) cursor: Cursor,
+    /// The current event's references.
+    pub(crate) resolved: Resolved,
+    /// Whether the input holds the current block to its end.
+    pub(super) block_is_whole: bool,
+    /// Where the current block's first broken row lies.
+    pub(super) broken_at: Option<u64>,
+    /// Blocks were lost since the last sequence point, perhaps a sequence point among them.
+    pub(super) blocks_were_lost: bool,
+    pub(crate) is_complete: bool,
+    pub(super) end_offset: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Session {
+    trace: Trace,
+    clock: Clock,
+}
+
+impl State {
+    pub(super) fn new(limits: Limits) -> State {
+        State {
+            limits,
+            version: None,
+            session: None,
+            tables: Tables::default(),
+            losses: Losses::default(),
+            damage: Damage::default(),
+            statistics: Statistics::default(),
+            cursor: Cursor::empty(),
+            resolved: Resolved::NOTHING,
+            block_is_whole: true,
+            broken_at: None,
+            blocks_were_lost: false,
+            is_complete: false,
+            end_offset: None,
+        }
+    }
+
+    pub(super) fn begin(&mut self, version: Version) {
+        self.version = Some(version);
+    }
+
+    pub(crate) fn version(&self) -> Option<Version> {
+        self.version
+    }
+
+    pub(crate) fn is_v3(&self) -> bool {
+        self.version == Some(Version::V3)
+    }
+
+    pub(crate) fn is_v6(&self) -> bool {
+        matches!(self.version, Some(Version::V6 { .. }))
+    }
+
+    pub(super) fn trace(&self) -> Option<&Trace> {
+        self.session.as_ref().map(|session| &session.trace)
+    }
+
+    /// Reads the first block. A fault in it is fatal: without it nothing has a meaning.
+    pub(super) fn read_trace(&mut self, frame: Frame, content: &[u8]) -> Result<(), (u64, Fault)> {
+        self.count_block(&frame);
+        let mut damage = self.damage.in_block(frame);
+        let parsed = match self.version {
+            Some(Version::V6 { .. }) => trace::block_v6(content, &mut damage),
+            _ => trace::object(content),
+        };
+        match parsed {
+            Ok((_, trace)) => {
+                trace::note_oddities(&trace, &mut damage);
+                let clock = Clock::new(&trace);
+                self.session = Some(Session { trace, clock });
+                Ok(())
+            }
+            Err(error) => {
+                let error = located(content, error);
+                Err((frame.body.start.saturating_add(error.at as u64), error.fault))
+            }
+        }
+    }
+
+    pub(super) fn count_block(&mut self, frame: &Frame) {
+        let end_tag = u64::from(!self.is_v6());
+        self.statistics.add_block(frame.kind, frame.body_end() - frame.start + end_tag);
+    }
+
+    /// Begins a block of which `present` bytes of content and what follows are in the window.
+    pub(super) fn open_block(&mut self, frame: Frame, is_whole: bool, present: u64) {
+        self.block_is_whole = is_whole;
+        self.broken_at = None;
+        let present = present.min(u64::from(frame.body.len));
+        let framing = frame.body.start - frame.start + u64::from(is_whole && !self.is_v6());
+        self.statistics.add_block(frame.kind, framing + present);
+    }
+
+    /// Passes over what is left of the current event block.
+    pub(super) fn leave_block(&mut self) {
+        self.cursor.at = self.cursor.end;
+    }
+
+    /// Puts the cursor on the first blob of an event block.
+    pub(super) fn open_events(&mut self, frame: Frame, content: &[u8]) {
+        let (from, encoding) = match self.version {
+            Some(Version::V3) => (0, Encoding::FixedV3),
+            version => match event_block_header(content) {
+                Ok((rest, header)) => {
+                    let is_v6 = version.is_some_and(Version::has_thread_rows);
+                    let encoding = match (is_v6, header.is_compressed) {
+                        (false, true) => Encoding::CompressedV4,
+                        (false, false) => Encoding::FixedV4,
+                        (true, true) => Encoding::CompressedV6,
+                        (true, false) => Encoding::FixedV6,
+                    };
+                    (content.len() - rest.len(), encoding)
+                }
+                Err(error) => {
+                    self.lose_block(frame, content, "event block header", located(content, error).fault);
+                    (content.len(), Encoding::FixedV4)
+                }
+            },
+        };
+        let begin = frame.body.start;
+        self.cursor = Cursor::new(frame, encoding, begin + from as u64, begin + content.len() as u64);
+    }
+
+    fn lose_block(&mut self, frame: Frame, content: &[u8], context: &'static str, fault: Fault) {
+        self.broken_at = Some(frame.body.start);
+        self.blocks_were_lost = true;
+        if self.block_is_whole {
+            self.damage.in_block(frame).block_lost(0, content.len(), context, fault);
+        } else {
+            let lost = content.len();
+            self.damage.in_block(frame).add(Class::Incomplete, 0, lost, context, Fault::Truncated);
+        }
+    }
+
+    /// Steps to the next event of the block. `false`: there was none; the cursor may be done, or
+    /// on a definition that a version 3 block holds among its events.
+    #[inline(always)]
+    pub(super) fn next_blob(&mut self, window: &[u8], start: u64) -> bool {
+        if let Err(fault) = self.cursor.advance(window, start) {
+            self.lose_rest(fault);
+            return false;
+        }
+        let header = &self.cursor.header;
+        self.statistics.events += 1;
+        if header.metadata_id == 0 && !self.is_event_without_type(window, start) {
+            return false;
+        }
+        let header = &self.cursor.header;
+        self.statistics.payload_bytes += u64::from(header.payload_size);
+        if !self.losses.is_next(header.capture_thread, header.sequence) {
+            self.check_number();
+        }
+        self.resolve();
+        true
+    }
+
+    /// The rest of the block cannot be read.
+    #[cold]
+    fn lose_rest(&mut self, fault: Fault) {
+        let frame = self.cursor.frame;
+        let at = (self.cursor.at - frame.body.start) as usize;
+        let lost = (self.cursor.end - self.cursor.at) as usize;
+        self.broken_at = Some(self.cursor.at);
+        if self.block_is_whole {
+            self.damage.in_block(frame).rest_lost(at, lost, "event blob", fault);
+        } else {
+            self.damage.in_block(frame).add(Class::Incomplete, at, lost, "event blob", Fault::Truncated);
+        }
+        self.leave_block();
+    }
+
+    /// Metadata id 0: in version 3 a definition, else an event of an undefined type.
+    #[cold]
+    fn is_event_without_type(&mut self, window: &[u8], start: u64) -> bool {
+        if self.version != Some(Version::V3) {
+            return true;
+        }
+        self.statistics.events -= 1;
+        let frame = self.cursor.frame;
+        let from = usize::try_from(self.cursor.payload_at - start).unwrap_or(usize::MAX);
+        let size = self.cursor.header.payload_size as usize;
+        let payload = window.get(from..).and_then(|rest| rest.get(..size)).unwrap_or_default();
+        let at = (self.cursor.payload_at - frame.body.start) as usize;
+        self.define_v5(payload, at, frame);
+        self.statistics.add_rows(BlockKind::Metadata, 1);
+        false
+    }
+
+    /// A number that is not the next of the current thread.
+    #[inline(never)]
+    fn check_number(&mut self) {
+        let header = &self.cursor.header;
+        let (thread, number, limit) = (header.capture_thread, header.sequence, self.limits.table_rows);
+        match self.version {
+            Some(Version::V3) | None => {}
+            // An event of id 0 takes no number of its own in versions 4 and 5.
+            Some(Version::V4) if header.metadata_id == 0 => {}
+            Some(Version::V4) => self.losses.event_v4(thread, number, limit),
+            Some(Version::V6 { .. }) => {
+                if !self.losses.event_v6(thread, number, limit) {
+                    self.note_event("sequence number", Fault::NumberFell(number));
+                }
+            }
+        }
+    }
+
+    /// Finds what the current event's ids stand for.
+    #[inline(always)]
+    fn resolve(&mut self) {
+        let header = &self.cursor.header;
+        self.resolved.metadata = self.tables.metadata.slot(u64::from(header.metadata_id));
+        if self.resolved.metadata == NO_SLOT {
+            self.note_event("metadata id", Fault::UndefinedMetadata(self.cursor.header.metadata_id));
+        }
+        if self.version == Some(Version::V3) {
+            return;
+        }
+        self.resolved.stack = self.tables.stacks.slot(self.cursor.header.stack);
+        if self.resolved.stack == NO_SLOT && self.cursor.header.stack != 0 {
+            self.note_event("stack id", Fault::UndefinedStack(self.cursor.header.stack));
+        }
+        if self.is_v6() {
+            self.resolve_v6();
+        }
+    }
+
+    fn resolve_v6(&mut self) {
+        let header = self.cursor.header;
+        if header.has_reserved_flag {
+            self.note_event("flags", Fault::ReservedFlag(0x20));
+        }
+        self.resolved.thread = self.tables.threads.slot(header.thread);
+        if self.resolved.thread == NO_SLOT {
+            self.note_event("thread index", Fault::UndefinedThread(header.thread));
+        }
+        if header.capture_thread != header.thread
+            && self.tables.threads.slot(header.capture_thread) == NO_SLOT
+        {
+            self.note_event("capture thread index", Fault::UndefinedThread(header.capture_thread));
+        }
+        self.resolved.labels = match header.label_list {
+            0 => NO_SLOT,
+            id => {
+                let slot = self.tables.labels.slot(id);
+                if slot == NO_SLOT {
+                    self.note_event("label list id", Fault::UndefinedLabels(id));
+                }
+                slot
+            }
+        };
+    }
+
+    #[cold]
+    fn note_event(&mut self, context: &'static str, fault: Fault) {
+        let frame = self.cursor.frame;
+        let at = (self.cursor.blob - frame.body.start) as usize;
+        self.damage.in_block(frame).note(at, context, fault);
+    }
+
+    /// The event the cursor is on.
+    #[inline(always)]
+    pub(crate) fn event<'a>(&'a self, window: &'a [u8], start: u64) -> Event<'a> {
+        let cursor = &self.cursor;
+        self.event_at(&cursor.header, self.resolved, cursor.blob, cursor.payload_at, window, start)
+    }
+
+    /// An event from its header and references, with its bytes in the window.
+    #[inline(always)]
+    pub(crate) fn event_at<'a>(
+        &'a self,
+        header: &'a BlobHeader,
+        resolved: Resolved,
+        blob: u64,
+        payload_at: u64,
+        window: &'a [u8],
+        start: u64,
+    ) -> Event<'a> {
+        static UNKNOWN: Session = Session::unknown();
+        let session = self.session.as_ref().unwrap_or(&UNKNOWN);
+        let rest = window.get((payload_at - start) as usize..).unwrap_or_default();
+        let (payload, behind) = rest.split_at_checked(header.payload_size as usize).unwrap_or_default();
+        let stack = if self.version == Some(Version::V3) {
+            // u32 size, then so many bytes.
+            behind.get(4..).and_then(|rest| rest.get(..header.stack as usize)).unwrap_or_default()
+        } else {
+            self.tables.stacks.row(resolved.stack).unwrap_or_default()
+        };
+        Event {
+            header,
+            metadata: self.tables.metadata.row(resolved.metadata),
+            thread: self.tables.threads.row(resolved.thread),
+            labels: Labels::new(self.tables.labels.row(resolved.labels).unwrap_or_default()),
+            stack: Stack::new(stack, session.trace.pointer_size),
+            payload,
+            offset: blob,
+            has_thread_rows: self.is_v6(),
+            trace: &session.trace,
+            clock: &session.clock,
+        }
+    }
+
+    /// Reads a block that holds no events.
+    pub(super) fn read_block(&mut self, frame: Frame, content: &[u8]) {
+        let lost_before = self.damage.count(Class::BlockLost) + self.damage.count(Class::RestOfBlockLost);
+        match (frame.kind, self.is_v6()) {
+            (BlockKind::Metadata, false) => self.read_metadata_v5(frame, content),
+            (BlockKind::Metadata, true) => self.read_metadata_v6(frame, content),
+            (BlockKind::Stack, _) => self.read_stacks(frame, content),
+            (BlockKind::SequencePoint, is_v6) => self.read_sequence_point(frame, content, is_v6),
+            (BlockKind::Thread, _) => self.read_threads(frame, content),
+            (BlockKind::RemoveThread, _) => self.read_removals(frame, content),
+            (BlockKind::LabelList, _) => self.read_labels(frame, content),
+            _ => {}
+        }
+        let lost = self.damage.count(Class::BlockLost) + self.damage.count(Class::RestOfBlockLost);
+        if lost > lost_before {
+            self.blocks_were_lost = true;
+            let last = self.damage.findings().last();
+            self.broken_at = self.broken_at.or(last.map(|finding| finding.offset));
+        }
+    }
+
+    /// A block of blobs, each a definition.
+    fn read_metadata_v5(&mut self, frame: Frame, content: &[u8]) {
+        let (rest, header) = match event_block_header(content) {
+            Ok(done) => done,
+            Err(error) => {
+                return self.lose_block(frame, content, "metadata block header", located(content, error).fault);
+            }
+        };
+        let from = (content.len() - rest.len()) as u64;
+        let encoding = if header.is_compressed { Encoding::CompressedV4 } else { Encoding::FixedV4 };
+        let begin = frame.body.start;
+        let mut cursor = Cursor::new(frame, encoding, begin + from, begin + content.len() as u64);
+        let mut rows = 0;
+        while !cursor.is_done() {
+            match cursor.advance(content, begin) {
+                Ok(()) => {
+                    let at = (cursor.payload_at - begin) as usize;
+                    let size = cursor.header.payload_size as usize;
+                    let payload = content.get(at..).and_then(|rest| rest.get(..size)).unwrap_or_default();
+                    self.define_v5(payload, at, frame);
+                    rows += 1;
+                }
+                Err(fault) => {
+                    self.cursor = cursor;
+                    self.cursor.header = BlobHeader::default();
+                    self.lose_rest_of_metadata(fault);
+                    break;
+                }
+            }
+        }
+        self.statistics.add_rows(BlockKind::Metadata, rows);
+    }
+
+    fn lose_rest_of_metadata(&mut self, fault: Fault) {
+        self.lose_rest(fault);
+        self.blocks_were_lost |= self.block_is_whole;
+    }
+
+    /// A definition of versions 3 to 5, in a blob's payload at `at` of the block's content.
+    fn define_v5(&mut self, payload: &[u8], at: usize, frame: Frame) {
+        let mut damage = self.damage.in_block(frame);
+        match metadata::payload_v5(payload, at, &mut damage) {
+            Ok((_, metadata)) => {
+                define(&mut self.tables, metadata, at, self.limits.table_rows, &mut damage);
+            }
+            Err(error) => {
+                let error = located(payload, error);
+                let place = at.saturating_add(error.at);
+                damage.row_lost(place, payload.len(), "metadata payload", error.fault);
+            }
+        }
+    }
+
+    fn read_metadata_v6(&mut self, frame: Frame, content: &[u8]) {
+        let (tables, limit) = (&mut self.tables, self.limits.table_rows);
+        let mut rows = 0;
+        metadata::block_v6(content, &mut self.damage.in_block(frame), |at, metadata, damage| {
+            rows += 1;
+            define(tables, metadata, at, limit, damage);
+        });
+        self.statistics.add_rows(BlockKind::Metadata, rows);
+    }
+
+    fn read_stacks(&mut self, frame: Frame, content: &[u8]) {
+        let pointer_size = self.trace().map_or(8, |trace| trace.pointer_size);
+        let limit = self.limits.table_bytes;
+        let mut damage = self.damage.in_block(frame);
+        if let Ok((_, (first_id, _))) = stack::header(content) {
+            // Runtimes start over only at a sequence point: it must have been among what was lost.
+            if self.blocks_were_lost && self.tables.stacks.is_defined(first_id) {
+                damage.note(0, "stack block", Fault::StaleTable);
+                self.tables.stacks.forget_ids();
+            }
+        }
+        let (stacks, mut rows) = (&mut self.tables.stacks, 0);
+        stack::block(content, pointer_size, &mut damage, |id, bytes, damage| {
+            rows += 1;
+            let (defined, is_full) = stacks.define(id, bytes, limit);
+            if defined == Defined::Again {
+                damage.note(0, "stack id", Fault::Redefined(u64::from(id)));
+            }
+            if is_full {
+                damage.note(0, "stack block", Fault::TableLimit);
+            }
+        });
+        self.statistics.add_rows(BlockKind::Stack, rows);
+    }
+
+    fn read_labels(&mut self, frame: Frame, content: &[u8]) {
+        let limit = self.limits.table_bytes;
+        let mut damage = self.damage.in_block(frame);
+        if let Ok((_, (first_id, _))) = label_list::header(content) {
+            if self.blocks_were_lost && self.tables.labels.is_defined(first_id) {
+                damage.note(0, "label list block", Fault::StaleTable);
+                self.tables.labels.forget_ids();
+            }
+        }
+        let (labels, mut rows) = (&mut self.tables.labels, 0);
+        label_list::block(content, &mut damage, |id, bytes, at, damage| {
+            rows += 1;
+            let (defined, is_full) = labels.define(id, bytes, limit);
+            if defined == Defined::Again {
+                damage.note(at, "label list id", Fault::Redefined(u64::from(id)));
+            }
+            if is_full {
+                damage.note(at, "label list block", Fault::TableLimit);
+            }
+        });
+        self.statistics.add_rows(BlockKind::LabelList, rows);
+    }
+
+    fn read_threads(&mut self, frame: Frame, content: &[u8]) {
+        let (tables, losses, limit) = (&mut self.tables, &mut self.losses, self.limits.table_rows);
+        let mut rows = 0;
+        thread::block(content, &mut self.damage.in_block(frame), |at, thread, damage| {
+            rows += 1;
+            let index = thread.index;
+            let is_alive = tables.threads.get(index).is_some();
+            if is_alive {
+                damage.note(at, "thread row", Fault::Redefined(index));
+            }
+            losses.define_thread(index, is_alive, limit);
+            if tables.threads.define(index, thread, limit) {
+                damage.note(at, "thread row", Fault::TableLimit);
+            }
+        });
+        self.statistics.add_rows(BlockKind::Thread, rows);
+    }
+
+    fn read_removals(&mut self, frame: Frame, content: &[u8]) {
+        let (tables, losses, limit) = (&mut self.tables, &mut self.losses, self.limits.table_rows);
+        let mut rows = 0;
+        sequence_point::removals(content, &mut self.damage.in_block(frame), |index, number, at, damage| {
+            rows += 1;
+            // Removal takes effect for what comes after; events that wait keep their thread.
+            if tables.threads.remove(index) {
+                losses.remove_thread(index, number, limit);
+            } else {
+                damage.note(at, "thread removal", Fault::UndefinedThread(index));
+            }
+        });
+        self.statistics.add_rows(BlockKind::RemoveThread, rows);
+    }
+
+    /// In the order of format.md 9.4. What waited was delivered before this is called.
+    fn read_sequence_point(&mut self, frame: Frame, content: &[u8], is_v6: bool) {
+        let (tables, losses, limit) = (&mut self.tables, &mut self.losses, self.limits.table_rows);
+        let mut rows = 0;
+        let mut damage = self.damage.in_block(frame);
+        let point = if is_v6 {
+            sequence_point::payload_v6(content, &mut damage, |index, number, damage| {
+                rows += 1;
+                if tables.threads.get(index).is_some() {
+                    losses.listed(index, number, limit);
+                } else {
+                    damage.note(0, "sequence point entry", Fault::UndefinedThread(index));
+                }
+            })
+        } else {
+            losses.begin_list_v4();
+            sequence_point::payload_v4(content, &mut damage, |thread, number, _| {
+                rows += 1;
+                losses.listed(thread, number, limit);
+            })
+        };
+        if let Some(point) = point {
+            if point.forgets_threads {
+                losses.forget_threads();
+            }
+            tables.pass_sequence_point(point.forgets_threads, point.forgets_metadata);
+            self.blocks_were_lost = false;
+        }
+        self.statistics.add_rows(BlockKind::SequencePoint, rows);
+    }
+}
+
+impl Session {
+    /// Stands in before a stream's Trace was read, when there are no events yet.
+    const fn unknown() -> Session {
+        Session { trace: Trace::UNKNOWN, clock: Clock::UNKNOWN }
+    }
+}
+
+/// Defines a metadata id (format.md 9.2).
+fn define(tables: &mut Tables, metadata: Metadata, at: usize, limit: usize, damage: &mut BlockDamage<'_>) {
+    let id = u64::from(metadata.id);
+    if id == 0 {
+        return damage.note(at, "metadata id", Fault::DefinesNothing(0));
+    }
+    match tables.metadata.get(id) {
+        Some(before) if *before == metadata => return,
+        Some(_) => damage.note(at, "metadata id", Fault::Redefined(id)),
+        None => {}
+    }
+    if tables.metadata.define(id, metadata, limit) {
+        damage.note(at, "metadata id", Fault::TableLimit);
+    }
+}

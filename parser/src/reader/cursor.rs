@@ -1,0 +1,138 @@
+//! The place in a block of blobs, and the step to the next blob.
+
+use crate::blob::{
+    self, BlobHeader, WINDOW, careful_compressed_v4, careful_compressed_v6, compressed_v4, compressed_v6,
+    fixed_v3, fixed_v4, fixed_v6,
+};
+use crate::block::BlockKind;
+use crate::error::{Fault, located};
+use crate::format::Frame;
+use crate::primitive::Parsed;
+use crate::source::Span;
+
+/// How the blobs of a block are written. Chosen once per block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    FixedV3,
+    FixedV4,
+    CompressedV4,
+    FixedV6,
+    CompressedV6,
+}
+
+/// Walks the blobs of one block. Positions are those of the stream.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    /// The running header: the current blob's, and what the next inherits from.
+    pub(crate) header: BlobHeader,
+    pub(crate) encoding: Encoding,
+    /// The current blob's first byte, and its payload's.
+    pub(crate) blob: u64,
+    pub(crate) payload_at: u64,
+    /// The next blob's first byte.
+    pub(crate) at: u64,
+    /// Where the blobs end.
+    pub(crate) end: u64,
+    pub(crate) frame: Frame,
+}
+
+impl Cursor {
+    /// A cursor without blobs.
+    pub(crate) fn empty() -> Cursor {
+        let frame = Frame { kind: BlockKind::Event, start: 0, body: Span { start: 0, len: 0 } };
+        Cursor::new(frame, Encoding::FixedV4, 0, 0)
+    }
+
+    /// Every header field starts with zero at each block; nothing is inherited across blocks.
+    pub(crate) fn new(frame: Frame, encoding: Encoding, at: u64, end: u64) -> Cursor {
+        Cursor { header: BlobHeader::default(), encoding, blob: at, payload_at: at, at, end, frame }
+    }
+
+    /// Whether no blob is left.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.at >= self.end
+    }
+
+    /// Steps to the next blob. `window` holds the stream from position `start` on, at least to the
+    /// block's end.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, window: &[u8], start: u64) -> Result<(), Fault> {
+        let rest = window.get((self.at - start) as usize..).unwrap_or_default();
+        let limit = (self.end - self.at) as usize;
+        match self.encoding {
+            Encoding::CompressedV4 => self.compressed(rest, limit, compressed_v4, careful_compressed_v4),
+            Encoding::CompressedV6 => self.compressed(rest, limit, compressed_v6, careful_compressed_v6),
+            Encoding::FixedV4 => self.fixed(rest, limit, fixed_v4),
+            Encoding::FixedV6 => self.fixed(rest, limit, fixed_v6),
+            Encoding::FixedV3 => self.fixed(rest, limit, fixed_v3),
+        }
+    }
+
+    #[inline(always)]
+    fn compressed(
+        &mut self,
+        rest: &[u8],
+        limit: usize,
+        fast: impl Fn(&mut BlobHeader, &[u8; WINDOW]) -> usize,
+        careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, BlobHeader>,
+    ) -> Result<(), Fault> {
+        // The window may reach into what follows the block; the size check below settles it.
+        let header_size = match rest.first_chunk::<WINDOW>() {
+            Some(window) => fast(&mut self.header, window),
+            None => {
+                let blob = rest.get(..limit).unwrap_or(rest);
+                match careful(&self.header, blob) {
+                    Ok((behind, header)) => {
+                        self.header = header;
+                        blob.len() - behind.len()
+                    }
+                    Err(error) => return Err(located(blob, error).fault),
+                }
+            }
+        };
+        let payload_size = self.header.payload_size as usize;
+        match header_size.checked_add(payload_size) {
+            Some(size) if size <= limit => {
+                self.header.header_size = header_size as u32;
+                self.blob = self.at;
+                self.payload_at = self.at + header_size as u64;
+                self.at += size as u64;
+                Ok(())
+            }
+            _ => Err(self.diagnosed(rest.get(..limit).unwrap_or(rest), careful)),
+        }
+    }
+
+    /// Why the blob at the beginning of `rest` is wrong.
+    #[cold]
+    fn diagnosed(
+        &self,
+        rest: &[u8],
+        careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, BlobHeader>,
+    ) -> Fault {
+        match careful(&BlobHeader::default(), rest) {
+            Ok(_) => Fault::PayloadSize(self.header.payload_size),
+            Err(error) => located(rest, error).fault,
+        }
+    }
+
+    #[inline(always)]
+    fn fixed(
+        &mut self,
+        rest: &[u8],
+        limit: usize,
+        parse: impl for<'a> Fn(&mut BlobHeader, &'a [u8]) -> Parsed<'a, blob::Extent>,
+    ) -> Result<(), Fault> {
+        let block = rest.get(..limit).unwrap_or(rest);
+        match parse(&mut self.header, block) {
+            Ok((_, extent)) => {
+                self.blob = self.at;
+                self.payload_at = self.at + extent.payload_at as u64;
+                self.at += extent.next_at as u64;
+                Ok(())
+            }
+            Err(error) => Err(located(block, error).fault),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The reader: from a source of bytes to events, one step at a time.
+//!
+//! Reading is a state machine whose every step either completes or leaves everything as it was:
+//! each asks the source for the bytes it needs before it changes anything, so that a source that
+//! has none yet ([`std::io::ErrorKind::WouldBlock`]) only means "call again".
+//!
+//! A step mutates and lends nothing; [`State::event`] lends and mutates nothing. That split lets
+//! [`TimeOrdered`](crate::TimeOrdered) keep marks of events and lend them later.
+
+mod apply;
+pub(crate) mod cursor;
+mod phase;
+
+use crate::block::Block;
+use crate::block::BlockKind;
+use crate::block::trace::Trace;
+use crate::damage::Damage;
+use crate::error::Error;
+use crate::event::Event;
+use crate::format::{Frame, Version};
+use crate::limits::Limits;
+use crate::loss::Losses;
+use crate::order::TimeOrdered;
+use crate::source::{Buffered, Source, Whole};
+use crate::statistics::Statistics;
+pub(crate) use apply::{Resolved, State};
+use phase::Phase;
+use std::io::Read;
+
+/// What one step of the reader did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The cursor is on an event.
+    Event,
+    /// A block was read; the tables know its content.
+    Block(Frame),
+    /// A sequence point comes next: what waits must be delivered before the next step.
+    Barrier,
+    /// There is nothing more.
+    End,
+}
+
+/// Reads events from a nettrace stream of any version.
+///
+/// ```
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::demo();
+/// let mut reader = Reader::from_slice(&bytes);
+/// let mut count = 0;
+/// while let Some(event) = reader.next_event()? {
+///     println!("{} {}", event.provider(), event.timestamp_ticks());
+///     count += 1;
+/// }
+/// assert!(count > 0 && reader.is_complete());
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+///
+/// Only what makes a stream unreadable from its beginning is an [`Error`]. Damage further on is
+/// reported by [`Reader::damage`], and everything around it is delivered.
+#[derive(Debug)]
+pub struct Reader<S> {
+    source: S,
+    state: State,
+    phase: Phase,
+    /// Where the next block begins.
+    position: u64,
+    /// Bytes from here on are still needed by those who wait for their turn.
+    keep_from: Option<u64>,
+}
+
+impl<'d> Reader<Whole<&'d [u8]>> {
+    /// Reads a whole stream in memory.
+    pub fn from_slice(bytes: &'d [u8]) -> Self {
+        Reader::new(Whole::new(bytes))
+    }
+}
+
+impl<R: Read> Reader<Buffered<R>> {
+    /// Reads from a pipe, a socket, a file. Memory is bounded by the largest block.
+    pub fn from_read(input: R) -> Self {
+        Reader::new(Buffered::new(input))
+    }
+}
+
+impl<S: Source> Reader<S> {
+    /// Reads from a source. Does not touch it: the stream's header is read by the first step.
+    pub fn new(source: S) -> Self {
+        Reader::with_limits(source, Limits::default())
+    }
+
+    /// Reads from a source with other limits than the default ones.
+    pub fn with_limits(source: S, limits: Limits) -> Self {
+        Reader { source, state: State::new(limits), phase: Phase::Header, position: 0, keep_from: None }
+    }
+
+    /// What the session was. Reads the stream's header if that has not happened yet.
+    ///
+    /// # Errors
+    /// See [`Reader::next_event`].
+    pub fn trace(&mut self) -> Result<&Trace, Error> {
+        while matches!(self.phase, Phase::Header | Phase::Trace) {
+            self.step()?;
+        }
+        // The header is read by now, or reading it failed before and fails again.
+        match self.state.trace() {
+            Some(trace) => Ok(trace),
+            None => Err(self.phase.again()),
+        }
+    }
+
+    /// The next event in file order, or `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::Format`] when the stream cannot be read from its beginning; the same again on
+    /// every further call. [`Error::Io`] when the source fails; after
+    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) the same call goes on.
+    #[inline]
+    pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
+        loop {
+            match self.step()? {
+                Step::Event => return Ok(Some(self.state.event(self.source.bytes(), self.source.start()))),
+                Step::Block(_) | Step::Barrier => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+
+    /// The next block, or `None` at the end. For tools: the events that are left in the block that
+    /// is being read are passed over, and events of the blocks given here are not counted as read,
+    /// so losses cannot be told.
+    ///
+    /// # Errors
+    /// As [`Reader::next_event`].
+    pub fn next_block(&mut self) -> Result<Option<Block<'_>>, Error> {
+        self.state.leave_block();
+        loop {
+            match self.step()? {
+                Step::Event => {
+                    let frame = self.state.cursor.frame;
+                    self.state.leave_block();
+                    return Ok(Some(self.block(frame)));
+                }
+                Step::Block(frame) => return Ok(Some(self.block(frame))),
+                Step::Barrier => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+
+    fn block(&self, frame: Frame) -> Block<'_> {
+        let window = self.window_from(frame.body.start);
+        let length = usize::try_from(frame.body.len).unwrap_or(usize::MAX).min(window.len());
+        let content = window.get(..length).unwrap_or_default();
+        Block { kind: frame.kind, start: frame.start, body: frame.body, content }
+    }
+
+    /// Gives events in time order.
+    pub fn time_ordered(self) -> TimeOrdered<S> {
+        TimeOrdered::new(self)
+    }
+
+    /// Stream position up to which blocks were read.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The stream's version, once its header was read.
+    pub fn version(&self) -> Option<Version> {
+        self.state.version()
+    }
+
+    /// Whether the stream's end mark was seen. A killed process leaves none.
+    pub fn is_complete(&self) -> bool {
+        self.state.is_complete
+    }
+
+    /// Where the stream ended, once it has: behind its end mark, or where the bytes ran out.
+    pub fn end_offset(&self) -> Option<u64> {
+        self.state.end_offset
+    }
+
+    /// Events that the stream's numbers prove to be missing; nothing is known for version 3.
+    pub fn losses(&self) -> &Losses {
+        &self.state.losses
+    }
+
+    /// What was wrong so far.
+    pub fn damage(&self) -> &Damage {
+        &self.state.damage
+    }
+
+    /// What was read so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.state.statistics
+    }
+
+    /// The source.
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// Kinds of blocks, for tables: see [`Statistics::blocks`].
+    pub fn block_kinds() -> [BlockKind; 9] {
+        BlockKind::ALL
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    pub(crate) fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    pub(crate) fn keep_from(&mut self, position: Option<u64>) {
+        self.keep_from = position;
+    }
+
+    /// The window's bytes from a stream position on.
+    fn window_from(&self, position: u64) -> &[u8] {
+        let index = usize::try_from(position.saturating_sub(self.source.start())).unwrap_or(usize::MAX);
+        self.source.bytes().get(index..).unwrap_or_default()
+    }
+
+    /// One step. The way through an event block is inlined; everything else is not.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<Step, Error> {
+        if !self.state.cursor.is_done() {
+            let (window, start) = (self.source.bytes(), self.source.start());
+            if self.state.next_blob(window, start) {
+                return Ok(Step::Event);
+            }
+        }
+        self.step_block()
+    }
+}

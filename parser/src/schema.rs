@@ -1,0 +1,140 @@
+//! Field descriptions: what the bytes of a payload mean (format.md 8).
+//!
+//! One type tree stands for the three ways in which streams write it: the field list of versions
+//! 3 to 5, the tagged list of version 5, and the rows of version 6.
+
+use crate::error::Fault;
+
+/// Types nested deeper than this make an event opaque. One byte a level is enough to nest.
+pub(crate) const DEPTH_LIMIT: usize = 32;
+
+/// The fields of one event type, in payload order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Schema {
+    /// The fields that could be read.
+    pub fields: Box<[Field]>,
+    /// Why the description cannot be read behind [`Schema::fields`]. The rest of such a payload
+    /// is bytes without meaning.
+    pub opaque: Option<Fault>,
+}
+
+/// One field: a name and a type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Field {
+    /// The name, possibly empty.
+    pub name: Box<str>,
+    /// The type.
+    pub kind: FieldType,
+}
+
+/// A type, with the number of bytes it takes in a payload. Nothing is aligned or padded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FieldType {
+    /// Its fields one after the other.
+    Object(Box<[Field]>),
+    /// Four bytes, 0 is false. Some writers store one byte under this code (format.md Q9).
+    Boolean32,
+    /// One byte.
+    Boolean8,
+    /// One UTF-16 code unit, 2 bytes.
+    Utf16CodeUnit,
+    /// One UTF-8 code unit, 1 byte.
+    Utf8CodeUnit,
+    /// One byte, signed.
+    I8,
+    /// One byte.
+    U8,
+    /// Two bytes, signed.
+    I16,
+    /// Two bytes.
+    U16,
+    /// Four bytes, signed.
+    I32,
+    /// Four bytes.
+    U32,
+    /// Eight bytes, signed.
+    I64,
+    /// Eight bytes.
+    U64,
+    /// Four bytes, IEEE 754.
+    F32,
+    /// Eight bytes, IEEE 754.
+    F64,
+    /// Sixteen bytes, or eight (a double) from some writers (format.md Q10).
+    Decimal,
+    /// Eight bytes: 100 ns since 1601-01-01 UTC (format.md Q1).
+    DateTime,
+    /// Sixteen bytes.
+    Guid,
+    /// UTF-16 code units up to a zero unit.
+    Utf16Text,
+    /// Zigzag varint, 1 to 10 bytes.
+    VarInt,
+    /// Varint, 1 to 10 bytes.
+    VarUInt,
+    /// A u16 number of elements, then the elements.
+    Array(Box<FieldType>),
+    /// A fixed number of elements, without a count in the payload.
+    FixedArray(Box<FieldType>, u16),
+    /// Four bytes: u16 position, counted from behind them, and u16 size in bytes of the elements.
+    RelLoc(Box<FieldType>),
+    /// The same, counted from the payload's first byte.
+    DataLoc(Box<FieldType>),
+}
+
+impl FieldType {
+    /// The type of a code that needs no further description; `None` for the others.
+    pub(crate) fn scalar(code: i32) -> Option<FieldType> {
+        Some(match code {
+            3 => FieldType::Boolean32,
+            4 => FieldType::Utf16CodeUnit,
+            5 => FieldType::I8,
+            6 => FieldType::U8,
+            7 => FieldType::I16,
+            8 => FieldType::U16,
+            9 => FieldType::I32,
+            10 => FieldType::U32,
+            11 => FieldType::I64,
+            12 => FieldType::U64,
+            13 => FieldType::F32,
+            14 => FieldType::F64,
+            15 => FieldType::Decimal,
+            16 => FieldType::DateTime,
+            17 => FieldType::Guid,
+            18 => FieldType::Utf16Text,
+            _ => return None,
+        })
+    }
+
+    /// The types that only version 6 has, again without further description.
+    pub(crate) fn scalar_v6(code: i32) -> Option<FieldType> {
+        Some(match code {
+            20 => FieldType::VarInt,
+            21 => FieldType::VarUInt,
+            23 => FieldType::Utf8CodeUnit,
+            26 => FieldType::Boolean8,
+            _ => return FieldType::scalar(code),
+        })
+    }
+
+    /// Bytes a value takes, if every value takes as many. `None` also for a product that does not
+    /// fit 32 bits.
+    pub fn fixed_size(&self) -> Option<u32> {
+        Some(match self {
+            FieldType::Object(fields) => {
+                fields.iter().try_fold(0u32, |sum, field| sum.checked_add(field.kind.fixed_size()?))?
+            }
+            FieldType::Boolean8 | FieldType::Utf8CodeUnit | FieldType::I8 | FieldType::U8 => 1,
+            FieldType::Utf16CodeUnit | FieldType::I16 | FieldType::U16 => 2,
+            FieldType::Boolean32 | FieldType::I32 | FieldType::U32 | FieldType::F32 => 4,
+            FieldType::I64 | FieldType::U64 | FieldType::F64 | FieldType::DateTime => 8,
+            FieldType::Decimal | FieldType::Guid => 16,
+            FieldType::FixedArray(element, count) => element.fixed_size()?.checked_mul(u32::from(*count))?,
+            FieldType::RelLoc(_) | FieldType::DataLoc(_) => 4,
+            FieldType::Utf16Text | FieldType::VarInt | FieldType::VarUInt | FieldType::Array(_) => return None,
+        })
+    }
+}

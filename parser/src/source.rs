@@ -1,0 +1,209 @@
+//! Where bytes come from: a whole stream in memory, or anything that can be read.
+//!
+//! Everything behind a source remembers stream *positions*, never pointers, so that the same code
+//! reads a mapped file and a socket, and a window of bytes may move while it grows.
+
+use std::io::{self, Read};
+
+/// A stretch of a stream: where it begins and how long it is, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Stream position of the first byte.
+    pub start: u64,
+    /// Number of bytes.
+    pub len: u32,
+}
+
+impl Span {
+    /// Stream position behind the last byte.
+    pub fn end(&self) -> u64 {
+        self.start + u64::from(self.len)
+    }
+}
+
+/// A window of consecutive bytes of a stream, which grows at its end on demand and may give up
+/// bytes at its beginning.
+pub trait Source {
+    /// Stream position, in bytes, of the first byte of the window.
+    fn start(&self) -> u64;
+
+    /// The bytes in the window.
+    fn bytes(&self) -> &[u8];
+
+    /// Makes the window reach stream position `end`. `false`: the stream ends before it, and the
+    /// window holds all that was left.
+    ///
+    /// # Errors
+    /// What the input reports, [`io::ErrorKind::WouldBlock`] included: the window then keeps what
+    /// it has got, and the same call goes on later. `Interrupted` is retried here.
+    fn fill(&mut self, end: u64) -> io::Result<bool>;
+
+    /// Bytes before this stream position will not be asked for again.
+    fn release(&mut self, before: u64);
+}
+
+/// A whole stream in memory: a slice, a vector, a mapped file.
+///
+/// ```
+/// use nettrace_parser::{Source, Whole};
+/// let mut source = Whole::new(&b"Nettrace"[..]);
+/// assert!(source.fill(8).unwrap());
+/// assert!(!source.fill(9).unwrap());
+/// ```
+#[derive(Clone)]
+pub struct Whole<B>(B);
+
+impl<B: AsRef<[u8]>> Whole<B> {
+    /// Reads from `bytes`, the first of which is the first of the stream.
+    pub fn new(bytes: B) -> Self {
+        Whole(bytes)
+    }
+}
+
+impl<B: AsRef<[u8]>> Source for Whole<B> {
+    #[inline]
+    fn start(&self) -> u64 {
+        0
+    }
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+    #[inline]
+    fn fill(&mut self, end: u64) -> io::Result<bool> {
+        Ok(end <= self.0.as_ref().len() as u64)
+    }
+    fn release(&mut self, _before: u64) {}
+}
+
+impl<B: AsRef<[u8]>> std::fmt::Debug for Whole<B> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Whole({} bytes)", self.0.as_ref().len())
+    }
+}
+
+/// How much is asked for at once; large enough to amortise calls, small enough for the L2 cache.
+const READ_BYTES: usize = 256 * 1024;
+
+/// A stream behind [`Read`]: a pipe, a socket, a file that should not be mapped.
+///
+/// Holds the bytes between the last released position and the newest byte. Consumed bytes are
+/// dropped when they are the larger half, so each byte is moved at most about once.
+#[derive(Debug)]
+pub struct Buffered<R> {
+    input: R,
+    /// `buffer[..filled]` is what was read; the rest is room that is already initialised.
+    buffer: Vec<u8>,
+    filled: usize,
+    /// Index in `buffer` of the window's first byte.
+    begin: usize,
+    /// Stream position of `buffer[begin]`.
+    start: u64,
+    ended: bool,
+}
+
+impl<R: Read> Buffered<R> {
+    /// Reads from `input`; its next byte is the first of the stream.
+    pub fn new(input: R) -> Self {
+        Buffered { input, buffer: Vec::new(), filled: 0, begin: 0, start: 0, ended: false }
+    }
+
+    /// Gives the input back. Bytes read and not yet consumed are lost.
+    pub fn into_inner(self) -> R {
+        self.input
+    }
+
+    /// The input, for instance to look at its socket.
+    pub fn get_ref(&self) -> &R {
+        &self.input
+    }
+
+    fn window_end(&self) -> u64 {
+        self.start + (self.filled - self.begin) as u64
+    }
+
+    /// Makes room for at least `wanted` more bytes, moving the window to the buffer's front when
+    /// the part before it is at least as large.
+    fn make_room(&mut self, wanted: usize) {
+        if self.begin > 0 && self.begin >= self.filled - self.begin {
+            self.buffer.copy_within(self.begin..self.filled, 0);
+            self.filled -= self.begin;
+            self.begin = 0;
+        }
+        let needed = self.filled + wanted;
+        if self.buffer.len() < needed {
+            // Doubling would waste up to as much again; a quarter keeps moves rare enough.
+            let room = needed.max(self.buffer.len() + self.buffer.len() / 4);
+            self.buffer.resize(room, 0);
+        }
+    }
+}
+
+impl<R: Read> Source for Buffered<R> {
+    #[inline]
+    fn start(&self) -> u64 {
+        self.start
+    }
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self.buffer.get(self.begin..self.filled).unwrap_or_default()
+    }
+    fn fill(&mut self, end: u64) -> io::Result<bool> {
+        while self.window_end() < end {
+            if self.ended {
+                return Ok(false);
+            }
+            // The room asked for never depends on `end` alone: a stream that announces a huge
+            // block and ends costs no memory.
+            let missing = end - self.window_end();
+            let held = self.filled - self.begin;
+            let wanted = usize::try_from(missing).unwrap_or(usize::MAX).min(READ_BYTES.max(held)).max(READ_BYTES);
+            self.make_room(wanted);
+            let room = self.buffer.get_mut(self.filled..).unwrap_or_default();
+            match self.input.read(room) {
+                Ok(0) => self.ended = true,
+                // A reader that claims more than it was given is taken at the room's size.
+                Ok(count) => self.filled += count.min(room.len()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+    fn release(&mut self, before: u64) {
+        let count = before.saturating_sub(self.start).min((self.filled - self.begin) as u64);
+        self.start += count;
+        self.begin += usize::try_from(count).unwrap_or(0);
+        if self.begin == self.filled {
+            self.begin = 0;
+            self.filled = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffered_source_keeps_positions_while_bytes_come_and_go() {
+        let data: Vec<u8> = (0..200_000u32).map(|i| (i % 251) as u8).collect();
+        let mut source = Buffered::new(&data[..]);
+        let mut position = 0u64;
+        while source.fill(position + 1000).unwrap() {
+            let window = &source.bytes()[(position - source.start()) as usize..][..1000];
+            assert_eq!(window, &data[position as usize..][..1000]);
+            position += 777;
+            source.release(position);
+        }
+        assert_eq!(source.start() + source.bytes().len() as u64, 200_000);
+    }
+
+    #[test]
+    fn an_announced_end_far_beyond_the_input_costs_no_memory() {
+        let mut source = Buffered::new(&b"short"[..]);
+        assert!(!source.fill(1 << 40).unwrap());
+        assert_eq!(source.bytes(), b"short");
+        assert!(source.buffer.capacity() <= 2 * READ_BYTES);
+    }
+}

@@ -1,0 +1,58 @@
+//! What was read: blocks, bytes and rows.
+
+use crate::block::BlockKind;
+
+/// Counts over the part of the stream that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Events delivered by the reader, in file order.
+    pub events: u64,
+    /// Events with a stack of at least one frame.
+    pub events_with_stack: u64,
+    /// Payload bytes of the events.
+    pub payload_bytes: u64,
+    kinds: [Kind; BlockKind::COUNT],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Kind {
+    blocks: u64,
+    bytes: u64,
+    rows: u64,
+}
+
+impl Statistics {
+    /// Blocks of a kind; all unknown kinds count as one.
+    pub fn blocks(&self, kind: BlockKind) -> u64 {
+        self.kind(kind).blocks
+    }
+
+    /// Bytes of the blocks of a kind, framing included.
+    pub fn bytes(&self, kind: BlockKind) -> u64 {
+        self.kind(kind).bytes
+    }
+
+    /// Rows in the blocks of a kind: events, definitions, stacks, threads, label lists, entries of
+    /// sequence points.
+    pub fn rows(&self, kind: BlockKind) -> u64 {
+        self.kind(kind).rows
+    }
+
+    fn kind(&self, kind: BlockKind) -> Kind {
+        self.kinds.get(kind.index()).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn add_block(&mut self, kind: BlockKind, bytes: u64) {
+        if let Some(entry) = self.kinds.get_mut(kind.index()) {
+            entry.blocks = entry.blocks.saturating_add(1);
+            entry.bytes = entry.bytes.saturating_add(bytes);
+        }
+    }
+
+    pub(crate) fn add_rows(&mut self, kind: BlockKind, rows: u64) {
+        if let Some(entry) = self.kinds.get_mut(kind.index()) {
+            entry.rows = entry.rows.saturating_add(rows);
+        }
+    }
+}

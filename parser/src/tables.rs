@@ -1,0 +1,254 @@
+//! What ids stand for, and when they are forgotten (format.md 9).
+//!
+//! Rows live in arenas and are named by *slots* that never change their meaning: an event that
+//! waits for its turn keeps its type, thread and labels although their ids may have been given to
+//! others meanwhile. Arenas are emptied at sequence points only, when nothing waits.
+
+mod id_table;
+
+use crate::block::metadata::Metadata;
+use crate::block::thread::Thread;
+use id_table::IdTable;
+
+/// Name of a row in an arena.
+pub(crate) type Slot = u32;
+
+/// No row.
+pub(crate) const NO_SLOT: Slot = Slot::MAX;
+
+/// What a definition met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Defined {
+    New,
+    /// The id was defined before; the new row counts from here on.
+    Again,
+}
+
+/// Rows of one kind by id.
+#[derive(Debug)]
+pub(crate) struct Table<T> {
+    ids: IdTable,
+    /// Slot of `rows[0]`.
+    first: Slot,
+    rows: Vec<T>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Table { ids: IdTable::default(), first: 0, rows: Vec::new() }
+    }
+}
+
+impl<T> Table<T> {
+    /// The slot an id stands for now, or [`NO_SLOT`].
+    #[inline]
+    pub(crate) fn slot(&self, id: u64) -> Slot {
+        self.ids.get(id)
+    }
+
+    /// The row of a slot.
+    #[inline]
+    pub(crate) fn row(&self, slot: Slot) -> Option<&T> {
+        self.rows.get(slot.wrapping_sub(self.first) as usize)
+    }
+
+    /// The row an id stands for now.
+    pub(crate) fn get(&self, id: u64) -> Option<&T> {
+        self.row(self.slot(id))
+    }
+
+    /// Gives `id` a new row. `true`: the table was full, and the oldest half of it is gone.
+    pub(crate) fn define(&mut self, id: u64, row: T, limit: usize) -> bool {
+        let is_full = self.rows.len() >= limit.max(2);
+        if is_full {
+            let gone = self.rows.len() / 2;
+            self.rows.drain(..gone);
+            self.first = self.first.wrapping_add(gone as Slot);
+            let (first, count) = (self.first, self.rows.len());
+            self.ids.retain(|slot| (slot.wrapping_sub(first) as usize) < count);
+        }
+        let mut slot = self.first.wrapping_add(self.rows.len() as Slot);
+        if slot == NO_SLOT {
+            // Four thousand million rows on, the name that means "none" is stepped over.
+            self.first = self.first.wrapping_add(1);
+            self.ids.shift_by_one();
+            slot = self.first.wrapping_add(self.rows.len() as Slot);
+        }
+        self.rows.push(row);
+        self.ids.insert(id, slot);
+        is_full
+    }
+
+    /// Ends an id's life; its row stays for those that hold the slot.
+    pub(crate) fn remove(&mut self, id: u64) -> bool {
+        self.ids.remove(id)
+    }
+
+    /// Forgets all ids; rows stay for those that hold slots.
+    pub(crate) fn forget_ids(&mut self) {
+        self.ids.clear();
+    }
+
+    /// Forgets everything. Slots given out before must not be used again.
+    pub(crate) fn clear(&mut self) {
+        self.ids.clear();
+        self.rows.clear();
+        self.first = 0;
+    }
+
+    /// Gives up rows that no id stands for any more. Slots given out before must not be used.
+    pub(crate) fn compact(&mut self) {
+        if self.rows.len() < 1024 || self.rows.len() / 2 < self.ids.len() {
+            return;
+        }
+        let mut live = vec![false; self.rows.len()];
+        for slot in self.ids.slots() {
+            if let Some(flag) = live.get_mut(slot.wrapping_sub(self.first) as usize) {
+                *flag = true;
+            }
+        }
+        let mut next = 0;
+        let moved: Vec<Slot> = live
+            .iter()
+            .map(|is_live| {
+                let slot = next;
+                next += Slot::from(*is_live);
+                slot
+            })
+            .collect();
+        let mut flags = live.iter();
+        self.rows.retain(|_| flags.next().copied().unwrap_or(false));
+        let first = std::mem::take(&mut self.first);
+        self.ids.rename(|slot| moved.get(slot.wrapping_sub(first) as usize).copied().unwrap_or(NO_SLOT));
+    }
+}
+
+/// Byte strings by id, which die together: stacks and label lists.
+#[derive(Debug, Default)]
+pub(crate) struct ByteTable {
+    /// Where each string lies in `bytes`.
+    spans: Table<(u32, u32)>,
+    bytes: Vec<u8>,
+}
+
+impl ByteTable {
+    #[inline]
+    pub(crate) fn slot(&self, id: u32) -> Slot {
+        self.spans.slot(u64::from(id))
+    }
+
+    #[inline]
+    pub(crate) fn row(&self, slot: Slot) -> Option<&[u8]> {
+        let (at, length) = *self.spans.row(slot)?;
+        self.bytes.get(at as usize..)?.get(..length as usize)
+    }
+
+    /// Gives `id` a copy of `row`. The copy lets the window of bytes move on: stacks live until
+    /// the next sequence point, megabytes away. `true` in the second place: the limit was reached
+    /// and everything before this row is gone.
+    pub(crate) fn define(&mut self, id: u32, row: &[u8], limit: usize) -> (Defined, bool) {
+        let before = self.spans.get(u64::from(id)).is_some();
+        // A row costs its bytes and its place in the tables.
+        let held = self.bytes.len() + self.spans.rows.len() * 16;
+        let is_full = held + row.len() > limit && !self.spans.rows.is_empty();
+        if is_full {
+            // Nothing may hold on to what lies in `bytes`, so the slots move on.
+            let next = self.spans.first.wrapping_add(self.spans.rows.len() as Slot);
+            self.spans.clear();
+            self.spans.first = next;
+            self.bytes.clear();
+        }
+        let span = (self.bytes.len() as u32, row.len() as u32);
+        self.bytes.extend_from_slice(row);
+        self.spans.define(u64::from(id), span, usize::MAX);
+        (if before { Defined::Again } else { Defined::New }, is_full)
+    }
+
+    pub(crate) fn is_defined(&self, id: u32) -> bool {
+        self.slot(id) != NO_SLOT
+    }
+
+    pub(crate) fn forget_ids(&mut self) {
+        self.spans.forget_ids();
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.spans.clear();
+        self.bytes.clear();
+    }
+}
+
+/// All tables of a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    pub(crate) metadata: Table<Metadata>,
+    pub(crate) stacks: ByteTable,
+    /// Version 6.
+    pub(crate) threads: Table<Thread>,
+    /// Version 6.
+    pub(crate) labels: ByteTable,
+}
+
+impl Tables {
+    /// What a sequence point forgets (format.md 9.4, steps 3 and 4). Nothing may wait for its turn
+    /// when this is called.
+    pub(crate) fn pass_sequence_point(&mut self, forget_threads: bool, forget_metadata: bool) {
+        self.stacks.clear();
+        self.labels.clear();
+        if forget_threads {
+            self.threads.clear();
+        } else {
+            self.threads.compact();
+        }
+        if forget_metadata {
+            self.metadata.clear();
+        } else {
+            self.metadata.compact();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_keeps_its_row_when_its_id_is_given_to_another() {
+        let mut table = Table::default();
+        table.define(7, "old", 100);
+        let slot = table.slot(7);
+        table.define(7, "new", 100);
+        assert_eq!((table.row(slot), table.get(7)), (Some(&"old"), Some(&"new")));
+    }
+
+    #[test]
+    fn a_full_table_gives_up_its_oldest_rows() {
+        let mut table = Table::default();
+        let mut gave_up = 0;
+        for id in 0..1000u64 {
+            gave_up += u64::from(table.define(id, id, 64));
+        }
+        assert!(gave_up > 0 && table.rows.len() <= 64);
+        assert_eq!((table.get(0), table.get(999)), (None, Some(&999)));
+    }
+
+    #[test]
+    fn compacting_keeps_what_ids_stand_for() {
+        let mut table = Table::default();
+        for round in 0..2000u64 {
+            table.define(round % 3, round, usize::MAX);
+        }
+        table.compact();
+        assert_eq!(table.rows.len(), 3);
+        assert_eq!((table.get(0), table.get(1), table.get(2)), (Some(&1998), Some(&1999), Some(&1997)));
+    }
+
+    #[test]
+    fn bytes_beyond_the_limit_end_the_rows_before_them() {
+        let mut table = ByteTable::default();
+        assert_eq!(table.define(1, &[1; 50], 100), (Defined::New, false));
+        let old = table.slot(1);
+        assert_eq!(table.define(2, &[2; 50], 100), (Defined::New, true));
+        assert_eq!((table.row(old), table.row(table.slot(2))), (None, Some(&[2; 50][..])));
+    }
+}

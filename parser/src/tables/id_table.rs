@@ -1,0 +1,138 @@
+//! Ids to slots: an array where ids are dense, as every real writer makes them, a map for the rest.
+
+use super::{NO_SLOT, Slot};
+use std::collections::HashMap;
+
+/// Holes of this many ids are bridged in the array; further away ids go to the map, so that a
+/// hostile id cannot make the array grow by more than its own row is worth.
+const BRIDGE: u64 = 64;
+/// The array's end, in ids behind the first.
+const DENSE_LIMIT: u64 = 1 << 22;
+
+#[derive(Debug, Default)]
+pub(super) struct IdTable {
+    /// Id of `dense[0]`: the first id that was inserted.
+    base: u64,
+    dense: Vec<Slot>,
+    sparse: HashMap<u64, Slot>,
+    count: usize,
+}
+
+impl IdTable {
+    #[inline]
+    pub(super) fn get(&self, id: u64) -> Slot {
+        match usize::try_from(id.wrapping_sub(self.base)).ok().and_then(|index| self.dense.get(index)) {
+            Some(&slot) if slot != NO_SLOT => slot,
+            _ => self.get_sparse(id),
+        }
+    }
+
+    #[cold]
+    fn get_sparse(&self, id: u64) -> Slot {
+        if self.sparse.is_empty() { NO_SLOT } else { self.sparse.get(&id).copied().unwrap_or(NO_SLOT) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn insert(&mut self, id: u64, slot: Slot) {
+        if self.count == 0 {
+            self.clear();
+            self.base = id;
+        }
+        if self.get(id) == NO_SLOT {
+            self.count += 1;
+        }
+        let index = id.wrapping_sub(self.base);
+        if index <= self.dense.len() as u64 + BRIDGE && index < DENSE_LIMIT {
+            let index = index as usize;
+            if index >= self.dense.len() {
+                self.dense.resize(index + 1, NO_SLOT);
+            }
+            if let Some(place) = self.dense.get_mut(index) {
+                *place = slot;
+            }
+            // An id that went to the map when it was far away must not be found there again.
+            if !self.sparse.is_empty() {
+                self.sparse.remove(&id);
+            }
+        } else {
+            self.sparse.insert(id, slot);
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: u64) -> bool {
+        if self.get(id) == NO_SLOT {
+            return false;
+        }
+        self.count -= 1;
+        let index = usize::try_from(id.wrapping_sub(self.base)).ok();
+        match index.and_then(|index| self.dense.get_mut(index)).filter(|slot| **slot != NO_SLOT) {
+            Some(slot) => *slot = NO_SLOT,
+            None => {
+                self.sparse.remove(&id);
+            }
+        }
+        true
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.dense.clear();
+        self.sparse.clear();
+        self.count = 0;
+    }
+
+    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.dense.iter().copied().filter(|slot| *slot != NO_SLOT).chain(self.sparse.values().copied())
+    }
+
+    /// Keeps the ids whose slots pass.
+    pub(super) fn retain(&mut self, keep: impl Fn(Slot) -> bool) {
+        for slot in self.dense.iter_mut().filter(|slot| **slot != NO_SLOT && !keep(**slot)) {
+            *slot = NO_SLOT;
+        }
+        self.sparse.retain(|_, slot| keep(*slot));
+        self.count = self.slots().count();
+    }
+
+    /// Gives every slot a new name.
+    pub(super) fn rename(&mut self, name: impl Fn(Slot) -> Slot) {
+        for slot in self.dense.iter_mut().filter(|slot| **slot != NO_SLOT) {
+            *slot = name(*slot);
+        }
+        for slot in self.sparse.values_mut() {
+            *slot = name(*slot);
+        }
+    }
+
+    pub(super) fn shift_by_one(&mut self) {
+        self.rename(|slot| slot.wrapping_add(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn far_and_near_ids_are_found_replaced_and_removed() {
+        let mut table = IdTable::default();
+        let ids = [5, 6, 7, 70, u64::MAX, 0, 1 << 40, 8];
+        for (slot, id) in ids.into_iter().enumerate() {
+            table.insert(id, slot as Slot);
+        }
+        assert!(table.dense.len() < 200, "a far id must not make the array long");
+        for (slot, id) in ids.into_iter().enumerate() {
+            assert_eq!(table.get(id), slot as Slot);
+        }
+        assert_eq!((table.get(9), table.len()), (NO_SLOT, ids.len()));
+        table.insert(6, 60);
+        assert_eq!((table.get(6), table.len()), (60, ids.len()));
+        for id in ids {
+            assert!(table.remove(id) && !table.remove(id));
+            assert_eq!(table.get(id), NO_SLOT);
+        }
+        assert_eq!(table.len(), 0);
+    }
+}
