@@ -73,6 +73,8 @@ pub struct Blob {
     pub payload: Vec<u8>,
     /// The stack as bytes (version 3).
     pub stack: Vec<u8>,
+    /// Bytes behind the payload (V3: the stack) that EventSize counts (uncompressed).
+    pub extra: Vec<u8>,
     /// Flags of the compressed header, if not those that are needed.
     pub flags: Option<u8>,
     /// EventSize, if not the right one (uncompressed).
@@ -100,6 +102,7 @@ impl Default for Blob {
             is_sorted: false,
             payload: Vec::new(),
             stack: Vec::new(),
+            extra: Vec::new(),
             flags: None,
             event_size: None,
             payload_size: None,
@@ -124,31 +127,34 @@ impl Blob {
 
     /// Layout of version 3, padded to a multiple of 4.
     pub fn encode_v3(&self, sink: &mut Sink) {
-        let unpadded = 52 + self.payload.len() + 4 + self.stack.len();
+        let unpadded = 52 + self.payload.len() + 4 + self.stack.len() + self.extra.len();
         let padding = unpadded.wrapping_neg() % 4;
         sink.u32(self.event_size.unwrap_or_else(|| count32(unpadded + padding)));
         sink.u32(self.metadata_id).u32(self.thread_id as u32).u64(self.ticks);
         sink.guid(&self.activity_id).guid(&self.related_activity_id);
         sink.u32(self.written_payload_size()).raw(&self.payload);
         sink.u32(self.stack_size.unwrap_or_else(|| count32(self.stack.len()))).raw(&self.stack);
-        sink.fill(0, padding);
+        sink.raw(&self.extra).fill(0, padding);
     }
 
     /// Uncompressed layout of versions 4 and 5; `padded` to a multiple of 4 as the runtime does.
     pub fn encode_v4(&self, sink: &mut Sink, padded: bool) {
-        let unpadded = 76 + self.payload.len();
+        let unpadded = 76 + self.payload.len() + self.extra.len();
         let padding = if padded { unpadded.wrapping_neg() % 4 } else { 0 };
         sink.u32(self.event_size.unwrap_or_else(|| count32(unpadded + padding)));
         self.encode_common(sink);
         sink.guid(&self.activity_id).guid(&self.related_activity_id);
-        sink.u32(self.written_payload_size()).raw(&self.payload).fill(0, padding);
+        sink.u32(self.written_payload_size()).raw(&self.payload).raw(&self.extra);
+        sink.fill(0, padding);
     }
 
     /// Uncompressed layout of version 6; it has no padding.
     pub fn encode_v6(&self, sink: &mut Sink) {
-        sink.u32(self.event_size.unwrap_or_else(|| count32(48 + self.payload.len())));
+        let size = 48 + self.payload.len() + self.extra.len();
+        sink.u32(self.event_size.unwrap_or_else(|| count32(size)));
         self.encode_common(sink);
-        sink.u32(self.label_list_id).u32(self.written_payload_size()).raw(&self.payload);
+        sink.u32(self.label_list_id).u32(self.written_payload_size());
+        sink.raw(&self.payload).raw(&self.extra);
     }
 
     fn encode_common(&self, sink: &mut Sink) {

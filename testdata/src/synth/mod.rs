@@ -39,7 +39,9 @@ mod layout;
 mod metadata;
 mod metadata_v6;
 mod sequence_point;
+mod session;
 mod stack;
+pub mod strategy;
 mod stream;
 mod thread;
 mod trace;
@@ -56,6 +58,9 @@ pub use layout::{Content, Part, PartKind, Version};
 pub use metadata::{Definition, Tag};
 pub use metadata_v6::{MetadataBlock, MetadataRow, Optional};
 pub use sequence_point::SequencePoint;
+pub use session::{
+    BatchOrder, EventType, ExpectedEvent, Recording, Session, SessionEvent, SessionThread, Step,
+};
 pub use stack::{Stack, StackBlock, addresses};
 pub use stream::{Block, FAST_SERIALIZATION, Object, Stream, TaggedValue};
 pub use thread::{RemoveThreadBlock, ThreadBlock, ThreadEntry, ThreadRow};

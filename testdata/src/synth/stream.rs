@@ -42,6 +42,8 @@ pub const FAST_SERIALIZATION: &str = "!FastSerialization.1";
 pub struct Stream {
     /// How parts are framed and laid out.
     pub version: Version,
+    /// Value of the padding bytes of objects that [`Stream::part`] writes.
+    pub padding_byte: u8,
     /// The bytes so far.
     pub bytes: Vec<u8>,
     /// The parts so far, in file order.
@@ -65,7 +67,7 @@ impl Stream {
 
     /// A stream with a header of your own.
     pub fn with_header(version: Version, header: &[u8]) -> Self {
-        let mut stream = Stream { version, bytes: Vec::new(), parts: Vec::new() };
+        let mut stream = Stream { version, padding_byte: 0, bytes: Vec::new(), parts: Vec::new() };
         stream.raw(PartKind::StreamHeader, header);
         stream
     }
@@ -111,7 +113,8 @@ impl Stream {
     pub fn part(&mut self, kind: PartKind, content: Content) -> &mut Self {
         if self.version.has_objects() {
             let name = kind.object_name().expect("versions 3 to 5 have no such object");
-            self.object(&Object::new(self.version, name, content))
+            let padding_byte = self.padding_byte;
+            self.object(&Object { padding_byte, ..Object::new(self.version, name, content) })
         } else {
             let kind = kind.block_kind().expect("version 6 has no such block");
             self.block(&Block::new(kind, content))
