@@ -1,0 +1,200 @@
+//! What the reference reader (Microsoft's TraceEvent) saw in the traces.
+//!
+//! The files lie in `shared/golden` and are not part of the repository. They hold facts to compare with, not
+//! a standard to copy; their README tells where the reference reader makes things up:
+//!
+//! - process and processor where the format stores none; level and keywords of the metadata even where
+//!   labels say otherwise;
+//! - opcode 1 or 2 from a name that ends in Start or Stop; opcode 0 for native events;
+//! - no stacks for rundown events, nor for the runtime's events 140 to 144 and 190;
+//! - event 39 of the runtime renumbered by its payload; related activity ids of version 3.
+
+use super::{decompressed, shared_folder};
+use crate::synth::Guid;
+
+/// Events of a trace, by time; those of one timestamp in any order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoldenEvents {
+    /// The events.
+    pub events: Vec<GoldenEvent>,
+    /// The lines behind the events, without their `#`: `lost\t0`, `count\t4\tName`.
+    pub trailer: Vec<String>,
+}
+
+impl GoldenEvents {
+    /// What the trailer says for a key: `events`, `lost`, `error`, `pointer`, `processors`, `start`, `end`.
+    pub fn trailer_value(&self, key: &str) -> Option<&str> {
+        self.trailer.iter().find_map(|line| line.strip_prefix(key)?.strip_prefix('\t'))
+    }
+
+    /// Events of each type as the trailer counts them: the type is provider, event id and name with slashes
+    /// between.
+    pub fn counts(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.trailer.iter().filter_map(|line| {
+            let (count, event_type) = line.strip_prefix("count\t")?.split_once('\t')?;
+            Some((event_type, count.parse().ok()?))
+        })
+    }
+
+    /// Total of lost events.
+    pub fn lost(&self) -> Option<u64> {
+        self.trailer_value("lost")?.parse().ok()
+    }
+
+    /// What the reference reader threw, if it did.
+    pub fn error(&self) -> Option<&str> {
+        self.trailer_value("error").filter(|error| *error != "none")
+    }
+}
+
+/// One event. The order of the fields is that of the columns.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GoldenEvent {
+    /// Timestamp as in the stream.
+    pub ticks: u64,
+    /// OS thread id.
+    pub thread_id: i64,
+    /// Process id.
+    pub process_id: i64,
+    /// Processor.
+    pub processor: i64,
+    /// Provider.
+    pub provider: String,
+    /// Event id.
+    pub event_id: u32,
+    /// Version.
+    pub version: u32,
+    /// Level.
+    pub level: u32,
+    /// Keywords.
+    pub keywords: u64,
+    /// OpCode.
+    pub opcode: u32,
+    /// Activity, bytes as stored.
+    pub activity_id: Option<Guid>,
+    /// Related activity, bytes as stored.
+    pub related_activity_id: Option<Guid>,
+    /// Bytes of the payload.
+    pub payload_bytes: u64,
+    /// [`crc32`](crate::crc32) of the payload.
+    pub payload_crc32: u32,
+    /// Frames of the stack.
+    pub frame_count: u64,
+    /// [`crc32`](crate::crc32) of the frames' addresses as stored.
+    pub stack_crc32: u32,
+    /// The reference reader's name of the event.
+    pub name: String,
+}
+
+/// The events that the reference reader saw in the trace `name`. None, said on stderr, without a shared
+/// folder or such a golden.
+///
+/// # Panics
+/// If the golden has a line that is not as told above.
+pub fn golden_events(name: &str) -> Option<GoldenEvents> {
+    Some(parse_events(&golden_text(name, ".events.tsv.gz")?))
+}
+
+/// Names and values of the first 20 events of each type in the trace `name`, a JSON object a line: `index`
+/// (line in the events), `ts`, `tid`, `provider`, `id`, `version`, `name`, `fields`. None, said on stderr,
+/// without a shared folder or such a golden.
+pub fn golden_fields(name: &str) -> Option<Vec<String>> {
+    Some(golden_text(name, ".fields.jsonl.gz")?.lines().map(str::to_owned).collect())
+}
+
+fn golden_text(name: &str, ending: &str) -> Option<String> {
+    let stem = name.strip_suffix(".nettrace").unwrap_or(name);
+    let path = shared_folder()?.join("golden").join(format!("{stem}{ending}"));
+    if !path.is_file() {
+        eprintln!("SKIPPED: no golden {stem}{ending}");
+        return None;
+    }
+    Some(String::from_utf8_lossy(&decompressed(&path)).into_owned())
+}
+
+fn parse_events(text: &str) -> GoldenEvents {
+    let (mut events, mut trailer) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        match line.strip_prefix('#') {
+            Some(rest) => trailer.push(rest.to_owned()),
+            None => events.push(parse_event(line).unwrap_or_else(|| panic!("not an event: {line}"))),
+        }
+    }
+    GoldenEvents { events, trailer }
+}
+
+fn parse_event(line: &str) -> Option<GoldenEvent> {
+    let columns: Vec<&str> = line.split('\t').collect();
+    let &[ticks, thread, process, processor, provider, id, version, level, keywords, opcode, ref rest @ ..] =
+        columns.as_slice()
+    else {
+        return None;
+    };
+    let &[activity, related, payload_bytes, payload_crc32, frames, stack_crc32, name] = rest else {
+        return None;
+    };
+    Some(GoldenEvent {
+        ticks: ticks.parse().ok()?,
+        thread_id: thread.parse().ok()?,
+        process_id: process.parse().ok()?,
+        processor: processor.parse().ok()?,
+        provider: provider.to_owned(),
+        event_id: id.parse().ok()?,
+        version: version.parse().ok()?,
+        level: level.parse().ok()?,
+        keywords: u64::from_str_radix(keywords, 16).ok()?,
+        opcode: opcode.parse().ok()?,
+        activity_id: parse_guid(activity)?,
+        related_activity_id: parse_guid(related)?,
+        payload_bytes: payload_bytes.parse().ok()?,
+        payload_crc32: u32::from_str_radix(payload_crc32, 16).ok()?,
+        frame_count: frames.parse().ok()?,
+        stack_crc32: u32::from_str_radix(stack_crc32, 16).ok()?,
+        name: name.to_owned(),
+    })
+}
+
+/// `33221100-5544-7766-8899-aabbccddeeff` as `00 11 22 … ff`; `-` is none. The outer option is about the
+/// text.
+fn parse_guid(text: &str) -> Option<Option<Guid>> {
+    if text == "-" {
+        return Some(None);
+    }
+    let digits: String = text.split('-').collect();
+    let mut guid = u128::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 32)?.to_be_bytes();
+    guid[..4].reverse();
+    guid[4..6].reverse();
+    guid[6..8].reverse();
+    Some(Some(guid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guid_is_read_into_stored_order() {
+        let stored = std::array::from_fn(|at| at as u8 * 0x11);
+        assert_eq!(parse_guid("33221100-5544-7766-8899-aabbccddeeff"), Some(Some(stored)));
+        assert_eq!(parse_guid("-"), Some(None));
+        assert_eq!(parse_guid("33221100"), None);
+    }
+
+    #[test]
+    fn events_and_trailer_are_told_apart() {
+        let text = "1000100\t11\t1234\t0\tDemo\t7\t0\t4\tf1\t0\t-\t-\t12\tae767b8e\t2\t551364de\tHi\n\
+                    #lost\t1\n#error\tnone\n#count\t3\tDemo/7/Hi\n";
+        let golden = parse_events(text);
+        let event = &golden.events[0];
+        assert_eq!((event.ticks, event.keywords, event.payload_crc32), (1_000_100, 0xf1, 0xae76_7b8e));
+        assert_eq!((event.name.as_str(), event.frame_count), ("Hi", 2));
+        assert_eq!((golden.lost(), golden.error()), (Some(1), None));
+        assert_eq!(golden.counts().collect::<Vec<_>>(), [("Demo/7/Hi", 3)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "not an event")]
+    fn a_line_with_a_column_missing_is_no_event() {
+        parse_events("1000100\t11\n");
+    }
+}

@@ -1,0 +1,198 @@
+//! The byte sink every encoder writes to, and nothing but the primitives of the format.
+//!
+//! | method | bytes | encoding |
+//! |---|---|---|
+//! | `u8` … `f64` | 1–8 | little-endian |
+//! | `varuint` | 1–10 | 7 bits a byte, least significant group first, high bit: more follow |
+//! | `varint` | 1–10 | zigzag, then `varuint` |
+//! | `utf16z` | 2(n+1) | UTF-16LE, zero unit at the end |
+//! | `fs_string` | 4 + n | i32 byte count, UTF-8 (object framing) |
+//! | `string` | 1–5 + n | varuint32 byte count, UTF-8 (version 6) |
+//! | `guid` | 16 | as stored |
+
+/// 16 bytes of a guid in stored order: `00 11 22 33 44 55 66 77 …` reads `33221100-5544-7766-…`.
+pub type Guid = [u8; 16];
+
+/// A growing run of bytes. All methods append and return the sink, so that calls chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sink {
+    bytes: Vec<u8>,
+}
+
+macro_rules! little_endian {
+    ($($name:ident)*) => {$(
+        #[doc = concat!("Appends a little-endian `", stringify!($name), "`.")]
+        pub fn $name(&mut self, value: $name) -> &mut Self {
+            self.raw(&value.to_le_bytes())
+        }
+    )*};
+}
+
+impl Sink {
+    /// An empty sink.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    little_endian!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+
+    /// Number of bytes written so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// True while nothing has been written.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// What has been written so far.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bytes.
+    pub fn into_vec(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Appends bytes as they are.
+    pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
+        self.bytes.extend_from_slice(bytes);
+        self
+    }
+
+    /// Appends one byte `count` times.
+    pub fn fill(&mut self, byte: u8, count: usize) -> &mut Self {
+        self.bytes.resize(self.bytes.len() + count, byte);
+        self
+    }
+
+    /// Appends an unsigned varuint in the shortest form.
+    pub fn varuint(&mut self, value: u64) -> &mut Self {
+        self.varuint_overlong(value, 0)
+    }
+
+    /// Appends a varuint with `extra` needless bytes: 0 with one extra byte is `80 00`.
+    pub fn varuint_overlong(&mut self, mut value: u64, extra: usize) -> &mut Self {
+        while value >= 0x80 {
+            self.bytes.push((value & 0x7f) as u8 | 0x80);
+            value >>= 7;
+        }
+        if extra == 0 {
+            self.bytes.push(value as u8);
+        } else {
+            self.bytes.push(value as u8 | 0x80);
+            self.fill(0x80, extra - 1).u8(0);
+        }
+        self
+    }
+
+    /// Appends a signed varint: zigzag (0, -1, 1, -2 become 0, 1, 2, 3), then varuint.
+    pub fn varint(&mut self, value: i64) -> &mut Self {
+        self.varuint(zigzag(value))
+    }
+
+    /// Appends UTF-16 code units without a terminator.
+    pub fn utf16(&mut self, units: &[u16]) -> &mut Self {
+        for unit in units {
+            self.u16(*unit);
+        }
+        self
+    }
+
+    /// Appends text as UTF-16 with a zero unit at its end.
+    pub fn utf16z(&mut self, text: &str) -> &mut Self {
+        for unit in text.encode_utf16() {
+            self.u16(unit);
+        }
+        self.u16(0)
+    }
+
+    /// Appends text as object framing stores it: i32 byte count, UTF-8.
+    pub fn fs_string(&mut self, text: &str) -> &mut Self {
+        self.u32(count32(text.len())).raw(text.as_bytes())
+    }
+
+    /// Appends text as version 6 stores it: varuint32 byte count, UTF-8.
+    pub fn string(&mut self, text: &str) -> &mut Self {
+        self.varuint(text.len() as u64).raw(text.as_bytes())
+    }
+
+    /// Appends a guid as stored.
+    pub fn guid(&mut self, guid: &Guid) -> &mut Self {
+        self.raw(guid)
+    }
+
+    /// Overwrites bytes that were written before.
+    ///
+    /// # Panics
+    /// If `at + bytes.len()` is beyond the end.
+    pub fn patch(&mut self, at: usize, bytes: &[u8]) -> &mut Self {
+        self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+        self
+    }
+}
+
+/// Maps signed to unsigned so that small magnitudes stay small: 0, -1, 1, -2 become 0, 1, 2, 3.
+pub fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+/// A length as the 32-bit count the format has for it.
+///
+/// # Panics
+/// If it does not fit; write such streams with an explicit count instead.
+pub(crate) fn count32(length: usize) -> u32 {
+    u32::try_from(length).expect("a length of more than 32 bits cannot be stored")
+}
+
+/// A length as a 16-bit count.
+///
+/// # Panics
+/// If it does not fit; write such streams with an explicit count instead.
+pub(crate) fn count16(length: usize) -> u16 {
+    u16::try_from(length).expect("a length of more than 16 bits cannot be stored")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Sink) -> &mut Sink) -> Vec<u8> {
+        let mut sink = Sink::new();
+        write(&mut sink);
+        sink.into_vec()
+    }
+
+    #[test]
+    fn varuints_take_seven_bits_a_byte() {
+        assert_eq!(written(|s| s.varuint(0)), [0]);
+        assert_eq!(written(|s| s.varuint(127)), [0x7f]);
+        assert_eq!(written(|s| s.varuint(300)), [0xac, 0x02]);
+        assert_eq!(written(|s| s.varuint(0xffff_ffff)), [0xff, 0xff, 0xff, 0xff, 0x0f]);
+        assert_eq!(
+            written(|s| s.varuint((-250_i64) as u64)),
+            [0x86, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]
+        );
+    }
+
+    #[test]
+    fn overlong_varuints_end_in_needless_zero_groups() {
+        assert_eq!(written(|s| s.varuint_overlong(0, 1)), [0x80, 0]);
+        assert_eq!(written(|s| s.varuint_overlong(300, 2)), [0xac, 0x82, 0x80, 0]);
+    }
+
+    #[test]
+    fn zigzag_keeps_small_magnitudes_small() {
+        assert_eq!([0, -1, 1, -2, -3].map(zigzag), [0, 1, 2, 3, 5]);
+        assert_eq!([i64::MAX, i64::MIN].map(zigzag), [u64::MAX - 1, u64::MAX]);
+    }
+
+    #[test]
+    fn texts_are_stored_in_three_ways() {
+        assert_eq!(written(|s| s.utf16z("hi")), [b'h', 0, b'i', 0, 0, 0]);
+        assert_eq!(written(|s| s.fs_string("hi")), [2, 0, 0, 0, b'h', b'i']);
+        assert_eq!(written(|s| s.string("hi")), [2, b'h', b'i']);
+    }
+}

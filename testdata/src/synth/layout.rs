@@ -1,0 +1,161 @@
+//! Where things lie in a finished stream, so that a test can aim at them.
+
+use std::ops::Range;
+
+/// Versions of the format this writer knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Version {
+    /// NetPerf: objects, event blobs with their stacks inside, no block header.
+    V3,
+    /// Nettrace 4: objects with block headers; metadata without tags.
+    V4,
+    /// As 4, with tags in metadata. The bytes of the stream header do not tell 4 from 5.
+    V5,
+    /// Nettrace 6: blocks with 4-byte headers.
+    V6,
+}
+
+impl Version {
+    /// All of them, oldest first.
+    pub const ALL: [Version; 4] = [Version::V3, Version::V4, Version::V5, Version::V6];
+
+    /// True for versions 3 to 5, which frame by objects with type names.
+    pub fn has_objects(self) -> bool {
+        self < Version::V6
+    }
+}
+
+/// What a part of the stream is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PartKind {
+    /// Magic and version, before anything else.
+    StreamHeader,
+    /// The `Trace` object or Trace block.
+    Trace,
+    /// `EventBlock`, Event block.
+    Event,
+    /// `MetadataBlock`, Metadata block.
+    Metadata,
+    /// `StackBlock`, Stack block.
+    Stack,
+    /// `SPBlock`, SequencePoint block.
+    SequencePoint,
+    /// Thread block (version 6).
+    Thread,
+    /// RemoveThread block (version 6).
+    RemoveThread,
+    /// LabelList block (version 6).
+    LabelList,
+    /// The NullReference tag, the EndOfStream block.
+    End,
+    /// An object or block of a type the format does not know, or bytes put there raw.
+    Other,
+}
+
+impl PartKind {
+    /// Type name of the object that holds such a part, if there is one.
+    pub fn object_name(self) -> Option<&'static str> {
+        match self {
+            PartKind::Trace => Some("Trace"),
+            PartKind::Event => Some("EventBlock"),
+            PartKind::Metadata => Some("MetadataBlock"),
+            PartKind::Stack => Some("StackBlock"),
+            PartKind::SequencePoint => Some("SPBlock"),
+            _ => None,
+        }
+    }
+
+    /// Kind of the part in an object of that type name.
+    pub fn from_object_name(name: &[u8]) -> PartKind {
+        match name {
+            b"Trace" => PartKind::Trace,
+            b"EventBlock" => PartKind::Event,
+            b"MetadataBlock" => PartKind::Metadata,
+            b"StackBlock" => PartKind::Stack,
+            b"SPBlock" => PartKind::SequencePoint,
+            _ => PartKind::Other,
+        }
+    }
+
+    /// Number of such a block in version 6, if there is one.
+    pub fn block_kind(self) -> Option<u8> {
+        match self {
+            PartKind::End => Some(0),
+            PartKind::Trace => Some(1),
+            PartKind::Event => Some(2),
+            PartKind::Metadata => Some(3),
+            PartKind::SequencePoint => Some(4),
+            PartKind::Stack => Some(5),
+            PartKind::Thread => Some(6),
+            PartKind::RemoveThread => Some(7),
+            PartKind::LabelList => Some(8),
+            PartKind::StreamHeader | PartKind::Other => None,
+        }
+    }
+
+    /// Kind of the part in a version 6 block of that number.
+    pub fn from_block_kind(kind: u8) -> PartKind {
+        match kind {
+            0 => PartKind::End,
+            1 => PartKind::Trace,
+            2 => PartKind::Event,
+            3 => PartKind::Metadata,
+            4 => PartKind::SequencePoint,
+            5 => PartKind::Stack,
+            6 => PartKind::Thread,
+            7 => PartKind::RemoveThread,
+            8 => PartKind::LabelList,
+            _ => PartKind::Other,
+        }
+    }
+}
+
+/// One part of a finished stream. All offsets are absolute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it is.
+    pub kind: PartKind,
+    /// First byte: the object's begin tag, the block's header.
+    pub start: usize,
+    /// The i32 before the type name (objects only).
+    pub name_length_field: Option<usize>,
+    /// The i32 block size of an object, the u32 header of a version 6 block (size in the low 24 bits).
+    /// None for the stream header, a `Trace` object and raw bytes.
+    pub size_field: Option<usize>,
+    /// The content; of an object without its padding.
+    pub content: Range<usize>,
+    /// Rows in the content: blobs, metadata rows, stacks, thread rows, label lists, entries.
+    pub rows: Vec<Range<usize>>,
+    /// The EndObject tag (objects only).
+    pub end_tag: Option<usize>,
+    /// First byte after the part.
+    pub end: usize,
+}
+
+/// Content of a block with the places of its rows, counted from the content's start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Rows, in order.
+    pub rows: Vec<Range<usize>>,
+}
+
+impl Content {
+    /// Content of which no rows are known.
+    pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
+        Content { bytes: bytes.into(), rows: Vec::new() }
+    }
+
+    /// Appends one row.
+    pub(crate) fn row(&mut self, bytes: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        self.rows.push(start..self.bytes.len());
+    }
+
+    /// The rows when the content begins at `start`.
+    pub(crate) fn rows_at(&self, start: usize) -> Vec<Range<usize>> {
+        self.rows.iter().map(|row| row.start + start..row.end + start).collect()
+    }
+}
