@@ -95,7 +95,8 @@ impl SystemTime {
     pub fn unix_nanos(&self) -> Option<i128> {
         let days = days_since_1970(self.year, self.month, self.day)?;
         let within = |value: i16, end: i16| (0..end).contains(&value).then_some(i128::from(value));
-        let seconds = within(self.hour, 24)? * 3600 + within(self.minute, 60)? * 60 + within(self.second, 60)?;
+        let seconds =
+            within(self.hour, 24)? * 3600 + within(self.minute, 60)? * 60 + within(self.second, 60)?;
         let nanos = within(self.millisecond, 1000)? * 1_000_000;
         Some((i128::from(days) * 86_400 + seconds) * NANOS_PER_SECOND + nanos)
     }

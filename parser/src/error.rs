@@ -191,7 +191,9 @@ impl fmt::Display for Fault {
             Fault::FastSerializationHeader => {
                 f.write_str("the length-prefixed text \"!FastSerialization.1\" is due here")
             }
-            Fault::FirstIsNotTrace => f.write_str("a stream begins with its Trace block, and this is another"),
+            Fault::FirstIsNotTrace => {
+                f.write_str("a stream begins with its Trace block, and this is another")
+            }
             Fault::PointerSize(size) => write!(f, "pointer size {size}; only 4 and 8 are possible"),
             Fault::Truncated => f.write_str("the bytes end too early"),
             Fault::VarintTooLong => f.write_str("varint longer than its width allows"),
@@ -310,11 +312,9 @@ impl<'a> nom::error::ContextError<&'a [u8]> for At<'a> {
 /// Where in `whole` an error lies, and what it is. `whole` is the slice the parser was given.
 pub(crate) fn located<'a>(whole: &[u8], error: nom::Err<At<'a>>) -> Located {
     match error {
-        nom::Err::Error(at) | nom::Err::Failure(at) => Located {
-            at: whole.len().saturating_sub(at.rest.len()),
-            fault: at.fault,
-            context: at.context,
-        },
+        nom::Err::Error(at) | nom::Err::Failure(at) => {
+            Located { at: whole.len().saturating_sub(at.rest.len()), fault: at.fault, context: at.context }
+        }
         nom::Err::Incomplete(_) => Located { at: whole.len(), fault: Fault::Truncated, context: "" },
     }
 }

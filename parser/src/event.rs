@@ -94,7 +94,10 @@ impl<'r> Event<'r> {
     pub fn implied_opcode(&self) -> u8 {
         let name = self.name().as_bytes();
         let ends_in = |ending: &[u8]| {
-            name.len().checked_sub(ending.len()).and_then(|at| name.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(ending))
+            name.len()
+                .checked_sub(ending.len())
+                .and_then(|at| name.get(at..))
+                .is_some_and(|end| end.eq_ignore_ascii_case(ending))
         };
         match () {
             () if ends_in(b"Start") => 1,

@@ -12,6 +12,7 @@
 
 mod blob;
 mod block;
+pub mod catalog;
 mod clock;
 mod damage;
 mod error;
@@ -49,6 +50,6 @@ pub use loss::Losses;
 pub use mapping::Mapping;
 pub use order::TimeOrdered;
 pub use reader::Reader;
-pub use schema::{Field, FieldType, Schema};
+pub use schema::{Count, Field, FieldType, Schema, ValueMap};
 pub use source::{Buffered, Source, Span, Whole};
 pub use statistics::Statistics;

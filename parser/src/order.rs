@@ -17,11 +17,11 @@
 //! delivered before it. So the order does not depend on when sorting happens.
 
 use crate::blob::BlobHeader;
+use crate::block::trace::Trace;
 use crate::damage::{Class, Damage};
 use crate::error::{Error, Fault};
 use crate::event::Event;
 use crate::guid::Guid;
-use crate::block::trace::Trace;
 use crate::loss::Losses;
 use crate::reader::{Reader, Resolved, Step};
 use crate::source::Source;
@@ -84,7 +84,7 @@ const BATCH_BYTES: u64 = 1 << 20;
 ///
 /// ```
 /// use nettrace_parser::Reader;
-/// # let bytes = nettrace_testdata::synth::demo();
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut events = Reader::from_slice(&bytes).time_ordered();
 /// let mut last = 0;
 /// while let Some(event) = events.next_event()? {
@@ -319,14 +319,14 @@ impl<S: Source> TimeOrdered<S> {
         self.sort();
         let watermark = self.watermark;
         let (times, mask) = (&self.times, (1u64 << self.place_bits) - 1);
-        let is_above = |packed: &u64| {
-            times.get((*packed & mask) as usize).is_none_or(|time| *time > watermark)
-        };
+        let is_above =
+            |packed: &u64| times.get((*packed & mask) as usize).is_none_or(|time| *time > watermark);
         self.ready = self.sorted.partition_point(|packed| !is_above(packed));
         if is_full && self.ready < self.sorted.len() / 2 {
             // The oldest half goes, although something older may still come.
             self.ready = self.sorted.len().div_ceil(2);
-            if let Some(time) = self.ready.checked_sub(1).and_then(|last| self.times.get(self.place_of(last))) {
+            if let Some(time) = self.ready.checked_sub(1).and_then(|last| self.times.get(self.place_of(last)))
+            {
                 self.watermark = self.watermark.max(*time);
             }
             let cursor = &self.reader.state().cursor;
@@ -413,7 +413,8 @@ impl<S: Source> TimeOrdered<S> {
         waiting.sort_unstable();
         for (index, place) in waiting.iter().enumerate() {
             let place = *place as usize;
-            if let (Some(mark), Some(time)) = (self.marks.get(place).copied(), self.times.get(place).copied()) {
+            if let (Some(mark), Some(time)) = (self.marks.get(place).copied(), self.times.get(place).copied())
+            {
                 if let (Some(to), Some(to_time)) = (self.marks.get_mut(index), self.times.get_mut(index)) {
                     *to = mark;
                     *to_time = time;

@@ -1,9 +1,11 @@
 //! Field descriptions: what the bytes of a payload mean (format.md 8).
 //!
-//! One type tree stands for the three ways in which streams write it: the field list of versions
-//! 3 to 5, the tagged list of version 5, and the rows of version 6.
+//! One type tree stands for the three ways in which streams write it (the field list of versions
+//! 3 to 5, the tagged list of version 5, the rows of version 6), and for the built-in
+//! [catalog](crate::catalog).
 
 use crate::error::Fault;
+use std::borrow::Cow;
 
 /// Types nested deeper than this make an event opaque. One byte a level is enough to nest.
 pub(crate) const DEPTH_LIMIT: usize = 32;
@@ -24,9 +26,51 @@ pub struct Schema {
 #[non_exhaustive]
 pub struct Field {
     /// The name, possibly empty.
-    pub name: Box<str>,
+    pub name: Cow<'static, str>,
     /// The type.
     pub kind: FieldType,
+    /// Whether people expect its numbers in hexadecimal: addresses, flags.
+    pub is_hex: bool,
+    /// Names of its values.
+    pub map: Option<&'static ValueMap>,
+    /// Where its value is kept for a later [`FieldType::Repeated`] of the same payload.
+    pub(crate) register: Option<Register>,
+}
+
+impl Field {
+    /// A field without anything special.
+    pub(crate) fn new(name: impl Into<Cow<'static, str>>, kind: FieldType) -> Field {
+        Field { name: name.into(), kind, is_hex: false, map: None, register: None }
+    }
+}
+
+/// Number of one of the few values that a payload's walk remembers.
+pub(crate) type Register = u8;
+
+/// Names of a field's values.
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ValueMap {
+    /// The map's name in the manifest.
+    pub name: &'static str,
+    /// Whether values are sets of bits, not one of a list.
+    pub is_bitmap: bool,
+    /// Values, or bits, with their names.
+    pub entries: &'static [(u64, &'static str)],
+}
+
+/// How many elements a [`FieldType::Repeated`] has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Count {
+    /// Always so many.
+    Fixed(u32),
+    /// As many as an earlier field of the payload says.
+    #[non_exhaustive]
+    Earlier {
+        /// Where that field's value was kept.
+        register: u8,
+    },
 }
 
 /// A type, with the number of bytes it takes in a payload. Nothing is aligned or padded.
@@ -83,6 +127,16 @@ pub enum FieldType {
     RelLoc(Box<FieldType>),
     /// The same, counted from the payload's first byte.
     DataLoc(Box<FieldType>),
+    /// An address: 4 or 8 bytes, as the trace's pointer size says. Catalog only.
+    Pointer,
+    /// Bytes up to a zero byte. Catalog only.
+    AnsiText,
+    /// A u16 number of bytes, then UTF-8. Catalog, and old one-collect (format.md Q12).
+    CountedUtf8,
+    /// Elements without a count in front of them. Catalog only.
+    Repeated(Box<FieldType>, Count),
+    /// Bytes without meaning. Catalog only.
+    Padding(u8),
 }
 
 impl FieldType {
@@ -134,7 +188,16 @@ impl FieldType {
             FieldType::Decimal | FieldType::Guid => 16,
             FieldType::FixedArray(element, count) => element.fixed_size()?.checked_mul(u32::from(*count))?,
             FieldType::RelLoc(_) | FieldType::DataLoc(_) => 4,
-            FieldType::Utf16Text | FieldType::VarInt | FieldType::VarUInt | FieldType::Array(_) => return None,
+            FieldType::Padding(bytes) => u32::from(*bytes),
+            FieldType::Repeated(element, Count::Fixed(count)) => element.fixed_size()?.checked_mul(*count)?,
+            FieldType::Utf16Text
+            | FieldType::VarInt
+            | FieldType::VarUInt
+            | FieldType::Array(_)
+            | FieldType::Pointer
+            | FieldType::AnsiText
+            | FieldType::CountedUtf8
+            | FieldType::Repeated(_, Count::Earlier { .. }) => return None,
         })
     }
 }

@@ -157,7 +157,8 @@ impl<R: Read> Source for Buffered<R> {
             // block and ends costs no memory.
             let missing = end - self.window_end();
             let held = self.filled - self.begin;
-            let wanted = usize::try_from(missing).unwrap_or(usize::MAX).min(READ_BYTES.max(held)).max(READ_BYTES);
+            let wanted =
+                usize::try_from(missing).unwrap_or(usize::MAX).min(READ_BYTES.max(held)).max(READ_BYTES);
             self.make_room(wanted);
             let room = self.buffer.get_mut(self.filled..).unwrap_or_default();
             match self.input.read(room) {

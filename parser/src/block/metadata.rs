@@ -64,7 +64,11 @@ fn text_utf8(bytes: &[u8]) -> Box<str> {
 
 /// A description in versions 3 to 5: the payload of a metadata blob. `damage` takes what is odd in
 /// it; `at` is the payload's place in its block.
-pub(crate) fn payload_v5<'a>(input: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<'a, Metadata> {
+pub(crate) fn payload_v5<'a>(
+    input: &'a [u8],
+    at: usize,
+    damage: &mut BlockDamage<'_>,
+) -> Parsed<'a, Metadata> {
     let (rest, (id, provider, event_id)) = context("metadata payload", (u32, utf16z, u32)).parse(input)?;
     let (rest, (name, keywords)) = context("metadata payload", (utf16z, u64)).parse(rest)?;
     let (rest, (version, level)) = context("metadata payload", (u32, u32)).parse(rest)?;
@@ -147,11 +151,20 @@ fn apply_tag(metadata: &mut Metadata, tag: Tag<'_>, at: usize, damage: &mut Bloc
 
 /// Rows of a version 6 metadata block. Each carries its size: a broken row does not spoil the
 /// next, a size that leaves the block loses the rest.
-pub(crate) fn block_v6(content: &[u8], damage: &mut BlockDamage<'_>, mut define: impl FnMut(usize, Metadata, &mut BlockDamage<'_>)) {
+pub(crate) fn block_v6(
+    content: &[u8],
+    damage: &mut BlockDamage<'_>,
+    mut define: impl FnMut(usize, Metadata, &mut BlockDamage<'_>),
+) {
     let mut rest = match header_v6(content) {
         Ok((rest, ())) => rest,
         Err(error) => {
-            return damage.block_lost(0, content.len(), "metadata block header", located(content, error).fault);
+            return damage.block_lost(
+                0,
+                content.len(),
+                "metadata block header",
+                located(content, error).fault,
+            );
         }
     };
     while !rest.is_empty() {

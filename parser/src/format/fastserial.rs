@@ -127,9 +127,13 @@ fn broken<'a>(input: &'a [u8], error: nom::Err<At<'a>>) -> Framed {
 
 /// Type and minimum version of a stream's first object, for the decision between versions 1 to 4.
 pub(crate) enum FirstType {
-    Trace { version: i32 },
+    Trace {
+        version: i32,
+    },
     /// `Microsoft.DotNet.Runtime.EventPipeFile`: versions 1 and 2.
-    EventPipeFile { version: i32 },
+    EventPipeFile {
+        version: i32,
+    },
     Other,
 }
 

@@ -1,13 +1,13 @@
 //! What blocks do to the reader's state, and how an event gets its references (format.md 9).
 
 use super::cursor::{Cursor, Encoding};
+use crate::blob::BlobHeader;
 use crate::block::event::header as event_block_header;
 use crate::block::label_list::{self, Labels};
 use crate::block::metadata::{self, Metadata};
 use crate::block::stack::{self, Stack};
 use crate::block::trace::{self, Trace};
 use crate::block::{BlockKind, sequence_point, thread};
-use crate::blob::BlobHeader;
 use crate::clock::Clock;
 use crate::damage::{BlockDamage, Class, Damage};
 use crate::error::{Fault, located};
@@ -373,7 +373,12 @@ impl State {
         let (rest, header) = match event_block_header(content) {
             Ok(done) => done,
             Err(error) => {
-                return self.lose_block(frame, content, "metadata block header", located(content, error).fault);
+                return self.lose_block(
+                    frame,
+                    content,
+                    "metadata block header",
+                    located(content, error).fault,
+                );
             }
         };
         let from = (content.len() - rest.len()) as u64;

@@ -44,7 +44,7 @@ pub(crate) enum Step {
 ///
 /// ```
 /// use nettrace_parser::Reader;
-/// # let bytes = nettrace_testdata::synth::demo();
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut reader = Reader::from_slice(&bytes);
 /// let mut count = 0;
 /// while let Some(event) = reader.next_event()? {

@@ -205,7 +205,13 @@ impl<S: Source> Reader<S> {
                     let present = self.window_from(start).len() as u64;
                     if present > 0 {
                         let context = "block header";
-                        self.state.damage.add_outside(Class::Incomplete, start, present, context, Fault::Truncated);
+                        self.state.damage.add_outside(
+                            Class::Incomplete,
+                            start,
+                            present,
+                            context,
+                            Fault::Truncated,
+                        );
                     }
                     self.end_incomplete(start + present);
                 }
@@ -381,9 +387,7 @@ impl<S: Source> Reader<S> {
             match fastserial::object_end(behind) {
                 ObjectEnd::Need(bytes) if is_there => needed = bytes,
                 ObjectEnd::At(bytes) if is_there && behind.len() <= bytes => needed = bytes + 1,
-                ObjectEnd::At(bytes)
-                    if behind.get(bytes).is_none_or(|byte| fastserial::may_begin(*byte)) =>
-                {
+                ObjectEnd::At(bytes) if behind.get(bytes).is_none_or(|byte| fastserial::may_begin(*byte)) => {
                     self.state.damage.in_block(frame).note(0, "object type", Fault::UnknownObject);
                     self.state.count_block(&frame);
                     self.position = end + bytes as u64;
@@ -431,7 +435,15 @@ impl<S: Source> Reader<S> {
             self.end_incomplete(offset);
             return;
         }
-        self.begin_search(Search { offset, context, fault, block, at: search_from, lost_from, skipping: None });
+        self.begin_search(Search {
+            offset,
+            context,
+            fault,
+            block,
+            at: search_from,
+            lost_from,
+            skipping: None,
+        });
     }
 
     fn begin_search(&mut self, search: Search) {
@@ -487,7 +499,8 @@ impl<S: Source> Reader<S> {
                 self.state.damage.in_block(frame).block_lost(0, lost, search.context, search.fault);
             }
             (Some(frame), None) => {
-                let at = usize::try_from(search.offset.saturating_sub(frame.body.start)).unwrap_or(usize::MAX);
+                let at =
+                    usize::try_from(search.offset.saturating_sub(frame.body.start)).unwrap_or(usize::MAX);
                 let lost = usize::try_from(lost).unwrap_or(usize::MAX);
                 let mut damage = self.state.damage.in_block(frame);
                 damage.add(Class::FramingLost, at, lost, search.context, search.fault);

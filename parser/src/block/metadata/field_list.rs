@@ -58,7 +58,11 @@ fn fields<'a>(
 }
 
 fn unreadable(input: &[u8], fault: Fault) -> FieldList<'_> {
-    FieldList { schema: Schema { fields: Box::default(), opaque: Some(fault) }, stopped_at: input, behind: None }
+    FieldList {
+        schema: Schema { fields: Box::default(), opaque: Some(fault) },
+        stopped_at: input,
+        behind: None,
+    }
 }
 
 /// An i32 count. One that is larger than the bytes can hold costs nothing: reading ends with them.
@@ -78,8 +82,8 @@ fn whole<'a>(list: FieldList<'a>) -> Parsed<'a, FieldType> {
     }
 }
 
-fn name_utf16(input: &[u8]) -> Parsed<'_, Box<str>> {
-    utf16z(input).map(|(rest, name)| (rest, utf16_to_string(name).into_boxed_str()))
+fn name_utf16(input: &[u8]) -> Parsed<'_, String> {
+    utf16z(input).map(|(rest, name)| (rest, utf16_to_string(name)))
 }
 
 // -- version 1
@@ -111,7 +115,7 @@ fn field_v1(input: &[u8], depth: usize) -> Parsed<'_, Field> {
         }
     };
     let (rest, name) = name_utf16(rest)?;
-    Ok((rest, Field { name, kind }))
+    Ok((rest, Field::new(name, kind)))
 }
 
 // -- version 2
@@ -138,7 +142,7 @@ fn field_v2(input: &[u8], depth: usize) -> Parsed<'_, Field> {
     let (description, _) = i32(description)?;
     let (description, name) = name_utf16(description)?;
     let (_, kind) = type_v2(description, depth)?;
-    Ok((rest, Field { name, kind }))
+    Ok((rest, Field::new(name, kind)))
 }
 
 fn type_v2(input: &[u8], depth: usize) -> Parsed<'_, FieldType> {
@@ -195,7 +199,7 @@ fn field_v6(input: &[u8], depth: usize) -> Parsed<'_, Field> {
     };
     let (description, name) = string_v6(description)?;
     let (_, kind) = type_v6(description, depth)?;
-    Ok((rest, Field { name: String::from_utf8_lossy(name).into(), kind }))
+    Ok((rest, Field::new(String::from_utf8_lossy(name).into_owned(), kind)))
 }
 
 fn type_v6(input: &[u8], depth: usize) -> Parsed<'_, FieldType> {
