@@ -56,9 +56,12 @@ fn assert_found_at_all_residues(outcome: &Outcome) {
     let payloads: Vec<u8> = outcome.events.iter().map(|event| event.payload[0]).collect();
     assert_eq!(payloads, (1..=12).collect::<Vec<_>>());
     assert!(outcome.is_complete);
-    assert!(outcome.damage().iter().all(|(class, _, fault)| {
-        (*class, *fault) == (Class::Note, Fault::UnknownObject)
-    }));
+    assert!(
+        outcome
+            .damage()
+            .iter()
+            .all(|(class, _, fault)| { (*class, *fault) == (Class::Note, Fault::UnknownObject) })
+    );
 }
 
 #[test]
@@ -227,7 +230,11 @@ fn t022_a_block_size_beyond_the_input_ends_incomplete_not_in_a_panic_or_an_alloc
         if version == Version::V6 {
             stream.block(&Block { size: Some(announced as u32), ..Block::new(2, content) });
         } else {
-            stream.object(&Object { size: Some(announced), end_tag: None, ..Object::new(version, "EventBlock", content) });
+            stream.object(&Object {
+                size: Some(announced),
+                end_tag: None,
+                ..Object::new(version, "EventBlock", content)
+            });
         }
         let end = stream.bytes.len() as u64;
         let (outcome, measured) = read_and_measure(&stream.bytes);
@@ -319,7 +326,8 @@ fn t025_an_unknown_object_type_without_a_block_layout_stops_at_its_offset() {
         // Its first four bytes would be a size of 100, and byte 100 is no end tag.
         let mut content = vec![0x55; 200];
         content[..4].copy_from_slice(&100_u32.to_le_bytes());
-        let unsized_object = Object { is_sized: false, ..Object::new(version, "Future", Content::raw(content)) };
+        let unsized_object =
+            Object { is_sized: false, ..Object::new(version, "Future", Content::raw(content)) };
         stream.object(&unsized_object);
         let start = stream.parts.last().unwrap().start as u64;
         let outcome = read(&stream.bytes);
@@ -417,7 +425,10 @@ fn t027_a_higher_type_version_with_a_known_minimum_is_read_an_unknown_minimum_is
 fn t028_blocks_with_minimum_version_0_are_read() {
     let mut stream = Stream::new(Version::V4);
     stream.trace(&Trace::default());
-    let zero = |name: &str, content: Content| Object { minimum_version: 0, ..Object::new(Version::V4, name, content) };
+    let zero = |name: &str, content: Content| Object {
+        minimum_version: 0,
+        ..Object::new(Version::V4, name, content)
+    };
     let definitions = EventBlock::new([Blob::definition(11, 0, definition(1).encode())]);
     stream.object(&zero("MetadataBlock", definitions.content(Version::V4)));
     stream.object(&zero("StackBlock", StackBlock::new(1, 8, &[[0x42]]).content()));
@@ -637,7 +648,8 @@ fn t032_after_framing_is_lost_the_next_known_object_header_is_found_and_events_a
             events(&mut stream, [event(1, 1)]);
             let from = stream.bytes.len() as u64;
             let header: Vec<u8> = stream.bytes[from as usize - 60..].to_vec();
-            let noise: Vec<u8> = header.iter().take(20).chain(&[0xaa; 7]).copied().cycle().take(length).collect();
+            let noise: Vec<u8> =
+                header.iter().take(20).chain(&[0xaa; 7]).copied().cycle().take(length).collect();
             stream.raw(PartKind::Other, &noise);
             let next = stream.bytes.len() as u64;
             // All four kinds of objects are found.
@@ -654,7 +666,10 @@ fn t032_after_framing_is_lost_the_next_known_object_header_is_found_and_events_a
             stream.end();
             let outcome = read(&stream.bytes);
             let finding = outcome.findings[0];
-            assert_eq!((finding.class, finding.offset, finding.lost_bytes), (Class::FramingLost, from, next - from));
+            assert_eq!(
+                (finding.class, finding.offset, finding.lost_bytes),
+                (Class::FramingLost, from, next - from)
+            );
             assert_eq!(outcome.findings.len(), 1, "{:?}", outcome.findings);
             assert_eq!(outcome.ticks().last(), Some(&1_000_003));
             assert!(outcome.is_complete);
