@@ -6,8 +6,11 @@ use crate::block::metadata::Metadata;
 use crate::block::stack::Stack;
 use crate::block::thread::Thread;
 use crate::block::trace::Trace;
+use crate::catalog::CatalogEvent;
 use crate::clock::Clock;
 use crate::guid::Guid;
+use crate::payload::{Fields, Value};
+use crate::schema::Schema;
 use std::fmt;
 
 /// One event, lent by the reader: everything is borrowed from the stream's bytes or the reader's
@@ -212,6 +215,34 @@ impl<'r> Event<'r> {
     #[inline]
     pub fn payload(&self) -> &'r [u8] {
         self.payload
+    }
+
+    /// The payload's schema: the catalog's for events that the stream does not describe, else the
+    /// stream's (see [`crate::catalog`]). `None` for an undescribed payload.
+    pub fn schema(&self) -> Option<&'r Schema> {
+        let metadata = self.metadata?;
+        match metadata.catalog {
+            Some(known) => Some(known.schema()),
+            None => Some(&metadata.schema),
+        }
+    }
+
+    /// The event in the built-in catalog, if its layout is taken from there.
+    pub fn catalog(&self) -> Option<&'static CatalogEvent> {
+        self.metadata?.catalog
+    }
+
+    /// The payload's fields, in payload order.
+    pub fn fields(&self) -> Fields<'r> {
+        match self.schema() {
+            Some(schema) => Fields::new(schema, self.payload, self.trace.pointer_size),
+            None => Fields::undescribed(self.payload, self.trace.pointer_size),
+        }
+    }
+
+    /// The value of a field. `None` when there is no such field, or it is bad.
+    pub fn field(&self, name: &str) -> Option<Value<'r>> {
+        self.fields().find(name)?.value.ok()
     }
 
     /// Stream offset of the event blob's first byte.

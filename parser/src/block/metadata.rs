@@ -6,6 +6,7 @@
 
 mod field_list;
 
+use crate::catalog::CatalogEvent;
 use crate::damage::BlockDamage;
 use crate::error::{At, Fault, located};
 use crate::guid::Guid;
@@ -38,6 +39,8 @@ pub struct Metadata {
     pub schema: Schema,
     /// What only some writers of version 6 store.
     pub extra: Option<Box<MetadataExtra>>,
+    /// The catalog's row, where that and not [`Metadata::schema`] tells the payload's fields.
+    pub(crate) catalog: Option<&'static CatalogEvent>,
 }
 
 /// Optional parts of a version 6 description.
@@ -83,12 +86,13 @@ pub(crate) fn payload_v5<'a>(
         opcode: None,
         schema: Schema::default(),
         extra: None,
+        catalog: None,
     };
     if rest.is_empty() {
         return Ok((rest, metadata));
     }
     let list = field_list::v1(rest);
-    metadata.schema = list.schema;
+    metadata.schema = Schema::from_stream(list.fields, list.opaque, false);
     let place = |rest: &[u8]| at.saturating_add(input.len() - rest.len());
     if let Some(fault) = metadata.schema.opaque {
         damage.note(place(list.stopped_at), "field list", fault);
@@ -140,7 +144,8 @@ fn apply_tag(metadata: &mut Metadata, tag: Tag<'_>, at: usize, damage: &mut Bloc
             if !metadata.schema.fields.is_empty() {
                 damage.note(at, "metadata tag", Fault::BothFieldLists);
             }
-            metadata.schema = field_list::v2(tag.payload).schema;
+            let list = field_list::v2(tag.payload);
+            metadata.schema = Schema::from_stream(list.fields, list.opaque, false);
             if let Some(fault) = metadata.schema.opaque {
                 damage.note(at, "field list", fault);
             }
@@ -223,13 +228,14 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
         opcode: None,
         schema: Schema::default(),
         extra: None,
+        catalog: None,
     };
     let place = |rest: &[u8]| at.saturating_add(row.len() - rest.len());
     if rest.is_empty() {
         return Ok((rest, metadata));
     }
     let list = field_list::v6(rest);
-    metadata.schema = list.schema;
+    metadata.schema = Schema::from_stream(list.fields, list.opaque, true);
     if let Some(fault) = metadata.schema.opaque {
         damage.note(place(list.stopped_at), "field list", fault);
     }

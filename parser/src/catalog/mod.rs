@@ -3,7 +3,7 @@
 use crate::schema::Schema;
 
 /// A well-known event.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CatalogEvent {
     /// Provider.
@@ -29,5 +29,10 @@ impl CatalogEvent {
 /// The layout of a native event: the newest known version not above `version`; whatever newer
 /// versions append is surplus.
 pub fn find(_provider: &str, _id: u32, _version: u32) -> Option<&'static CatalogEvent> {
+    None
+}
+
+/// The event whose layout counts for a type, instead of the stream's description.
+pub(crate) fn for_metadata(_metadata: &crate::block::metadata::Metadata) -> Option<&'static CatalogEvent> {
     None
 }
