@@ -11,6 +11,7 @@ use crate::clock::Clock;
 use crate::guid::Guid;
 use crate::payload::{Fields, Value};
 use crate::schema::Schema;
+use crate::view::KnownProvider;
 use std::fmt;
 
 /// One event, lent by the reader: everything is borrowed from the stream's bytes or the reader's
@@ -43,6 +44,12 @@ impl<'r> Event<'r> {
     /// Provider name; empty when the type is not defined.
     pub fn provider(&self) -> &'r str {
         self.metadata.map_or("", |metadata| &metadata.provider)
+    }
+
+    /// The provider, if it is one that [views](crate::view) know.
+    #[inline]
+    pub fn known_provider(&self) -> KnownProvider {
+        self.metadata.map_or(KnownProvider::Other, |metadata| metadata.known_provider)
     }
 
     /// Event name; empty for native runtime events, and when the type is not defined.

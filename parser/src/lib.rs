@@ -31,6 +31,7 @@ mod schema;
 mod source;
 mod statistics;
 mod tables;
+pub mod view;
 
 pub use block::event::EventBlockHeader;
 pub use block::label_list::{Label, Labels, TraceId};

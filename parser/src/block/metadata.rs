@@ -12,6 +12,7 @@ use crate::error::{At, Fault, located};
 use crate::guid::Guid;
 use crate::primitive::{Parsed, guid, i32, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z, varuint32};
 use crate::schema::Schema;
+use crate::view::KnownProvider;
 use nom::Parser;
 use nom::error::context;
 
@@ -41,6 +42,8 @@ pub struct Metadata {
     pub extra: Option<Box<MetadataExtra>>,
     /// The catalog's row, where that and not [`Metadata::schema`] tells the payload's fields.
     pub(crate) catalog: Option<&'static CatalogEvent>,
+    /// The provider, if it is one that views know.
+    pub(crate) known_provider: KnownProvider,
 }
 
 /// Optional parts of a version 6 description.
@@ -75,9 +78,11 @@ pub(crate) fn payload_v5<'a>(
     let (rest, (id, provider, event_id)) = context("metadata payload", (u32, utf16z, u32)).parse(input)?;
     let (rest, (name, keywords)) = context("metadata payload", (utf16z, u64)).parse(rest)?;
     let (rest, (version, level)) = context("metadata payload", (u32, u32)).parse(rest)?;
+    let provider = text_utf16(provider);
     let mut metadata = Metadata {
         id,
-        provider: text_utf16(provider),
+        known_provider: KnownProvider::of_name(&provider),
+        provider,
         event_id,
         name: text_utf16(name),
         keywords,
@@ -217,9 +222,11 @@ fn sized(input: &[u8]) -> Parsed<'_, &[u8]> {
 
 fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<'a, Metadata> {
     let (rest, (id, provider, event_id, name)) = (varuint32, string_v6, varuint32, string_v6).parse(row)?;
+    let provider = text_utf8(provider);
     let mut metadata = Metadata {
         id,
-        provider: text_utf8(provider),
+        known_provider: KnownProvider::of_name(&provider),
+        provider,
         event_id,
         name: text_utf8(name),
         keywords: 0,
