@@ -42,6 +42,9 @@ pub fn malformed() -> Vec<(String, Vec<u8>)> {
     cases.0
 }
 
+/// Number of the good event at the end, above those of the events in between.
+const LAST_NUMBER: u32 = 10;
+
 /// The list while it grows.
 struct Cases(Vec<(String, Vec<u8>)>);
 
@@ -61,7 +64,7 @@ impl Cases {
         let mut stream = begun(version);
         stream.event_block(&EventBlock::new([event(version, 1)]));
         write(&mut stream);
-        stream.event_block(&EventBlock::new([event(version, 2)])).end();
+        stream.event_block(&EventBlock::new([event(version, LAST_NUMBER)])).end();
         self.add(version, name, stream.bytes);
     }
 
@@ -87,13 +90,13 @@ impl Cases {
     }
 }
 
-/// Header, Trace, metadata 1 (an Int32), in version 6 thread 1, and stack 1.
+/// Header, Trace, metadata 1 (an Int32), in version 6 threads 1 and 9, and stack 1.
 fn begun(version: Version) -> Stream {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
     define(&mut stream, 1, vec![Field::new("n", FieldType::Int32)]);
     if version == Version::V6 {
-        stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 42, 300)]));
+        stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 42, 300), ThreadRow::new(9, 42, 309)]));
     }
     if version != Version::V3 {
         stream.stack_block(&StackBlock::new(1, 8, &[[0x7f00_0000_1000]]));

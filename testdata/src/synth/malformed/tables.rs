@@ -95,9 +95,9 @@ pub(super) fn threads(cases: &mut Cases) {
     }
     with("thread-without-entries", vec![ThreadRow { entries: vec![], ..good(2) }, good(3)]);
     with("thread-defined-twice", vec![good(2), good(3), ThreadRow::new(2, 43, 302)]);
-    with("thread-index-highest", vec![good(u64::MAX)]);
+    with("thread-index-highest", vec![good(u64::MAX), good(2), good(3)]);
     let pairs = vec![ThreadEntry::KeyValue("k".into(), "v".into()), ThreadEntry::Name("w".into())];
-    with("thread-with-pairs", vec![ThreadRow { entries: pairs, ..good(2) }]);
+    with("thread-with-pairs", vec![ThreadRow { entries: pairs, ..good(2) }, good(3)]);
     cases.between(v6, "thread-undefined", events);
     let mut removed = |name: &str, threads: Vec<(u64, u32)>, trailing: Vec<u8>| {
         cases.between(v6, name, |stream| {
@@ -106,14 +106,16 @@ pub(super) fn threads(cases: &mut Cases) {
     };
     removed("thread-removed-and-used", vec![(1, 1)], vec![]);
     removed("thread-removed-twice", vec![(1, 1), (1, 1)], vec![]);
-    removed("thread-removed-but-unknown", vec![(9, 1)], vec![]);
+    removed("thread-removed-but-unknown", vec![(8, 1)], vec![]);
     removed("thread-removed-with-losses", vec![(1, 8)], vec![]);
     removed("thread-removed-and-a-byte-more", vec![(1, 1)], vec![0x80]);
 }
 
 pub(super) fn label_lists(cases: &mut Cases) {
     let v6 = Version::V6;
-    let lists = || vec![vec![Label::OpCode(1), Label::Level(0)], vec![Label::SpanId(7)]];
+    let lists = || {
+        vec![vec![Label::OpCode(1), Label::Level(0)], vec![Label::SpanId(7)], vec![Label::TraceId([3; 16])]]
+    };
     let good = || LabelListBlock::new(1, lists());
     let mut with = |name: &str, block: LabelListBlock| {
         let blobs = [1, 2, 3].map(|number| Blob { label_list_id: number, ..event(v6, number + 1) });
@@ -124,7 +126,7 @@ pub(super) fn label_lists(cases: &mut Cases) {
     with("labels-as-such", good());
     with("labels-first-index-0", LabelListBlock { first_index: 0, ..good() });
     with("labels-first-index-highest", LabelListBlock { first_index: u32::MAX, ..good() });
-    for count in [0, 1, 3, u32::MAX] {
+    for count in [0, 1, 4, u32::MAX] {
         with(&format!("labels-count-{count}"), LabelListBlock { count: Some(count), ..good() });
     }
     with("labels-without-an-end", LabelListBlock { trailing: vec![7, 1], ..good() });
