@@ -30,8 +30,10 @@ impl Schema {
         let found = fields.iter().fold(Ambiguity::NONE, |found, field| found.with(of_type(&field.kind)));
         let ambiguity =
             if is_v6 { found } else { found.without(Ambiguity::DATE).without(Ambiguity::UTF8_UNIT) };
-        // What cannot be described to its end cannot end exactly either.
-        let ambiguity = if opaque.is_some() { Ambiguity::NONE } else { ambiguity };
+        // What cannot be described to its end cannot end exactly either; nor can what has bytes
+        // elsewhere in the payload.
+        let is_open = opaque.is_some() || fields.iter().any(|field| has_location(&field.kind));
+        let ambiguity = if is_open { Ambiguity::NONE } else { ambiguity };
         Schema { fields: fields.into(), opaque, ambiguity }
     }
 
@@ -73,6 +75,15 @@ impl Ambiguity {
         (1..=4u32).flat_map(move |count| {
             (1..16u8).filter(move |bits| bits & self.0 == *bits && bits.count_ones() == count).map(Ambiguity)
         })
+    }
+}
+
+fn has_location(kind: &FieldType) -> bool {
+    match kind {
+        FieldType::RelLoc(_) | FieldType::DataLoc(_) => true,
+        FieldType::Object(fields) => fields.iter().any(|field| has_location(&field.kind)),
+        FieldType::Array(element) | FieldType::FixedArray(element, _) => has_location(element),
+        _ => false,
     }
 }
 
