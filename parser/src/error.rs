@@ -164,6 +164,17 @@ pub enum Fault {
     /// A tag of this size leaves its row.
     TagSize(i32),
 
+    // -- payloads
+    /// More values than one payload may hold.
+    ValueLimit,
+    /// A RelLoc or DataLoc that points outside the payload, or at no whole number of elements.
+    Location {
+        /// The position it gives.
+        position: u16,
+        /// The size it gives, in bytes.
+        size: u16,
+    },
+
     // -- Trace
     /// A start date that does not exist.
     Date,
@@ -228,6 +239,10 @@ impl fmt::Display for Fault {
             Fault::FieldList => f.write_str("the field list does not fit its row"),
             Fault::BothFieldLists => f.write_str("two field lists, the later one counts"),
             Fault::TagSize(n) => write!(f, "tag of {n} bytes leaves its row"),
+            Fault::ValueLimit => f.write_str("more values than a payload may hold"),
+            Fault::Location { position, size } => {
+                write!(f, "{size} bytes at {position} are not within the payload, or no whole elements")
+            }
             Fault::Date => f.write_str("the start date does not exist"),
             Fault::Frequency(n) => write!(f, "{n} ticks a second is no clock"),
             Fault::TableLimit => f.write_str("table is full, its oldest rows are given up"),

@@ -6,8 +6,12 @@ use crate::block::metadata::Metadata;
 use crate::block::stack::Stack;
 use crate::block::thread::Thread;
 use crate::block::trace::Trace;
+use crate::catalog::{self, CatalogEvent};
 use crate::clock::Clock;
 use crate::guid::Guid;
+use crate::payload::{Fields, Value};
+use crate::schema::Schema;
+use crate::view::KnownProvider;
 use std::fmt;
 
 /// One event, lent by the reader: everything is borrowed from the stream's bytes or the reader's
@@ -42,6 +46,12 @@ impl<'r> Event<'r> {
         self.metadata.map_or("", |metadata| &metadata.provider)
     }
 
+    /// The provider, if it is one that [views](crate::view) know.
+    #[inline]
+    pub fn known_provider(&self) -> KnownProvider {
+        self.metadata.map_or(KnownProvider::Other, |metadata| metadata.known_provider)
+    }
+
     /// Event name; empty for native runtime events, and when the type is not defined.
     pub fn name(&self) -> &'r str {
         self.metadata.map_or("", |metadata| &metadata.name)
@@ -54,11 +64,14 @@ impl<'r> Event<'r> {
 
     /// Event version: the event's label, else the type's.
     pub fn version(&self) -> u32 {
-        let label = self.labels.last(|label| match label {
+        self.version_label().unwrap_or_else(|| self.metadata.map_or(0, |metadata| metadata.version))
+    }
+
+    fn version_label(&self) -> Option<u32> {
+        self.labels.last(|label| match label {
             Label::Version(version) => Some(u32::from(version)),
             _ => None,
-        });
-        label.unwrap_or_else(|| self.metadata.map_or(0, |metadata| metadata.version))
+        })
     }
 
     /// Level, 0 log always to 5 verbose: the event's label, else the type's.
@@ -212,6 +225,38 @@ impl<'r> Event<'r> {
     #[inline]
     pub fn payload(&self) -> &'r [u8] {
         self.payload
+    }
+
+    /// The payload's schema: the catalog's for events that the stream does not describe, else the
+    /// stream's (see [`crate::catalog`]). `None` for an undescribed payload.
+    pub fn schema(&self) -> Option<&'r Schema> {
+        match self.catalog() {
+            Some(known) => Some(known.schema()),
+            None => self.metadata.map(|metadata| &metadata.schema),
+        }
+    }
+
+    /// The event in the built-in catalog, if its layout is taken from there.
+    pub fn catalog(&self) -> Option<&'static CatalogEvent> {
+        let metadata = self.metadata?;
+        match self.version_label() {
+            // Version 6: one description may stand for several versions of an event.
+            Some(version) => catalog::for_event(metadata, version),
+            None => metadata.catalog,
+        }
+    }
+
+    /// The payload's fields, in payload order.
+    pub fn fields(&self) -> Fields<'r> {
+        match self.schema() {
+            Some(schema) => Fields::new(schema, self.payload, self.trace.pointer_size),
+            None => Fields::undescribed(self.payload, self.trace.pointer_size),
+        }
+    }
+
+    /// The value of a field. `None` when there is no such field, or it is bad.
+    pub fn field(&self, name: &str) -> Option<Value<'r>> {
+        self.fields().find(name)?.value.ok()
     }
 
     /// Stream offset of the event blob's first byte.

@@ -24,12 +24,14 @@ mod loss;
 #[cfg(feature = "mmap")]
 mod mapping;
 mod order;
+mod payload;
 mod primitive;
 mod reader;
 mod schema;
 mod source;
 mod statistics;
 mod tables;
+pub mod view;
 
 pub use block::event::EventBlockHeader;
 pub use block::label_list::{Label, Labels, TraceId};
@@ -49,6 +51,7 @@ pub use loss::Losses;
 #[cfg(feature = "mmap")]
 pub use mapping::Mapping;
 pub use order::TimeOrdered;
+pub use payload::{Array, DateTime, Decimal, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value};
 pub use reader::Reader;
 pub use schema::{Count, Field, FieldType, Schema, ValueMap};
 pub use source::{Buffered, Source, Span, Whole};

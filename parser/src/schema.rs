@@ -19,6 +19,89 @@ pub struct Schema {
     /// Why the description cannot be read behind [`Schema::fields`]. The rest of such a payload
     /// is bytes without meaning.
     pub opaque: Option<Fault>,
+    /// What payloads may store in other bytes than described.
+    pub(crate) ambiguity: Ambiguity,
+}
+
+impl Schema {
+    /// A schema as a stream describes it. Ambiguities that exist only in version 6 are looked for
+    /// if `is_v6`.
+    pub(crate) fn from_stream(fields: Vec<Field>, opaque: Option<Fault>, is_v6: bool) -> Schema {
+        let found = fields.iter().fold(Ambiguity::NONE, |found, field| found.with(of_type(&field.kind)));
+        let ambiguity =
+            if is_v6 { found } else { found.without(Ambiguity::DATE).without(Ambiguity::UTF8_UNIT) };
+        // What cannot be described to its end cannot end exactly either; nor can what has bytes
+        // elsewhere in the payload.
+        let is_open = opaque.is_some() || fields.iter().any(|field| has_location(&field.kind));
+        let ambiguity = if is_open { Ambiguity::NONE } else { ambiguity };
+        Schema { fields: fields.into(), opaque, ambiguity }
+    }
+
+    /// A schema of the catalog: native writers are exact, but may leave out null texts.
+    pub(crate) fn from_catalog(fields: Vec<Field>) -> Schema {
+        let has_text = fields.iter().any(|field| field.kind == FieldType::Utf16Text);
+        let ambiguity = if has_text { Ambiguity::NULL_TEXT } else { Ambiguity::NONE };
+        Schema { fields: fields.into(), opaque: None, ambiguity }
+    }
+}
+
+/// Types in a schema whose bytes are told only by the payload's size (format.md Q1, Q9 to Q12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Ambiguity(u8);
+
+impl Ambiguity {
+    pub(crate) const NONE: Ambiguity = Ambiguity(0);
+    pub(crate) const BOOLEAN: Ambiguity = Ambiguity(1);
+    pub(crate) const DECIMAL: Ambiguity = Ambiguity(2);
+    pub(crate) const DATE: Ambiguity = Ambiguity(4);
+    pub(crate) const UTF8_UNIT: Ambiguity = Ambiguity(8);
+    /// Texts that may be missing altogether.
+    pub(crate) const NULL_TEXT: Ambiguity = Ambiguity(16);
+
+    pub(crate) fn contains(self, other: Ambiguity) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn with(self, other: Ambiguity) -> Ambiguity {
+        Ambiguity(self.0 | other.0)
+    }
+
+    fn without(self, other: Ambiguity) -> Ambiguity {
+        Ambiguity(self.0 & !other.0)
+    }
+
+    /// The ways to read the ambiguous types otherwise, those that change least first.
+    pub(crate) fn subsets(self) -> impl Iterator<Item = Ambiguity> {
+        (1..=4u32).flat_map(move |count| {
+            (1..16u8).filter(move |bits| bits & self.0 == *bits && bits.count_ones() == count).map(Ambiguity)
+        })
+    }
+}
+
+fn has_location(kind: &FieldType) -> bool {
+    match kind {
+        FieldType::RelLoc(_) | FieldType::DataLoc(_) => true,
+        FieldType::Object(fields) => fields.iter().any(|field| has_location(&field.kind)),
+        FieldType::Array(element) | FieldType::FixedArray(element, _) => has_location(element),
+        _ => false,
+    }
+}
+
+fn of_type(kind: &FieldType) -> Ambiguity {
+    match kind {
+        FieldType::Boolean32 => Ambiguity::BOOLEAN,
+        FieldType::Decimal => Ambiguity::DECIMAL,
+        FieldType::DateTime => Ambiguity::DATE,
+        // Within an array it is a code unit of a text, without doubt.
+        FieldType::Utf8CodeUnit => Ambiguity::UTF8_UNIT,
+        FieldType::Object(fields) => {
+            fields.iter().fold(Ambiguity::NONE, |found, field| found.with(of_type(&field.kind)))
+        }
+        FieldType::Array(element) | FieldType::FixedArray(element, _) => {
+            of_type(element).without(Ambiguity::UTF8_UNIT)
+        }
+        _ => Ambiguity::NONE,
+    }
 }
 
 /// One field: a name and a type.

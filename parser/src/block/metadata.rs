@@ -6,11 +6,13 @@
 
 mod field_list;
 
+use crate::catalog::CatalogEvent;
 use crate::damage::BlockDamage;
 use crate::error::{At, Fault, located};
 use crate::guid::Guid;
 use crate::primitive::{Parsed, guid, i32, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z, varuint32};
 use crate::schema::Schema;
+use crate::view::KnownProvider;
 use nom::Parser;
 use nom::error::context;
 
@@ -38,6 +40,10 @@ pub struct Metadata {
     pub schema: Schema,
     /// What only some writers of version 6 store.
     pub extra: Option<Box<MetadataExtra>>,
+    /// The catalog's row, where that and not [`Metadata::schema`] tells the payload's fields.
+    pub(crate) catalog: Option<&'static CatalogEvent>,
+    /// The provider, if it is one that views know.
+    pub(crate) known_provider: KnownProvider,
 }
 
 /// Optional parts of a version 6 description.
@@ -72,9 +78,11 @@ pub(crate) fn payload_v5<'a>(
     let (rest, (id, provider, event_id)) = context("metadata payload", (u32, utf16z, u32)).parse(input)?;
     let (rest, (name, keywords)) = context("metadata payload", (utf16z, u64)).parse(rest)?;
     let (rest, (version, level)) = context("metadata payload", (u32, u32)).parse(rest)?;
+    let provider = text_utf16(provider);
     let mut metadata = Metadata {
         id,
-        provider: text_utf16(provider),
+        known_provider: KnownProvider::of_name(&provider),
+        provider,
         event_id,
         name: text_utf16(name),
         keywords,
@@ -83,12 +91,13 @@ pub(crate) fn payload_v5<'a>(
         opcode: None,
         schema: Schema::default(),
         extra: None,
+        catalog: None,
     };
     if rest.is_empty() {
         return Ok((rest, metadata));
     }
     let list = field_list::v1(rest);
-    metadata.schema = list.schema;
+    metadata.schema = Schema::from_stream(list.fields, list.opaque, false);
     let place = |rest: &[u8]| at.saturating_add(input.len() - rest.len());
     if let Some(fault) = metadata.schema.opaque {
         damage.note(place(list.stopped_at), "field list", fault);
@@ -140,7 +149,8 @@ fn apply_tag(metadata: &mut Metadata, tag: Tag<'_>, at: usize, damage: &mut Bloc
             if !metadata.schema.fields.is_empty() {
                 damage.note(at, "metadata tag", Fault::BothFieldLists);
             }
-            metadata.schema = field_list::v2(tag.payload).schema;
+            let list = field_list::v2(tag.payload);
+            metadata.schema = Schema::from_stream(list.fields, list.opaque, false);
             if let Some(fault) = metadata.schema.opaque {
                 damage.note(at, "field list", fault);
             }
@@ -212,9 +222,11 @@ fn sized(input: &[u8]) -> Parsed<'_, &[u8]> {
 
 fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<'a, Metadata> {
     let (rest, (id, provider, event_id, name)) = (varuint32, string_v6, varuint32, string_v6).parse(row)?;
+    let provider = text_utf8(provider);
     let mut metadata = Metadata {
         id,
-        provider: text_utf8(provider),
+        known_provider: KnownProvider::of_name(&provider),
+        provider,
         event_id,
         name: text_utf8(name),
         keywords: 0,
@@ -223,13 +235,14 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
         opcode: None,
         schema: Schema::default(),
         extra: None,
+        catalog: None,
     };
     let place = |rest: &[u8]| at.saturating_add(row.len() - rest.len());
     if rest.is_empty() {
         return Ok((rest, metadata));
     }
     let list = field_list::v6(rest);
-    metadata.schema = list.schema;
+    metadata.schema = Schema::from_stream(list.fields, list.opaque, true);
     if let Some(fault) = metadata.schema.opaque {
         damage.note(place(list.stopped_at), "field list", fault);
     }

@@ -557,11 +557,18 @@ impl Session {
 }
 
 /// Defines a metadata id (format.md 9.2).
-fn define(tables: &mut Tables, metadata: Metadata, at: usize, limit: usize, damage: &mut BlockDamage<'_>) {
+fn define(
+    tables: &mut Tables,
+    mut metadata: Metadata,
+    at: usize,
+    limit: usize,
+    damage: &mut BlockDamage<'_>,
+) {
     let id = u64::from(metadata.id);
     if id == 0 {
         return damage.note(at, "metadata id", Fault::DefinesNothing(0));
     }
+    metadata.catalog = crate::catalog::for_metadata(&metadata);
     match tables.metadata.get(id) {
         Some(before) if *before == metadata => return,
         Some(_) => damage.note(at, "metadata id", Fault::Redefined(id)),

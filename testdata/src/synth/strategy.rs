@@ -65,7 +65,8 @@ fn options(version: Version) -> impl Strategy<Value = Session> {
         })
 }
 
-/// Types that some field list of the version can describe.
+/// Types that some field list of the version can describe. None is of size zero: at the end of a payload an
+/// empty object cannot be told from one that is not there.
 pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
     use FieldType::*;
     let mut leaves = vec![
@@ -76,7 +77,7 @@ pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
         leaves.extend([VarInt, VarUInt, Utf8CodeUnit, Boolean8]);
     }
     select(leaves).prop_recursive(3, 12, 3, move |inner| {
-        let object = prop::collection::vec((any::<std::string::String>(), inner.clone()), 0..4)
+        let object = prop::collection::vec((any::<std::string::String>(), inner.clone()), 1..4)
             .prop_map(|members| Object(members.into_iter().map(field).collect()));
         let fixed = |make: fn(Box<FieldType>) -> FieldType| {
             inner.clone().prop_map(move |element| match element.is_fixed_size() {

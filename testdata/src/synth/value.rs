@@ -3,6 +3,8 @@
 //! A value says itself how it is stored, so that a payload can agree with its field list or not.
 //! [`Value::sample`] makes a value that agrees with a type.
 
+use std::collections::VecDeque;
+
 use super::bytes::{Guid, Sink, count16};
 use super::field::{Field, FieldType};
 use super::trace::SysTime;
@@ -100,11 +102,10 @@ impl Value {
                 values.iter().for_each(|value| value.encode(sink, located));
             }
             Value::RelLoc(values) | Value::DataLoc(values) => {
-                let mut data = Sink::new();
-                values.iter().for_each(|value| value.encode(&mut data, &mut Vec::new()));
-                let at = sink.len();
-                let base = if matches!(self, Value::RelLoc(_)) { at + 4 } else { 0 };
-                located.push(Located { at, base, data: data.into_vec() });
+                let (mut data, mut inner) = (Sink::new(), Vec::new());
+                values.iter().for_each(|value| value.encode(&mut data, &mut inner));
+                let is_relative = matches!(self, Value::RelLoc(_));
+                located.push(Located { at: sink.len(), is_relative, data: data.into_vec(), inner });
                 sink.u32(0);
             }
             scalar => scalar.encode_scalar(sink),
@@ -214,18 +215,26 @@ pub fn payload(values: &[Value]) -> Vec<u8> {
     let mut sink = Sink::new();
     let mut located = Vec::new();
     values.iter().for_each(|value| value.encode(&mut sink, &mut located));
-    for Located { at, base, data } in located {
-        let place = u32::from(count16(sink.len() - base));
+    let mut located = VecDeque::from(located);
+    while let Some(next) = located.pop_front() {
+        let Located { at, is_relative, data, inner } = next;
+        let start = sink.len();
+        let place = u32::from(count16(if is_relative { start - at - 4 } else { start }));
         let size = u32::from(count16(data.len()));
         sink.patch(at, &(size << 16 | place).to_le_bytes()).raw(&data);
+        located.extend(inner.into_iter().map(|inner| Located { at: start + inner.at, ..inner }));
     }
     sink.into_vec()
 }
 
+/// Data of a RelLoc or DataLoc that has not got its place yet.
 struct Located {
+    /// Where the u32 is, counted from the start of what surrounds it.
     at: usize,
-    base: usize,
+    is_relative: bool,
     data: Vec<u8>,
+    /// Located data of the elements.
+    inner: Vec<Located>,
 }
 
 /// The splitmix64 generator.
@@ -248,6 +257,15 @@ mod tests {
         assert_eq!(payload(&values), [9, 1, 0, 2, 0, 8, 1, 2]);
         let values = [Value::U8(9), Value::DataLoc(vec![Value::U16(0x201)]), Value::U8(8)];
         assert_eq!(payload(&values), [9, 6, 0, 2, 0, 8, 1, 2]);
+    }
+
+    #[test]
+    fn elements_of_located_data_may_be_located_themselves() {
+        let inner = Value::RelLoc(vec![Value::U8(7)]);
+        let values = [Value::DataLoc(vec![inner, Value::DataLoc(vec![Value::U8(8)])]), Value::U8(1)];
+        // DataLoc at 0 to 5; its elements at 5 (counted from 9) and at 9; their data at 13 and 14.
+        let expected = [5, 0, 8, 0, 1, 4, 0, 1, 0, 14, 0, 1, 0, 7, 8];
+        assert_eq!(payload(&values), expected);
     }
 
     #[test]

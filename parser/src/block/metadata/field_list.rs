@@ -13,11 +13,14 @@
 
 use crate::error::{At, Fault, located};
 use crate::primitive::{Parsed, i32, string_v6, u8, u16, utf16_to_string, utf16z};
-use crate::schema::{DEPTH_LIMIT, Field, FieldType, Schema};
+use crate::schema::{DEPTH_LIMIT, Field, FieldType};
 
 /// What a list gave.
 pub(super) struct FieldList<'a> {
-    pub(super) schema: Schema,
+    /// The fields that could be read.
+    pub(super) fields: Vec<Field>,
+    /// Why the rest could not.
+    pub(super) opaque: Option<Fault>,
     /// Where reading stopped: behind the list, or at what could not be read.
     pub(super) stopped_at: &'a [u8],
     /// What follows the list, if that is known.
@@ -48,21 +51,15 @@ fn fields<'a>(
             Err(error) => {
                 let error = located(input, error);
                 let stopped_at = input.get(error.at..).unwrap_or_default();
-                let schema = Schema { fields: read.into(), opaque: Some(error.fault) };
-                return FieldList { schema, stopped_at, behind: None };
+                return FieldList { fields: read, opaque: Some(error.fault), stopped_at, behind: None };
             }
         }
     }
-    let schema = Schema { fields: read.into(), opaque: None };
-    FieldList { schema, stopped_at: input, behind: Some(input) }
+    FieldList { fields: read, opaque: None, stopped_at: input, behind: Some(input) }
 }
 
 fn unreadable(input: &[u8], fault: Fault) -> FieldList<'_> {
-    FieldList {
-        schema: Schema { fields: Box::default(), opaque: Some(fault) },
-        stopped_at: input,
-        behind: None,
-    }
+    FieldList { fields: Vec::new(), opaque: Some(fault), stopped_at: input, behind: None }
 }
 
 /// An i32 count. One that is larger than the bytes can hold costs nothing: reading ends with them.
@@ -76,8 +73,8 @@ fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
 
 /// A nested list must be readable to its end, or the object's extent is unknown.
 fn whole<'a>(list: FieldList<'a>) -> Parsed<'a, FieldType> {
-    match (list.schema.opaque, list.behind) {
-        (None, Some(behind)) => Ok((behind, FieldType::Object(list.schema.fields))),
+    match (list.opaque, list.behind) {
+        (None, Some(behind)) => Ok((behind, FieldType::Object(list.fields.into()))),
         (fault, _) => At::error(list.stopped_at, fault.unwrap_or(Fault::FieldList)),
     }
 }
@@ -169,7 +166,7 @@ fn type_v2(input: &[u8], depth: usize) -> Parsed<'_, FieldType> {
 /// found, and with it the optional metadata.
 pub(super) fn v6(input: &[u8]) -> FieldList<'_> {
     let mut list = list_v6(input, DEPTH_LIMIT);
-    if list.schema.opaque.is_some() {
+    if list.opaque.is_some() {
         list.behind = skip_v6(input);
     }
     list

@@ -1,0 +1,109 @@
+//! Dates and decimal numbers.
+
+use crate::clock::{SystemTime, utc_text};
+use std::fmt;
+
+/// A date of a payload: 100 ns since 1601-01-01 UTC (FILETIME). 0 stands for all earlier dates.
+///
+/// Quirk: streams of version 6 may store eight i16 instead (format.md Q1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DateTime {
+    file_time: u64,
+}
+
+/// 1970-01-01 in units of 100 ns since 1601-01-01.
+const UNIX_EPOCH: i128 = 116_444_736_000_000_000;
+
+impl DateTime {
+    /// A date from 100 ns since 1601-01-01 UTC.
+    pub fn from_file_time(file_time: u64) -> DateTime {
+        DateTime { file_time }
+    }
+
+    /// A date from eight i16: year, month, day of week, day, hour, minute, second, millisecond.
+    /// One that does not exist is 0.
+    pub(crate) fn from_system_time(bytes: [u8; 16]) -> DateTime {
+        let (parts, _) = bytes.as_chunks::<2>();
+        let part = |index: usize| parts.get(index).map_or(0, |part| i16::from_le_bytes(*part));
+        let date = SystemTime {
+            year: part(0),
+            month: part(1),
+            day_of_week: part(2),
+            day: part(3),
+            hour: part(4),
+            minute: part(5),
+            second: part(6),
+            millisecond: part(7),
+        };
+        let file_time = date.unix_nanos().map_or(0, |nanos| nanos / 100 + UNIX_EPOCH);
+        DateTime { file_time: u64::try_from(file_time).unwrap_or(0) }
+    }
+
+    /// 100 ns since 1601-01-01 UTC.
+    pub fn file_time(self) -> u64 {
+        self.file_time
+    }
+
+    /// Nanoseconds since 1970-01-01 UTC.
+    pub fn unix_nanos(self) -> i128 {
+        (i128::from(self.file_time) - UNIX_EPOCH) * 100
+    }
+}
+
+impl fmt::Display for DateTime {
+    /// `2024-02-29T12:34:56.0080000Z`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = utc_text(self.unix_nanos(), 7);
+        f.write_str(&text.replacen(' ', "T", 1))?;
+        f.write_str("Z")
+    }
+}
+
+/// A .NET decimal: 96 bits of digits, and how many of them are behind the point.
+///
+/// | offset | bytes | |
+/// |---|---|---|
+/// | 0 | 4 | bits 16–23 digits behind the point, bit 31 sign |
+/// | 4 | 4 | high digits |
+/// | 8 | 8 | low digits |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Decimal {
+    digits: u128,
+    scale: u8,
+    is_negative: bool,
+}
+
+impl Decimal {
+    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Decimal {
+        let [f0, f1, scale, sign, h0, h1, h2, h3, low @ ..] = bytes;
+        let _ = (f0, f1);
+        let high = u32::from_le_bytes([h0, h1, h2, h3]);
+        Decimal {
+            digits: u128::from(high) << 64 | u128::from(u64::from_le_bytes(low)),
+            scale,
+            is_negative: sign & 0x80 != 0,
+        }
+    }
+
+    /// The nearest double.
+    pub fn to_f64(self) -> f64 {
+        let value = self.digits as f64 / 10f64.powi(i32::from(self.scale));
+        if self.is_negative { -value } else { value }
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scale = usize::from(self.scale);
+        let digits = format!("{:0width$}", self.digits, width = scale + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - scale);
+        if self.is_negative {
+            f.write_str("-")?;
+        }
+        f.write_str(whole)?;
+        if !fraction.is_empty() {
+            write!(f, ".{fraction}")?;
+        }
+        Ok(())
+    }
+}

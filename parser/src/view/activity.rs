@@ -1,0 +1,66 @@
+//! Activities of DiagnosticSource.
+
+use super::KnownProvider;
+use crate::event::Event;
+use crate::payload::{Array, Utf16};
+
+/// A start, a stop or an event of a DiagnosticSource or ActivitySource:
+/// `Microsoft-Diagnostics-DiagnosticSource`, any event with arguments.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Activity<'r> {
+    /// Whether it starts, stops, or just happens.
+    pub edge: ActivityEdge,
+    /// The source's name.
+    pub source: Utf16<'r>,
+    /// The activity's or event's name.
+    pub name: Utf16<'r>,
+    arguments: Option<Array<'r>>,
+}
+
+/// What an activity event marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ActivityEdge {
+    /// It begins.
+    Start,
+    /// It ends.
+    Stop,
+    /// Neither.
+    Instant,
+}
+
+impl<'r> Activity<'r> {
+    /// The view of an event.
+    pub fn of(event: &Event<'r>) -> Option<Activity<'r>> {
+        if event.known_provider() != KnownProvider::DiagnosticSource {
+            return None;
+        }
+        let name = event.field("ActivityName").or_else(|| event.field("EventName"))?;
+        let edge = match event.name() {
+            name if name.ends_with("Start") => ActivityEdge::Start,
+            name if name.ends_with("Stop") => ActivityEdge::Stop,
+            _ => ActivityEdge::Instant,
+        };
+        Some(Activity {
+            edge,
+            source: event.field("SourceName")?.as_utf16()?,
+            name: name.as_utf16()?,
+            arguments: event.field("Arguments").and_then(|value| value.as_array()),
+        })
+    }
+
+    /// Keys and values that go with it.
+    pub fn arguments(&self) -> impl Iterator<Item = (Utf16<'r>, Utf16<'r>)> + use<'r> {
+        self.arguments.into_iter().flat_map(|array| array.iter()).filter_map(|argument| {
+            let argument = argument.as_object()?;
+            let text = |name| argument.field(name).and_then(|value| value.as_utf16());
+            Some((text("Key")?, text("Value").unwrap_or_default()))
+        })
+    }
+
+    /// The value of a key.
+    pub fn argument(&self, key: &str) -> Option<Utf16<'r>> {
+        self.arguments().find(|(name, _)| name.equals(key)).map(|(_, value)| value)
+    }
+}

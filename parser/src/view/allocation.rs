@@ -1,0 +1,67 @@
+//! Sampled allocations.
+
+use super::{KnownProvider, number, number32, text};
+use crate::event::Event;
+use crate::payload::Utf16;
+
+/// An allocation that was looked at: runtime 10 (allocation tick, about each 100 KB of a heap),
+/// versions 2 to 4, and runtime 303 (allocation sampled, .NET 10), version 0. Earlier ticks name no
+/// type and have no view.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Allocation<'r> {
+    /// Whether the object was chosen at random (303) or by a byte counter (10).
+    pub is_random_sample: bool,
+    /// 0 small objects, 1 large objects, 2 pinned objects.
+    pub kind: u32,
+    /// Ticks: bytes allocated since the last one.
+    pub bytes_since_last: Option<u64>,
+    /// The object's type.
+    pub type_id: u64,
+    /// The type's name.
+    pub type_name: Utf16<'r>,
+    /// The object's address, from version 3 of ticks on.
+    pub address: Option<u64>,
+    /// The object's size in bytes, from version 4 of ticks on.
+    pub object_bytes: Option<u64>,
+}
+
+impl<'r> Allocation<'r> {
+    /// The view of an event.
+    pub fn of(event: &Event<'r>) -> Option<Allocation<'r>> {
+        if event.known_provider() != KnownProvider::Runtime {
+            return None;
+        }
+        match (event.id(), event.version()) {
+            (10, 2..) => Allocation::tick(event),
+            (303, _) => Allocation::sampled(event),
+            _ => None,
+        }
+    }
+
+    fn tick(event: &Event<'r>) -> Option<Allocation<'r>> {
+        let fields = &mut event.fields();
+        Some(Allocation {
+            is_random_sample: false,
+            kind: number32(fields, "AllocationKind")?,
+            bytes_since_last: Some(number(fields, "AllocationAmount64")?),
+            type_id: number(fields, "TypeID")?,
+            type_name: text(fields, "TypeName")?,
+            address: if event.version() >= 3 { number(fields, "Address") } else { None },
+            object_bytes: if event.version() >= 4 { number(fields, "ObjectSize") } else { None },
+        })
+    }
+
+    fn sampled(event: &Event<'r>) -> Option<Allocation<'r>> {
+        let fields = &mut event.fields();
+        Some(Allocation {
+            is_random_sample: true,
+            kind: number32(fields, "AllocationKind")?,
+            bytes_since_last: None,
+            type_id: number(fields, "TypeID")?,
+            type_name: text(fields, "TypeName")?,
+            address: number(fields, "Address"),
+            object_bytes: number(fields, "ObjectSize"),
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! Waits for locks.
+
+use super::{KnownProvider, number, number32, value};
+use crate::event::Event;
+
+/// A thread waits for a lock: runtime 81, versions 1 and 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContentionStart {
+    /// 0 managed, 1 native.
+    pub flags: u32,
+    /// Identifies the lock, from version 2 on.
+    pub lock_id: Option<u64>,
+    /// The object that is locked, from version 2 on.
+    pub object_id: Option<u64>,
+    /// OS id of the thread that holds it, from version 2 on.
+    pub owner_thread_id: Option<u64>,
+}
+
+impl ContentionStart {
+    /// The view of an event.
+    pub fn of(event: &Event<'_>) -> Option<ContentionStart> {
+        if event.known_provider() != KnownProvider::Runtime || event.id() != 81 || event.version() < 1 {
+            return None;
+        }
+        let has_lock = event.version() >= 2;
+        let fields = &mut event.fields();
+        let flags = number32(fields, "ContentionFlags")?;
+        let mut optional = |name| if has_lock { number(fields, name) } else { None };
+        Some(ContentionStart {
+            flags,
+            lock_id: optional("LockID"),
+            object_id: optional("AssociatedObjectID"),
+            owner_thread_id: optional("LockOwnerThreadID"),
+        })
+    }
+}
+
+/// A thread has got its lock: runtime 91, versions 0 and 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct ContentionStop {
+    /// 0 managed, 1 native.
+    pub flags: u32,
+    /// How long it waited, in nanoseconds, from version 1 on.
+    pub duration_nanos: Option<f64>,
+}
+
+impl ContentionStop {
+    /// The view of an event.
+    pub fn of(event: &Event<'_>) -> Option<ContentionStop> {
+        if event.known_provider() != KnownProvider::Runtime || event.id() != 91 {
+            return None;
+        }
+        let fields = &mut event.fields();
+        Some(ContentionStop {
+            flags: number32(fields, "ContentionFlags")?,
+            duration_nanos: if event.version() >= 1 { value(fields, "DurationNs")?.as_f64() } else { None },
+        })
+    }
+}

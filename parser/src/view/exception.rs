@@ -1,0 +1,52 @@
+//! Exceptions.
+
+use super::{KnownProvider, number, number32, text};
+use crate::event::Event;
+use crate::payload::Utf16;
+
+/// An exception was thrown: runtime 80, version 1. Version 0 has no fields and no view.
+///
+/// Quirk: runtimes before .NET 6 leave out a null message altogether (format.md Q11); it is then
+/// empty here.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Exception<'r> {
+    /// The exception's type.
+    pub type_name: Utf16<'r>,
+    /// Its message; .NET 6 and later write `NULL` for none.
+    pub message: Utf16<'r>,
+    /// Address it was thrown at.
+    pub address: u64,
+    /// Its HRESULT.
+    pub hresult: u32,
+    /// Flags as stored: 1 has an inner exception, 2 is nested, 4 is thrown again, 8 cannot be
+    /// caught, 16 is CLS compliant.
+    pub flags: u32,
+}
+
+impl<'r> Exception<'r> {
+    /// The view of an event.
+    pub fn of(event: &Event<'r>) -> Option<Exception<'r>> {
+        if event.known_provider() != KnownProvider::Runtime || event.id() != 80 || event.version() < 1 {
+            return None;
+        }
+        let fields = &mut event.fields();
+        Some(Exception {
+            type_name: text(fields, "ExceptionType")?,
+            message: text(fields, "ExceptionMessage")?,
+            address: number(fields, "ExceptionEIP")?,
+            hresult: number32(fields, "ExceptionHRESULT")?,
+            flags: number32(fields, "ExceptionFlags")?,
+        })
+    }
+
+    /// Whether it wraps another exception.
+    pub fn has_inner(&self) -> bool {
+        self.flags & 1 != 0
+    }
+
+    /// Whether it is thrown again.
+    pub fn is_rethrown(&self) -> bool {
+        self.flags & 4 != 0
+    }
+}

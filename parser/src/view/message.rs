@@ -1,0 +1,24 @@
+//! Messages of EventSources.
+
+use crate::event::Event;
+use crate::payload::Utf16;
+
+/// `EventSourceMessage` (event 0) of any EventSource: what it says of its own errors, and what
+/// `EventSource.Write(string)` writes.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Message<'r> {
+    /// The text.
+    pub text: Utf16<'r>,
+}
+
+impl<'r> Message<'r> {
+    /// The view of an event.
+    pub fn of(event: &Event<'r>) -> Option<Message<'r>> {
+        if event.id() != 0 || event.name() != "EventSourceMessage" {
+            return None;
+        }
+        let text = event.fields().find_map(|field| field.value.ok()?.as_utf16())?;
+        Some(Message { text })
+    }
+}

@@ -1,0 +1,153 @@
+//! Methods: code that came, went, or was there when the session began or ended.
+
+use super::{KnownProvider, number, number32, text};
+use crate::event::Event;
+use crate::payload::Utf16;
+
+/// A method's code and name: runtime 141 to 144, rundown 141 to 144, versions 0 to 2. The events
+/// without names (141, 142) leave the texts empty.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Method<'r> {
+    /// What happened to it.
+    pub change: MethodChange,
+    /// Identifies the method.
+    pub method_id: u64,
+    /// Identifies its module; see [`Module`](super::Module).
+    pub module_id: u64,
+    /// First address of the code.
+    pub start: u64,
+    /// Bytes of the code.
+    pub size: u32,
+    /// Metadata token; 0 for helpers and stubs.
+    pub token: u32,
+    /// Flags as stored; see [`Method::tier`] and the other accessors.
+    pub flags: u32,
+    /// Namespace and type.
+    pub namespace: Utf16<'r>,
+    /// Name.
+    pub name: Utf16<'r>,
+    /// Signature in IL's notation.
+    pub signature: Utf16<'r>,
+    /// Identifies the code version, from version 2 on.
+    pub rejit_id: Option<u64>,
+}
+
+/// Why a method is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MethodChange {
+    /// Its code was made or loaded now.
+    Load,
+    /// Its code goes now.
+    Unload,
+    /// It was there when the session began.
+    AtStart,
+    /// It was there when the session ended.
+    AtEnd,
+}
+
+/// How a method's code was made. Means something only if [`Method::is_jitted`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Tier {
+    /// Not told.
+    Unknown,
+    /// Without optimisation, as asked.
+    MinOptJitted,
+    /// Optimised at once.
+    Optimized,
+    /// Tier 0.
+    QuickJitted,
+    /// Tier 1.
+    OptimizedTier1,
+    /// Tier 1 entered in a loop that was running (on-stack replacement).
+    OptimizedTier1Osr,
+    /// Tier 0 with counters.
+    QuickJittedInstrumented,
+    /// Tier 1 with counters.
+    OptimizedTier1Instrumented,
+}
+
+impl Tier {
+    /// The tier's name in the manifest.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Tier::Unknown => "Unknown",
+            Tier::MinOptJitted => "MinOptJitted",
+            Tier::Optimized => "Optimized",
+            Tier::QuickJitted => "QuickJitted",
+            Tier::OptimizedTier1 => "OptimizedTier1",
+            Tier::OptimizedTier1Osr => "OptimizedTier1OSR",
+            Tier::QuickJittedInstrumented => "QuickJittedInstrumented",
+            Tier::OptimizedTier1Instrumented => "OptimizedTier1Instrumented",
+        }
+    }
+}
+
+impl<'r> Method<'r> {
+    /// The view of an event.
+    pub fn of(event: &Event<'r>) -> Option<Method<'r>> {
+        let is_rundown = match event.known_provider() {
+            KnownProvider::Runtime => false,
+            KnownProvider::Rundown => true,
+            _ => return None,
+        };
+        let change = match (event.id(), is_rundown) {
+            (141 | 143, false) => MethodChange::Load,
+            (142 | 144, false) => MethodChange::Unload,
+            (141 | 143, true) => MethodChange::AtStart,
+            (142 | 144, true) => MethodChange::AtEnd,
+            _ => return None,
+        };
+        let has_names = matches!(event.id(), 143 | 144);
+        let fields = &mut event.fields();
+        Some(Method {
+            change,
+            method_id: number(fields, "MethodID")?,
+            module_id: number(fields, "ModuleID")?,
+            start: number(fields, "MethodStartAddress")?,
+            size: number32(fields, "MethodSize")?,
+            token: number32(fields, "MethodToken")?,
+            flags: number32(fields, "MethodFlags")?,
+            namespace: if has_names { text(fields, "MethodNamespace")? } else { Utf16::default() },
+            name: if has_names { text(fields, "MethodName")? } else { Utf16::default() },
+            signature: if has_names { text(fields, "MethodSignature")? } else { Utf16::default() },
+            rejit_id: if event.version() >= 2 { number(fields, "ReJITID") } else { None },
+        })
+    }
+
+    /// Whether the method has no metadata of its own: a helper, a stub, emitted code.
+    pub fn is_dynamic(&self) -> bool {
+        self.flags & 1 != 0
+    }
+
+    /// Whether the method is generic.
+    pub fn is_generic(&self) -> bool {
+        self.flags & 2 != 0
+    }
+
+    /// Whether the code was compiled in this process; if not, it came ready to run.
+    pub fn is_jitted(&self) -> bool {
+        self.flags & 8 != 0
+    }
+
+    /// How the code was made.
+    pub fn tier(&self) -> Tier {
+        match self.flags >> 7 & 7 {
+            1 => Tier::MinOptJitted,
+            2 => Tier::Optimized,
+            3 => Tier::QuickJitted,
+            4 => Tier::OptimizedTier1,
+            5 => Tier::OptimizedTier1Osr,
+            6 => Tier::QuickJittedInstrumented,
+            7 => Tier::OptimizedTier1Instrumented,
+            _ => Tier::Unknown,
+        }
+    }
+
+    /// Which part of the method's code this is: 0 the hot one, 1 the cold one.
+    pub fn extent(&self) -> u32 {
+        self.flags >> 28
+    }
+}

@@ -1,0 +1,71 @@
+//! Typed views of the events that converters and reports ask for most.
+//!
+//! A view borrows from the event; `of` gives `None` for every other event, and for one whose
+//! payload is too damaged for the fields that the view cannot do without. Each names the events and
+//! versions it stands for; fields that only later versions have are `Option`.
+//!
+//! ```
+//! use nettrace_parser::{Reader, view};
+//! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+//! let mut reader = Reader::from_slice(&bytes);
+//! while let Some(event) = reader.next_event()? {
+//!     if let Some(method) = view::Method::of(&event) {
+//!         println!("{:#x} {}.{}", method.start, method.namespace, method.name);
+//!     }
+//! }
+//! # Ok::<(), nettrace_parser::Error>(())
+//! ```
+
+mod activity;
+mod allocation;
+mod contention;
+mod counter;
+mod exception;
+mod gc;
+mod logger;
+mod message;
+mod method;
+mod metric;
+mod module;
+mod process;
+mod provider;
+mod sample;
+
+pub use activity::{Activity, ActivityEdge};
+pub use allocation::Allocation;
+pub use contention::{ContentionStart, ContentionStop};
+pub use counter::{Counter, CounterValue};
+pub use exception::Exception;
+pub use gc::{GcEnd, GcStart};
+pub use logger::LogMessage;
+pub use message::Message;
+pub use method::{Method, MethodChange, Tier};
+pub use metric::{Metric, MetricKind};
+pub use module::{Module, ModuleChange};
+pub use process::{ProcessInfo, RuntimeInformation};
+pub use provider::KnownProvider;
+pub use sample::{Sample, SampleState};
+
+use crate::payload::{Fields, Utf16, Value};
+
+/// The next field of a name, walking on from the last one; views ask in payload order.
+fn value<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Value<'r>> {
+    fields.find(name)?.value.ok()
+}
+
+fn number(fields: &mut Fields<'_>, name: &str) -> Option<u64> {
+    value(fields, name)?.as_u64()
+}
+
+fn number32(fields: &mut Fields<'_>, name: &str) -> Option<u32> {
+    u32::try_from(number(fields, name)?).ok()
+}
+
+/// A text; one that the writer left out is empty.
+fn text<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Utf16<'r>> {
+    match value(fields, name)? {
+        Value::Utf16(text) => Some(text),
+        Value::Absent => Some(Utf16::default()),
+        _ => None,
+    }
+}

@@ -1,0 +1,90 @@
+//! Modules: files and memory that methods come from.
+
+use super::{KnownProvider, number, number32, text, value};
+use crate::event::Event;
+use crate::guid::Guid;
+use crate::payload::{Utf16, Value};
+
+/// A module: runtime 152 (load) and 153 (unload), rundown 153 (start) and 154 (end), versions 0 to
+/// 3.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Module<'r> {
+    /// What happened to it.
+    pub change: ModuleChange,
+    /// Identifies the module.
+    pub module_id: u64,
+    /// Identifies its assembly.
+    pub assembly_id: u64,
+    /// Flags as stored.
+    pub flags: u32,
+    /// Path of the file with IL.
+    pub il_path: Utf16<'r>,
+    /// Path of the file with precompiled code.
+    pub native_path: Utf16<'r>,
+    /// Signature of the managed PDB, from version 2 on.
+    pub pdb_signature: Option<Guid>,
+    /// Age of the managed PDB, from version 2 on.
+    pub pdb_age: Option<u32>,
+    /// Path of the managed PDB where it was built, from version 2 on.
+    pub pdb_path: Option<Utf16<'r>>,
+}
+
+/// Why a module is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ModuleChange {
+    /// It was loaded now.
+    Load,
+    /// It goes now.
+    Unload,
+    /// It was there when the session began.
+    AtStart,
+    /// It was there when the session ended.
+    AtEnd,
+}
+
+impl<'r> Module<'r> {
+    /// The view of an event.
+    pub fn of(event: &Event<'r>) -> Option<Module<'r>> {
+        let change = match (event.known_provider(), event.id()) {
+            (KnownProvider::Runtime, 152) => ModuleChange::Load,
+            (KnownProvider::Runtime, 153) => ModuleChange::Unload,
+            (KnownProvider::Rundown, 153) => ModuleChange::AtStart,
+            (KnownProvider::Rundown, 154) => ModuleChange::AtEnd,
+            _ => return None,
+        };
+        let fields = &mut event.fields();
+        let module_id = number(fields, "ModuleID")?;
+        let assembly_id = number(fields, "AssemblyID")?;
+        let flags = number32(fields, "ModuleFlags")?;
+        let il_path = text(fields, "ModuleILPath")?;
+        let native_path = text(fields, "ModuleNativePath")?;
+        let has_pdb = event.version() >= 2;
+        let pdb_signature = if has_pdb { value(fields, "ManagedPdbSignature") } else { None };
+        Some(Module {
+            change,
+            module_id,
+            assembly_id,
+            flags,
+            il_path,
+            native_path,
+            pdb_signature: match pdb_signature {
+                Some(Value::Guid(guid)) => Some(guid),
+                _ => None,
+            },
+            pdb_age: if has_pdb { number32(fields, "ManagedPdbAge") } else { None },
+            pdb_path: if has_pdb { text(fields, "ManagedPdbBuildPath") } else { None },
+        })
+    }
+
+    /// Whether it holds precompiled code that the runtime uses.
+    pub fn is_ready_to_run(&self) -> bool {
+        self.flags & 0x20 != 0
+    }
+
+    /// Whether it was made in memory.
+    pub fn is_dynamic(&self) -> bool {
+        self.flags & 4 != 0
+    }
+}

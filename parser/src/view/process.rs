@@ -1,0 +1,65 @@
+//! What the process and its runtime are.
+
+use super::{KnownProvider, number32, text};
+use crate::event::Event;
+use crate::payload::Utf16;
+
+/// The traced process: `Microsoft-DotNETCore-EventPipe` 1, versions 0 and 1.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ProcessInfo<'r> {
+    /// Command line.
+    pub command_line: Utf16<'r>,
+    /// Operating system, from version 1 on.
+    pub os: Option<Utf16<'r>>,
+    /// Processor architecture, from version 1 on.
+    pub architecture: Option<Utf16<'r>>,
+}
+
+impl<'r> ProcessInfo<'r> {
+    /// The view of an event.
+    pub fn of(event: &Event<'r>) -> Option<ProcessInfo<'r>> {
+        if event.known_provider() != KnownProvider::EventPipe || event.id() != 1 {
+            return None;
+        }
+        let fields = &mut event.fields();
+        Some(ProcessInfo {
+            command_line: text(fields, "CommandLine")?,
+            os: text(fields, "OSInformation"),
+            architecture: text(fields, "ArchInformation"),
+        })
+    }
+}
+
+/// The runtime: runtime 187 and rundown 187, version 0.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct RuntimeInformation<'r> {
+    /// Version of the base class library: .NET 10.0.9 says 10, 0, 9; .NET Core 3.1 says 4, 0, 0.
+    pub version: [u32; 3],
+    /// Command line.
+    pub command_line: Utf16<'r>,
+    /// Path of the runtime's library; of .NET Core 3.1 the only hint at its version.
+    pub runtime_path: Utf16<'r>,
+}
+
+impl<'r> RuntimeInformation<'r> {
+    /// The view of an event.
+    pub fn of(event: &Event<'r>) -> Option<RuntimeInformation<'r>> {
+        if !matches!(event.known_provider(), KnownProvider::Runtime | KnownProvider::Rundown)
+            || event.id() != 187
+        {
+            return None;
+        }
+        let fields = &mut event.fields();
+        Some(RuntimeInformation {
+            version: [
+                number32(fields, "BclMajorVersion")?,
+                number32(fields, "BclMinorVersion")?,
+                number32(fields, "BclBuildNumber")?,
+            ],
+            command_line: text(fields, "CommandLine")?,
+            runtime_path: text(fields, "RuntimeDllPath")?,
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! Providers that views know.
+
+/// A provider whose events have typed views. Found once per event type, so that asking an event
+/// costs a comparison of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum KnownProvider {
+    /// `Microsoft-Windows-DotNETRuntime`.
+    Runtime,
+    /// `Microsoft-Windows-DotNETRuntimeRundown`.
+    Rundown,
+    /// `Microsoft-Windows-DotNETRuntimePrivate`.
+    RuntimePrivate,
+    /// `Microsoft-DotNETCore-SampleProfiler`.
+    SampleProfiler,
+    /// `Microsoft-DotNETCore-EventPipe`.
+    EventPipe,
+    /// `System.Threading.Tasks.TplEventSource`.
+    Tasks,
+    /// `System.Diagnostics.Metrics`.
+    Metrics,
+    /// `Microsoft-Diagnostics-DiagnosticSource`.
+    DiagnosticSource,
+    /// `Microsoft-Extensions-Logging`.
+    Logging,
+    /// `Universal.System`.
+    UniversalSystem,
+    /// `Universal.Events`.
+    UniversalEvents,
+    /// Any other.
+    Other,
+}
+
+impl KnownProvider {
+    pub(crate) fn of_name(name: &str) -> KnownProvider {
+        match name {
+            "Microsoft-Windows-DotNETRuntime" => KnownProvider::Runtime,
+            "Microsoft-Windows-DotNETRuntimeRundown" => KnownProvider::Rundown,
+            "Microsoft-Windows-DotNETRuntimePrivate" => KnownProvider::RuntimePrivate,
+            "Microsoft-DotNETCore-SampleProfiler" => KnownProvider::SampleProfiler,
+            "Microsoft-DotNETCore-EventPipe" => KnownProvider::EventPipe,
+            "System.Threading.Tasks.TplEventSource" => KnownProvider::Tasks,
+            "System.Diagnostics.Metrics" => KnownProvider::Metrics,
+            "Microsoft-Diagnostics-DiagnosticSource" => KnownProvider::DiagnosticSource,
+            "Microsoft-Extensions-Logging" => KnownProvider::Logging,
+            "Universal.System" => KnownProvider::UniversalSystem,
+            "Universal.Events" => KnownProvider::UniversalEvents,
+            _ => KnownProvider::Other,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Small streams that are broken or odd, one for each way in which a stream can be: seeds for fuzzing, and a
+//! list that every reader has to get through.
+//!
+//! Unless the beginning itself is broken, each stream has a good event before the bad place and one after
+//! it, so that it shows how much of the rest is still found.
+
+mod blocks;
+mod framing;
+mod metadata;
+mod payloads;
+mod quirks;
+mod tables;
+
+use super::{
+    Blob, Damage, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Optional, StackBlock,
+    Stream, ThreadBlock, ThreadRow, Trace, Value, Version, payload,
+};
+
+/// All malformed and odd streams: a name such as `v4/block-size-negative`, and the bytes. Names are unique.
+pub fn malformed() -> Vec<(String, Vec<u8>)> {
+    let mut cases = Cases(Vec::new());
+    framing::headers(&mut cases);
+    framing::objects(&mut cases);
+    framing::blocks(&mut cases);
+    framing::ends(&mut cases);
+    blocks::headers(&mut cases);
+    blocks::v3_blobs(&mut cases);
+    blocks::uncompressed_blobs(&mut cases);
+    blocks::compressed_blobs(&mut cases);
+    blocks::order_and_numbers(&mut cases);
+    metadata::definitions(&mut cases);
+    metadata::tags(&mut cases);
+    metadata::rows(&mut cases);
+    metadata::types(&mut cases);
+    tables::stacks(&mut cases);
+    tables::sequence_points(&mut cases);
+    tables::threads(&mut cases);
+    tables::label_lists(&mut cases);
+    payloads::all_versions(&mut cases);
+    payloads::version_6(&mut cases);
+    quirks::quirks(&mut cases);
+    cases.0
+}
+
+/// Number of the good event at the end, above those of the events in between.
+const LAST_NUMBER: u32 = 10;
+
+/// The list while it grows.
+struct Cases(Vec<(String, Vec<u8>)>);
+
+impl Cases {
+    fn add(&mut self, version: Version, name: &str, bytes: Vec<u8>) {
+        let folder = match version {
+            Version::V3 => "v3",
+            Version::V4 => "v4",
+            Version::V5 => "v5",
+            Version::V6 => "v6",
+        };
+        self.0.push((format!("{folder}/{name}"), bytes));
+    }
+
+    /// A stream with a good event before and one after what `write` writes.
+    fn between(&mut self, version: Version, name: &str, write: impl FnOnce(&mut Stream)) {
+        let mut stream = begun(version);
+        stream.event_block(&EventBlock::new([event(version, 1)]));
+        write(&mut stream);
+        stream.event_block(&EventBlock::new([event(version, LAST_NUMBER)])).end();
+        self.add(version, name, stream.bytes);
+    }
+
+    /// A good stream of three event blocks with damage done to it.
+    fn damaged(&mut self, version: Version, name: &str, damage: impl FnOnce(&Stream) -> Damage) {
+        let mut stream = begun(version);
+        for number in 1..4 {
+            stream.event_block(&EventBlock::new([event(version, number)]));
+        }
+        stream.end();
+        let bytes = damage(&stream).applied(&stream.bytes);
+        self.add(version, name, bytes);
+    }
+
+    /// A stream with an event of a type of its own in the middle.
+    fn typed(&mut self, version: Version, name: &str, fields: Vec<Field>, values: &[Value]) {
+        let payload = payload(values);
+        let event = Blob { metadata_id: 2, payload, ..event(version, 2) };
+        self.between(version, name, |stream| {
+            define(stream, 2, fields);
+            stream.event_block(&EventBlock::new([event]));
+        });
+    }
+}
+
+/// Header, Trace, metadata 1 (an Int32), in version 6 threads 1 and 9, and stack 1.
+fn begun(version: Version) -> Stream {
+    let mut stream = Stream::new(version);
+    stream.trace(&Trace::default());
+    define(&mut stream, 1, vec![Field::new("n", FieldType::Int32)]);
+    if version == Version::V6 {
+        stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 42, 300), ThreadRow::new(9, 42, 309)]));
+    }
+    if version != Version::V3 {
+        stream.stack_block(&StackBlock::new(1, 8, &[[0x7f00_0000_1000]]));
+    }
+    stream
+}
+
+/// Defines a type of these fields, before version 6 in the first list even if it may not hold them.
+fn define(stream: &mut Stream, metadata_id: u32, fields: Vec<Field>) {
+    if stream.version == Version::V6 {
+        stream.metadata_rows(&MetadataBlock::new(vec![row(metadata_id, fields)]));
+    } else {
+        define_v4(stream, definition(metadata_id, fields));
+    }
+}
+
+fn define_v4(stream: &mut Stream, definition: Definition) {
+    let blob = Blob::definition(1, 1_000_100, definition.encode());
+    stream.metadata_blobs(&EventBlock::new([blob]));
+}
+
+fn definition(metadata_id: u32, fields: Vec<Field>) -> Definition {
+    Definition {
+        metadata_id,
+        provider: "Synth".into(),
+        event_id: metadata_id,
+        name: "Odd".into(),
+        level: 4,
+        fields,
+        ..Definition::default()
+    }
+}
+
+fn row(metadata_id: u32, fields: Vec<Field>) -> MetadataRow {
+    MetadataRow {
+        metadata_id,
+        provider: "Synth".into(),
+        event_id: metadata_id,
+        name: "Odd".into(),
+        fields,
+        optional: vec![Optional::Level(4)],
+        ..MetadataRow::default()
+    }
+}
+
+/// A good event of type 1 on thread 1.
+fn event(version: Version, number: u32) -> Blob {
+    let stack = if version == Version::V3 { 0x7f00_0000_1000_u64.to_le_bytes().to_vec() } else { Vec::new() };
+    Blob {
+        metadata_id: 1,
+        sequence_number: number,
+        thread_id: 1,
+        capture_thread_id: 1,
+        stack_id: 1,
+        ticks: 1_000_100 + u64::from(number),
+        payload: payload(&[Value::I32(number as i32)]),
+        stack,
+        ..Blob::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn names_and_streams_are_unique_and_small() {
+        let cases = malformed();
+        let names: HashSet<&String> = cases.iter().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), cases.len());
+        let mut streams = HashSet::new();
+        for (name, bytes) in &cases {
+            assert!(bytes.len() < 200_000, "{name} has {} bytes", bytes.len());
+            assert!(streams.insert(bytes), "{name} is the same stream as another one");
+        }
+    }
+
+    #[test]
+    fn no_malformed_stream_is_the_good_one() {
+        for version in Version::ALL {
+            let mut good = Cases(Vec::new());
+            good.between(version, "good", |_| {});
+            good.damaged(version, "whole", |_| Damage::Insert { at: 0, bytes: Vec::new() });
+            for (name, bytes) in malformed() {
+                assert!(good.0.iter().all(|(_, good)| good != &bytes), "{name}");
+            }
+        }
+    }
+}
