@@ -448,14 +448,14 @@ impl State {
             }
         }
         let (stacks, mut rows) = (&mut self.tables.stacks, 0);
-        stack::block(content, pointer_size, &mut damage, |id, bytes, damage| {
+        stack::block(content, pointer_size, &mut damage, |id, bytes, at, damage| {
             rows += 1;
             let (defined, is_full) = stacks.define(id, bytes, limit);
             if defined == Defined::Again {
-                damage.note(0, "stack id", Fault::Redefined(u64::from(id)));
+                damage.note(at, "stack id", Fault::Redefined(u64::from(id)));
             }
             if is_full {
-                damage.note(0, "stack block", Fault::TableLimit);
+                damage.note(at, "stack block", Fault::TableLimit);
             }
         });
         self.statistics.add_rows(BlockKind::Stack, rows);
