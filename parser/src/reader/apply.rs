@@ -523,17 +523,17 @@ impl State {
         let mut rows = 0;
         let mut damage = self.damage.in_block(frame);
         let point = if is_v6 {
-            sequence_point::payload_v6(content, &mut damage, |index, number, damage| {
+            sequence_point::payload_v6(content, &mut damage, |index, number, at, damage| {
                 rows += 1;
                 if tables.threads.get(index).is_some() {
                     losses.listed(index, number, limit);
                 } else {
-                    damage.note(0, "sequence point entry", Fault::UndefinedThread(index));
+                    damage.note(at, "sequence point entry", Fault::UndefinedThread(index));
                 }
             })
         } else {
             losses.begin_list_v4();
-            sequence_point::payload_v4(content, &mut damage, |thread, number, _| {
+            sequence_point::payload_v4(content, &mut damage, |thread, number, _, _| {
                 rows += 1;
                 losses.listed(thread, number, limit);
             })

@@ -225,12 +225,7 @@ impl<S: Source> Reader<S> {
                     self.end_incomplete(start + present);
                 }
             }
-            Framed::End(bytes) => {
-                self.state.is_complete = true;
-                self.state.end_offset = Some(start + bytes);
-                self.position = start + bytes;
-                self.phase = Phase::Tail { from: start + bytes, at: start + bytes };
-            }
+            Framed::End(bytes) => self.end_mark(start + bytes)?,
             Framed::Block(frame) => return self.block_content(frame),
             Framed::Refused(frame, fault) => {
                 let lost = frame.body.len as usize;
@@ -242,6 +237,20 @@ impl<S: Source> Reader<S> {
             }
         }
         Ok(None)
+    }
+
+    /// The end mark, which may have content, reaches to `end`; the input may stop before.
+    fn end_mark(&mut self, end: u64) -> Result<(), Error> {
+        let end = if self.source.fill(end)? {
+            end
+        } else {
+            self.position + self.window_from(self.position).len() as u64
+        };
+        self.state.is_complete = true;
+        self.state.end_offset = Some(end);
+        self.position = end;
+        self.phase = Phase::Tail { from: end, at: end };
+        Ok(())
     }
 
     fn block_content(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
