@@ -175,7 +175,8 @@ fn each_difference_to_the_reference_reader_is_met() {
         let bytes = trace.bytes();
         let mut reader = Reader::from_slice(&bytes);
         while let Some(event) = reader.next_event().unwrap() {
-            hidden_stacks += u32::from(!shows_stack(event.provider(), event.id()) && !event.stack().is_empty());
+            hidden_stacks +=
+                u32::from(!shows_stack(event.provider(), event.id()) && !event.stack().is_empty());
             renumbered_events += u32::from(renumbered(&event) != event.id());
             implied_opcodes += u32::from(event.opcode().is_none() && event.implied_opcode() != 0);
             native += u32::from(event.name().is_empty() && event.provider() == RUNTIME);

@@ -2,8 +2,12 @@
 
 use crate::allocation::usage;
 use crate::observed::examples::{Left, examples};
-use crate::observed::{Pieces, assert_same, observe, observe_ordered, ordered, ordered_within, read, read_within};
-use crate::streams::{EACH, OBJECTS, START, V4_AND_V6, at, begun, define, definition, event, events, on, opened, point};
+use crate::observed::{
+    Pieces, assert_same, observe, observe_ordered, ordered, ordered_within, read, read_within,
+};
+use crate::streams::{
+    EACH, OBJECTS, START, V4_AND_V6, at, begun, define, definition, event, events, on, opened, point,
+};
 use nettrace_parser::{BlockKind, Class, Fault, Limits, Reader};
 use nettrace_testdata::synth::*;
 
@@ -100,7 +104,11 @@ fn t180_feeding_in_pieces_of_any_size_gives_the_same_events_and_errors_as_feedin
             assert_same(&observe(Reader::from_read(pieces)), &whole, &(&name, pieces));
             let paused = Pieces::with_pauses(&bytes, size);
             assert_same(&observe(Reader::from_read(paused)), &whole, &(&name, paused));
-            assert_same(&observe_ordered(Reader::from_read(paused)), &in_time, &(&name, "in time order", paused));
+            assert_same(
+                &observe_ordered(Reader::from_read(paused)),
+                &in_time,
+                &(&name, "in time order", paused),
+            );
         }
     }
     assert!(refused > 5);
@@ -159,7 +167,10 @@ fn t182_damage_in_one_block_leaves_all_others_as_they_are_and_its_offset_is_exac
                 let fault = Fault::PayloadSize(60_000);
                 assert_eq!(outcome.damage(), [(Class::RestOfBlockLost, row, fault)]);
                 let finding = outcome.findings[0];
-                assert_eq!((finding.block, finding.block_offset), (Some(BlockKind::Event), part.start as u64));
+                assert_eq!(
+                    (finding.block, finding.block_offset),
+                    (Some(BlockKind::Event), part.start as u64)
+                );
                 assert_eq!(finding.lost_bytes, part.content.end as u64 - row);
                 let lost = broken * EVENTS + broken_row + 1..(broken + 1) * EVENTS + 1;
                 let expected = (1..=BLOCKS * EVENTS).filter(|number| !lost.contains(number));
@@ -190,18 +201,25 @@ fn t183_after_a_lost_block_a_stack_block_that_starts_again_at_a_known_id_clears_
             stream.end();
             let outcome = read(&stream.bytes);
             let stacks: Vec<_> = outcome.events.iter().map(|event| &event.stack[..]).collect();
-            let notes: Vec<_> = outcome.findings.iter().filter(|finding| finding.class == Class::Note).collect();
+            let notes: Vec<_> =
+                outcome.findings.iter().filter(|finding| finding.class == Class::Note).collect();
             if is_lost {
                 // A sequence point may have been lost with the block: the old id 2 is not believed.
                 assert_eq!(stacks, [&[0xb][..], &[0xc], &[]]);
                 let seen: Vec<_> = notes.iter().map(|note| (note.offset, note.fault)).collect();
-                assert_eq!(seen, [
-                    (again.content.start as u64, Fault::StaleTable),
-                    (outcome.events[2].offset, Fault::UndefinedStack(2)),
-                ]);
+                assert_eq!(
+                    seen,
+                    [
+                        (again.content.start as u64, Fault::StaleTable),
+                        (outcome.events[2].offset, Fault::UndefinedStack(2)),
+                    ]
+                );
             } else {
                 assert_eq!(stacks, [&[0xb][..], &[0xc], &[0xb]]);
-                assert_eq!((notes[0].offset, notes[0].fault), (again.rows[0].start as u64, Fault::Redefined(1)));
+                assert_eq!(
+                    (notes[0].offset, notes[0].fault),
+                    (again.rows[0].start as u64, Fault::Redefined(1))
+                );
                 assert_eq!(notes.len(), 1);
             }
         }
@@ -254,7 +272,8 @@ fn t184_notes_are_counted_by_kind_and_capped() {
         assert_eq!((damage.note_count(), damage.count(Class::Note)), (210, 210));
         assert_eq!((damage.notes().count(), damage.losses().count()), (64 + 10, 0));
         assert!(!damage.is_damaged());
-        let of = |fault: fn(u32) -> Fault, ids: std::ops::RangeInclusive<u32>| ids.map(fault).collect::<Vec<_>>();
+        let of =
+            |fault: fn(u32) -> Fault, ids: std::ops::RangeInclusive<u32>| ids.map(fault).collect::<Vec<_>>();
         let faults: Vec<_> = damage.findings().iter().map(|finding| finding.fault).collect();
         assert_eq!(faults[..64], of(Fault::UndefinedStack, 901..=964));
         assert_eq!(faults[64..], of(Fault::UndefinedMetadata, 1101..=1110));
@@ -316,7 +335,8 @@ fn t185_a_stream_of_a_million_empty_metadata_definitions_stays_within_the_limits
         let of = |id, number| Blob { metadata_id: id, ..event(number, u64::from(number)) };
         events(&mut stream, [of(1, 1), of(COUNT, 2), of(COUNT - rows as u32 / 2 + 1, 3)]);
         stream.end();
-        let mut reader = Reader::with_limits(nettrace_parser::Whole::new(&stream.bytes), Limits::new().table_rows(rows));
+        let mut reader =
+            Reader::with_limits(nettrace_parser::Whole::new(&stream.bytes), Limits::new().table_rows(rows));
         let mut known = vec![];
         let (_, usage) = usage(|| {
             while let Some(event) = reader.next_event().unwrap() {

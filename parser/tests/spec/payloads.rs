@@ -72,7 +72,10 @@ fn t168_a_v6_datetime_that_fits_only_as_sixteen_bytes_is_read_so() {
     let nested = [field("o", object), field("a", FieldType::DateTime.array())];
     let values = [&date[..], &[2, 0], &date, &date].concat();
     let day = "2024-02-29T12:34:56.7890000Z";
-    assert_eq!(decoded(Version::V6, &nested, &[values])[0], told(&format!("o = {{i = {day}}}; a = [{day}, {day}]"), &[]));
+    assert_eq!(
+        decoded(Version::V6, &nested, &[values])[0],
+        told(&format!("o = {{i = {day}}}; a = [{day}, {day}]"), &[])
+    );
     // One that fits in neither way is eight bytes; the rest is left.
     let neither = [&long[..], &[8, 9]].concat();
     let left = [&[7][..], &[8, 9]].concat();
@@ -88,7 +91,8 @@ fn t168_a_v6_datetime_that_fits_only_as_sixteen_bytes_is_read_so() {
 
 #[test]
 fn t169_boolean_is_four_bytes_and_one_byte_only_when_four_do_not_fit() {
-    let fields = [field("a", FieldType::Boolean32), field("n", FieldType::Int32), field("b", FieldType::Boolean32)];
+    let fields =
+        [field("a", FieldType::Boolean32), field("n", FieldType::Int32), field("b", FieldType::Boolean32)];
     let four = payload(&[Value::Boolean32(true), Value::I32(5), Value::Boolean32(false)]);
     let one = payload(&[Value::Boolean8(true), Value::I32(5), Value::Boolean8(false)]);
     let surplus = [&four[..], &[9]].concat();
@@ -164,11 +168,14 @@ fn t171_a_null_string_and_an_empty_string_are_the_same() {
             payload(&[text("x"), text(""), Value::U8(7)]),
         ];
         let found = decoded(version, &fields, &payloads);
-        assert_eq!(found, [
-            told("a = \"\"; b = \"\"; n = 7u8", &[]),
-            told("a = \"\"; b = \"x\"; n = 7u8", &[]),
-            told("a = \"x\"; b = \"\"; n = 7u8", &[]),
-        ]);
+        assert_eq!(
+            found,
+            [
+                told("a = \"\"; b = \"\"; n = 7u8", &[]),
+                told("a = \"\"; b = \"x\"; n = 7u8", &[]),
+                told("a = \"x\"; b = \"\"; n = 7u8", &[]),
+            ]
+        );
     }
 }
 
@@ -184,12 +191,15 @@ fn t172_an_unterminated_string_is_taken_to_the_payload_s_end_and_marked() {
         ];
         let outcome = with_payloads(version, &fields, &payloads);
         let seen: Vec<_> = outcome.events.iter().map(|event| event.fields.join("; ")).collect();
-        assert_eq!(seen, [
-            "n = 7u8; s = \"hey\" cut; z = absent",
-            "n = 7u8; s = \"hey\" cut; z = absent",
-            "n = 7u8; s = \"\" cut; z = absent",
-            "n = 7u8; s = \"h\"; z = absent",
-        ]);
+        assert_eq!(
+            seen,
+            [
+                "n = 7u8; s = \"hey\" cut; z = absent",
+                "n = 7u8; s = \"hey\" cut; z = absent",
+                "n = 7u8; s = \"\" cut; z = absent",
+                "n = 7u8; s = \"h\"; z = absent",
+            ]
+        );
         assert!(outcome.events.iter().all(|event| event.rest.is_empty()));
     }
 }
@@ -198,7 +208,8 @@ fn t172_an_unterminated_string_is_taken_to_the_payload_s_end_and_marked() {
 fn t173_half_surrogates_become_replacement_characters() {
     let fields = [field("s", FieldType::String), field("c", FieldType::Char)];
     for version in EACH {
-        let units = |units: &[u16]| payload(&[Value::Units(units.to_vec()), Value::U16(0), Value::Char(0xd834)]);
+        let units =
+            |units: &[u16]| payload(&[Value::Units(units.to_vec()), Value::U16(0), Value::Char(0xd834)]);
         let payloads = [
             units(&[0x41, 0xd834, 0x42]),
             units(&[0xdd1e, 0x41]),
@@ -212,7 +223,8 @@ fn t173_half_surrogates_become_replacement_characters() {
     }
     // Ill-formed UTF-8 in version 6, and half a surrogate as a character.
     let fields = [field("t", FieldType::Utf8CodeUnit.array())];
-    let found = decoded(Version::V6, &fields, &[vec![4, 0, b'a', 0xff, 0xc3, b'b'], vec![3, 0, 0xe8, 0xaa, 0x9e]]);
+    let found =
+        decoded(Version::V6, &fields, &[vec![4, 0, b'a', 0xff, 0xc3, b'b'], vec![3, 0, 0xe8, 0xaa, 0x9e]]);
     assert_eq!(found, [told("t = b\"a\u{fffd}\u{fffd}b\"", &[]), told("t = b\"語\"", &[])]);
     let mut shown = String::new();
     crate::observed::fields::write_value(&mut shown, &Decoded::Char(0xd834));
@@ -242,25 +254,24 @@ fn t174_a_payload_shorter_than_its_fields_gives_absent_fields_a_longer_one_raw_b
         let mut payloads: Vec<Vec<u8>> = lengths.iter().map(|length| whole[..*length].to_vec()).collect();
         payloads.push([&whole[..], &[9, 8, 7]].concat());
         let found = decoded(version, &fields, &payloads);
-        assert_eq!(found, [
-            told("a = absent; b = absent; s = absent; o = absent", &[]),
-            told("a = 1i32; b = absent; s = absent; o = absent", &[]),
-            told("a = 1i32; b = 2u16; s = absent; o = absent", &[]),
-            told("a = 1i32; b = 2u16; s = \"x\"; o = absent", &[]),
-            told("a = 1i32; b = 2u16; s = \"x\"; o = {i = 3u8, j = absent}", &[]),
-            told("a = 1i32; b = 2u16; s = \"x\"; o = {i = 3u8, j = 4u8}", &[]),
-            told("a = 1i32; b = 2u16; s = \"x\"; o = {i = 3u8, j = 4u8}", &[9, 8, 7]),
-        ]);
+        assert_eq!(
+            found,
+            [
+                told("a = absent; b = absent; s = absent; o = absent", &[]),
+                told("a = 1i32; b = absent; s = absent; o = absent", &[]),
+                told("a = 1i32; b = 2u16; s = absent; o = absent", &[]),
+                told("a = 1i32; b = 2u16; s = \"x\"; o = absent", &[]),
+                told("a = 1i32; b = 2u16; s = \"x\"; o = {i = 3u8, j = absent}", &[]),
+                told("a = 1i32; b = 2u16; s = \"x\"; o = {i = 3u8, j = 4u8}", &[]),
+                told("a = 1i32; b = 2u16; s = \"x\"; o = {i = 3u8, j = 4u8}", &[9, 8, 7]),
+            ]
+        );
     }
 }
 
 #[test]
 fn t175_a_payload_that_ends_inside_a_field_keeps_the_fields_before_it() {
-    let fields = [
-        field("a", FieldType::Int32),
-        field("g", FieldType::Guid),
-        field("z", FieldType::UInt16),
-    ];
+    let fields = [field("a", FieldType::Int32), field("g", FieldType::Guid), field("z", FieldType::UInt16)];
     let whole: Vec<u8> = [&5_i32.to_le_bytes()[..], &[0x11; 16], &[7, 0]].concat();
     for version in EACH {
         for length in 0..=whole.len() {
