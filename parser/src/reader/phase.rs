@@ -23,8 +23,8 @@ pub(super) enum Phase {
     SequencePoint(Frame),
     /// Checks what follows a block's content.
     AfterContent(Frame),
-    /// Passes over content that is not read.
-    Skip { frame: Frame, at: u64 },
+    /// Passes over content that is not read; what is lost with it is told when its end is known.
+    Skip { frame: Frame, at: u64, lost: Option<(&'static str, Fault)> },
     /// Searches for the next object.
     Search(Search),
     /// Counts bytes behind the end mark.
@@ -88,7 +88,7 @@ impl<S: Source> Reader<S> {
                 }
                 Phase::SequencePoint(frame) => return Ok(self.sequence_point(frame)),
                 Phase::AfterContent(frame) => self.after_content(frame)?,
-                Phase::Skip { frame, at } => self.skip(frame, at)?,
+                Phase::Skip { frame, at, lost } => self.skip(frame, at, lost)?,
                 Phase::Search(search) => self.search(search)?,
                 Phase::Tail { from, at } => self.tail(from, at)?,
                 Phase::End => return Ok(Step::End),
@@ -223,9 +223,8 @@ impl<S: Source> Reader<S> {
             Framed::End(bytes) => self.end_mark(start + bytes)?,
             Framed::Block(frame) => return self.block_content(frame),
             Framed::Refused(frame, fault) => {
-                let lost = frame.body.len as usize;
-                self.state.damage.in_block(frame).block_lost(0, lost, "object type", fault);
-                self.phase = Phase::Skip { frame, at: frame.body.start };
+                let lost = Some(("object type", fault));
+                self.phase = Phase::Skip { frame, at: frame.body.start, lost };
             }
             Framed::Broken { at, fault, context } => {
                 self.lose_framing(start + at as u64, context, fault, None, start, start + 1);
@@ -250,12 +249,12 @@ impl<S: Source> Reader<S> {
             BlockKind::Trace => {
                 self.state.damage.in_block(frame).note(0, "block", Fault::SecondTrace);
                 self.state.count_block(&frame);
-                self.phase = Phase::Skip { frame, at: frame.body.start };
+                self.phase = Phase::Skip { frame, at: frame.body.start, lost: None };
             }
             BlockKind::Unknown(kind) if !has_objects => {
                 self.state.damage.in_block(frame).note(0, "block", Fault::UnknownBlock(kind));
                 self.state.count_block(&frame);
-                self.phase = Phase::Skip { frame, at: frame.body.start };
+                self.phase = Phase::Skip { frame, at: frame.body.start, lost: None };
             }
             BlockKind::Unknown(_) => self.unknown_object(frame)?,
             _ if frame.body.len > self.state.limits.block_bytes => {
@@ -273,9 +272,8 @@ impl<S: Source> Reader<S> {
                         skipping: Some(frame.body_end()),
                     });
                 } else {
-                    let lost = frame.body.len as usize;
-                    self.state.damage.in_block(frame).block_lost(0, lost, "block size", fault);
-                    self.phase = Phase::Skip { frame, at: frame.body.start };
+                    let lost = Some(("block size", fault));
+                    self.phase = Phase::Skip { frame, at: frame.body.start, lost };
                 }
             }
             _ => {
@@ -417,20 +415,34 @@ impl<S: Source> Reader<S> {
     }
 
     /// Passes over content without holding it.
-    fn skip(&mut self, frame: Frame, mut at: u64) -> Result<(), Error> {
+    fn skip(&mut self, frame: Frame, mut at: u64, lost: Option<(&'static str, Fault)>) -> Result<(), Error> {
         let end = frame.body_end();
         while at < end {
             self.source.release(self.keep_from.map_or(at, |keep| keep.min(at)));
             let to = (at + STRIDE).min(end);
             if !self.source.fill(to)? {
-                self.end_incomplete(self.source_end());
+                let end = self.source_end();
+                if end < frame.body.start {
+                    self.end_in_header(frame.start);
+                } else {
+                    self.report_skipped(frame, end, lost);
+                    self.end_incomplete(end);
+                }
                 return Ok(());
             }
             at = to;
-            self.phase = Phase::Skip { frame, at };
+            self.phase = Phase::Skip { frame, at, lost };
         }
+        self.report_skipped(frame, end, lost);
         self.phase = Phase::AfterContent(frame);
         Ok(())
+    }
+
+    fn report_skipped(&mut self, frame: Frame, end: u64, lost: Option<(&'static str, Fault)>) {
+        if let Some((context, fault)) = lost {
+            let bytes = usize::try_from(end.saturating_sub(frame.body.start)).unwrap_or(usize::MAX);
+            self.state.damage.in_block(frame).block_lost(0, bytes, context, fault);
+        }
     }
 
     fn lose_framing(
