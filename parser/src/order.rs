@@ -223,10 +223,11 @@ impl<S: Source> TimeOrdered<S> {
 
     fn take_mark(&mut self) {
         let state = self.reader.state();
-        let (cursor, resolved) = (&state.cursor, state.resolved);
+        let cursor = &state.cursor;
+        let resolved = state.context.resolved(&cursor.header);
         let header = &cursor.header;
         let pair = [header.activity, header.related_activity];
-        let extra = if state.is_v6() {
+        let extra = if state.context.is_v6() {
             resolved.labels
         } else if pair == [Guid::ZERO; 2] {
             NO_SLOT
@@ -244,7 +245,7 @@ impl<S: Source> TimeOrdered<S> {
             payload_size: header.payload_size,
             metadata: resolved.metadata,
             metadata_id: header.metadata_id,
-            stack: if state.is_v3() { header.stack } else { resolved.stack },
+            stack: if state.context.is_v3() { header.stack } else { resolved.stack },
             extra,
             thread_row: resolved.thread,
             sequence: header.sequence,
@@ -269,7 +270,7 @@ impl<S: Source> TimeOrdered<S> {
     fn lend(&mut self, place: usize) -> Event<'_> {
         let mark = self.marks.get(place).copied().unwrap_or(Mark::NOTHING);
         let state = self.reader.state();
-        let (pair, labels) = match state.is_v6() {
+        let (pair, labels) = match state.context.is_v6() {
             true => ([Guid::ZERO; 2], mark.extra),
             false => (self.activities.get(mark.extra as usize).copied().unwrap_or_default(), NO_SLOT),
         };
@@ -292,9 +293,8 @@ impl<S: Source> TimeOrdered<S> {
         };
         let resolved =
             Resolved { metadata: mark.metadata, stack: mark.stack, thread: mark.thread_row, labels };
-        let blob = mark.payload_at - u64::from(mark.header_size);
         let source = self.reader.source();
-        state.event_at(&self.header, resolved, blob, mark.payload_at, source.bytes(), source.start())
+        state.context.event(&self.header, Some(resolved), mark.payload_at, source.bytes(), source.start())
     }
 
     /// Bytes of the stream from the first event that waits to the one just read.
