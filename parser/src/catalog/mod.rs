@@ -1,7 +1,7 @@
 //! What the stream does not say: layouts and names of well-known events (format.md 14, 15).
 //!
 //! The events of the native runtime come without name and fields; both are in its manifest, of
-//! which [`generated`] is the copy. `Universal.*` and old `Microsoft-Diagnostics-DiagnosticSource`
+//! which `generated` is the copy. `Universal.*` and old `Microsoft-Diagnostics-DiagnosticSource`
 //! are entered by hand.
 //!
 //! # Which description counts
@@ -27,13 +27,11 @@ mod diagnostic_source;
 mod event;
 #[rustfmt::skip]
 mod generated;
-mod method_flags;
 mod provider;
 mod row;
 mod universal;
 
 pub use event::CatalogEvent;
-pub use method_flags::{MethodFlags, Tier};
 pub use provider::{CatalogProvider, guid, provider_guid};
 
 use crate::block::metadata::Metadata;
@@ -71,17 +69,7 @@ pub fn keywords(provider_name: &str) -> &'static [(u64, &'static str)] {
 /// assert_eq!(find(runtime, 10, 4).unwrap().schema().fields[4].name, "TypeID");
 /// ```
 pub fn find(provider_name: &str, id: u32, version: u32) -> Option<&'static CatalogEvent> {
-    let provider = provider(provider_name).filter(|provider| provider.key == Key::Id)?;
-    let mut newest: Option<&CatalogEvent> = None;
-    for event in provider.events().filter(|event| event.id == id) {
-        if event.version == version {
-            return Some(event);
-        }
-        if newest.is_none_or(|newest| newest.version < event.version) {
-            newest = Some(event);
-        }
-    }
-    newest.filter(|newest| newest.version < version)
+    provider(provider_name).filter(|provider| provider.key == Key::Id)?.version_of(id, version)
 }
 
 /// The row for an event that is told by name: those of `Universal.Events` and
@@ -95,9 +83,7 @@ pub fn find(provider_name: &str, id: u32, version: u32) -> Option<&'static Catal
 /// assert_eq!(event.schema().fields[0].name, "Value");
 /// ```
 pub fn find_by_name(provider_name: &str, name: &str) -> Option<&'static CatalogEvent> {
-    let provider = provider(provider_name).filter(|provider| provider.key == Key::Name)?;
-    let known = provider.events().find(|event| event.symbol == name);
-    known.or_else(|| (provider_name == universal::EVENTS_PROVIDER.name).then_some(&universal::OTHER_EVENT))
+    provider(provider_name).filter(|provider| provider.key == Key::Name)?.named(name)
 }
 
 /// The record in the field `Data` of GCDynamicEvent (event 39 of the runtime), whose field `Name`
@@ -129,8 +115,8 @@ pub(crate) fn for_event(metadata: &Metadata, version: u32) -> Option<&'static Ca
     };
     match provider.key {
         _ if !counts => None,
-        Key::Id => find(provider.name, metadata.event_id, version),
-        Key::Name => find_by_name(provider.name, &metadata.name),
+        Key::Id => provider.version_of(metadata.event_id, version),
+        Key::Name => provider.named(&metadata.name),
     }
 }
 

@@ -185,7 +185,7 @@ fn provider_item(out: &mut String, provider: &Value, parts: &[String]) {
         [] => vec!["&EVENTS".to_owned()],
         parts => parts.iter().map(|part| format!("&super::{part}::EVENTS")).collect(),
     };
-    writeln!(out, "    groups: &[{}],\n}};\n", groups.join(", ")).unwrap();
+    writeln!(out, "    groups: &[{}],\n    others: None,\n}};\n", groups.join(", ")).unwrap();
 }
 
 /// The bytes of a guid as stored, for a source file.
