@@ -29,6 +29,8 @@ mod event;
 mod generated;
 mod provider;
 mod row;
+#[cfg(test)]
+mod tests;
 mod universal;
 
 pub use event::CatalogEvent;
@@ -124,101 +126,4 @@ pub(crate) fn for_event(metadata: &Metadata, version: u32) -> Option<&'static Ca
 fn is_unnamed(metadata: &Metadata) -> bool {
     let id = metadata.name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
     metadata.name.is_empty() || id.is_some_and(|id| id.parse() == Ok(metadata.event_id))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::Fault;
-    use crate::schema::{Field, FieldType, Schema};
-
-    const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
-
-    fn metadata(provider: &str, event_id: u32, name: &str, version: u32, fields: &[FieldType]) -> Metadata {
-        let fields = fields.iter().map(|kind| Field::new("F", kind.clone())).collect();
-        Metadata {
-            id: 1,
-            provider: provider.into(),
-            event_id,
-            name: name.into(),
-            keywords: 0,
-            version,
-            level: 4,
-            opcode: None,
-            schema: Schema::from_stream(fields, None, false),
-            extra: None,
-            catalog: None,
-            known_provider: crate::view::KnownProvider::of_name(provider),
-        }
-    }
-
-    fn symbol(metadata: &Metadata) -> Option<&'static str> {
-        for_metadata(metadata).map(|event| event.symbol)
-    }
-
-    #[test]
-    fn a_native_event_without_name_and_fields_is_read_by_the_catalog() {
-        assert_eq!(symbol(&metadata(RUNTIME, 1, "", 2, &[])), Some("GCStart_V2"));
-        assert_eq!(symbol(&metadata("Somebody-Else", 1, "", 2, &[])), None);
-        assert_eq!(symbol(&metadata(RUNTIME, 9999, "", 0, &[])), None);
-    }
-
-    #[test]
-    fn a_native_event_with_name_or_fields_describes_itself() {
-        assert_eq!(symbol(&metadata(RUNTIME, 50, "ThreadPoolWorkerThreadStart", 0, &[])), None);
-        assert_eq!(symbol(&metadata(RUNTIME, 1, "", 2, &[FieldType::U32])), None);
-    }
-
-    #[test]
-    fn fields_that_cannot_be_read_are_not_no_fields() {
-        let mut unreadable = metadata(RUNTIME, 1, "", 2, &[]);
-        unreadable.schema.opaque = Some(Fault::Truncated);
-        assert_eq!(symbol(&unreadable), None);
-    }
-
-    #[test]
-    fn unknown_with_the_id_is_no_name_and_the_version_comes_with_the_event() {
-        let tick = metadata(RUNTIME, 10, "Unknown(10)", 0, &[]);
-        assert_eq!(symbol(&tick), Some("GCAllocationTick"));
-        assert_eq!(for_event(&tick, 4).map(|event| event.symbol), Some("GCAllocationTick_V4"));
-        assert_eq!(symbol(&metadata(RUNTIME, 10, "Unknown(11)", 0, &[])), None);
-    }
-
-    #[test]
-    fn a_newer_version_is_read_as_the_newest_known_and_a_lower_unknown_one_is_not() {
-        let symbol = |version| find(RUNTIME, 204, version).map(|event| event.symbol);
-        assert_eq!(symbol(3), Some("GCPerHeapHistory_V3"));
-        assert_eq!(symbol(4), Some("GCPerHeapHistory_V3"));
-        assert_eq!(symbol(2), None);
-    }
-
-    #[test]
-    fn universal_system_is_always_read_by_the_catalog() {
-        let declared = [FieldType::VarUInt, FieldType::Utf8CodeUnit];
-        let metadata = |id| metadata("Universal.System", id, "ProcessSymbol", 0, &declared);
-        assert_eq!(symbol(&metadata(4)), Some("ProcessSymbol"));
-        assert_eq!(symbol(&metadata(77)), None);
-    }
-
-    #[test]
-    fn universal_events_describe_themselves_if_they_do() {
-        let events = "Universal.Events";
-        assert_eq!(symbol(&metadata(events, 1, "cpu", 0, &[])), Some("cpu"));
-        assert_eq!(symbol(&metadata(events, 7, "sched_waking", 0, &[])), Some(""));
-        assert_eq!(
-            symbol(&metadata(events, 7, "sched_waking", 0, &[FieldType::VarUInt, FieldType::U32])),
-            None
-        );
-    }
-
-    #[test]
-    fn old_diagnostic_source_is_read_by_name() {
-        let provider = "Microsoft-Diagnostics-DiagnosticSource";
-        let start = find_by_name(provider, "Activity1Start").unwrap();
-        assert_eq!(start.name, "Activity1/Start");
-        assert_eq!(symbol(&metadata(provider, 4, "Activity1Start", 0, &[])), Some("Activity1Start"));
-        assert_eq!(symbol(&metadata(provider, 1, "Message", 0, &[])), None);
-        assert_eq!(symbol(&metadata(provider, 4, "Activity1Start", 0, &[FieldType::Utf16Text])), None);
-        assert!(find(provider, 4, 0).is_none());
-    }
 }
