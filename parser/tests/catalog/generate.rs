@@ -23,8 +23,11 @@ const FILES: &[(&str, &str)] = &[
     ("Microsoft-DotNETCore-EventPipe", "event_pipe"),
 ];
 
+/// Whether an id belongs to a part.
+type TakesId = fn(u64) -> bool;
+
 /// Parts of the runtime provider's table by what its ids are about.
-const RUNTIME_PARTS: &[(&str, fn(u64) -> bool)] = &[
+const RUNTIME_PARTS: &[(&str, TakesId)] = &[
     ("runtime_gc", |id| id < 40 || (200..=209).contains(&id)),
     ("runtime_threads", |id| (40..=71).contains(&id) || matches!(id, 81 | 90 | 91 | 301 | 302)),
     ("runtime_code", |_| true),
