@@ -120,6 +120,7 @@ pub struct TimeOrdered<S> {
 
 impl<S: Source> TimeOrdered<S> {
     pub(crate) fn new(reader: Reader<S>) -> Self {
+        let limits = reader.state().limits;
         TimeOrdered {
             reader,
             marks: Vec::new(),
@@ -130,8 +131,8 @@ impl<S: Source> TimeOrdered<S> {
             ready: 0,
             place_bits: 0,
             watermark: 0,
-            next_events: BATCH_EVENTS,
-            next_bytes: BATCH_BYTES,
+            next_events: BATCH_EVENTS.min(limits.queue_events.max(1)),
+            next_bytes: BATCH_BYTES.min(limits.queue_bytes),
             is_barrier: false,
             out_of_order: 0,
             header: BlobHeader::default(),

@@ -86,6 +86,8 @@ pub struct Reader<S> {
     position: u64,
     /// Bytes from here on are still needed by those who wait for their turn.
     keep_from: Option<u64>,
+    /// Whether the caller wants blocks, those of events too.
+    gives_blocks: bool,
 }
 
 impl<'d> Reader<Whole<&'d [u8]>> {
@@ -110,7 +112,14 @@ impl<S: Source> Reader<S> {
 
     /// Reads from a source with other limits than the default ones.
     pub fn with_limits(source: S, limits: Limits) -> Self {
-        Reader { source, state: State::new(limits), phase: Phase::Header, position: 0, keep_from: None }
+        Reader {
+            source,
+            state: State::new(limits),
+            phase: Phase::Header,
+            position: 0,
+            keep_from: None,
+            gives_blocks: false,
+        }
     }
 
     /// What the session was. Reads the stream's header if that has not happened yet.
@@ -189,15 +198,17 @@ impl<S: Source> Reader<S> {
     /// As [`Reader::next_event`].
     pub fn next_block(&mut self) -> Result<Option<Block<'_>>, Error> {
         self.state.leave_block();
+        self.gives_blocks = true;
+        let frame = self.next_frame();
+        self.gives_blocks = false;
+        Ok(frame?.map(|frame| self.block(frame)))
+    }
+
+    fn next_frame(&mut self) -> Result<Option<Frame>, Error> {
         loop {
             match self.step()? {
-                Step::Event => {
-                    let frame = self.state.cursor.frame;
-                    self.state.leave_block();
-                    return Ok(Some(self.block(frame)));
-                }
-                Step::Block(frame) => return Ok(Some(self.block(frame))),
-                Step::Barrier => {}
+                Step::Block(frame) => return Ok(Some(frame)),
+                Step::Event | Step::Barrier => {}
                 Step::End => return Ok(None),
             }
         }
