@@ -209,8 +209,7 @@ impl Tables {
             && (header.stack == 0 || self.stacks.covers(header.stack))
             && (!has_thread_rows
                 || self.threads.covers(header.thread)
-                    && (header.capture_thread == header.thread
-                        || self.threads.covers(header.capture_thread))
+                    && (header.capture_thread == header.thread || self.threads.covers(header.capture_thread))
                     && (header.label_list == 0 || self.labels.covers(header.label_list)))
     }
 

@@ -230,7 +230,9 @@ impl State {
     /// Notes ids of the current event that stand for nothing.
     #[inline(always)]
     fn check_references(&mut self) {
-        if !self.context.tables.cover(&self.cursor.header, self.is_v6()) || self.cursor.header.has_reserved_flag {
+        if !self.context.tables.cover(&self.cursor.header, self.is_v6())
+            || self.cursor.header.has_reserved_flag
+        {
             self.note_references();
         }
     }
@@ -251,7 +253,8 @@ impl State {
             if tables.threads.slot(header.thread) == NO_SLOT {
                 missing[2] = Some(("thread index", Fault::UndefinedThread(header.thread)));
             }
-            if header.capture_thread != header.thread && tables.threads.slot(header.capture_thread) == NO_SLOT {
+            if header.capture_thread != header.thread && tables.threads.slot(header.capture_thread) == NO_SLOT
+            {
                 missing[3] = Some(("capture thread index", Fault::UndefinedThread(header.capture_thread)));
             }
             if header.label_list != 0 && tables.labels.slot(header.label_list) == NO_SLOT {
