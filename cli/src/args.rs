@@ -13,7 +13,7 @@ Exit codes:
   0  all was read
   1  failed: no such file, not a trace, a version that is not read
   2  wrong usage
-  3  the trace is damaged or incomplete; everything readable was delivered, what is missing is said on stderr";
+  3  the trace is damaged or incomplete: what is readable was delivered, the rest is told on stderr";
 
 /// Read .nettrace and .netperf files: what .NET's EventPipe, dotnet-trace and one-collect record.
 ///
@@ -21,17 +21,18 @@ Exit codes:
 /// everything else to stderr.
 #[derive(Debug, Parser)]
 #[command(name = "nettrace", version = VERSION, after_help = AFTER_HELP, max_term_width = 100)]
-#[command(subcommand_required = true, arg_required_else_help = true, infer_long_args = true)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
     /// When to use colours; auto minds NO_COLOR, CLICOLOR_FORCE and TERM=dumb
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t, hide_default_value = true)]
+    #[arg(help_heading = "Options of all commands")]
     pub(crate) color: ColorChoice,
 
     /// Say nothing on stderr but errors: no progress, no warnings
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = "Options of all commands")]
     pub(crate) quiet: bool,
 }
 
@@ -152,22 +153,27 @@ pub(crate) struct EventsArgs {
 
     /// Only events of providers like this: * and ? are wildcards, case does not matter
     #[arg(long, value_name = "GLOB")]
+    #[arg(help_heading = "Which events")]
     pub(crate) provider: Vec<ProviderPattern>,
 
     /// Only events of this id or name; wildcards as above, Provider/Name is possible
     #[arg(long, value_name = "NAME|ID")]
+    #[arg(help_heading = "Which events")]
     pub(crate) event: Vec<EventPattern>,
 
     /// Only events about this OS thread
     #[arg(long, value_name = "TID", allow_negative_numbers = true)]
+    #[arg(help_heading = "Which events")]
     pub(crate) thread: Vec<i64>,
 
     /// Only events from FROM until before TO, such as 1.5s..3s, 200ms.., ..10us; without unit: seconds
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    #[arg(help_heading = "Which events")]
     pub(crate) time: Option<TimeRange>,
 
     /// Stop after so many events
     #[arg(long, short = 'n', value_name = "N")]
+    #[arg(help_heading = "Which events")]
     pub(crate) limit: Option<u64>,
 
     /// Show stacks, innermost frame first

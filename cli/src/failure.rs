@@ -43,8 +43,8 @@ impl Failure {
 
     /// Nothing is piped in.
     pub(crate) fn terminal() -> Failure {
-        let message = "standard input is a terminal; pipe a trace into it, or give a file".to_owned();
-        Failure::Input { file: "-".to_owned(), message }
+        let message = "is a terminal; pipe a trace into it, or give a file".to_owned();
+        Failure::Input { file: "standard input".to_owned(), message }
     }
 
     /// The parser gave up.

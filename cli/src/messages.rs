@@ -72,7 +72,7 @@ impl<'a> Messages<'a> {
         let losses = reader.losses();
         if losses.total() > 0 {
             self.warning(&format!(
-                "{file}: {} of {} were lost before they were written; a larger buffer when recording helps",
+                "{file}: {} of {} lost: dropped before reaching the trace; a larger buffer when recording helps",
                 units::counted(losses.total(), "event"),
                 units::counted(losses.thread_count() as u64, "thread"),
             ));

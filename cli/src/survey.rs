@@ -3,7 +3,7 @@
 use crate::event_types::{EventType, EventTypes};
 use crate::session::Session;
 use nettrace_parser::Event;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 
 /// What was counted of one event type.
@@ -24,7 +24,9 @@ pub(crate) struct Survey {
     types: EventTypes,
     counts: Vec<TypeCount>,
     threads: HashSet<u64>,
-    last_thread: Option<u64>,
+    processes: BTreeSet<u64>,
+    /// Thread and process of the event before: runs of one thread are long.
+    last_thread: (Option<u64>, Option<u64>),
     /// Hashes of stacks that events carry themselves (version 3).
     inline_stacks: HashSet<u64>,
     session: Session,
@@ -51,10 +53,11 @@ impl Survey {
         if count.is_informative {
             self.session.take(event);
         }
-        let thread = event.thread_id();
+        let thread = (event.thread_id(), event.process_id());
         if thread != self.last_thread {
             self.last_thread = thread;
-            self.threads.extend(thread);
+            self.threads.extend(thread.0);
+            self.processes.extend(thread.1);
         }
     }
 
@@ -92,6 +95,16 @@ impl Survey {
     /// Number of OS threads that events are about.
     pub(crate) fn thread_count(&self) -> usize {
         self.threads.len()
+    }
+
+    /// OS processes that events are about.
+    pub(crate) fn processes(&self) -> &BTreeSet<u64> {
+        &self.processes
+    }
+
+    /// Events with a stack of at least one frame.
+    pub(crate) fn events_with_stack(&self) -> u64 {
+        self.counts.iter().map(|count| count.with_stack).sum()
     }
 
     pub(crate) fn inline_stack_count(&self) -> usize {

@@ -13,9 +13,14 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
-/// `1 event`, `2 events`.
+/// `1 event`, `2 events`, `2 processes`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+    let ending = match number {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{ending}", count(number))
 }
 
 /// `17 B`, `1.5 KiB`, `12.3 MiB`.

@@ -12,6 +12,7 @@ use crate::survey::Survey;
 use nettrace_parser::{BlockKind, Class, Finding, utc_text};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use std::collections::BTreeSet;
 
 pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let mut trace = context.open(&args.input)?;
@@ -49,7 +50,10 @@ pub(super) struct Report {
     pub(super) compressed: bool,
     /// Who wrote the stream, as far as its form and events tell.
     pub(super) writer: Option<String>,
-    pub(super) process_id: Option<u32>,
+    /// The traced process; version 6: if events are of one only.
+    pub(super) process_id: Option<u64>,
+    /// Processes that events are about.
+    pub(super) processes: u64,
     pub(super) command_line: Option<String>,
     pub(super) os: Option<String>,
     pub(super) architecture: Option<String>,
@@ -171,7 +175,8 @@ impl Report {
             end_offset: reader.end_offset().unwrap_or_else(|| reader.position()),
             compressed: reader.source().is_gzip(),
             writer: writer(version, session.runtime.as_deref()),
-            process_id: header.process_id,
+            process_id: header.process_id.map(u64::from).or_else(|| only(survey.processes())),
+            processes: survey.processes().len() as u64,
             command_line: session.command_line.clone(),
             os: session.os.clone(),
             architecture: session.architecture.clone(),
@@ -182,7 +187,7 @@ impl Report {
             start_utc: header.start.unix_nanos().map(|nanos| utc_text(nanos, 3).replace(' ', "T") + "Z"),
             duration_ns: last.map(|nanos| nanos.max(0)),
             events: survey.events(),
-            events_with_stack: statistics.events_with_stack,
+            events_with_stack: survey.events_with_stack(),
             payload_bytes: statistics.payload_bytes,
             lost: reader.losses().total(),
             losses_known: version != 3,
@@ -263,6 +268,11 @@ fn notes<'f>(
             count: count(finding),
         })
         .collect()
+}
+
+/// The element of a set of one.
+fn only(set: &BTreeSet<u64>) -> Option<u64> {
+    set.first().copied().filter(|_| set.len() == 1)
 }
 
 /// Who writes such streams.

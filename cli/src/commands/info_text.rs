@@ -35,8 +35,7 @@ struct Page<'o> {
 
 impl Page<'_> {
     fn heading(&mut self, file: &str) -> io::Result<()> {
-        let name = if file == "-" { "standard input" } else { file };
-        writeln!(self.out, "{}", self.style.strong().over(printable(name)))
+        writeln!(self.out, "{}", self.style.strong().over(printable(file)))
     }
 
     fn blank(&mut self) -> io::Result<()> {
@@ -61,15 +60,15 @@ impl Page<'_> {
             false => self.style.bad().over(format_args!("incomplete: ends at {:#x}", report.end_offset)),
         };
         self.line("format", &format!("{name}{packed}, {size}{unpacked}, {end}"))?;
-        if let Some(writer) = &report.writer {
-            self.line("writer", &printable(writer))?;
-        }
-        let id = report.process_id.map(|id| id.to_string());
-        let command = report.command_line.as_deref().map(printable);
-        let process: Vec<String> = [id, command].into_iter().flatten().collect();
-        if !process.is_empty() {
-            self.line("process", &process.join("  "))?;
-        }
+        let writer = report.writer.as_deref().unwrap_or("a .NET runtime, its version is not in the trace");
+        self.line("writer", &printable(writer))?;
+        let process = match report.process_id {
+            Some(id) => id.to_string(),
+            None if report.processes > 0 => units::counted(report.processes, "process"),
+            None => "unknown".to_owned(),
+        };
+        let command = report.command_line.as_deref().map(printable).unwrap_or_default();
+        self.line("process", format!("{process}  {command}").trim_end())?;
         let machine = [
             report.os.as_deref().map(printable),
             report.architecture.as_deref().map(printable),
@@ -103,13 +102,17 @@ impl Page<'_> {
             (false, _) => "unknown: NetPerf does not number its events".to_owned(),
             (true, 0) => self.style.good().over("none"),
             (true, lost) => self.style.bad().over(format_args!(
-                "{} of {} ({} of all), before they were written",
+                "{} of {} ({} of all) dropped before reaching the trace",
                 units::counted(lost, "event"),
                 units::counted(report.lost_threads, "thread"),
                 units::share(lost, lost.saturating_add(report.events)),
             )),
         };
         self.line("lost", &lost)?;
+        if report.restarts > 0 {
+            let times = units::counted(report.restarts, "time");
+            self.line("", &format!("{times} a thread id came back for another thread"))?;
+        }
         self.line("threads", &units::count(report.threads))?;
         self.line("stacks", &units::count(report.stacks))
     }
@@ -170,22 +173,12 @@ impl Page<'_> {
     }
 
     fn next(&mut self, file: &str, report: &Report) -> io::Result<()> {
-        let quoted = quoted(file);
+        let file = if file == super::STDIN_NAME { "-".to_owned() } else { quoted(file) };
         let (command, why) = match report.events {
-            0 => ("info --json", "all of this for programs"),
-            _ => ("stats", "which events there are"),
+            0 => (format!("nettrace info --json {file}"), "all of this for programs"),
+            _ => (format!("nettrace stats {file}"), "which events, how many, how large"),
         };
-        let text = match command {
-            "stats" => format!(
-                "{} shows which events these are, {} the events",
-                self.style.strong().over(format_args!("nettrace stats {quoted}")),
-                self.style.strong().over("nettrace events"),
-            ),
-            _ => format!(
-                "{} shows {why}",
-                self.style.strong().over(format_args!("nettrace {command} {quoted}"))
-            ),
-        };
+        let text = format!("{}   {}", self.style.strong().over(command), self.style.faint().over(why));
         self.line("next", &text)
     }
 }

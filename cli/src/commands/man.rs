@@ -9,7 +9,7 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 pub(super) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let mut whole = Cli::command();
+    let mut whole = Cli::command().version(env!("CARGO_PKG_VERSION"));
     // Gives the commands their full names and the global flags.
     whole.build();
     let command = match &args.command {

@@ -21,6 +21,9 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
+/// What standard input is called.
+const STDIN_NAME: &str = "standard input";
+
 /// What commands work with.
 pub(crate) struct Context<'a> {
     stdin: Option<Box<dyn Read>>,
@@ -51,8 +54,9 @@ impl<'a> Context<'a> {
 
     /// The trace that the user named.
     fn open(&mut self, args: &InputArgs) -> Result<Trace, Failure> {
-        let file = args.file.display().to_string();
-        let input = if args.file == Path::new("-") {
+        let is_stdin = args.file == Path::new("-");
+        let file = if is_stdin { STDIN_NAME.to_owned() } else { args.file.display().to_string() };
+        let input = if is_stdin {
             if self.stdin_is_terminal {
                 return Err(Failure::terminal());
             }
@@ -80,7 +84,7 @@ impl<'a> Context<'a> {
 
 /// An open trace.
 struct Trace {
-    /// As the user named it.
+    /// As messages name it.
     file: String,
     reader: Reader<Input>,
 }

@@ -61,7 +61,8 @@ impl Input {
 
     /// Reads standard input, or whatever stands for it.
     pub(crate) fn stdin(mut stdin: Box<dyn Read>, progress: Rc<Progress>) -> Result<Input, Failure> {
-        let head = head(&mut stdin).map_err(|error| Failure::open("-", Path::new("-"), &error))?;
+        let head =
+            head(&mut stdin).map_err(|error| Failure::open("standard input", Path::new("-"), &error))?;
         Ok(Input::of_read(head, stdin, None, progress))
     }
 
