@@ -5,6 +5,7 @@ use crate::event_types::{EventType, EventTypes};
 use crate::glob::Glob;
 use crate::nearest::{nearest, suggestion};
 use crate::time_range::TimeRange;
+use crate::units;
 use nettrace_parser::Event;
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -57,6 +58,11 @@ pub(crate) struct Filter {
     time: Option<TimeRange>,
     /// Whether each type passes, as far as types are known.
     passes: Vec<bool>,
+    /// Which of the threads were met.
+    met_threads: Vec<bool>,
+    /// Whether anything lay in the time, and the times of the oldest and the youngest event of all.
+    met_time: bool,
+    extent: Option<(i64, i64)>,
 }
 
 impl Filter {
@@ -67,6 +73,9 @@ impl Filter {
             threads: args.thread.clone(),
             time: args.time,
             passes: Vec::new(),
+            met_threads: vec![false; args.thread.len()],
+            met_time: false,
+            extent: None,
         }
     }
 
@@ -86,10 +95,32 @@ impl Filter {
             && (self.events.is_empty() || self.events.iter().any(|pattern| pattern.is_match(row)))
     }
 
-    fn accepts_instance(&self, event: &Event<'_>) -> bool {
-        let thread = || event.thread_id().map_or(Some(-1), |id| i64::try_from(id).ok());
-        (self.threads.is_empty() || thread().is_some_and(|id| self.threads.contains(&id)))
-            && self.time.is_none_or(|time| event.nanos().is_some_and(|nanos| time.contains(nanos)))
+    /// What is asked of the event itself. Both questions are always answered, so that each filter knows whether
+    /// it has ever fitted.
+    fn accepts_instance(&mut self, event: &Event<'_>) -> bool {
+        let is_of_thread = self.threads.is_empty() || self.is_of_thread(event);
+        is_of_thread & self.is_in_time(event)
+    }
+
+    fn is_of_thread(&mut self, event: &Event<'_>) -> bool {
+        let id = event.thread_id().map_or(Some(-1), |id| i64::try_from(id).ok());
+        let mut is_met = false;
+        for (thread, met) in self.threads.iter().zip(&mut self.met_threads) {
+            if Some(*thread) == id {
+                (*met, is_met) = (true, true);
+            }
+        }
+        is_met
+    }
+
+    fn is_in_time(&mut self, event: &Event<'_>) -> bool {
+        let Some(time) = self.time else { return true };
+        let Some(nanos) = event.nanos() else { return false };
+        let (first, last) = self.extent.unwrap_or((nanos, nanos));
+        self.extent = Some((first.min(nanos), last.max(nanos)));
+        let is_in_time = time.contains(nanos);
+        self.met_time |= is_in_time;
+        is_in_time
     }
 
     /// Filters that fit nothing in the whole trace, each with what may have been meant.
@@ -115,6 +146,28 @@ impl Filter {
                 messages.push(format!("no event is {wanted}{}", suggestion(&names)));
             }
         }
+        for (thread, met) in self.threads.iter().zip(&self.met_threads) {
+            if !met {
+                messages.push(format!("no event is of thread {thread}{}", self.among()));
+            }
+        }
+        if let (Some(_), false) = (self.time, self.met_time) {
+            let extent = match self.extent {
+                Some((first, last)) => {
+                    format!(": they are from {} to {}", units::duration(first), units::duration(last))
+                }
+                None => String::new(),
+            };
+            messages.push(format!("no event lies in --time{}{extent}", self.among()));
+        }
         messages
+    }
+
+    /// Thread and time were only asked of events that passed by their type.
+    fn among(&self) -> &'static str {
+        match self.providers.is_empty() && self.events.is_empty() {
+            true => "",
+            false => " (of those that fit --provider and --event)",
+        }
     }
 }

@@ -98,7 +98,7 @@ mod tests {
     fn a_cut_payload_tells_what_it_holds() {
         let mut session = Session::default();
         session.take_process(b"a\0b\0\0\0c\0");
-        assert_eq!((session.command_line.as_deref(), session.os), (Some("ab"), None));
+        assert_eq!((session.command_line.as_deref(), session.os.as_deref()), (Some("ab"), None));
         session.take_runtime(&[1; 5]);
         assert_eq!(session.runtime, None);
     }

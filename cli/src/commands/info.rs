@@ -222,7 +222,8 @@ impl Report {
         let (offset, block, context, text) = (fault.offset, None, "compressed file", fault.what().to_owned());
         if fault.is_loss() {
             let class = Class::Incomplete.as_str();
-            self.damage.push(FindingReport { offset, block, context, fault: text, class, lost_bytes: 0 });
+            let first = FindingReport { offset, block, context, fault: text, class, lost_bytes: 0 };
+            self.damage.insert(0, first);
             self.damage_count += 1;
         } else {
             self.notes.push(NoteReport { offset, block, context, fault: text, count: 1 });

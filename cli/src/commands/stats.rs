@@ -101,30 +101,38 @@ fn text(
 ) -> Result<(), Failure> {
     let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
     let out = context.out.buffer();
-    let time = if is_utc { 26 } else { 11 };
+    let time = if is_utc { 26 } else { 10 };
     let (first, last) = if is_utc { ("FIRST", "LAST") } else { ("FIRST ms", "LAST ms") };
     let heading = format!(
-        "{:>10} {:>8} {:>11} {:>9} {first:>time$} {last:>time$}  {:>5} {:>2}  EVENT",
-        "EVENTS", "SHARE", "PAYLOAD", "STACKS", "ID", "V",
+        "{:>9}  {:>6} {:>9} {:>9} {first:>time$} {last:>time$}  EVENT",
+        "EVENTS", "SHARE", "PAYLOAD", "STACKS",
     );
     writeln!(out, "{}", faint.over(heading))?;
     for (row, count) in rows {
         writeln!(
             out,
-            "{:>10} {:>8} {:>11} {:>9} {:>time$} {:>time$}  {:>5} {:>2}  {}",
+            "{:>9}  {:>6} {:>9} {:>9} {:>time$} {:>time$}  {} {}",
             units::count(count.events),
             units::share(count.events, events),
             units::bytes(count.payload_bytes),
             units::count(count.with_stack),
             instant(clock, count.first_ticks, is_utc),
             instant(clock, count.last_ticks, is_utc),
-            row.id,
-            row.version,
             name.over(printable(&row.path())),
+            faint.over(number(row)),
         )?;
     }
     let summary =
         format!("{} of {}", units::counted(events, "event"), units::counted(rows.len() as u64, "type"),);
     writeln!(out, "{}", strong.over(summary))?;
     Ok(())
+}
+
+/// Id and version; the id only if it is not in the name.
+fn number(row: &EventType) -> String {
+    match (&*row.name, row.is_defined) {
+        (_, false) => String::new(),
+        ("", true) => format!("v{}", row.version),
+        (_, true) => format!("#{} v{}", row.id, row.version),
+    }
 }
