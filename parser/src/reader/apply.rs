@@ -17,6 +17,7 @@ use crate::limits::Limits;
 use crate::loss::Losses;
 use crate::statistics::Statistics;
 use crate::tables::{Defined, NO_SLOT, Tables};
+use std::sync::Arc;
 
 /// Everything the reader knows, but for its source and its place.
 #[derive(Debug)]
@@ -37,6 +38,10 @@ pub(crate) struct State {
     pub(super) blocks_were_lost: bool,
     pub(crate) is_complete: bool,
     pub(super) end_offset: Option<u64>,
+    /// Every reference must be covered by what the reader was told; see [`State::is_irregular`].
+    pub(super) must_cover: bool,
+    /// Something was met that only a reader of the whole stream can tell of.
+    pub(crate) is_irregular: bool,
 }
 
 impl State {
@@ -54,6 +59,8 @@ impl State {
             blocks_were_lost: false,
             is_complete: false,
             end_offset: None,
+            must_cover: false,
+            is_irregular: false,
         }
     }
 
@@ -67,6 +74,14 @@ impl State {
 
     pub(crate) fn is_v6(&self) -> bool {
         self.context.is_v6()
+    }
+
+    pub(crate) fn is_block_whole(&self) -> bool {
+        self.block_is_whole
+    }
+
+    pub(crate) fn end_offset(&self) -> Option<u64> {
+        self.end_offset
     }
 
     pub(super) fn trace(&self) -> Option<&Trace> {
@@ -239,6 +254,7 @@ impl State {
 
     #[inline(never)]
     fn note_references(&mut self) {
+        self.is_irregular |= self.must_cover;
         let header = self.cursor.header;
         let tables = &self.context.tables;
         let mut missing = [None; 5];
@@ -296,6 +312,7 @@ impl State {
             (BlockKind::LabelList, _) => self.read_labels(frame, content),
             _ => {}
         }
+        self.context.tables.update_covered();
         let lost = self.damage.count(Class::BlockLost) + self.damage.count(Class::RestOfBlockLost);
         if lost > lost_before {
             self.blocks_were_lost = true;
@@ -353,6 +370,7 @@ impl State {
         match metadata::payload_v5(payload, at, &mut damage) {
             Ok((_, metadata)) => {
                 define(&mut self.context.tables, metadata, at, self.limits.table_rows, &mut damage);
+                self.context.tables.update_covered();
             }
             Err(error) => {
                 let error = located(payload, error);
@@ -431,7 +449,7 @@ impl State {
                 damage.note(at, "thread row", Fault::Redefined(index));
             }
             losses.define_thread(index, is_alive, limit);
-            if tables.threads.define(index, thread, limit) {
+            if Arc::make_mut(&mut tables.threads).define(index, thread, limit) {
                 damage.note(at, "thread row", Fault::TableLimit);
             }
         });
@@ -444,7 +462,8 @@ impl State {
         sequence_point::removals(content, &mut self.damage.in_block(frame), |index, number, at, damage| {
             rows += 1;
             // Removal takes effect for what comes after; events that wait keep their thread.
-            if tables.threads.remove(index) {
+            if tables.threads.get(index).is_some() {
+                Arc::make_mut(&mut tables.threads).remove(index);
                 losses.remove_thread(index, number, limit);
             } else {
                 damage.note(at, "thread removal", Fault::UndefinedThread(index));
@@ -503,7 +522,7 @@ fn define(
         Some(_) => damage.note(at, "metadata id", Fault::Redefined(id)),
         None => {}
     }
-    if tables.metadata.define(id, metadata, limit) {
+    if Arc::make_mut(&mut tables.metadata).define(id, metadata, limit) {
         damage.note(at, "metadata id", Fault::TableLimit);
     }
 }

@@ -1,5 +1,6 @@
 //! What comes next in the stream: header, blocks, the way back after damage, the end.
 
+use super::scope::Scope;
 use super::{Reader, Step};
 use crate::block::BlockKind;
 use crate::damage::Class;
@@ -29,6 +30,8 @@ pub(super) enum Phase {
     Search(Search),
     /// Counts bytes behind the end mark.
     Tail { from: u64, at: u64 },
+    /// Opens the next block that was found before.
+    Planned,
     /// Nothing more.
     End,
     /// The stream's beginning could not be read.
@@ -91,6 +94,7 @@ impl<S: Source> Reader<S> {
                 Phase::Skip { frame, at } => self.skip(frame, at)?,
                 Phase::Search(search) => self.search(search)?,
                 Phase::Tail { from, at } => self.tail(from, at)?,
+                Phase::Planned => self.planned_block(),
                 Phase::End => return Ok(Step::End),
                 Phase::Failed { .. } => return Err(self.phase.again()),
             }
@@ -291,6 +295,10 @@ impl<S: Source> Reader<S> {
     /// Reads a block whose content is in the window, as far as it is there.
     fn read_block(&mut self, frame: Frame) -> Option<Step> {
         match frame.kind {
+            BlockKind::Event if matches!(self.scope, Scope::Index) => {
+                self.end_content(frame);
+                Some(Step::Block(frame))
+            }
             BlockKind::Event => {
                 let content = body_of(&self.source, &frame);
                 self.state.open_events(frame, content);
@@ -328,8 +336,29 @@ impl<S: Source> Reader<S> {
         false
     }
 
+    /// Opens the next block of a plan.
+    fn planned_block(&mut self) {
+        let Scope::Planned { blocks, next } = &mut self.scope else {
+            self.phase = Phase::End;
+            return;
+        };
+        let Some(block) = blocks.get(*next).copied() else {
+            self.phase = Phase::End;
+            return;
+        };
+        *next += 1;
+        self.state.context.tables.covered = block.covered;
+        let content = body_of(&self.source, &block.frame);
+        self.state.open_events(block.frame, content);
+        self.phase = Phase::Rows;
+    }
+
     /// All that could be read of a block was read.
     fn end_content(&mut self, frame: Frame) {
+        if matches!(self.scope, Scope::Planned { .. }) {
+            self.phase = Phase::Planned;
+            return;
+        }
         if self.state.block_is_whole {
             self.phase = Phase::AfterContent(frame);
             return;
