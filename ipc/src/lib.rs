@@ -2,11 +2,22 @@
 #![forbid(unsafe_code)]
 mod arguments;
 mod command;
+mod connection;
+mod deadlines;
+mod discover;
+mod endpoint;
 mod error;
+#[cfg(feature = "fake-runtime")]
+pub mod fake;
 mod guid;
 mod hresult;
+mod launch;
 mod message;
+mod port;
 mod provider;
+mod runtime;
+mod session;
+mod transcript;
 mod version;
 pub use arguments::Arguments;
 pub use command::collect::{CollectCommand, Lost, Rundown, SessionConfig, SessionId, StreamFormat, WhenFull};
@@ -20,9 +31,18 @@ pub use command::profiler::{AttachProfiler, StartupProfiler};
 pub use command::raw::RawCommand;
 pub use command::user_events::{Tracepoints, UserEventsConfig};
 pub use command::{Command, CommandId};
+pub use deadlines::Deadlines;
+pub use endpoint::{Endpoint, Peer, TcpAddress};
 pub use error::{Error, ReplyFault, RequestError, Step};
 pub use guid::{Guid, NotAGuid};
 pub use hresult::HResult;
+pub use launch::{Children, Launch, Launched};
 pub use message::Message;
+pub use port::{Arrival, Port, PortAddress, PortMode, PortOptions};
 pub use provider::{EventFilter, Level, Provider, Providers};
+pub use runtime::{Runtime, Startup};
+#[cfg(unix)]
+pub use session::UserEventsSession;
+pub use session::{Ending, Session, StopHandle};
+pub use transcript::Recorder;
 pub use version::RuntimeVersion;
