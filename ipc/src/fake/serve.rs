@@ -65,42 +65,52 @@ fn read(shared: &Shared, wire: &mut Wire, count: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn serve(shared: &Arc<Shared>, mut wire: Wire) {
+/// Serves one connection and closes it, unless it is a session's or left open by a fault.
+fn serve(shared: &Arc<Shared>, wire: Wire) {
     shared.watch(&wire);
+    let closing = wire.try_clone();
+    let kept = handle(shared, wire);
+    if let (false, Ok(wire)) = (kept, closing) {
+        wire.close();
+    }
+}
+
+/// Whether the connection is to stay open.
+fn handle(shared: &Arc<Shared>, mut wire: Wire) -> bool {
     let unread = shared.lock().fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::CloseUnread);
     if unread {
         // The client has surely sent something by now.
         drop(wire.wait_readable(LONG));
-        return;
+        return false;
     }
-    let Some(header) = read(shared, &mut wire, 20) else { return };
+    let Some(header) = read(shared, &mut wire, 20) else { return false };
     let (magic, rest) = header.split_at_checked(14).unwrap_or_default();
-    let &[low, high, set, id, ..] = rest else { return };
+    let &[low, high, set, id, ..] = rest else { return false };
     let size = usize::from(u16::from_le_bytes([low, high]));
     let Some(payload_bytes) = size.checked_sub(20) else {
         send(&mut wire, &reply::refusal(BAD_ENCODING));
-        return;
+        return false;
     };
-    let Some(payload) = read(shared, &mut wire, payload_bytes) else { return };
+    let Some(payload) = read(shared, &mut wire, payload_bytes) else { return false };
     shared.lock().requests.push([header.as_slice(), &payload].concat());
     if magic != b"DOTNET_IPC_V1\0" {
         send(&mut wire, &reply::refusal(UNKNOWN_MAGIC));
-        return;
+        return false;
     }
     let command = CommandId { set, id };
     let suspended = !shared.resumed.load(Ordering::SeqCst);
     if let Some(death) = harm::of(set, id, &payload, suspended, shared.config.major) {
         shared.lock().death = Some(death);
         shared.end();
-        return;
+        return false;
     }
     let fault = shared.lock().fault.clone().filter(|fault| fault.applies(command)).map(|fault| fault.kind);
     if fault == Some(FaultKind::EarlyClose) {
-        return;
+        return false;
     }
     if fault == Some(FaultKind::Silence) {
         wait_for_close(shared, &mut wire);
-        return;
+        return false;
     }
     let code = match fault {
         Some(FaultKind::Refuse(code) | FaultKind::RefuseLeftOpen(code)) => Some(code.0),
@@ -112,17 +122,22 @@ fn serve(shared: &Arc<Shared>, mut wire: Wire) {
         if matches!(fault, Some(FaultKind::RefuseLeftOpen(_))) {
             // Never closed by us, but others are served.
             shared.lock().open.push(wire);
+            return true;
         }
-        return;
+        return false;
     }
     match command.set {
         2 if id != 1 => collect(shared, wire, &payload, fault),
-        2 => stop(shared, wire, &payload, fault),
+        2 => {
+            stop(shared, wire, &payload, fault);
+            false
+        }
         _ => {
             let mut answer = answer(shared, command, &payload);
             let continuation = answer.split_off(answer_bytes(&answer));
             spoil(shared, &mut wire, answer, fault);
             send(&mut wire, &continuation);
+            false
         }
     }
 }
@@ -255,13 +270,13 @@ fn set_variable(shared: &Shared, payload: &[u8]) -> Vec<u8> {
     reply::done()
 }
 
-fn collect(shared: &Arc<Shared>, mut wire: Wire, payload: &[u8], fault: Option<FaultKind>) {
+fn collect(shared: &Arc<Shared>, mut wire: Wire, payload: &[u8], fault: Option<FaultKind>) -> bool {
     let id = {
         let mut state = shared.lock();
         if state.sessions.len() >= shared.config.max_sessions {
             drop(state);
             send(&mut wire, &reply::refusal(FAIL));
-            return;
+            return false;
         }
         // Ids are addresses: the next session often gets the one that was just freed.
         while state.sessions.contains_key(&state.next_session) {
@@ -279,11 +294,12 @@ fn collect(shared: &Arc<Shared>, mut wire: Wire, payload: &[u8], fault: Option<F
         && !receive_descriptor(shared, &mut wire)
     {
         send(&mut wire, &reply::refusal(BAD_ENCODING));
-        return;
+        return false;
     }
     spoil(shared, &mut wire, reply::frame(true, &id.to_le_bytes()), fault.clone());
-    if let Ok(session) = FakeSession::begin(shared, wire, fault) {
-        shared.lock().sessions.insert(id, session);
+    match FakeSession::begin(shared, wire, fault) {
+        Ok(session) => shared.lock().sessions.insert(id, session).is_none(),
+        Err(_) => false,
     }
 }
 
