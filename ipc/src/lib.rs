@@ -32,6 +32,7 @@ pub use command::raw::RawCommand;
 pub use command::user_events::{Tracepoints, UserEventsConfig};
 pub use command::{Command, CommandId};
 pub use deadlines::Deadlines;
+pub use discover::{Found, LeftBy, Leftover, Listing, ProcessKind, Search, Unreachable};
 pub use endpoint::{Endpoint, Peer, TcpAddress};
 pub use error::{Error, ReplyFault, RequestError, Step};
 pub use guid::{Guid, NotAGuid};
