@@ -15,6 +15,7 @@ mod launch;
 mod message;
 mod port;
 mod provider;
+mod replay;
 mod runtime;
 mod session;
 mod transcript;
@@ -41,6 +42,7 @@ pub use launch::{Children, Launch, Launched};
 pub use message::Message;
 pub use port::{Arrival, Port, PortAddress, PortMode, PortOptions};
 pub use provider::{EventFilter, Level, Provider, Providers};
+pub use replay::{Pace, Replay, Transcript};
 pub use runtime::{Runtime, Startup};
 #[cfg(unix)]
 pub use session::UserEventsSession;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::command::collect::{CollectCommand, Lost, SessionConfig, read_session_id};
 use crate::command::dump::{Dump, DumpCommand, DumpRequest};
@@ -17,13 +18,15 @@ use crate::command::{Command, CommandId};
 use crate::connection::Connection;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::Endpoint;
-use crate::error::{Error, ReplyFault};
+use crate::error::{Error, ReplyFault, Step};
 use crate::port::Line;
 use crate::session::Session;
 use crate::transcript::Recorder;
 
 /// Most bytes of environment we take from a process.
 const MAX_ENVIRONMENT_BYTES: u32 = 64 << 20;
+/// How long a start that was given up is looked after.
+const LATE: Duration = Duration::from_secs(600);
 
 /// A runtime, reached through its endpoint or through a port of ours. Cheap to clone.
 ///
@@ -127,7 +130,7 @@ impl Runtime {
         self.call_within(command, self.deadlines.of(command.patience()))
     }
 
-    fn call_within<C: Command>(&self, command: &C, reply: std::time::Duration) -> Result<C::Success, Error> {
+    fn call_within<C: Command>(&self, command: &C, reply: Duration) -> Result<C::Success, Error> {
         // A request that cannot be built must not leave a silent connection behind.
         command.message()?;
         let mut connection = self.connect()?;
@@ -281,7 +284,8 @@ impl Runtime {
     ///
     /// # Errors
     /// A refusal, with the target's own words where it has the third command; [`Error::Request`] if only
-    /// the first is there and cannot carry an option.
+    /// the first is there and cannot carry an option; [`Error::Harmful`] if the runtime lacks the program
+    /// that writes dumps (looked for on Linux, where it is known which process it is).
     pub fn write_dump(&self, dump: &Dump) -> Result<DumpCommand, Error> {
         for command in [DumpCommand::V3, DumpCommand::V2] {
             match self.write_dump_by(dump, command) {
@@ -297,6 +301,12 @@ impl Runtime {
     /// # Errors
     /// As for [`Runtime::write_dump`].
     pub fn write_dump_by(&self, dump: &Dump, command: DumpCommand) -> Result<(), Error> {
+        #[cfg(target_os = "linux")]
+        if let Some(reason) = self.endpoint().and_then(Endpoint::pid).and_then(crate::discover::no_createdump)
+        {
+            let command = DumpRequest { dump, command }.id();
+            return Err(Error::Harmful { command, reason });
+        }
         self.call(&DumpRequest { dump, command })
     }
 
@@ -350,9 +360,40 @@ impl Runtime {
         let lost: Vec<Lost> = config.lost_with(command);
         let mut connection = self.connect()?;
         connection.send(&message, Deadline::after(self.deadlines.connect))?;
+        let deadline = Deadline::after(self.deadlines.start);
+        while !connection.wait_readable(deadline.left().unwrap_or_default())? {
+            if deadline.left().is_none() {
+                self.look_after(connection, command);
+                return Err(Error::Deadline { step: Step::Reply, after: deadline.whole });
+            }
+        }
+        self.take_session(connection, command, lost)
+    }
+
+    fn take_session(
+        &self,
+        mut connection: Connection,
+        command: CollectCommand,
+        lost: Vec<Lost>,
+    ) -> Result<Session, Error> {
         let payload = connection.receive(command.id(), Deadline::after(self.deadlines.start))?;
         let id = read_session_id(&payload).map_err(|fault| Error::Reply { command: command.id(), fault })?;
         Session::begin(self.clone(), connection, id, command, lost)
+    }
+
+    /// A start that nobody waits for any more may still be carried out, by a target that was frozen.
+    ///
+    /// Quirk: .NET Core 3.1 dies if the connection is closed before its reply (seen with 3.1.23). So it
+    /// stays open, and a session that begins late is stopped as it should be.
+    fn look_after(&self, mut connection: Connection, command: CollectCommand) {
+        let runtime = self.clone();
+        let thread = std::thread::Builder::new().name("nettrace-late".to_owned());
+        // Without a thread the connection closes here, which later runtimes bear.
+        drop(thread.spawn(move || {
+            if matches!(connection.wait_readable(LATE), Ok(true)) {
+                drop(runtime.take_session(connection, command, Vec::new()));
+            }
+        }));
     }
 
     /// Starts a session whose events go to Linux tracepoints: `user_events_data` is the open file of that

@@ -16,7 +16,7 @@ mod proc;
 mod windows;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::processes_with_environment;
+pub(crate) use linux::{no_createdump, processes_with_environment};
 pub use name::ProcessKind;
 
 use crate::endpoint::Endpoint;

@@ -121,6 +121,13 @@ impl Process {
         self.text("maps").is_some_and(|maps| marks.iter().any(|mark| maps.contains(mark)))
     }
 
+    /// The path of `libcoreclr.so`, as the process sees it; `None` if it is not loaded or we may not look.
+    pub(super) fn runtime_library(&self) -> Option<PathBuf> {
+        let maps = self.text("maps")?;
+        let line = maps.lines().find(|line| line.ends_with("/libcoreclr.so"))?;
+        line.find('/').and_then(|at| line.split_at_checked(at)).map(|(_, path)| PathBuf::from(path))
+    }
+
     /// Paths of Unix sockets that it holds bound, byte for byte as it bound them.
     pub(super) fn bound_sockets(&self) -> Vec<PathBuf> {
         let Ok(descriptors) = fs::read_dir(self.directory.join("fd")) else { return Vec::new() };

@@ -69,6 +69,14 @@ impl Endpoint {
         }
     }
 
+    /// The process that must hold the socket, if it was given.
+    pub fn pid(&self) -> Option<u32> {
+        match &self.0 {
+            Kind::Socket { pid, .. } => *pid,
+            _ => None,
+        }
+    }
+
     /// Connects. To be followed at once by a whole request: a client that connects and is silent keeps
     /// the runtime from serving anybody else.
     pub(crate) fn connect(&self, limit: Duration) -> Result<Wire, Error> {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::endpoint::{Endpoint, TcpAddress};
-use crate::error::RequestError;
+use crate::endpoint::{Endpoint, Listener, TcpAddress};
+use crate::error::{Error, RequestError, Step};
 
 /// Who connects to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,6 +86,23 @@ impl PortAddress {
     /// Who connects.
     pub fn mode(&self) -> PortMode {
         self.mode
+    }
+
+    /// Listens there; tells where that is for those who connect (with the port number really taken).
+    pub(crate) fn open(&self) -> Result<(Listener, Endpoint), Error> {
+        let failed = |source: std::io::Error| Error::Io { step: Step::Listen, source };
+        match &self.place {
+            #[cfg(unix)]
+            Place::Socket(path) => Ok((Listener::unix(path).map_err(failed)?, self.endpoint())),
+            #[cfg(not(unix))]
+            Place::Socket(_) => Err(Error::Unsupported("listening on Unix sockets")),
+            Place::Pipe(_) => Err(Error::Unsupported("listening on named pipes")),
+            Place::Tcp(address) => {
+                let listener = Listener::tcp(address).map_err(failed)?;
+                let taken = TcpAddress::parse(&listener.address())?;
+                Ok((listener, Endpoint::tcp(taken)))
+            }
+        }
     }
 
     /// The endpoint to connect to, for [`PortMode::Connect`].

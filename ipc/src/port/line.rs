@@ -25,6 +25,8 @@ pub(crate) struct Table {
     changed: Condvar,
     pub(super) deadlines: Deadlines,
     pub(super) recorder: Option<Recorder>,
+    /// held by each line
+    in_use: Arc<()>,
 }
 
 #[derive(Debug, Default)]
@@ -47,7 +49,13 @@ struct Known {
 
 impl Table {
     pub(super) fn new(deadlines: Deadlines, recorder: Option<Recorder>) -> Self {
-        Table { state: Mutex::default(), changed: Condvar::new(), deadlines, recorder }
+        Table {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            deadlines,
+            recorder,
+            in_use: Arc::default(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -77,7 +85,12 @@ impl Table {
     }
 
     pub(super) fn line(self: &Arc<Self>, cookie: Guid) -> Line {
-        Line { table: Arc::clone(self), cookie }
+        Line { table: Arc::clone(self), cookie, _in_use: Arc::clone(&self.in_use) }
+    }
+
+    /// Whether no runtime of this port, and no session of one, is held by anybody.
+    pub(super) fn is_unused(&self) -> bool {
+        Arc::strong_count(&self.in_use) == 1
     }
 
     /// The next runtime that nobody has been given yet.
@@ -134,6 +147,7 @@ impl Table {
 pub(crate) struct Line {
     table: Arc<Table>,
     cookie: Guid,
+    _in_use: Arc<()>,
 }
 
 impl Line {

@@ -4,9 +4,8 @@
 //! `nosuspend`, waits to be resumed before it runs anything. Its children inherit that. Whoever opens a
 //! port therefore owes each of them a resume; [`Port`] pays it whatever happens.
 
-use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -92,21 +91,13 @@ impl Port {
     /// connect mode; [`Error::Io`] if the system refuses; [`Error::Unsupported`] for pipes.
     pub fn listen(address: &PortAddress, options: PortOptions) -> Result<Self, Error> {
         let refuse = |reason| Error::Request(RequestError::PortAddress { text: address.to_string(), reason });
-        let failed = |source: io::Error| Error::Io { step: Step::Listen, source };
         if address.mode() == PortMode::Connect {
             return Err(refuse("its mode is connect, not listen"));
         }
-        let listener = match &address.place {
-            #[cfg(unix)]
-            Place::Socket(path) => Listener::unix(path).map_err(failed)?,
-            #[cfg(not(unix))]
-            Place::Socket(_) => return Err(Error::Unsupported("listening on Unix sockets")),
-            Place::Pipe(_) => return Err(Error::Unsupported("listening on named pipes")),
-            Place::Tcp(tcp) if !tcp.is_loopback() && !options.allow_remote => {
-                return Err(refuse("others could reach it, and there is no authentication"));
-            }
-            Place::Tcp(tcp) => Listener::tcp(tcp).map_err(failed)?,
-        };
+        if matches!(&address.place, Place::Tcp(tcp) if !tcp.is_loopback() && !options.allow_remote) {
+            return Err(refuse("others could reach it, and there is no authentication"));
+        }
+        let (listener, _) = address.open()?;
         Self::on(listener, options)
     }
 
@@ -120,15 +111,15 @@ impl Port {
             let greetings = Arc::new(AtomicUsize::new(0));
             while !stopping.load(Ordering::SeqCst) && watched.strong_count() > 0 {
                 match listener.accept(TICK) {
-                    Ok(Some(wire)) => {
-                        if let Some(table) = watched.upgrade() {
-                            greet(wire, &table, &greetings, greeting);
-                        }
-                    }
+                    Ok(Some(wire)) => greet(wire, &watched, &greetings, greeting),
                     Ok(None) => {}
                     // Out of descriptors, for instance: others may give some back.
                     Err(_) => std::thread::sleep(TICK),
                 }
+            }
+            // Who came in the last moment would wait for ever.
+            while let Ok(Some(wire)) = listener.accept(Duration::ZERO) {
+                arrive(wire, &watched, greeting);
             }
         });
         let thread = Some(spawned.map_err(|source| Error::Io { step: Step::Listen, source })?);
@@ -163,7 +154,7 @@ impl Port {
 impl Drop for Port {
     fn drop(&mut self) {
         self.table.close();
-        if Arc::strong_count(&self.table) == 1 {
+        if self.table.is_unused() {
             self.stop.store(true, Ordering::SeqCst);
             if let Some(thread) = self.thread.take() {
                 // It cannot panic, and if it did the port is closed all the same.
@@ -174,28 +165,31 @@ impl Drop for Port {
 }
 
 /// Lets a connection say who it is on a thread of its own, so that a slow one delays nobody.
-fn greet(wire: Wire, table: &Arc<Table>, greetings: &Arc<AtomicUsize>, limit: Duration) {
+fn greet(wire: Wire, table: &Weak<Table>, greetings: &Arc<AtomicUsize>, limit: Duration) {
     if greetings.fetch_add(1, Ordering::SeqCst) >= MAX_GREETINGS {
         greetings.fetch_sub(1, Ordering::SeqCst);
         return;
     }
-    let (own_table, own_greetings) = (Arc::clone(table), Arc::clone(greetings));
+    let (own_table, own_greetings) = (Weak::clone(table), Arc::clone(greetings));
     let spawned = std::thread::Builder::new().name("nettrace-greeting".to_owned()).spawn(move || {
-        let mut wire = wire;
-        let advertise = read_advertise(&mut wire, Deadline::after(limit));
+        arrive(wire, &own_table, limit);
         own_greetings.fetch_sub(1, Ordering::SeqCst);
-        if let Some(advertise) = advertise {
-            let tap = own_table.recorder.as_ref().map(|recorder| {
-                let tap = recorder.open("accept");
-                tap.received(&advertise.to_bytes());
-                tap
-            });
-            own_table.arrive(advertise, wire, tap);
-        }
     });
     if spawned.is_err() {
         greetings.fetch_sub(1, Ordering::SeqCst);
     }
+}
+
+/// Reads who it is and hands it over, unless the port is gone.
+fn arrive(mut wire: Wire, table: &Weak<Table>, limit: Duration) {
+    let Some(advertise) = read_advertise(&mut wire, Deadline::after(limit)) else { return };
+    let Some(table) = table.upgrade() else { return };
+    let tap = table.recorder.as_ref().map(|recorder| {
+        let tap = recorder.open("accept");
+        tap.received(&advertise.to_bytes());
+        tap
+    });
+    table.arrive(advertise, wire, tap);
 }
 
 /// `None` for whoever is no runtime: too slow, another magic, gone.
