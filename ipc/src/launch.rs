@@ -318,10 +318,13 @@ impl PrivateDirectory {
 }
 
 fn private(path: &Path) -> std::io::Result<()> {
-    let mut builder = DirBuilder::new();
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        DirBuilder::new().mode(0o700).create(path)
+    }
+    #[cfg(not(unix))]
+    DirBuilder::new().create(path)
 }
 
 impl Drop for PrivateDirectory {

@@ -354,8 +354,8 @@ impl Stage {
         let fresh = |place: &usize| !state.begun.contains(place);
         let first = candidates().find(|(place, recorded)| fresh(place) && same(recorded));
         let second = || candidates().find(|(place, recorded)| fresh(place) && alike(recorded));
-        let third = || candidates().filter(|(_, recorded)| same(recorded)).last();
-        let fourth = || candidates().filter(|(_, recorded)| alike(recorded)).last();
+        let third = || candidates().rfind(|(_, recorded)| same(recorded));
+        let fourth = || candidates().rfind(|(_, recorded)| alike(recorded));
         first.or_else(second).or_else(third).or_else(fourth).map(|(place, _)| place)
     }
 
@@ -377,10 +377,8 @@ impl Stage {
             self.wait_until(|state| state.finished.contains(&start) || !state.begun.contains(&start));
         }
         for (time, bytes) in &recorded.received {
-            if let Some((stop, asked)) = stopped_by {
-                if *time > asked {
-                    self.wait_until(|state| state.begun.contains(&stop));
-                }
+            if let Some((stop, _)) = stopped_by.filter(|(_, asked)| time > asked) {
+                self.wait_until(|state| state.begun.contains(&stop));
             }
             if self.pace == Pace::AsRecorded {
                 let due = time.saturating_sub(recorded.asked);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::command::Command;
 use crate::command::collect::{CollectCommand, Lost, SessionConfig, read_session_id};
 use crate::command::dump::{Dump, DumpCommand, DumpRequest};
 use crate::command::process::{
@@ -14,7 +15,6 @@ use crate::command::process_info::{ProcessInfo, ProcessInfoCommand};
 use crate::command::profiler::{AttachProfiler, StartupProfiler};
 use crate::command::raw::RawCommand;
 use crate::command::sealed::Sealed;
-use crate::command::{Command, CommandId};
 use crate::connection::Connection;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::Endpoint;
@@ -407,7 +407,7 @@ impl Runtime {
         config: &crate::UserEventsConfig,
         user_events_data: std::os::fd::BorrowedFd<'_>,
     ) -> Result<crate::UserEventsSession, Error> {
-        let command = CommandId::COLLECT_TRACING_5;
+        let command = crate::CommandId::COLLECT_TRACING_5;
         let message = config.message()?;
         let mut connection = self.connect()?;
         connection.send(&message, Deadline::after(self.deadlines.connect))?;

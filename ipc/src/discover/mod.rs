@@ -160,7 +160,7 @@ pub struct Listing {
 #[derive(Clone, Debug)]
 pub struct Search {
     directories: BTreeSet<PathBuf>,
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has it"))]
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has it"))]
     proc: PathBuf,
 }
 

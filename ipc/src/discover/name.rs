@@ -20,9 +20,11 @@ pub enum ProcessKind {
 
 const PREFIX: &str = "dotnet-diagnostic-";
 const ROUTER: &str = "dsrouter-";
+#[cfg_attr(windows, allow(dead_code, reason = "pipes have none"))]
 const SUFFIX: &str = "-socket";
 
 /// A name that could be read.
+#[cfg_attr(windows, allow(dead_code, reason = "pipes have shorter names"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SocketName {
     pub(super) kind: ProcessKind,
@@ -33,6 +35,7 @@ pub(super) struct SocketName {
     pub(super) cut: bool,
 }
 
+#[cfg_attr(windows, allow(dead_code, reason = "pipes have shorter names"))]
 impl SocketName {
     /// Reads a name. `may_be_cut`: its whole path is exactly as long as an address can be.
     pub(super) fn parse(name: &str, may_be_cut: bool) -> Option<Self> {
@@ -56,20 +59,20 @@ impl SocketName {
         if self.cut { start.starts_with(&self.key) } else { start == self.key }
     }
 
-    /// The number in the name of a pipe.
-    #[cfg_attr(not(windows), expect(dead_code, reason = "pipes are Windows'"))]
-    pub(super) fn parse_pipe(name: &str) -> Option<(ProcessKind, u32)> {
-        let rest = name.strip_prefix(PREFIX)?;
-        match rest.strip_prefix(ROUTER) {
-            Some(rest) => number(rest).map(|pid| (ProcessKind::Router, pid)),
-            None => number(rest).map(|pid| (ProcessKind::Runtime, pid)),
-        }
-    }
-
     /// Whether a name that no process id could be read from may be a cut one.
     pub(super) fn is_cut_before_the_key(name: &str) -> bool {
         let whole = PREFIX.starts_with(name) && name.len() > "dotnet".len();
         whole || name.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+}
+
+/// Kind and process id in the name of a pipe.
+#[cfg(any(windows, test))]
+pub(super) fn parse_pipe(name: &str) -> Option<(ProcessKind, u32)> {
+    let rest = name.strip_prefix(PREFIX)?;
+    match rest.strip_prefix(ROUTER) {
+        Some(rest) => number(rest).map(|pid| (ProcessKind::Router, pid)),
+        None => number(rest).map(|pid| (ProcessKind::Runtime, pid)),
     }
 }
 
@@ -92,6 +95,13 @@ mod tests {
         assert!(name.is_of(402_349) && !name.is_of(40_234));
         let name = SocketName::parse("dotnet-diagnostic-dsrouter-7-1700000000-socket", false).unwrap();
         assert_eq!((name.kind, name.pid), (ProcessKind::Router, 7));
+    }
+
+    #[test]
+    fn a_pipe_holds_the_process_id_alone() {
+        assert_eq!(parse_pipe("dotnet-diagnostic-7"), Some((ProcessKind::Runtime, 7)));
+        assert_eq!(parse_pipe("dotnet-diagnostic-dsrouter-7"), Some((ProcessKind::Router, 7)));
+        assert_eq!(parse_pipe("dotnet-diagnostic-7-8"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::name::SocketName;
+use super::name::parse_pipe;
 use super::{Found, Listing, Search};
 use crate::endpoint::Endpoint;
 
@@ -13,7 +13,7 @@ impl Search {
         let Ok(entries) = std::fs::read_dir(r"\\.\pipe\") else { return listing };
         for entry in entries.flatten() {
             let name = entry.file_name();
-            let Some((kind, pid)) = name.to_str().and_then(SocketName::parse_pipe) else { continue };
+            let Some((kind, pid)) = name.to_str().and_then(parse_pipe) else { continue };
             listing.processes.push(Found {
                 pid,
                 own_pid: None,

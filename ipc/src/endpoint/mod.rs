@@ -86,10 +86,10 @@ impl Endpoint {
             #[cfg(unix)]
             Kind::Socket { path, pid } => {
                 let stream = unix::connect(path, deadline).map_err(failed)?;
-                if let (Some(expected), Some(peer)) = (*pid, unix::peer(&stream)) {
-                    if expected != peer.pid {
-                        return Err(Error::WrongPeer { expected, found: peer.pid });
-                    }
+                if let (Some(expected), Some(peer)) = (*pid, unix::peer(&stream))
+                    && expected != peer.pid
+                {
+                    return Err(Error::WrongPeer { expected, found: peer.pid });
                 }
                 Ok(Wire::Unix(stream))
             }

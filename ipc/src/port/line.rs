@@ -42,6 +42,7 @@ struct State {
 
 #[derive(Debug)]
 struct Known {
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux looks for who is missing"))]
     pid: u64,
     idle: Option<(Wire, Option<Tap>)>,
     resumed: bool,
