@@ -1,6 +1,6 @@
 //! Lists .NET processes, or writes a session of one into a file: `collect [PID SECONDS FILE]`.
 
-use std::io::Write;
+use std::io::{BufRead, Write};
 use std::time::Duration;
 
 use nettrace_ipc::{Level, Provider, Providers, Search, SessionConfig};
@@ -28,8 +28,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         stop.stop()
     });
     let mut out = std::fs::File::create(file)?;
-    let bytes = std::io::copy(&mut session, &mut out)?;
-    out.flush()?;
+    let mut bytes = 0;
+    loop {
+        // Chunks as they arrived, without copying them once more.
+        let chunk = session.fill_buf()?;
+        if chunk.is_empty() {
+            break;
+        }
+        out.write_all(chunk)?;
+        let count = chunk.len();
+        session.consume(count);
+        bytes += count;
+    }
     println!("{bytes} bytes, {:?}", stopper.join().map_err(|_| "the stop failed")??);
     Ok(())
 }

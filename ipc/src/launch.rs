@@ -274,7 +274,7 @@ impl Running {
 impl Drop for Launched {
     fn drop(&mut self) {
         let Some(mut running) = self.0.take() else { return };
-        running.port.resume_newcomers();
+        running.port.resume_everyone();
         if matches!(running.exited(), Ok(Some(_))) {
             running.linger();
             return;

@@ -141,12 +141,18 @@ fn who_comes_after_the_port_is_gone_is_resumed_while_a_session_lives() {
 fn newcomers_are_resumed_when_nobody_wants_them() {
     let (port, endpoint) = tcp_port();
     let early = FakeRuntime::connect_to(suspended(), endpoint.clone()).unwrap();
-    let _arrival = port.next(WAIT).unwrap();
+    let arrival = port.next(WAIT).unwrap();
     port.resume_newcomers();
     let late = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
     eventually("the newcomer is resumed", || late.is_resumed());
+    for _ in 0..3 {
+        arrival.runtime.info().unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(100));
     assert!(!early.is_resumed(), "it was given out, so it is its owner's to resume");
     assert!(port.next(Duration::from_millis(50)).is_none());
+    port.resume_everyone();
+    assert!(early.is_resumed());
 }
 
 #[test]

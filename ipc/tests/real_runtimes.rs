@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use nettrace_ipc::{
-    AttachProfiler, Children, CollectCommand, CommandId, Deadlines, Dump, DumpCommand, DumpType, Ending,
-    Error, EventFilter, Found, Guid, HResult, Launch, LeftBy, Level, PerfMapType, Port, PortAddress,
-    PortOptions, ProcessInfoCommand, Provider, Providers, Rundown, Runtime, Search, Session, SessionConfig,
+    AttachProfiler, Children, CollectCommand, Deadlines, Dump, DumpCommand, DumpType, Ending, Error,
+    EventFilter, Found, Guid, HResult, Launch, LeftBy, Level, PerfMapType, Port, PortAddress, PortOptions,
+    ProcessInfoCommand, Provider, Providers, Rundown, Runtime, Search, Session, SessionConfig,
     SetEnvironmentVariable, Startup, StartupProfiler, Unreachable,
 };
 
@@ -757,15 +757,12 @@ fn a_process_in_a_container_is_reached_through_its_root() {
 }
 
 #[test]
-fn many_short_sessions_leak_nothing_on_either_side() {
+fn many_short_sessions_leak_no_descriptor_in_the_target() {
     for peer in peers() {
         let mut target = peer.start("custom", 0);
         let runtime = target.runtime();
         runtime.start(&config()).unwrap().stop().unwrap();
-        let own = std::process::id();
-        let threads = || std::fs::read_dir(format!("/proc/{own}/task")).unwrap().count();
         let before = target.descriptors();
-        let _ = threads();
         for round in 0..20 {
             let mut session = runtime.start(&config().rundown(Rundown::Off)).unwrap();
             if round % 2 == 0 {
@@ -774,6 +771,5 @@ fn many_short_sessions_leak_nothing_on_either_side() {
             }
         }
         target.assert_unharmed(before);
-        assert_eq!(CommandId::STOP_TRACING.name(), Some("StopTracing"));
     }
 }

@@ -46,6 +46,8 @@ struct Known {
     pid: u64,
     idle: Option<(Wire, Option<Tap>)>,
     resumed: bool,
+    /// its resume is its owner's business, unless the port is closed
+    given_out: bool,
 }
 
 impl Table {
@@ -66,14 +68,14 @@ impl Table {
     /// A runtime has connected and said who it is.
     pub(super) fn arrive(self: &Arc<Self>, advertise: Advertise, wire: Wire, tap: Option<Tap>) {
         let mut state = self.lock();
-        let unwanted = state.resume_newcomers;
+        let (unwanted, closed) = (state.resume_newcomers, state.closed);
         let mut first = false;
         let known = state.runtimes.entry(advertise.cookie).or_insert_with(|| {
             first = true;
-            Known { pid: advertise.pid, idle: None, resumed: false }
+            Known { pid: advertise.pid, idle: None, resumed: false, given_out: false }
         });
         known.idle = Some((wire, tap));
-        let resume = unwanted && !known.resumed;
+        let resume = unwanted && !known.resumed && (closed || !known.given_out);
         if first && !unwanted {
             state.arrived.push_back(advertise);
         }
@@ -81,12 +83,17 @@ impl Table {
         self.changed.notify_all();
         if resume {
             // A failure leaves it as it was: it will connect again, and this happens again.
-            drop(self.line(advertise.cookie).resume());
+            drop(self.own_line(advertise.cookie).resume());
         }
     }
 
     pub(super) fn line(self: &Arc<Self>, cookie: Guid) -> Line {
-        Line { table: Arc::clone(self), cookie, _in_use: Arc::clone(&self.in_use) }
+        Line { table: Arc::clone(self), cookie, _in_use: Some(Arc::clone(&self.in_use)) }
+    }
+
+    /// A line of ours for a moment, which does not count as use.
+    fn own_line(self: &Arc<Self>, cookie: Guid) -> Line {
+        Line { table: Arc::clone(self), cookie, _in_use: None }
     }
 
     /// Whether no runtime of this port, and no session of one, is held by anybody.
@@ -99,7 +106,11 @@ impl Table {
         let nothing = |state: &mut State| state.arrived.is_empty();
         let waited = self.changed.wait_timeout_while(self.lock(), wait, nothing);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        state.arrived.pop_front()
+        let advertise = state.arrived.pop_front()?;
+        if let Some(known) = state.runtimes.get_mut(&advertise.cookie) {
+            known.given_out = true;
+        }
+        Some(advertise)
     }
 
     /// From now on whoever arrives is resumed; so is who has arrived and was not handed out.
@@ -127,7 +138,7 @@ impl Table {
     /// One that does not answer delays nobody else.
     fn resume_each(self: &Arc<Self>, cookies: Vec<Guid>) {
         let resumes = cookies.into_iter().map(|cookie| {
-            let line = self.line(cookie);
+            let line = self.own_line(cookie);
             std::thread::Builder::new().name("nettrace-resume".to_owned()).spawn(move || line.resume())
         });
         for resume in resumes.collect::<Vec<_>>().into_iter().flatten() {
@@ -148,7 +159,7 @@ impl Table {
 pub(crate) struct Line {
     table: Arc<Table>,
     cookie: Guid,
-    _in_use: Arc<()>,
+    _in_use: Option<Arc<()>>,
 }
 
 impl Line {
