@@ -236,11 +236,15 @@ impl Runtime {
     /// # Errors
     /// Those of [`Runtime::environment`].
     pub fn startup_of(&self, info: &ProcessInfo) -> Result<Startup, Error> {
+        // Whoever came to our port may wait for our resume, whatever its environment says by now.
+        if matches!(&self.route, Route::Line(line) if !line.is_resumed()) {
+            return Ok(startup_from(info, true));
+        }
         let environment = match self.environment() {
             Err(error) if error.is_unknown_command() => return Ok(Startup::PerhapsSuspended),
             result => result?,
         };
-        Ok(startup_from(info, &environment))
+        Ok(startup_from(info, told_to_suspend(&environment)))
     }
 
     /// Writes files for `perf`. First asks for version and state, since an 8 or 9 that still waits at
@@ -425,8 +429,8 @@ impl Runtime {
 
 /// Told to wait and without its assembly in the command line: suspended. A program in a single file never
 /// shows an assembly, hence the third answer.
-fn startup_from(info: &ProcessInfo, environment: &[Variable]) -> Startup {
-    if !told_to_suspend(environment) {
+fn startup_from(info: &ProcessInfo, told: bool) -> Startup {
+    if !told {
         return Startup::Running;
     }
     match info.entry_assembly.as_deref() {
@@ -496,12 +500,11 @@ mod tests {
             product_version: None,
             runtime_identifier: None,
         };
-        let told = environment("DOTNET_DiagnosticPorts", "a");
-        assert_eq!(startup_from(&info, &told), Startup::Suspended);
-        assert_eq!(startup_from(&info, &[]), Startup::Running);
+        assert_eq!(startup_from(&info, true), Startup::Suspended);
+        assert_eq!(startup_from(&info, false), Startup::Running);
         info.command_line.push_str(" /app/w8/workload.dll sleep 0");
-        assert_eq!(startup_from(&info, &told), Startup::Running);
+        assert_eq!(startup_from(&info, true), Startup::Running);
         info.entry_assembly = None;
-        assert_eq!(startup_from(&info, &told), Startup::PerhapsSuspended);
+        assert_eq!(startup_from(&info, true), Startup::PerhapsSuspended);
     }
 }

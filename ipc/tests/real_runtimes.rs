@@ -519,11 +519,16 @@ fn startup_is_traced_from_the_first_method() {
         let mut launched = Launch::new(command).deadlines(hasty()).spawn().unwrap();
         let arrival = launched.next(Duration::from_secs(20)).unwrap().unwrap();
         assert_eq!(Some(arrival.pid), launched.pid().map(u64::from));
-        assert_eq!(
-            arrival.runtime.startup().unwrap_or(Startup::Running),
-            Startup::Running,
-            "the variable is taken back"
+        let variables = arrival.runtime.environment().unwrap();
+        assert!(
+            !variables.iter().any(|variable| variable.name == "DOTNET_DiagnosticPorts"),
+            "it is taken back"
         );
+        assert_eq!(arrival.runtime.startup().unwrap(), Startup::Suspended);
+        if peer.major < 10 {
+            let perf_map = arrival.runtime.enable_perf_map(PerfMapType::PerfMap);
+            assert!(matches!(perf_map, Err(Error::Harmful { .. })));
+        }
         // JIT keyword, verbose: each method that is compiled.
         let runtime =
             Provider::new("Microsoft-Windows-DotNETRuntime").unwrap().keywords(0x10).level(Level::Verbose);

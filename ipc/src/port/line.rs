@@ -190,6 +190,11 @@ impl Line {
         self.set_resumed(false);
     }
 
+    /// Whether it was told to go on over this port.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.table.lock().runtimes.get(&self.cookie).is_some_and(|known| known.resumed)
+    }
+
     fn set_resumed(&self, resumed: bool) {
         if let Some(known) = self.table.lock().runtimes.get_mut(&self.cookie) {
             known.resumed = resumed;
