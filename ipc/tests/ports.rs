@@ -1,6 +1,7 @@
 //! Ports and launches, against fake runtimes.
 
 use std::io::{Read, Write};
+#[cfg(unix)]
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 

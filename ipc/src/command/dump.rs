@@ -144,7 +144,9 @@ impl Command for DumpRequest<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::golden::{hex, payload, unhex};
+    #[cfg(not(windows))]
+    use super::super::golden::hex;
+    use super::super::golden::{payload, unhex};
     use super::super::read_failure;
     use super::*;
     use crate::hresult::HResult;
