@@ -252,7 +252,9 @@ impl Losses {
         }
         self.end_run();
         let state = self.states.get(&thread).copied();
-        let last = state.filter(|state| !state.takes_any).map_or(0, |state| state.last);
+        // One that the point before this did not list had ended: it is another thread by now.
+        let is_same = |state: &State| !state.takes_any && state.seen.wrapping_add(1) >= self.points;
+        let last = state.filter(is_same).map_or(0, |state| state.last);
         let step = number.wrapping_sub(last);
         let is_ahead = step.cast_signed() > 0;
         if is_ahead && !state.is_some_and(|state| state.takes_any) {
