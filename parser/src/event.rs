@@ -7,10 +7,11 @@ use crate::block::stack::Stack;
 use crate::block::thread::Thread;
 use crate::block::trace::Trace;
 use crate::catalog::{self, CatalogEvent};
-use crate::clock::Clock;
 use crate::guid::Guid;
 use crate::payload::{Fields, Value};
+use crate::reader::{Context, Resolved};
 use crate::schema::Schema;
+use crate::tables::NO_SLOT;
 use crate::view::KnownProvider;
 use std::fmt;
 
@@ -19,21 +20,23 @@ use std::fmt;
 #[derive(Clone, Copy)]
 pub struct Event<'r> {
     pub(crate) header: &'r BlobHeader,
-    pub(crate) metadata: Option<&'r Metadata>,
-    pub(crate) thread: Option<&'r Thread>,
-    pub(crate) labels: Labels<'r>,
-    pub(crate) stack: Stack<'r>,
-    pub(crate) payload: &'r [u8],
-    pub(crate) offset: u64,
-    pub(crate) has_thread_rows: bool,
-    pub(crate) trace: &'r Trace,
-    pub(crate) clock: &'r Clock,
+    /// What the header's ids stood for when the event was met; `None`: what they stand for now.
+    pub(crate) resolved: Option<Resolved>,
+    pub(crate) context: &'r Context,
+    /// The stream's bytes from the payload on.
+    pub(crate) rest: &'r [u8],
+    pub(crate) payload_at: u64,
 }
 
 impl<'r> Event<'r> {
     /// The event's type; `None` when the stream does not define it.
+    #[inline]
     pub fn metadata(&self) -> Option<&'r Metadata> {
-        self.metadata
+        let slot = match self.resolved {
+            Some(resolved) => resolved.metadata,
+            None => self.context.tables.metadata.slot(u64::from(self.header.metadata_id)),
+        };
+        self.context.tables.metadata.row(slot)
     }
 
     /// The metadata id that the stream gives for the type.
@@ -43,32 +46,32 @@ impl<'r> Event<'r> {
 
     /// Provider name; empty when the type is not defined.
     pub fn provider(&self) -> &'r str {
-        self.metadata.map_or("", |metadata| &metadata.provider)
+        self.metadata().map_or("", |metadata| &metadata.provider)
     }
 
     /// The provider, if it is one that [views](crate::view) know.
     #[inline]
     pub fn known_provider(&self) -> KnownProvider {
-        self.metadata.map_or(KnownProvider::Other, |metadata| metadata.known_provider)
+        self.metadata().map_or(KnownProvider::Other, |metadata| metadata.known_provider)
     }
 
     /// Event name; empty for native runtime events, and when the type is not defined.
     pub fn name(&self) -> &'r str {
-        self.metadata.map_or("", |metadata| &metadata.name)
+        self.metadata().map_or("", |metadata| &metadata.name)
     }
 
     /// Event id within the provider; 0 when the type is not defined.
     pub fn id(&self) -> u32 {
-        self.metadata.map_or(0, |metadata| metadata.event_id)
+        self.metadata().map_or(0, |metadata| metadata.event_id)
     }
 
     /// Event version: the event's label, else the type's.
     pub fn version(&self) -> u32 {
-        self.version_label().unwrap_or_else(|| self.metadata.map_or(0, |metadata| metadata.version))
+        self.version_label().unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.version))
     }
 
     fn version_label(&self) -> Option<u32> {
-        self.labels.last(|label| match label {
+        self.labels().last(|label| match label {
             Label::Version(version) => Some(u32::from(version)),
             _ => None,
         })
@@ -76,30 +79,30 @@ impl<'r> Event<'r> {
 
     /// Level, 0 log always to 5 verbose: the event's label, else the type's.
     pub fn level(&self) -> u32 {
-        let label = self.labels.last(|label| match label {
+        let label = self.labels().last(|label| match label {
             Label::Level(level) => Some(u32::from(level)),
             _ => None,
         });
-        label.unwrap_or_else(|| self.metadata.map_or(0, |metadata| metadata.level))
+        label.unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.level))
     }
 
     /// Keywords: the event's label, else the type's.
     pub fn keywords(&self) -> u64 {
-        let label = self.labels.last(|label| match label {
+        let label = self.labels().last(|label| match label {
             Label::Keywords(keywords) => Some(keywords),
             _ => None,
         });
-        label.unwrap_or_else(|| self.metadata.map_or(0, |metadata| metadata.keywords))
+        label.unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.keywords))
     }
 
     /// Opcode as stored: the event's label, else the type's. `None`: the stream does not say; see
     /// [`Event::implied_opcode`].
     pub fn opcode(&self) -> Option<u8> {
-        let label = self.labels.last(|label| match label {
+        let label = self.labels().last(|label| match label {
             Label::Opcode(opcode) => Some(opcode),
             _ => None,
         });
-        label.or_else(|| self.metadata.and_then(|metadata| metadata.opcode))
+        label.or_else(|| self.metadata().and_then(|metadata| metadata.opcode))
     }
 
     /// The opcode that the name implies when none is stored: 1 for a name that ends in `Start`,
@@ -121,15 +124,22 @@ impl<'r> Event<'r> {
 
     /// OS id of the thread the event is about; `None` when unknown (version 6).
     pub fn thread_id(&self) -> Option<u64> {
-        if self.has_thread_rows {
-            return self.thread.and_then(|thread| thread.os_thread_id);
+        if self.context.is_v6() {
+            return self.thread().and_then(|thread| thread.os_thread_id);
         }
         Some(self.header.thread)
     }
 
     /// The thread's row (version 6).
     pub fn thread(&self) -> Option<&'r Thread> {
-        self.thread
+        if !self.context.is_v6() {
+            return None;
+        }
+        let slot = match self.resolved {
+            Some(resolved) => resolved.thread,
+            None => self.context.tables.threads.slot(self.header.thread),
+        };
+        self.context.tables.threads.row(slot)
     }
 
     /// Id (versions 3 to 5) or index (version 6) of the thread that wrote the event.
@@ -139,8 +149,8 @@ impl<'r> Event<'r> {
 
     /// OS id of the process the event is about: the thread's, else the traced process.
     pub fn process_id(&self) -> Option<u64> {
-        let of_thread = self.thread.and_then(|thread| thread.process_id);
-        of_thread.or(self.trace.process_id.map(u64::from))
+        let of_thread = self.thread().and_then(|thread| thread.process_id);
+        of_thread.or(self.context.trace.process_id.map(u64::from))
     }
 
     /// Processor the event was written on; `None` when unknown, as runtimes on Linux leave it.
@@ -168,17 +178,17 @@ impl<'r> Event<'r> {
     /// has no frequency.
     #[inline]
     pub fn nanos(&self) -> Option<i64> {
-        self.clock.nanos_since_start(self.header.timestamp)
+        self.context.clock.nanos_since_start(self.header.timestamp)
     }
 
-    /// UTC as nanoseconds since 1970-01-01; see [`Clock::unix_nanos`].
+    /// UTC as nanoseconds since 1970-01-01; see [`Clock::unix_nanos`](crate::Clock::unix_nanos).
     pub fn unix_nanos(&self) -> Option<i128> {
-        self.clock.unix_nanos(self.header.timestamp)
+        self.context.clock.unix_nanos(self.header.timestamp)
     }
 
     /// Activity id, if there is one that is not zero.
     pub fn activity_id(&self) -> Option<Guid> {
-        let label = self.labels.last(|label| match label {
+        let label = self.labels().last(|label| match label {
             Label::ActivityId(id) => Some(id),
             _ => None,
         });
@@ -187,7 +197,7 @@ impl<'r> Event<'r> {
 
     /// Related activity id, if there is one that is not zero.
     pub fn related_activity_id(&self) -> Option<Guid> {
-        let label = self.labels.last(|label| match label {
+        let label = self.labels().last(|label| match label {
             Label::RelatedActivityId(id) => Some(id),
             _ => None,
         });
@@ -196,7 +206,7 @@ impl<'r> Event<'r> {
 
     /// W3C trace id, by label (version 6).
     pub fn trace_id(&self) -> Option<TraceId> {
-        self.labels.last(|label| match label {
+        self.labels().last(|label| match label {
             Label::TraceId(id) => Some(id),
             _ => None,
         })
@@ -204,27 +214,48 @@ impl<'r> Event<'r> {
 
     /// W3C span id, by label (version 6).
     pub fn span_id(&self) -> Option<u64> {
-        self.labels.last(|label| match label {
+        self.labels().last(|label| match label {
             Label::SpanId(id) => Some(id),
             _ => None,
         })
     }
 
     /// All labels (version 6).
+    #[inline]
     pub fn labels(&self) -> Labels<'r> {
-        self.labels
+        let slot = match self.resolved {
+            Some(resolved) => resolved.labels,
+            None if self.header.label_list == 0 => NO_SLOT,
+            None => self.context.tables.labels.slot(self.header.label_list),
+        };
+        if slot == NO_SLOT {
+            return Labels::default();
+        }
+        Labels::new(self.context.tables.labels.row(slot).unwrap_or_default())
     }
 
     /// The stack, innermost frame first; empty when there is none.
     #[inline]
     pub fn stack(&self) -> Stack<'r> {
-        self.stack
+        let bytes = if self.context.is_v3() {
+            // Behind the payload: u32 size, then so many bytes.
+            let stack = self.rest.get(self.header.payload_size as usize + 4..);
+            stack.and_then(|rest| rest.get(..self.header.stack as usize))
+        } else {
+            let slot = match self.resolved {
+                Some(resolved) => resolved.stack,
+                None if self.header.stack == 0 => NO_SLOT,
+                None => self.context.tables.stacks.slot(self.header.stack),
+            };
+            self.context.tables.stacks.row(slot)
+        };
+        Stack::new(bytes.unwrap_or_default(), self.context.trace.pointer_size)
     }
 
     /// The payload's bytes.
     #[inline]
     pub fn payload(&self) -> &'r [u8] {
-        self.payload
+        self.rest.get(..self.header.payload_size as usize).unwrap_or_default()
     }
 
     /// The payload's schema: the catalog's for events that the stream does not describe, else the
@@ -232,13 +263,13 @@ impl<'r> Event<'r> {
     pub fn schema(&self) -> Option<&'r Schema> {
         match self.catalog() {
             Some(known) => Some(known.schema()),
-            None => self.metadata.map(|metadata| &metadata.schema),
+            None => self.metadata().map(|metadata| &metadata.schema),
         }
     }
 
     /// The event in the built-in catalog, if its layout is taken from there.
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
-        let metadata = self.metadata?;
+        let metadata = self.metadata()?;
         match self.version_label() {
             // Version 6: one description may stand for several versions of an event.
             Some(version) => catalog::for_event(metadata, version),
@@ -249,8 +280,8 @@ impl<'r> Event<'r> {
     /// The payload's fields, in payload order.
     pub fn fields(&self) -> Fields<'r> {
         match self.schema() {
-            Some(schema) => Fields::new(schema, self.payload, self.trace.pointer_size),
-            None => Fields::undescribed(self.payload, self.trace.pointer_size),
+            Some(schema) => Fields::new(schema, self.payload(), self.context.trace.pointer_size),
+            None => Fields::undescribed(self.payload(), self.context.trace.pointer_size),
         }
     }
 
@@ -261,17 +292,17 @@ impl<'r> Event<'r> {
 
     /// Stream offset of the event blob's first byte.
     pub fn offset(&self) -> u64 {
-        self.offset
+        self.payload_at - u64::from(self.header.header_size)
     }
 
     /// Stream offset of the payload's first byte.
     pub fn payload_offset(&self) -> u64 {
-        self.offset.saturating_add(u64::from(self.header.header_size))
+        self.payload_at
     }
 
     /// What the session was.
     pub fn session(&self) -> &'r Trace {
-        self.trace
+        &self.context.trace
     }
 }
 
@@ -285,7 +316,7 @@ impl fmt::Debug for Event<'_> {
             self.name(),
             self.timestamp_ticks(),
             self.thread_id(),
-            self.payload.len()
+            self.payload().len()
         )
     }
 }

@@ -6,6 +6,7 @@
 
 mod id_table;
 
+use crate::blob::BlobHeader;
 use crate::block::metadata::Metadata;
 use crate::block::thread::Thread;
 use id_table::IdTable;
@@ -44,6 +45,12 @@ impl<T> Table<T> {
     #[inline]
     pub(crate) fn slot(&self, id: u64) -> Slot {
         self.ids.get(id)
+    }
+
+    /// Whether the id is surely defined; `false` says nothing.
+    #[inline(always)]
+    pub(crate) fn covers(&self, id: u64) -> bool {
+        self.ids.covers(id)
     }
 
     /// The row of a slot.
@@ -137,6 +144,11 @@ impl ByteTable {
         self.spans.slot(u64::from(id))
     }
 
+    #[inline(always)]
+    pub(crate) fn covers(&self, id: u32) -> bool {
+        self.spans.covers(u64::from(id))
+    }
+
     #[inline]
     pub(crate) fn row(&self, slot: Slot) -> Option<&[u8]> {
         let (at, length) = *self.spans.row(slot)?;
@@ -190,6 +202,17 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
+    /// Whether all that an event refers to is surely defined; `false` says nothing.
+    #[inline(always)]
+    pub(crate) fn cover(&self, header: &BlobHeader, has_thread_rows: bool) -> bool {
+        self.metadata.covers(u64::from(header.metadata_id))
+            && (header.stack == 0 || self.stacks.covers(header.stack))
+            && (!has_thread_rows
+                || self.threads.covers(header.thread)
+                    && (header.capture_thread == header.thread || self.threads.covers(header.capture_thread))
+                    && (header.label_list == 0 || self.labels.covers(header.label_list)))
+    }
+
     /// What a sequence point forgets (format.md 9.4, steps 3 and 4). Nothing may wait for its turn
     /// when this is called.
     pub(crate) fn pass_sequence_point(&mut self, forget_threads: bool, forget_metadata: bool) {

@@ -51,7 +51,7 @@ const SIGNATURES: [&str; 8] = [
     "instance int32  ()",
     "void  (class System.IServiceProvider,int32)",
     "instance void  (value class System.ReadOnlySpan`1<wchar>,int32,int32)",
-    "bool  (!!0&,!!1&)",
+    "bool  (!!0&,!!1&,class System.String)",
     "class System.String  (int64)",
 ];
 

@@ -5,7 +5,7 @@ use crate::block::BlockKind;
 use crate::damage::Class;
 use crate::error::{Error, Fault};
 use crate::format::fastserial::{self, FirstType, ObjectEnd};
-use crate::format::{Detected, Frame, Framed, Version, detect, v6};
+use crate::format::{Detected, Frame, Framed, Version, detect, needed_to_name, v6};
 use crate::source::Source;
 
 /// What the next step does.
@@ -115,7 +115,16 @@ impl<S: Source> Reader<S> {
                     self.fail(end, "stream header", Fault::HeaderTruncated);
                 }
             }
-            Detected::Broken { at, fault } => self.fail(at, "stream header", fault),
+            Detected::Broken { at, fault } => {
+                // The same input gets the same name, however it comes in pieces.
+                if matches!(fault, Fault::Foreign(_))
+                    && let Some(bytes) = needed_to_name(self.source.bytes())
+                    && self.source.fill(bytes as u64)?
+                {
+                    return Ok(());
+                }
+                self.fail(at, "stream header", fault);
+            }
         }
         Ok(())
     }
@@ -286,7 +295,7 @@ impl<S: Source> Reader<S> {
                 let content = body_of(&self.source, &frame);
                 self.state.open_events(frame, content);
                 self.phase = Phase::Rows;
-                None
+                self.gives_blocks.then_some(Step::Block(frame))
             }
             BlockKind::SequencePoint => {
                 self.phase = Phase::SequencePoint(frame);
@@ -461,7 +470,9 @@ impl<S: Source> Reader<S> {
             let window = self.window_from(search.at);
             let ahead = usize::try_from(wanted - search.at).unwrap_or(usize::MAX);
             let searched = window.get(..ahead.saturating_add(fastserial::FOUND_HEADER)).unwrap_or(window);
-            if let Some(found) = fastserial::find(searched) {
+            // What begins behind a block above the limit is the next object, and not lost with it.
+            let is_lost = |found: &usize| search.skipping.is_none() || *found < ahead;
+            if let Some(found) = fastserial::find(searched).filter(is_lost) {
                 let position = search.at + found as u64;
                 self.report_search(&search, position);
                 self.position = position;

@@ -14,6 +14,8 @@ pub(super) struct IdTable {
     /// Id of `dense[0]`: the first id that was inserted.
     base: u64,
     dense: Vec<Slot>,
+    /// So many ids from `base` on are defined without a hole.
+    gapless: u64,
     sparse: HashMap<u64, Slot>,
     count: usize,
 }
@@ -30,6 +32,12 @@ impl IdTable {
     #[cold]
     fn get_sparse(&self, id: u64) -> Slot {
         if self.sparse.is_empty() { NO_SLOT } else { self.sparse.get(&id).copied().unwrap_or(NO_SLOT) }
+    }
+
+    /// Whether the id is surely defined, without looking at its slot. `false` says nothing.
+    #[inline(always)]
+    pub(super) fn covers(&self, id: u64) -> bool {
+        id.wrapping_sub(self.base) < self.gapless
     }
 
     pub(super) fn len(&self) -> usize {
@@ -53,6 +61,9 @@ impl IdTable {
             if let Some(place) = self.dense.get_mut(index) {
                 *place = slot;
             }
+            if index as u64 == self.gapless {
+                self.gapless += 1;
+            }
             // An id that went to the map when it was far away must not be found there again.
             if !self.sparse.is_empty() {
                 self.sparse.remove(&id);
@@ -67,6 +78,7 @@ impl IdTable {
             return false;
         }
         self.count -= 1;
+        self.gapless = self.gapless.min(id.wrapping_sub(self.base));
         let index = usize::try_from(id.wrapping_sub(self.base)).ok();
         match index.and_then(|index| self.dense.get_mut(index)).filter(|slot| **slot != NO_SLOT) {
             Some(slot) => *slot = NO_SLOT,
@@ -80,6 +92,7 @@ impl IdTable {
     pub(super) fn clear(&mut self) {
         self.dense.clear();
         self.sparse.clear();
+        self.gapless = 0;
         self.count = 0;
     }
 
@@ -93,6 +106,7 @@ impl IdTable {
             *slot = NO_SLOT;
         }
         self.sparse.retain(|_, slot| keep(*slot));
+        self.gapless = self.dense.iter().take_while(|slot| **slot != NO_SLOT).count() as u64;
         self.count = self.slots().count();
     }
 
@@ -126,12 +140,14 @@ mod tests {
         for (slot, id) in ids.into_iter().enumerate() {
             assert_eq!(table.get(id), slot as Slot);
         }
+        assert!(table.covers(5) && table.covers(8) && !table.covers(9) && !table.covers(4));
         assert_eq!((table.get(9), table.len()), (NO_SLOT, ids.len()));
         table.insert(6, 60);
         assert_eq!((table.get(6), table.len()), (60, ids.len()));
         for id in ids {
             assert!(table.remove(id) && !table.remove(id));
             assert_eq!(table.get(id), NO_SLOT);
+            assert!(!table.covers(id));
         }
         assert_eq!(table.len(), 0);
     }
