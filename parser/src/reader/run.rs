@@ -3,7 +3,7 @@
 use super::apply::State;
 use super::context::Context;
 use super::cursor::Encoding;
-use crate::blob::{BlobHeader, Extent, WINDOW, compressed_v4, compressed_v6, quick_v4, quick_v6};
+use crate::blob::{BlobHeader, Extent, compressed_v4, compressed_v6, quick_v4, quick_v6};
 
 /// Receives events. Methods are inlined into the loop over a block, which closures passed through
 /// several layers would not be.
