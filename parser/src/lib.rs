@@ -50,7 +50,7 @@ pub use guid::Guid;
 pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]
-pub use mapping::Mapping;
+pub use mapping::{MappedFile, Mapping};
 pub use order::TimeOrdered;
 pub use payload::{Array, DateTime, Decimal, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value};
 pub use reader::Reader;

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::loss;
 use crate::reader::{Context, PlannedBlock, Reader, Step};
-use crate::source::Whole;
+use crate::source::Source;
 
 /// Event blocks of a stretch without sequence point, and all that is needed to read them.
 #[derive(Debug)]
@@ -31,8 +31,8 @@ const PORTION_BYTES: u64 = 1 << 20;
 
 /// Walks the stream block by block.
 #[derive(Debug)]
-pub(super) struct Index<'d> {
-    reader: Reader<Whole<&'d [u8]>>,
+pub(super) struct Index<S> {
+    reader: Reader<S>,
     blocks: Vec<PlannedBlock>,
     bytes: u64,
     /// Regions may be cut between blocks: their events need not be sorted.
@@ -40,9 +40,9 @@ pub(super) struct Index<'d> {
     is_ended: bool,
 }
 
-impl<'d> Index<'d> {
-    pub(super) fn new(bytes: &'d [u8], limits: Limits, may_cut: bool) -> Index<'d> {
-        let reader = Reader::index(Whole::new(bytes), limits);
+impl<S: Source> Index<S> {
+    pub(super) fn new(source: S, limits: Limits, may_cut: bool) -> Index<S> {
+        let reader = Reader::index(source, limits);
         Index { reader, blocks: Vec::new(), bytes: 0, may_cut, is_ended: false }
     }
 
@@ -104,7 +104,7 @@ impl<'d> Index<'d> {
         self.reader.state_mut().losses.take_log()
     }
 
-    pub(super) fn into_reader(self) -> Reader<Whole<&'d [u8]>> {
+    pub(super) fn into_reader(self) -> Reader<S> {
         self.reader
     }
 }

@@ -167,16 +167,31 @@ pub fn read_slice<'d, T: Send>(
     bytes: &'d [u8],
     options: Options,
     work: impl Fn(&mut Region<'_, Whole<&'d [u8]>>) -> Result<T, Error> + Sync,
+    collect: impl FnMut(T) -> ControlFlow<()>,
+) -> Result<Outcome, Error> {
+    read(|| Whole::new(bytes), options, work, collect)
+}
+
+/// The same for a stream of which any number of threads can have a source of their own, such as
+/// [`MappedFile::reopened`](crate::MappedFile::reopened). Each source begins at the stream's first
+/// byte.
+///
+/// # Errors
+/// As [`Reader::next_event`](crate::Reader::next_event).
+pub fn read<S: Source, T: Send>(
+    source: impl Fn() -> S + Sync,
+    options: Options,
+    work: impl Fn(&mut Region<'_, S>) -> Result<T, Error> + Sync,
     mut collect: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     let mut done = 0;
     if options.threads > 1 {
-        match workers::read(bytes, options, &work, &mut collect)? {
-            workers::End::Whole(outcome) => return Ok(outcome),
+        match workers::read(&source, options, &work, &mut collect)? {
+            workers::End::Whole(outcome) => return Ok(*outcome),
             workers::End::Irregular { events } => done = events,
         }
     }
-    let reader = Reader::with_limits(Whole::new(bytes), options.limits);
+    let reader = Reader::with_limits(source(), options.limits);
     in_one_thread(reader, options.order, done, &work, &mut collect)
 }
 

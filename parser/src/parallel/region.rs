@@ -10,15 +10,15 @@ use crate::source::Source;
 /// A reader in one of the two orders.
 #[derive(Debug)]
 pub(super) enum Events<S> {
-    File(Reader<S>),
-    Time(TimeOrdered<S>),
+    File(Box<Reader<S>>),
+    Time(Box<TimeOrdered<S>>),
 }
 
 impl<S: Source> Events<S> {
     pub(super) fn new(reader: Reader<S>, order: Order) -> Events<S> {
         match order {
-            Order::File => Events::File(reader),
-            Order::Time => Events::Time(reader.time_ordered()),
+            Order::File => Events::File(Box::new(reader)),
+            Order::Time => Events::Time(Box::new(reader.time_ordered())),
         }
     }
 
@@ -46,7 +46,7 @@ impl<S: Source> Events<S> {
 
     pub(super) fn into_reader(self) -> (Reader<S>, u64) {
         match self {
-            Events::File(reader) => (reader, 0),
+            Events::File(reader) => (*reader, 0),
             Events::Time(ordered) => {
                 let out_of_order = ordered.out_of_order();
                 (ordered.into_reader(), out_of_order)

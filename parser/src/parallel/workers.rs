@@ -6,7 +6,7 @@ use super::{Options, Order, Outcome};
 use crate::error::Error;
 use crate::loss;
 use crate::reader::Reader;
-use crate::source::Whole;
+use crate::source::Source;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 /// How reading with several threads ended.
 pub(super) enum End {
     /// With the stream's end, or because the collector stopped it.
-    Whole(Outcome),
+    Whole(Box<Outcome>),
     /// So many events were collected; the rest is for one thread.
     Irregular { events: u64 },
 }
@@ -34,10 +34,10 @@ struct Done<T> {
 /// Regions on their way, per thread: one that is read, one that is ready to be.
 const REGIONS_PER_THREAD: u64 = 2;
 
-pub(super) fn read<'d, T: Send>(
-    bytes: &'d [u8],
+pub(super) fn read<S: Source, T: Send>(
+    source: &(impl Fn() -> S + Sync),
     options: Options,
-    work: &(impl Fn(&mut Region<'_, Whole<&'d [u8]>>) -> Result<T, Error> + Sync),
+    work: &(impl Fn(&mut Region<'_, S>) -> Result<T, Error> + Sync),
     collect: &mut impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<End, Error> {
     let (to_workers, jobs) = channel::<(u64, Box<Job>)>();
@@ -46,27 +46,27 @@ pub(super) fn read<'d, T: Send>(
     std::thread::scope(|scope| {
         for _ in 0..options.threads {
             let (jobs, to_collector) = (&jobs, to_collector.clone());
-            scope.spawn(move || worker(bytes, options, jobs, &to_collector, work));
+            scope.spawn(move || worker(source, options, jobs, &to_collector, work));
         }
         drop(to_collector);
         // Workers end when nothing can be sent to them any more, which is when this returns.
-        Collector::new(bytes, options, to_workers).run(&results, collect)
+        Collector::new(source(), options, to_workers).run(&results, collect)
     })
 }
 
 /// Reads one region after the other.
-fn worker<'d, T>(
-    bytes: &'d [u8],
+fn worker<S: Source, T>(
+    source: &impl Fn() -> S,
     options: Options,
     jobs: &Mutex<Receiver<(u64, Box<Job>)>>,
     results: &Sender<Done<T>>,
-    work: &impl Fn(&mut Region<'_, Whole<&'d [u8]>>) -> Result<T, Error>,
+    work: &impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
 ) {
     loop {
         // A worker that panicked leaves the queue as it was.
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((number, job)) = job else { return };
-        let reader = Reader::planned(Whole::new(bytes), options.limits, job.context, job.blocks);
+        let reader = Reader::planned(source(), options.limits, job.context, job.blocks);
         let mut events = Events::new(reader, options.order);
         let mut region = Region::new(&mut events, u64::MAX);
         let made = work(&mut region);
@@ -92,8 +92,8 @@ fn worker<'d, T>(
 }
 
 /// Finds regions, hands them out, and takes back what was made of them.
-struct Collector<'d> {
-    index: Index<'d>,
+struct Collector<S> {
+    index: Index<S>,
     options: Options,
     to_workers: Sender<(u64, Box<Job>)>,
     /// What the count of losses must be told before each region, by its number.
@@ -105,10 +105,10 @@ struct Collector<'d> {
     youngest: u64,
 }
 
-impl<'d> Collector<'d> {
-    fn new(bytes: &'d [u8], options: Options, to_workers: Sender<(u64, Box<Job>)>) -> Collector<'d> {
+impl<S: Source> Collector<S> {
+    fn new(source: S, options: Options, to_workers: Sender<(u64, Box<Job>)>) -> Collector<S> {
         Collector {
-            index: Index::new(bytes, options.limits, options.order == Order::File),
+            index: Index::new(source, options.limits, options.order == Order::File),
             options,
             to_workers,
             before: BTreeMap::new(),
@@ -156,7 +156,7 @@ impl<'d> Collector<'d> {
                 self.events += done.events;
                 self.youngest = self.youngest.max(done.youngest);
                 if collect(done.made?).is_break() {
-                    return Ok(End::Whole(self.outcome()));
+                    return Ok(End::Whole(Box::new(self.outcome())));
                 }
             }
         }
@@ -168,7 +168,7 @@ impl<'d> Collector<'d> {
         if !self.losses.replay(&steps, is_v6, self.options.limits.table_rows) {
             return Ok(End::Irregular { events: self.events });
         }
-        Ok(End::Whole(self.outcome()))
+        Ok(End::Whole(Box::new(self.outcome())))
     }
 
     /// Counts a region's losses; `false` if the region cannot be taken as it is.

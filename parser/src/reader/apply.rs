@@ -395,12 +395,13 @@ impl State {
         let pointer_size = self.context.trace.pointer_size;
         let limit = self.limits.table_bytes;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
-        if let Ok((_, (first_id, _))) = stack::header(content) {
+        if let Ok((_, (first_id, _))) = stack::header(content)
+            && self.blocks_were_lost
+            && self.context.tables.stacks.is_defined(first_id)
+        {
             // Runtimes start over only at a sequence point: it must have been among what was lost.
-            if self.blocks_were_lost && self.context.tables.stacks.is_defined(first_id) {
-                damage.note(0, "stack block", Fault::StaleTable);
-                self.context.tables.stacks.forget_ids();
-            }
+            damage.note(0, "stack block", Fault::StaleTable);
+            self.context.tables.stacks.forget_ids();
         }
         let (stacks, mut rows) = (&mut self.context.tables.stacks, 0);
         stack::block(content, pointer_size, &mut damage, |id, bytes, at, damage| {
@@ -419,11 +420,12 @@ impl State {
     fn read_labels(&mut self, frame: Frame, content: &[u8]) {
         let limit = self.limits.table_bytes;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
-        if let Ok((_, (first_id, _))) = label_list::header(content) {
-            if self.blocks_were_lost && self.context.tables.labels.is_defined(first_id) {
-                damage.note(0, "label list block", Fault::StaleTable);
-                self.context.tables.labels.forget_ids();
-            }
+        if let Ok((_, (first_id, _))) = label_list::header(content)
+            && self.blocks_were_lost
+            && self.context.tables.labels.is_defined(first_id)
+        {
+            damage.note(0, "label list block", Fault::StaleTable);
+            self.context.tables.labels.forget_ids();
         }
         let (labels, mut rows) = (&mut self.context.tables.labels, 0);
         label_list::block(content, &mut damage, |id, bytes, at, damage| {

@@ -94,7 +94,7 @@ impl<S: Source> Reader<S> {
                 Phase::Skip { frame, at } => self.skip(frame, at)?,
                 Phase::Search(search) => self.search(search)?,
                 Phase::Tail { from, at } => self.tail(from, at)?,
-                Phase::Planned => self.planned_block(),
+                Phase::Planned => self.planned_block()?,
                 Phase::End => return Ok(Step::End),
                 Phase::Failed { .. } => return Err(self.phase.again()),
             }
@@ -336,20 +336,27 @@ impl<S: Source> Reader<S> {
     }
 
     /// Opens the next block of a plan.
-    fn planned_block(&mut self) {
-        let Scope::Planned { blocks, next } = &mut self.scope else {
+    fn planned_block(&mut self) -> Result<(), Error> {
+        let Scope::Planned { blocks, next } = &self.scope else {
             self.phase = Phase::End;
-            return;
+            return Ok(());
         };
-        let Some(block) = blocks.get(*next).copied() else {
+        let (place, Some(block)) = (*next, blocks.get(*next).copied()) else {
             self.phase = Phase::End;
-            return;
+            return Ok(());
         };
-        *next += 1;
+        let start = block.frame.body.start;
+        self.source.release(self.keep_from.map_or(start, |keep| keep.min(start)));
+        // It was there when it was found; a file that shrank since gives what is left.
+        self.source.fill(block.frame.body_end())?;
+        if let Scope::Planned { next, .. } = &mut self.scope {
+            *next = place + 1;
+        }
         self.state.context.tables.covered = block.covered;
         let content = body_of(&self.source, &block.frame);
         self.state.open_events(block.frame, content);
         self.phase = Phase::Rows;
+        Ok(())
     }
 
     /// All that could be read of a block was read.
