@@ -134,7 +134,12 @@ impl<R: Read> Buffered<R> {
         if self.buffer.len() < needed {
             // Doubling would waste up to as much again; a quarter keeps moves rare enough.
             let room = needed.max(self.buffer.len() + self.buffer.len() / 4);
-            self.buffer.resize(room, 0);
+            if self.buffer.is_empty() {
+                // The allocator has zeros.
+                self.buffer = vec![0; room];
+            } else {
+                self.buffer.resize(room, 0);
+            }
         }
     }
 }
