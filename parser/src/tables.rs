@@ -59,6 +59,13 @@ impl<T> Table<T> {
         self.row(self.slot(id))
     }
 
+    /// The rows that ids stand for now, in the order in which they were defined.
+    pub(crate) fn live(&self) -> impl Iterator<Item = &T> {
+        let mut slots: Vec<Slot> = self.ids.slots().map(|slot| slot.wrapping_sub(self.first)).collect();
+        slots.sort_unstable();
+        slots.into_iter().filter_map(|index| self.rows.get(index as usize))
+    }
+
     /// Gives `id` a new row. `true`: the table was full, and the oldest half of it is gone.
     pub(crate) fn define(&mut self, id: u64, row: T, limit: usize) -> bool {
         let is_full = self.rows.len() >= limit.max(2);

@@ -8,7 +8,7 @@ pub(crate) use gzip::UnpackFault;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use gzip::Unpack;
-use nettrace_parser::{Buffered, Mapping, Source, Whole};
+use nettrace_parser::{Buffered, MappedFile, Source};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -27,7 +27,7 @@ pub(crate) struct Input {
 
 /// One source of two: the reader behind it is compiled once, and chooses by a branch.
 enum Bytes {
-    Mapped(Whole<Mapping>),
+    Mapped(MappedFile),
     Read(Buffered<Box<dyn Read>>),
 }
 
@@ -46,9 +46,9 @@ impl Input {
         let is_plain = !gzip::is_gzip(&head);
         if is_mapped && is_plain && whole.is_some_and(|bytes| bytes > 0) {
             // A file system that cannot map can still be read.
-            if let Ok(mapping) = Mapping::open(path) {
+            if let Ok(mapped) = MappedFile::open(path) {
                 return Ok(Input {
-                    bytes: Bytes::Mapped(Whole::new(mapping)),
+                    bytes: Bytes::Mapped(mapped),
                     progress,
                     whole,
                     consumed: Rc::default(),
@@ -99,7 +99,7 @@ impl Source for Input {
     #[inline]
     fn start(&self) -> u64 {
         match &self.bytes {
-            Bytes::Mapped(whole) => whole.start(),
+            Bytes::Mapped(mapped) => mapped.start(),
             Bytes::Read(buffered) => buffered.start(),
         }
     }
@@ -107,16 +107,16 @@ impl Source for Input {
     #[inline]
     fn bytes(&self) -> &[u8] {
         match &self.bytes {
-            Bytes::Mapped(whole) => whole.bytes(),
+            Bytes::Mapped(mapped) => mapped.bytes(),
             Bytes::Read(buffered) => buffered.bytes(),
         }
     }
 
     fn fill(&mut self, end: u64) -> io::Result<bool> {
         let filled = match &mut self.bytes {
-            Bytes::Mapped(whole) => {
+            Bytes::Mapped(mapped) => {
                 self.consumed.set(end);
-                whole.fill(end)
+                mapped.fill(end)
             }
             Bytes::Read(buffered) => buffered.fill(end),
         };
@@ -126,7 +126,7 @@ impl Source for Input {
 
     fn release(&mut self, before: u64) {
         match &mut self.bytes {
-            Bytes::Mapped(whole) => whole.release(before),
+            Bytes::Mapped(mapped) => mapped.release(before),
             Bytes::Read(buffered) => buffered.release(before),
         }
     }

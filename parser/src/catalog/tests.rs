@@ -22,6 +22,7 @@ fn metadata(provider: &str, event_id: u32, name: &str, version: u32, fields: &[F
         extra: None,
         catalog: None,
         known_provider: crate::view::KnownProvider::of_name(provider),
+        serial: Default::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::cursor::{Cursor, Encoding};
 use crate::blob::BlobHeader;
 use crate::block::event::header as event_block_header;
 use crate::block::label_list;
-use crate::block::metadata::{self, Metadata};
+use crate::block::metadata::{self, Metadata, Serial};
 use crate::block::stack;
 use crate::block::trace::{self, Trace};
 use crate::block::{BlockKind, sequence_point, thread};
@@ -527,6 +527,7 @@ fn define(
         Some(_) => damage.note(at, "metadata id", Fault::Redefined(id)),
         None => {}
     }
+    metadata.serial = Serial::next();
     if Arc::make_mut(&mut tables.metadata).define(id, metadata, limit) {
         damage.note(at, "metadata id", Fault::TableLimit);
     }

@@ -17,6 +17,7 @@ mod scope;
 use crate::blob::BlobHeader;
 use crate::block::Block;
 use crate::block::BlockKind;
+use crate::block::metadata::Metadata;
 use crate::block::trace::Trace;
 use crate::damage::Damage;
 use crate::error::Error;
@@ -268,6 +269,21 @@ impl<S: Source> Reader<S> {
     /// Where the stream ended, once it has: behind its end mark, or where the bytes ran out.
     pub fn end_offset(&self) -> Option<u64> {
         self.state.end_offset
+    }
+
+    /// The event types that are defined at this point of the stream, in the order of their
+    /// definition; also those without events.
+    ///
+    /// ```
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+    /// while reader.next_event()?.is_some() {}
+    /// let names: Vec<&str> = reader.event_types().map(|metadata| &*metadata.name).collect();
+    /// assert_eq!(names, ["Hi", "Go"]);
+    /// # Ok::<(), nettrace_parser::Error>(())
+    /// ```
+    pub fn event_types(&self) -> impl Iterator<Item = &Metadata> {
+        self.state.context.tables.metadata.live()
     }
 
     /// Events that the stream's numbers prove to be missing; nothing is known for version 3.
