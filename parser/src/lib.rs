@@ -52,7 +52,9 @@ pub use loss::Losses;
 #[cfg(feature = "mmap")]
 pub use mapping::{MappedFile, Mapping};
 pub use order::TimeOrdered;
-pub use payload::{Array, DateTime, Decimal, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value};
+pub use payload::{
+    Array, DateTime, Decimal, Elements, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value,
+};
 pub use reader::Reader;
 pub use schema::{Count, Field, FieldType, Schema, ValueMap};
 pub use source::{Buffered, Source, Span, Whole};
