@@ -6,7 +6,7 @@ use crate::block::metadata::Metadata;
 use crate::block::stack::Stack;
 use crate::block::thread::Thread;
 use crate::block::trace::Trace;
-use crate::catalog::CatalogEvent;
+use crate::catalog::{self, CatalogEvent};
 use crate::clock::Clock;
 use crate::guid::Guid;
 use crate::payload::{Fields, Value};
@@ -64,11 +64,14 @@ impl<'r> Event<'r> {
 
     /// Event version: the event's label, else the type's.
     pub fn version(&self) -> u32 {
-        let label = self.labels.last(|label| match label {
+        self.version_label().unwrap_or_else(|| self.metadata.map_or(0, |metadata| metadata.version))
+    }
+
+    fn version_label(&self) -> Option<u32> {
+        self.labels.last(|label| match label {
             Label::Version(version) => Some(u32::from(version)),
             _ => None,
-        });
-        label.unwrap_or_else(|| self.metadata.map_or(0, |metadata| metadata.version))
+        })
     }
 
     /// Level, 0 log always to 5 verbose: the event's label, else the type's.
@@ -227,16 +230,20 @@ impl<'r> Event<'r> {
     /// The payload's schema: the catalog's for events that the stream does not describe, else the
     /// stream's (see [`crate::catalog`]). `None` for an undescribed payload.
     pub fn schema(&self) -> Option<&'r Schema> {
-        let metadata = self.metadata?;
-        match metadata.catalog {
+        match self.catalog() {
             Some(known) => Some(known.schema()),
-            None => Some(&metadata.schema),
+            None => self.metadata.map(|metadata| &metadata.schema),
         }
     }
 
     /// The event in the built-in catalog, if its layout is taken from there.
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
-        self.metadata?.catalog
+        let metadata = self.metadata?;
+        match self.version_label() {
+            // Version 6: one description may stand for several versions of an event.
+            Some(version) => catalog::for_event(metadata, version),
+            None => metadata.catalog,
+        }
     }
 
     /// The payload's fields, in payload order.

@@ -1,0 +1,44 @@
+//! `Microsoft-Diagnostics-DiagnosticSource` as runtimes before .NET 5 send it (format.md 15): the
+//! metadata names the event and describes no field. Later runtimes describe them.
+
+use super::event::{CatalogEvent, event, sent};
+use super::provider::{CatalogProvider, Key, Use};
+use super::row::{Row, counted_records, utf16};
+
+const NAME: &str = "Microsoft-Diagnostics-DiagnosticSource";
+
+pub(super) static PROVIDER: CatalogProvider = CatalogProvider {
+    name: NAME,
+    guid: None,
+    keywords: &[(0x1, "Messages"), (0x2, "Events")],
+    key: Key::Name,
+    used: Use::WithoutFields,
+    groups: &[&EVENTS],
+};
+
+const ARGUMENTS: Row = counted_records("Arguments", &[utf16("Key"), utf16("Value")]);
+const OF_EVENT: &[Row] = &[utf16("SourceName"), utf16("EventName"), ARGUMENTS];
+const OF_ACTIVITY: &[Row] = &[utf16("SourceName"), utf16("ActivityName"), ARGUMENTS];
+
+const fn named(
+    id: u32,
+    symbol: &'static str,
+    name: &'static str,
+    opcode: u8,
+    rows: &'static [Row],
+) -> CatalogEvent {
+    event(NAME, id, 0, symbol, name, sent("", opcode, 4, 0x2), rows)
+}
+
+static EVENTS: [CatalogEvent; 9] = [
+    named(2, "Event", "Event", 0, OF_EVENT),
+    named(4, "Activity1Start", "Activity1/Start", 1, OF_EVENT),
+    named(5, "Activity1Stop", "Activity1/Stop", 2, OF_EVENT),
+    named(6, "Activity2Start", "Activity2/Start", 1, OF_EVENT),
+    named(7, "Activity2Stop", "Activity2/Stop", 2, OF_EVENT),
+    named(8, "RecursiveActivity1Start", "RecursiveActivity1/Start", 1, OF_EVENT),
+    named(9, "RecursiveActivity1Stop", "RecursiveActivity1/Stop", 2, OF_EVENT),
+    // Sent by the package of .NET 5 on older runtimes too, which cannot describe it.
+    named(11, "ActivityStart", "Activity/Start", 1, OF_ACTIVITY),
+    named(12, "ActivityStop", "Activity/Stop", 2, OF_ACTIVITY),
+];

@@ -1,0 +1,16 @@
+//! Records in the field Data of GCDynamicEvent.
+//!
+//! Generated from the extract of the runtime's manifest by `parser/tests/catalog/generate.rs`; do not
+//! edit. `UPDATE_CATALOG=1 cargo test -p nettrace-parser --test catalog` writes it anew. Behind each
+//! event: the earliest manifest that has it, and the runtimes whose payloads were read by this row.
+
+use crate::catalog::event::{CatalogEvent, event, sent};
+use crate::catalog::row::{u16, u64};
+use super::runtime::NAME;
+
+pub(in crate::catalog) static RECORDS: [CatalogEvent; 1] = [
+    event(NAME, 39, 0, "CommittedUsage", "GC/CommittedUsage", sent("GarbageCollection", 41, 4, 0x3f00003), &[
+        u16("Version"), u64("TotalCommittedInUse"), u64("TotalCommittedInGlobalDecommit"),
+        u64("TotalCommittedInFree"), u64("TotalCommittedInGlobalFree"), u64("TotalBookkeepingCommitted"),
+    ]),
+];

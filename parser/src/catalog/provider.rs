@@ -1,0 +1,158 @@
+//! Providers of the catalog, and the guids that stand for provider names.
+
+use super::event::CatalogEvent;
+use crate::guid::Guid;
+
+/// A provider whose events the catalog knows.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct CatalogProvider {
+    /// Provider name.
+    pub name: &'static str,
+    /// The guid that its manifest fixes; `None` where it follows from the name, see
+    /// [`provider_guid`].
+    pub guid: Option<Guid>,
+    /// Names of its keywords, lowest bit first.
+    pub keywords: &'static [(u64, &'static str)],
+    /// What tells its events apart.
+    pub(super) key: Key,
+    /// When they are used instead of what the stream says.
+    pub(super) used: Use,
+    /// Its events, each group sorted by id, then version. An id is in one group only.
+    pub(super) groups: &'static [&'static [CatalogEvent]],
+}
+
+/// What tells the events of a provider apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    /// Id and version.
+    Id,
+    /// Name.
+    Name,
+}
+
+/// When the catalog's rows are used instead of the stream's own description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Always: what the stream says is known to be wrong.
+    Always,
+    /// When the stream gives neither name nor fields.
+    WithoutName,
+    /// When the stream gives no fields.
+    WithoutFields,
+}
+
+impl CatalogProvider {
+    /// Its events.
+    pub fn events(&self) -> impl Iterator<Item = &'static CatalogEvent> + use<> {
+        self.groups.iter().copied().flatten()
+    }
+}
+
+/// Guids that .NET fixes for providers of which the catalog knows no events.
+const FIXED: [(&str, Guid); 2] = [
+    (
+        "System.Threading.Tasks.TplEventSource",
+        // 2e5dba47-a3d2-4d16-8ee0-6671ffdcd7b5
+        Guid::from_bytes([
+            0x47, 0xba, 0x5d, 0x2e, 0xd2, 0xa3, 0x16, 0x4d, 0x8e, 0xe0, 0x66, 0x71, 0xff, 0xdc, 0xd7, 0xb5,
+        ]),
+    ),
+    (
+        "System.Diagnostics.Eventing.FrameworkEventSource",
+        // 8e9f5090-2d75-4d03-8a81-e5afbf85daf1
+        Guid::from_bytes([
+            0x90, 0x50, 0x9f, 0x8e, 0x75, 0x2d, 0x03, 0x4d, 0x8a, 0x81, 0xe5, 0xaf, 0xbf, 0x85, 0xda, 0xf1,
+        ]),
+    ),
+];
+
+/// The guid that .NET fixes for a provider; `None` for all whose guid follows from the name.
+pub fn guid(provider: &str) -> Option<Guid> {
+    let known = super::providers().find(|known| known.name == provider).and_then(|known| known.guid);
+    known.or_else(|| FIXED.iter().find(|(name, _)| *name == provider).map(|&(_, guid)| guid))
+}
+
+/// The guid that stands for a provider name (format.md 15): the fixed one, else the one that .NET's
+/// EventSource derives from the name.
+///
+/// ```
+/// # use nettrace_parser::catalog::provider_guid;
+/// assert_eq!(provider_guid("Universal.System").to_string(), "8c107b6c-79f8-5231-4de6-2a0e20a3f562");
+/// ```
+pub fn provider_guid(name: &str) -> Guid {
+    guid(name).unwrap_or_else(|| from_name(name))
+}
+
+/// What EventSource puts in front of every name.
+const NAMESPACE: [u8; 16] =
+    [0x48, 0x2c, 0x2d, 0xb2, 0xc3, 0x90, 0x47, 0xc8, 0x87, 0xf8, 0x1a, 0x15, 0xbf, 0xc1, 0x30, 0xfb];
+
+/// SHA-1 over the namespace and the upper-cased name in UTF-16 big-endian; its first 16 bytes, of
+/// which byte 7 is marked as version 5.
+fn from_name(name: &str) -> Guid {
+    let mut hash = sha1_smol::Sha1::from(NAMESPACE);
+    let mut units = [0; 2];
+    for letter in name.chars() {
+        for unit in invariant_upper(letter).encode_utf16(&mut units) {
+            hash.update(&unit.to_be_bytes());
+        }
+    }
+    let [b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15, ..] = hash.digest().bytes();
+    let b7 = b7 & 0x0f | 0x50;
+    Guid::from_bytes([b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15])
+}
+
+/// .NET's invariant casing: one letter becomes one letter, and no letter becomes an ASCII one.
+fn invariant_upper(letter: char) -> char {
+    if letter.is_ascii() {
+        return letter.to_ascii_uppercase();
+    }
+    let mut upper = letter.to_uppercase();
+    match (upper.next(), upper.next()) {
+        (Some(single), None) if !single.is_ascii() => single,
+        _ => letter,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guid_follows_from_the_name_as_eventsource_derives_it() {
+        // format.md 15.
+        assert_eq!(from_name("Universal.System").to_string(), "8c107b6c-79f8-5231-4de6-2a0e20a3f562");
+        assert_eq!(from_name("Universal.Events").to_string(), "bc5e5d63-9799-5873-33d9-fba8316cef71");
+    }
+
+    #[test]
+    fn the_case_of_a_name_does_not_change_its_guid() {
+        assert_eq!(from_name("universal.EVENTS"), from_name("Universal.Events"));
+    }
+
+    #[test]
+    fn a_fixed_guid_beats_the_name() {
+        let runtime = provider_guid("Microsoft-Windows-DotNETRuntime");
+        assert_eq!(runtime.to_string(), "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
+        assert_ne!(runtime, from_name("Microsoft-Windows-DotNETRuntime"));
+        let tasks = provider_guid("System.Threading.Tasks.TplEventSource");
+        assert_eq!(tasks.to_string(), "2e5dba47-a3d2-4d16-8ee0-6671ffdcd7b5");
+        let framework = provider_guid("System.Diagnostics.Eventing.FrameworkEventSource");
+        assert_eq!(framework.to_string(), "8e9f5090-2d75-4d03-8a81-e5afbf85daf1");
+    }
+
+    #[test]
+    fn the_mono_profiler_and_eventpipe_fix_the_guid_that_follows_from_their_names() {
+        for name in ["Microsoft-DotNETRuntimeMonoProfiler", "Microsoft-DotNETCore-EventPipe"] {
+            assert_eq!(guid(name), Some(from_name(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn letters_that_have_no_single_upper_case_stay() {
+        assert_eq!(invariant_upper('ß'), 'ß');
+        assert_eq!(invariant_upper('ı'), 'ı');
+        assert_eq!(invariant_upper('é'), 'É');
+    }
+}
