@@ -58,10 +58,6 @@ impl<T> Default for Ranges<T> {
 }
 
 impl<T: Copy + PartialEq> Ranges<T> {
-    pub(crate) fn rows(&self) -> &[Range<T>] {
-        &self.rows
-    }
-
     /// The newest range that begins at `start`.
     pub(crate) fn at_start(&self, start: u64) -> Option<&Range<T>> {
         self.rows.get(*self.newest.get(&start)? as usize)
@@ -211,6 +207,6 @@ mod tests {
         let mut ranges = Ranges::default();
         ranges.add(Told::Begins, 100, 0, 1, 'a');
         ranges.add(Told::Begins, u64::MAX, 2, 1, 'b');
-        assert!(ranges.rows().is_empty());
+        assert!(ranges.rows.is_empty());
     }
 }
