@@ -230,7 +230,8 @@ impl<'c> Analysis<'c> {
         let sample = match (kind, event.id()) {
             (Kind::AllocationTicks | Kind::AllocationSamples, _) => self.allocation(event, sample),
             (Kind::Exceptions, _) => {
-                let label = view::Exception::of(event).map(|e| self.model.texts_mut().intern_shown(e.type_name));
+                let label =
+                    view::Exception::of(event).map(|e| self.model.texts_mut().intern_shown(e.type_name));
                 Some(Sample { label, ..sample })
             }
             (_, 81 | 301) => {
@@ -266,10 +267,13 @@ impl<'c> Analysis<'c> {
         match event.name() {
             "cpu" if self.wants(Kind::Cpu) => self.add_cpu(event, thread, Mode::OnCpu),
             "cswitch" if self.wants(Kind::OffCpu) => {
-                let Some(ticks) = event.field("Value").and_then(|value| value.as_u64()) else { return Ok(()) };
+                let Some(ticks) = event.field("Value").and_then(|value| value.as_u64()) else {
+                    return Ok(());
+                };
                 let frequency = u64::try_from(event.session().tick_frequency).unwrap_or(0);
                 let nanos = self.nanos(event);
-                let weight = u128::from(ticks).saturating_mul(1_000_000_000).checked_div(u128::from(frequency));
+                let weight =
+                    u128::from(ticks).saturating_mul(1_000_000_000).checked_div(u128::from(frequency));
                 let weight = weight.and_then(|weight| u64::try_from(weight).ok()).unwrap_or(ticks);
                 let stack = self.model.stack_of(event, thread);
                 let sample = Sample { weight, ..plain(Kind::OffCpu, thread, stack, nanos) };

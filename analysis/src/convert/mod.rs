@@ -100,7 +100,9 @@ pub fn shown_kinds(kinds: &[Kind], profile: &Profile) -> Result<Vec<Kind>, Conve
         shown.retain(|kind| *kind != Kind::AllocationTicks);
     }
     if shown.is_empty() {
-        return Err(ConvertError::NothingToShow { wanted: kinds.first().map_or("samples", |kind| kind.name()) });
+        return Err(ConvertError::NothingToShow {
+            wanted: kinds.first().map_or("samples", |kind| kind.name()),
+        });
     }
     Ok(shown)
 }
@@ -180,7 +182,8 @@ impl Format {
             None => (&*path, false),
         };
         let ends = |extension: &str| {
-            stem.strip_suffix(extension).is_some_and(|rest| rest.ends_with('.') || rest.ends_with(['/', '\\']))
+            stem.strip_suffix(extension)
+                .is_some_and(|rest| rest.ends_with('.') || rest.ends_with(['/', '\\']))
         };
         let endings = FORMATS.iter().flat_map(|format| format.extensions.iter().map(move |e| (format, *e)));
         let (format, _) = endings.filter(|(_, e)| ends(e)).max_by_key(|(_, e)| e.len())?;

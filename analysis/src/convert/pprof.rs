@@ -15,7 +15,9 @@
 
 use super::encode::Message;
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{FrameHandle, FrameKind, Kind, Mode, Model, Profile, ProfileKey, Resolved, Sample, Totals, Unit};
+use crate::model::{
+    FrameHandle, FrameKind, Kind, Mode, Model, Profile, ProfileKey, Resolved, Sample, Totals, Unit,
+};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -81,7 +83,9 @@ impl Convert for Pprof<'_> {
 fn value_types(kind: Kind) -> [(&'static str, &'static str); 2] {
     match kind {
         Kind::Cpu => [("samples", "count"), ("wall", "nanoseconds")],
-        Kind::AllocationTicks | Kind::AllocationSamples => [("alloc_objects", "count"), ("alloc_space", "bytes")],
+        Kind::AllocationTicks | Kind::AllocationSamples => {
+            [("alloc_objects", "count"), ("alloc_space", "bytes")]
+        }
         Kind::Contention | Kind::Waits => [("contentions", "count"), ("delay", "nanoseconds")],
         Kind::OffCpu => [("switches", "count"), ("off_cpu", "nanoseconds")],
         Kind::Exceptions => [("samples", "count"), ("exceptions", "count")],

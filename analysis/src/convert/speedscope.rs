@@ -13,7 +13,9 @@
 
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{FrameHandle, Kind, Model, Profile, Resolved, Sample, StackHandle, ThreadHandle, Timeline, Unit};
+use crate::model::{
+    FrameHandle, Kind, Model, Profile, Resolved, Sample, StackHandle, ThreadHandle, Timeline, Unit,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -67,7 +69,8 @@ impl Convert for Speedscope<'_> {
     fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
         let Speedscope { out, kinds, title, profile, threads } = *self;
         let kinds = super::shown_kinds(&kinds, &profile)?;
-        let mut document = Document { json: Json::new(out), resolved, frames: Vec::new(), numbers: HashMap::new() };
+        let mut document =
+            Document { json: Json::new(out), resolved, frames: Vec::new(), numbers: HashMap::new() };
         document.json.open('{')?.key("$schema")?.text(SCHEMA)?;
         document.json.key("exporter")?.text(concat!("nettrace ", env!("CARGO_PKG_VERSION")))?;
         document.json.key("name")?.text(if title.is_empty() { "trace" } else { &title })?;
@@ -116,7 +119,8 @@ impl Document<'_, '_> {
     fn threads(&mut self, threads: &BTreeMap<ThreadHandle, Timeline>) -> io::Result<()> {
         let resolved = self.resolved;
         let rows = |timeline: &'_ Timeline| -> Vec<(&[FrameHandle], u64)> {
-            let selected = |run: crate::model::Run| Some((resolved.selected(run.stack, run.mode)?, run.weight));
+            let selected =
+                |run: crate::model::Run| Some((resolved.selected(run.stack, run.mode)?, run.weight));
             timeline.runs().filter_map(selected).collect()
         };
         let weight_of = |timeline: &Timeline| {
@@ -147,7 +151,14 @@ impl Document<'_, '_> {
             Unit::Bytes => "bytes",
             Unit::Count => "none",
         };
-        self.json.open('{')?.key("type")?.text("sampled")?.key("name")?.text(name)?.key("unit")?.text(unit)?;
+        self.json
+            .open('{')?
+            .key("type")?
+            .text("sampled")?
+            .key("name")?
+            .text(name)?
+            .key("unit")?
+            .text(unit)?;
         self.json.key("samples")?.open('[')?;
         let mut weights = Vec::new();
         for (frames, weight) in rows {

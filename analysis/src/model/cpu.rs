@@ -104,7 +104,9 @@ impl CpuWeights {
         let period = period.unwrap_or(USUAL_NANOS);
         self.gaps = Vec::new();
         self.period_nanos = Some(period);
-        std::mem::take(&mut self.early).into_iter().try_for_each(|(sample, gap)| out(weighted(sample, gap, period)))
+        std::mem::take(&mut self.early)
+            .into_iter()
+            .try_for_each(|(sample, gap)| out(weighted(sample, gap, period)))
     }
 
     /// The end of the trace: all samples that are left.
@@ -203,7 +205,8 @@ mod tests {
 
     #[test]
     fn the_period_is_measured_over_the_first_samples() {
-        let samples: Vec<(u32, i64)> = (0..3000).map(|i| (1, if i < 2000 { i * 7 } else { 14_000 + i * 9 })).collect();
+        let samples: Vec<(u32, i64)> =
+            (0..3000).map(|i| (1, if i < 2000 { i * 7 } else { 14_000 + i * 9 })).collect();
         let (seen, cpu) = weights(&samples);
         assert_eq!((cpu.period_nanos(), seen.len()), (Some(7), 3000));
     }

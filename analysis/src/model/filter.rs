@@ -42,7 +42,8 @@ impl Filter {
     fn admits_thread(&self, sample: &Sample, model: &Model) -> bool {
         let Some(thread) = model.threads().get(sample.thread) else { return false };
         let process = model.process(thread.process).and_then(|process| process.id);
-        let holds = |list: &[u64], id: Option<u64>| list.is_empty() || id.is_some_and(|id| list.contains(&id));
+        let holds =
+            |list: &[u64], id: Option<u64>| list.is_empty() || id.is_some_and(|id| list.contains(&id));
         holds(&self.threads, thread.os_thread_id) && holds(&self.processes, process)
     }
 }

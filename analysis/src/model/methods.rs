@@ -43,7 +43,7 @@ pub struct MethodCode {
 
 /// Precompiled code begins where the runtime handed out its address, and how far it reaches is not
 /// said. Beyond this many bytes a frame belongs to something that was not told of.
-const ENTRY_POINT_REACH: u64 = 64 * 1024;
+const ENTRY_POINT_REACH: u64 = 4 * 1024;
 
 /// The methods of one process.
 #[derive(Debug, Default)]
@@ -71,7 +71,9 @@ impl Methods {
         let (start, size) = (method.start, u64::from(method.size));
         if let Some(known) = self.known(method) {
             // The same code again. What was told without names may have them now.
-            if !method.name.is_empty() && self.codes.get(known.index()).is_some_and(|code| texts.get(code.name).is_empty()) {
+            if !method.name.is_empty()
+                && self.codes.get(known.index()).is_some_and(|code| texts.get(code.name).is_empty())
+            {
                 let named = MethodCode { ..code_of(method, texts) };
                 if let Some(code) = self.codes.get_mut(known.index()) {
                     *code = named;
@@ -130,9 +132,13 @@ impl Methods {
         }
     }
 
-    /// The nearest entry point below, unless other code lies between. Every precompiled method
-    /// that ran was handed out, so the nearest is the right one as far as the events were kept.
+    /// The nearest entry point below, unless other code lies between. A guess: stubs lie among
+    /// methods, and no event tells of them. So it is made only for a trace without rundown, which
+    /// would have told where each precompiled method in use lies.
     fn find_entry_point(&self, address: u64) -> Option<MethodHandle> {
+        if self.has_rundown {
+            return None;
+        }
         let end = self.sorted_entry_points.partition_point(|(start, _)| *start <= address);
         let (start, method) = *self.sorted_entry_points.get(end.checked_sub(1)?)?;
         let is_interrupted = self.ranges.next_start(start).is_some_and(|next| next <= address);

@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn a_modules_short_name_is_its_file_name() {
-        let names = ["/a/b/System.Private.CoreLib.dll", "C:\\x\\App.EXE", "libc.so.6", "Emitted", "é.dll", ".dll"];
+        let names =
+            ["/a/b/System.Private.CoreLib.dll", "C:\\x\\App.EXE", "libc.so.6", "Emitted", "é.dll", ".dll"];
         let short = ["System.Private.CoreLib", "App", "libc.so.6", "Emitted", "é", ".dll"];
         assert_eq!(names.map(short_name), short);
     }

@@ -71,7 +71,10 @@ mod tests {
     fn names_of_dotnet_are_taken_apart() {
         let name = "class System.Object [System.Private.CoreLib] System.Text.X`1[System.__Canon]::Get(int32)[PreJIT]";
         let name = ManagedName::of(name).unwrap();
-        assert_eq!((name.module, name.type_name), ("System.Private.CoreLib", "System.Text.X`1[System.__Canon]"));
+        assert_eq!(
+            (name.module, name.type_name),
+            ("System.Private.CoreLib", "System.Text.X`1[System.__Canon]")
+        );
         assert_eq!((name.method, name.signature), ("Get", "(int32)"));
         assert!(ManagedName::of("std::vector<int>::push_back(int)").is_none());
         assert!(ManagedName::of("GenerateLookupStub<0x7f>").is_none());

@@ -82,7 +82,8 @@ impl Profile {
 
     /// All sums, by kind, then thread and stack in the order in which they were first met.
     pub fn rows(&self) -> Vec<(ProfileKey, Totals)> {
-        let mut rows: Vec<(ProfileKey, Totals)> = self.rows.iter().map(|(key, totals)| (*key, *totals)).collect();
+        let mut rows: Vec<(ProfileKey, Totals)> =
+            self.rows.iter().map(|(key, totals)| (*key, *totals)).collect();
         rows.sort_unstable_by_key(|(key, _)| *key);
         rows
     }

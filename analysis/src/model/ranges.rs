@@ -24,11 +24,7 @@ pub(crate) struct Range<T> {
 impl<T> Range<T> {
     /// How far `ticks` is outside its life; 0 within.
     fn distance(&self, ticks: u64) -> u64 {
-        if ticks < self.from {
-            self.from - ticks
-        } else {
-            ticks.saturating_sub(self.to.saturating_sub(1))
-        }
+        if ticks < self.from { self.from - ticks } else { ticks.saturating_sub(self.to.saturating_sub(1)) }
     }
 }
 
@@ -141,16 +137,18 @@ impl<T: Copy + PartialEq> Ranges<T> {
     /// What lay at `address` at `ticks`: the youngest that lived then, else what came nearest in
     /// time. The second value tells whether the time made no difference.
     pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(&Range<T>, bool)> {
-        let end = self
-            .sorted
-            .partition_point(|(row, _)| self.rows.get(*row as usize).is_some_and(|range| range.start <= address));
+        let end = self.sorted.partition_point(|(row, _)| {
+            self.rows.get(*row as usize).is_some_and(|range| range.start <= address)
+        });
         let mut best: Option<&Range<T>> = None;
         let mut found = 0;
         for (row, highest) in self.sorted.get(..end)?.iter().rev() {
             if *highest < address {
                 break;
             }
-            let Some(range) = self.rows.get(*row as usize).filter(|range| range.last >= address) else { continue };
+            let Some(range) = self.rows.get(*row as usize).filter(|range| range.last >= address) else {
+                continue;
+            };
             found += 1;
             let rank = |range: &Range<T>| (range.distance(ticks), std::cmp::Reverse(range.from));
             if best.is_none_or(|best| rank(range) < rank(best)) {
@@ -162,9 +160,9 @@ impl<T: Copy + PartialEq> Ranges<T> {
 
     /// The lowest start above `address`.
     pub(crate) fn next_start(&self, address: u64) -> Option<u64> {
-        let end = self
-            .sorted
-            .partition_point(|(row, _)| self.rows.get(*row as usize).is_some_and(|range| range.start <= address));
+        let end = self.sorted.partition_point(|(row, _)| {
+            self.rows.get(*row as usize).is_some_and(|range| range.start <= address)
+        });
         let (row, _) = self.sorted.get(end)?;
         self.rows.get(*row as usize).map(|range| range.start)
     }
@@ -188,7 +186,10 @@ mod tests {
         let at = |address, ticks| find(&ranges, address, ticks);
         assert_eq!((at(100, 60), at(100, 95), at(100, 1_000)), (Some('a'), Some('b'), Some('b')));
         assert_eq!((at(100, 10), at(100, 81), at(100, 89)), (Some('a'), Some('a'), Some('b')));
-        assert_eq!((at(109, 95), at(104, 95), at(105, 95), at(94, 95)), (Some('a'), Some('b'), Some('a'), None));
+        assert_eq!(
+            (at(109, 95), at(104, 95), at(105, 95), at(94, 95)),
+            (Some('a'), Some('b'), Some('a'), None)
+        );
     }
 
     #[test]

@@ -200,7 +200,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
             let address = if index == 0 { *address } else { address.saturating_sub(1) };
             let handle = self.address(process, address, ticks, index == 0);
             flat.push(handle);
-            let (Some(frame), Some(facts)) = (self.frames.get(handle.index()), self.facts.get(handle.index()))
+            let (Some(frame), Some(facts)) =
+                (self.frames.get(handle.index()), self.facts.get(handle.index()))
             else {
                 continue;
             };
@@ -262,7 +263,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let kind = if address >= KERNEL_START { FrameKind::Kernel } else { FrameKind::Native };
         let mapping = row.mappings.mapping(address, ticks);
         if let Some((name, is_always)) = row.mappings.symbol(address, ticks) {
-            let (module, is_same) = mapping.map_or(("", true), |(mapping, is_same)| (&*mapping.name, is_same));
+            let (module, is_same) =
+                mapping.map_or(("", true), |(mapping, is_same)| (&*mapping.name, is_same));
             let frame = self.symbol(module, self.model.texts().get(name), kind);
             return Some(Found { frame, is_always: is_always && is_same });
         }
@@ -276,7 +278,13 @@ impl<'m, 'f> Resolver<'m, 'f> {
         Some(Found { frame: self.intern(Frame::in_mapping(&mapping.name, offset, kind), false), is_always })
     }
 
-    fn method(&mut self, row: &Process, process: ProcessHandle, method: MethodHandle, ticks: u64) -> FrameHandle {
+    fn method(
+        &mut self,
+        row: &Process,
+        process: ProcessHandle,
+        method: MethodHandle,
+        ticks: u64,
+    ) -> FrameHandle {
         if let Some(known) = self.by_method.get(&(process.0, method.0)) {
             return *known;
         }
@@ -315,7 +323,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
             return *known;
         }
         let handle = FrameHandle::next(self.frames.len());
-        let matches = |regex: &Option<regex::Regex>| regex.as_ref().is_some_and(|regex| regex.is_match(&frame.text));
+        let matches =
+            |regex: &Option<regex::Regex>| regex.as_ref().is_some_and(|regex| regex.is_match(&frame.text));
         self.facts.push(Facts {
             is_waiting,
             is_wanted: matches(&self.filter.frame),

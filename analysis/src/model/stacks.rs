@@ -153,7 +153,7 @@ mod tests {
         let mut stacks = Stacks::default();
         let (one, other) = (bytes(&[100, 200]), bytes(&[300]));
         let process = ProcessHandle(0);
-        let mut intern = |stacks: &mut Stacks, bytes: &[u8], ticks| {
+        let intern = |stacks: &mut Stacks, bytes: &[u8], ticks| {
             stacks.intern(process, Stack::new(bytes, 8), ticks).index()
         };
         assert_eq!([&one, &other, &one].map(|bytes| intern(&mut stacks, bytes, 1)), [0, 1, 0]);

@@ -98,7 +98,12 @@ mod tests {
     #[test]
     fn equal_neighbours_are_one_run_and_all_come_back() {
         let mut timeline = Timeline::default();
-        let samples = [(1, Mode::Managed, 5), (1, Mode::Managed, 7), (1, Mode::External, 1), (u32::MAX, Mode::Unknown, u64::MAX)];
+        let samples = [
+            (1, Mode::Managed, 5),
+            (1, Mode::Managed, 7),
+            (1, Mode::External, 1),
+            (u32::MAX, Mode::Unknown, u64::MAX),
+        ];
         for (stack, mode, weight) in samples {
             timeline.add(&Sample {
                 kind: Kind::Cpu,
@@ -112,7 +117,10 @@ mod tests {
             });
         }
         let runs: Vec<_> = timeline.runs().map(|run| (run.stack.0, run.mode, run.weight)).collect();
-        assert_eq!(runs, [(1, Mode::Managed, 12), (1, Mode::External, 1), (u32::MAX, Mode::Unknown, u64::MAX)]);
+        assert_eq!(
+            runs,
+            [(1, Mode::Managed, 12), (1, Mode::External, 1), (u32::MAX, Mode::Unknown, u64::MAX)]
+        );
         assert_eq!(timeline.first_nanos(), Some(3));
     }
 }

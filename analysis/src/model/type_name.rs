@@ -59,7 +59,8 @@ impl TypeName {
         let (namespace, first) = rsplit_outside(parts.next().unwrap_or_default(), '.');
         let segments = std::iter::once(first).chain(parts).map(|part| {
             let (name, arity) = arity_of(part);
-            let own: Vec<String> = arguments.by_ref().take(arity).map(|text| shown_at_depth(text, depth + 1)).collect();
+            let own: Vec<String> =
+                arguments.by_ref().take(arity).map(|text| shown_at_depth(text, depth + 1)).collect();
             if own.is_empty() { name.to_owned() } else { format!("{name}<{}>", own.join(",")) }
         });
         TypeName { namespace: namespace.to_owned(), segments: segments.collect() }
@@ -123,7 +124,9 @@ fn with_suffix(text: &str) -> Option<(&str, &str)> {
     }
     let open = text.ends_with(']').then(|| text.rfind('['))??;
     let (element, suffix) = text.split_at_checked(open)?;
-    let is_array = suffix.chars().all(|c| matches!(c, '[' | ']' | ',' | '.' | '0'));
+    // One closing bracket: two end a generic type whose last argument is empty.
+    let inside = suffix.strip_prefix('[')?.strip_suffix(']')?;
+    let is_array = inside.chars().all(|c| matches!(c, ',' | '.' | '0'));
     (is_array && !element.is_empty()).then_some((element, suffix))
 }
 
@@ -170,7 +173,10 @@ mod tests {
         let cases = [
             ("System.Collections.Generic.List`1[System.__Canon]", "List<__Canon>"),
             ("A.Outer`1+Inner`1[System.Int32,System.String]", "Outer<int>.Inner<string>"),
-            ("class System.Collections.Generic.IDictionary`2<class System.String,value class X[]>&", "IDictionary<string,X[]>&"),
+            (
+                "class System.Collections.Generic.IDictionary`2<class System.String,value class X[]>&",
+                "IDictionary<string,X[]>&",
+            ),
             ("unsigned int8[]", "byte[]"),
             ("class System.String[0...,0...]", "string[0...,0...]"),
             ("value class System.Span`1<unsigned int8>", "Span<byte>"),
@@ -184,7 +190,9 @@ mod tests {
 
     #[test]
     fn any_text_is_shown_somehow() {
-        for text in ["", "[", "]", "`", "<>", "a`", "`1[", "A`9[B]", "&", "*", "[]", "))((", "+", "a+", "class "] {
+        for text in
+            ["", "[", "]", "`", "<>", "a`", "`1[", "A`9[B]", "&", "*", "[]", "))((", "+", "a+", "class "]
+        {
             shown(text);
             arguments(text);
         }

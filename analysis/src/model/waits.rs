@@ -5,9 +5,45 @@
 
 /// Type and name of methods that wait. The type is matched whole, without generic arguments.
 const WAITS: &[(&str, &[&str])] = &[
-    ("System.Threading.Monitor", &["Wait", "ObjWait", "Enter", "ReliableEnter", "Enter_Slowpath", "TryEnter_Slowpath", "ReliableEnterTimeout"]),
-    ("System.Threading.WaitHandle", &["WaitOne", "WaitOneNoCheck", "WaitOneCore", "WaitAny", "WaitAll", "WaitMultiple", "WaitMultipleIgnoringSyncContext", "WaitForMultipleObjectsIgnoringSyncContext", "SignalAndWait", "WaitForSingleObject"]),
-    ("System.Threading.Thread", &["Sleep", "SleepInternal", "Join", "JoinInternal", "UninterruptibleSleep0", "Yield", "YieldInternal"]),
+    (
+        "System.Threading.Monitor",
+        &[
+            "Wait",
+            "ObjWait",
+            "Enter",
+            "ReliableEnter",
+            "Enter_Slowpath",
+            "TryEnter_Slowpath",
+            "ReliableEnterTimeout",
+        ],
+    ),
+    (
+        "System.Threading.WaitHandle",
+        &[
+            "WaitOne",
+            "WaitOneNoCheck",
+            "WaitOneCore",
+            "WaitAny",
+            "WaitAll",
+            "WaitMultiple",
+            "WaitMultipleIgnoringSyncContext",
+            "WaitForMultipleObjectsIgnoringSyncContext",
+            "SignalAndWait",
+            "WaitForSingleObject",
+        ],
+    ),
+    (
+        "System.Threading.Thread",
+        &[
+            "Sleep",
+            "SleepInternal",
+            "Join",
+            "JoinInternal",
+            "UninterruptibleSleep0",
+            "Yield",
+            "YieldInternal",
+        ],
+    ),
     ("System.Threading.Lock", &["Enter", "EnterSlow", "TryEnterSlow", "EnterAndGetCurrentThreadId"]),
     ("System.Threading.Condition", &["Wait"]),
     ("System.Threading.WaitSubsystem", &["Wait", "Sleep"]),
@@ -19,15 +55,38 @@ const WAITS: &[(&str, &[&str])] = &[
     ("System.Threading.CountdownEvent", &["Wait"]),
     ("System.Threading.Barrier", &["SignalAndWait"]),
     ("System.Threading.ReaderWriterLockSlim", &["WaitEvent"]),
-    ("System.Threading.Tasks.Task", &["SpinThenBlockingWait", "InternalWait", "InternalWaitCore", "Wait", "WaitAll", "WaitAny", "WaitAllBlockingCore"]),
+    (
+        "System.Threading.Tasks.Task",
+        &[
+            "SpinThenBlockingWait",
+            "InternalWait",
+            "InternalWaitCore",
+            "Wait",
+            "WaitAll",
+            "WaitAny",
+            "WaitAllBlockingCore",
+        ],
+    ),
     ("System.Net.Sockets.SocketAsyncEngine", &["EventLoop"]),
     ("System.IO.FileSystemWatcher+RunningInstance", &["ProcessEvents"]),
 ];
 
 /// Functions of native code in which a thread waits; only the innermost frame is asked.
 const NATIVE_WAITS: &[&str] = &[
-    "epoll_wait", "poll", "ppoll", "select", "pselect", "nanosleep", "clock_nanosleep", "sem_wait", "futex_wait",
-    "pthread_cond_wait", "pthread_cond_timedwait", "pthread_mutex_lock", "sigwait", "wait4",
+    "epoll_wait",
+    "poll",
+    "ppoll",
+    "select",
+    "pselect",
+    "nanosleep",
+    "clock_nanosleep",
+    "sem_wait",
+    "futex_wait",
+    "pthread_cond_wait",
+    "pthread_cond_timedwait",
+    "pthread_mutex_lock",
+    "sigwait",
+    "wait4",
 ];
 
 /// Whether a method, by its stored name, only waits.

@@ -104,7 +104,9 @@ impl EventSelector {
         let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
         (self.provider.is_empty() || same(&self.provider, event.provider()))
             && (same(&self.event, event.name())
-                || event.catalog().is_some_and(|known| same(&self.event, known.name) || same(&self.event, known.symbol))
+                || event
+                    .catalog()
+                    .is_some_and(|known| same(&self.event, known.name) || same(&self.event, known.symbol))
                 || self.event.parse() == Ok(event.id()))
     }
 

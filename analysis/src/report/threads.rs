@@ -100,7 +100,8 @@ impl ThreadsReport {
                 let none = Sums::default();
                 let sums = sums.get(&handle).unwrap_or(&none);
                 let state = |state| sums.states.get(&state).copied().unwrap_or_default();
-                let top = sums.leaves.iter().max_by_key(|(frame, ns)| (**ns, Reverse(resolved.text(**frame))));
+                let top =
+                    sums.leaves.iter().max_by_key(|(frame, ns)| (**ns, Reverse(resolved.text(**frame))));
                 let row = ThreadRow {
                     thread_id: thread.os_thread_id,
                     process_id: model.process(thread.process).and_then(|process| process.id),

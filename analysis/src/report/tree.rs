@@ -128,7 +128,13 @@ impl CallTree {
             }
         }
         let nodes = listed(&arena, resolved, options.min_percent, total_ns);
-        CallTree { schema: SCHEMA, samples, total_ns, period_ns: resolved.model().period_nanos().unwrap_or(0), nodes }
+        CallTree {
+            schema: SCHEMA,
+            samples,
+            total_ns,
+            period_ns: resolved.model().period_nanos().unwrap_or(0),
+            nodes,
+        }
     }
 }
 

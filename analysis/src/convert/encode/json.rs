@@ -149,7 +149,19 @@ mod tests {
         json.number(u64::MAX).unwrap().raw("null").unwrap().close(']').unwrap();
         let value: serde_json::Value = serde_json::from_slice(&json.into_inner()).unwrap();
         let expected = serde_json::json!([
-            "", "plain", "\"\\\n\r\t\u{1}\u{1f}", "é 語 𝄞", "a\"", "\"a", 0, 7, -1, i64::MAX, i64::MIN, u64::MAX, null
+            "",
+            "plain",
+            "\"\\\n\r\t\u{1}\u{1f}",
+            "é 語 𝄞",
+            "a\"",
+            "\"a",
+            0,
+            7,
+            -1,
+            i64::MAX,
+            i64::MIN,
+            u64::MAX,
+            null
         ]);
         assert_eq!(value, expected);
     }
