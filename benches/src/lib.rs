@@ -1,1 +1,14 @@
-//! Inputs and floors that the benchmarks share.
+//! What the benches, the gate and the tools share.
+//!
+//! - [`make`]: traces of any size, synthetic ones and real ones repeated.
+//! - [`pass`]: one pass over a trace, folded into a checksum, as a consumer would make it.
+//! - [`floor`]: the least that a reader could do, and the idiom the parser is compared with.
+//! - [`memory`]: what the process allocates and holds.
+
+pub mod checksum;
+pub mod floor;
+pub mod make;
+pub mod memory;
+pub mod pass;
+pub mod random;
+pub mod size;

@@ -72,8 +72,13 @@ fn id32(window: &[u8; WINDOW], at: usize) -> (u32, usize) {
         return (u32::from(first), at + 1);
     }
     let second = byte(window, at + 1);
+    let low = u32::from(first & 0x7f) | u32::from(second & 0x7f) << 7;
     if second < 0x80 {
-        return (u32::from(first & 0x7f) | u32::from(second) << 7, at + 2);
+        return (low, at + 2);
+    }
+    let third = byte(window, at + 2);
+    if third < 0x80 {
+        return (low | u32::from(third) << 14, at + 3);
     }
     let (value, at) = long_varuint(window, at, 5, 0x0f);
     ((value & 0xffff_ffff) as u32, at)
@@ -86,8 +91,14 @@ fn id64(window: &[u8; WINDOW], at: usize) -> (u64, usize) {
         return (u64::from(first), at + 1);
     }
     let second = byte(window, at + 1);
+    let low = u64::from(first & 0x7f) | u64::from(second & 0x7f) << 7;
     if second < 0x80 {
-        return (u64::from(first & 0x7f) | u64::from(second) << 7, at + 2);
+        return (low, at + 2);
+    }
+    // OS thread ids have three bytes more often than not.
+    let third = byte(window, at + 2);
+    if third < 0x80 {
+        return (low | u64::from(third) << 14, at + 3);
     }
     long_varuint(window, at, 10, 0x01)
 }

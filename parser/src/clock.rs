@@ -34,9 +34,9 @@ impl Clock {
     pub fn nanos_since_start(&self, ticks: u64) -> Option<i64> {
         if self.frequency == 1_000_000_000 {
             // Linux and macOS: ticks are nanoseconds.
-            return Some(i64::try_from(i128::from(ticks) - i128::from(self.sync_ticks)).unwrap_or(i64::MAX));
+            return Some(clamped(i128::from(ticks) - i128::from(self.sync_ticks)));
         }
-        self.scaled(ticks).map(|nanos| i64::try_from(nanos).unwrap_or(i64::MAX))
+        self.scaled(ticks).map(clamped)
     }
 
     fn scaled(&self, ticks: u64) -> Option<i128> {
@@ -67,6 +67,11 @@ impl Clock {
                 + (i128::from(nanos) * i128::from(self.frequency)).div_euclid(NANOS_PER_SECOND)
         })
     }
+}
+
+#[inline]
+fn clamped(nanos: i128) -> i64 {
+    i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
 }
 
 /// A date as streams store it: eight i16 fields, UTC, in milliseconds (format.md 2, `systime`).

@@ -8,10 +8,6 @@ use crate::block::BlockKind;
 pub struct Statistics {
     /// Events delivered by the reader, in file order.
     pub events: u64,
-    /// Events with a stack of at least one frame.
-    pub events_with_stack: u64,
-    /// Payload bytes of the events.
-    pub payload_bytes: u64,
     kinds: [Kind; BlockKind::COUNT],
 }
 

@@ -169,11 +169,20 @@ fn foreign(bytes: &[u8], first: [u8; 8]) -> Foreign {
     }
 }
 
+/// Bytes that have to be there before a foreign beginning can be named, if they are more than these.
+pub(crate) fn needed_to_name(bytes: &[u8]) -> Option<usize> {
+    (size_is_of_etl(bytes) && bytes.len() < ETL_BYTES).then_some(ETL_BYTES)
+}
+
+const ETL_BYTES: usize = 76;
+
+fn size_is_of_etl(bytes: &[u8]) -> bool {
+    word(bytes, 0).is_some_and(|size| size % 1024 == 0 && (1024..=0x100_0000).contains(&size))
+}
+
 /// An ETL file begins with a WMI_BUFFER_HEADER: buffer size, saved offset and current offset of
 /// one buffer, and a system trace header (marker 0xC001 or 0xC002 and version) behind its 72 bytes.
 fn is_etl(bytes: &[u8]) -> bool {
-    let size = word(bytes, 0);
-    let size_is_likely = size.is_some_and(|size| size % 1024 == 0 && (1024..=0x100_0000).contains(&size));
-    let marker = bytes.get(74..76);
-    size_is_likely && (marker == Some(&[0x01, 0xc0]) || marker == Some(&[0x02, 0xc0]))
+    let marker = bytes.get(74..ETL_BYTES);
+    size_is_of_etl(bytes) && (marker == Some(&[0x01, 0xc0]) || marker == Some(&[0x02, 0xc0]))
 }

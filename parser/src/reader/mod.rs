@@ -8,9 +8,13 @@
 //! [`TimeOrdered`](crate::TimeOrdered) keep marks of events and lend them later.
 
 mod apply;
+mod context;
 pub(crate) mod cursor;
 mod phase;
+mod run;
+mod scope;
 
+use crate::blob::BlobHeader;
 use crate::block::Block;
 use crate::block::BlockKind;
 use crate::block::trace::Trace;
@@ -23,8 +27,12 @@ use crate::loss::Losses;
 use crate::order::TimeOrdered;
 use crate::source::{Buffered, Source, Whole};
 use crate::statistics::Statistics;
-pub(crate) use apply::{Resolved, State};
+pub(crate) use apply::State;
+pub(crate) use context::{Context, Resolved};
 use phase::Phase;
+pub(crate) use run::{RunEnd, Take};
+pub(crate) use scope::PlannedBlock;
+use scope::Scope;
 use std::io::Read;
 
 /// What one step of the reader did.
@@ -38,6 +46,21 @@ pub(crate) enum Step {
     Barrier,
     /// There is nothing more.
     End,
+}
+
+/// Makes events of what a run gives.
+struct Each<'a, F> {
+    take: &'a mut F,
+    window: &'a [u8],
+    start: u64,
+}
+
+impl<F: FnMut(Event<'_>)> Take for Each<'_, F> {
+    #[inline(always)]
+    fn take(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
+        (self.take)(context.event(header, None, payload_at, self.window, self.start));
+        true
+    }
 }
 
 /// Reads events from a nettrace stream of any version.
@@ -66,6 +89,9 @@ pub struct Reader<S> {
     position: u64,
     /// Bytes from here on are still needed by those who wait for their turn.
     keep_from: Option<u64>,
+    /// Whether the caller wants blocks, those of events too.
+    gives_blocks: bool,
+    scope: Scope,
 }
 
 impl<'d> Reader<Whole<&'d [u8]>> {
@@ -90,7 +116,34 @@ impl<S: Source> Reader<S> {
 
     /// Reads from a source with other limits than the default ones.
     pub fn with_limits(source: S, limits: Limits) -> Self {
-        Reader { source, state: State::new(limits), phase: Phase::Header, position: 0, keep_from: None }
+        Reader {
+            source,
+            state: State::new(limits),
+            phase: Phase::Header,
+            position: 0,
+            keep_from: None,
+            gives_blocks: false,
+            scope: Scope::All,
+        }
+    }
+
+    /// A reader that finds event blocks and reads everything else.
+    pub(crate) fn index(source: S, limits: Limits) -> Self {
+        let mut reader = Reader::with_limits(source, limits);
+        reader.scope = Scope::Index;
+        reader.state.losses = Losses::deferred();
+        reader
+    }
+
+    /// A reader of the events in blocks that were found before.
+    pub(crate) fn planned(source: S, limits: Limits, context: Context, blocks: Vec<PlannedBlock>) -> Self {
+        let mut reader = Reader::with_limits(source, limits);
+        reader.state.context = context;
+        reader.state.losses = Losses::deferred();
+        reader.state.must_cover = true;
+        reader.scope = Scope::Planned { blocks, next: 0 };
+        reader.phase = Phase::Planned;
+        reader
     }
 
     /// What the session was. Reads the stream's header if that has not happened yet.
@@ -125,6 +178,42 @@ impl<S: Source> Reader<S> {
         }
     }
 
+    /// Gives all events that are left to `take`, in file order. The fastest way through a stream:
+    /// a block is walked without coming back here between its events.
+    ///
+    /// # Errors
+    /// As [`Reader::next_event`]; after [`WouldBlock`](std::io::ErrorKind::WouldBlock) the same call
+    /// goes on.
+    ///
+    /// ```
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+    /// let mut payload_bytes = 0;
+    /// reader.for_each(|event| payload_bytes += event.payload().len())?;
+    /// assert_eq!(payload_bytes, 36);
+    /// # Ok::<(), nettrace_parser::Error>(())
+    /// ```
+    #[inline]
+    pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        loop {
+            match self.step()? {
+                Step::Event => take(self.state.event(self.source.bytes(), self.source.start())),
+                Step::Block(_) | Step::Barrier => {}
+                Step::End => return Ok(()),
+            }
+            loop {
+                let (window, start) = (self.source.bytes(), self.source.start());
+                let mut each = Each { take: &mut take, window, start };
+                if self.state.run(window, start, &mut each) == RunEnd::Between {
+                    break;
+                }
+                if self.state.accept(window, start) {
+                    take(self.state.event(window, start));
+                }
+            }
+        }
+    }
+
     /// The next block, or `None` at the end. For tools: the events that are left in the block that
     /// is being read are passed over, and events of the blocks given here are not counted as read,
     /// so losses cannot be told.
@@ -133,15 +222,17 @@ impl<S: Source> Reader<S> {
     /// As [`Reader::next_event`].
     pub fn next_block(&mut self) -> Result<Option<Block<'_>>, Error> {
         self.state.leave_block();
+        self.gives_blocks = true;
+        let frame = self.next_frame();
+        self.gives_blocks = false;
+        Ok(frame?.map(|frame| self.block(frame)))
+    }
+
+    fn next_frame(&mut self) -> Result<Option<Frame>, Error> {
         loop {
             match self.step()? {
-                Step::Event => {
-                    let frame = self.state.cursor.frame;
-                    self.state.leave_block();
-                    return Ok(Some(self.block(frame)));
-                }
-                Step::Block(frame) => return Ok(Some(self.block(frame))),
-                Step::Barrier => {}
+                Step::Block(frame) => return Ok(Some(frame)),
+                Step::Event | Step::Barrier => {}
                 Step::End => return Ok(None),
             }
         }
@@ -204,12 +295,27 @@ impl<S: Source> Reader<S> {
         BlockKind::ALL
     }
 
+    pub(crate) fn into_state(self) -> State {
+        self.state
+    }
+
     pub(crate) fn state(&self) -> &State {
         &self.state
     }
 
     pub(crate) fn state_mut(&mut self) -> &mut State {
         &mut self.state
+    }
+
+    /// Gives the events ahead to `take`; see [`State::run`].
+    #[inline(always)]
+    pub(crate) fn run(&mut self, take: &mut impl Take) -> RunEnd {
+        self.state.run(self.source.bytes(), self.source.start(), take)
+    }
+
+    /// Whether the blob that a run stopped on is an event.
+    pub(crate) fn accept(&mut self) -> bool {
+        self.state.accept(self.source.bytes(), self.source.start())
     }
 
     pub(crate) fn keep_from(&mut self, position: Option<u64>) {

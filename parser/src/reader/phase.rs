@@ -1,11 +1,12 @@
 //! What comes next in the stream: header, blocks, the way back after damage, the end.
 
+use super::scope::Scope;
 use super::{Reader, Step};
 use crate::block::BlockKind;
 use crate::damage::Class;
 use crate::error::{Error, Fault};
 use crate::format::fastserial::{self, FirstType, ObjectEnd};
-use crate::format::{Detected, Frame, Framed, Version, detect, v6};
+use crate::format::{Detected, Frame, Framed, Version, detect, needed_to_name, v6};
 use crate::source::Source;
 
 /// What the next step does.
@@ -29,6 +30,8 @@ pub(super) enum Phase {
     Search(Search),
     /// Counts bytes behind the end mark.
     Tail { from: u64, at: u64 },
+    /// Opens the next block that was found before.
+    Planned,
     /// Nothing more.
     End,
     /// The stream's beginning could not be read.
@@ -91,6 +94,7 @@ impl<S: Source> Reader<S> {
                 Phase::Skip { frame, at } => self.skip(frame, at)?,
                 Phase::Search(search) => self.search(search)?,
                 Phase::Tail { from, at } => self.tail(from, at)?,
+                Phase::Planned => self.planned_block(),
                 Phase::End => return Ok(Step::End),
                 Phase::Failed { .. } => return Err(self.phase.again()),
             }
@@ -115,7 +119,16 @@ impl<S: Source> Reader<S> {
                     self.fail(end, "stream header", Fault::HeaderTruncated);
                 }
             }
-            Detected::Broken { at, fault } => self.fail(at, "stream header", fault),
+            Detected::Broken { at, fault } => {
+                // The same input gets the same name, however it comes in pieces.
+                if matches!(fault, Fault::Foreign(_))
+                    && let Some(bytes) = needed_to_name(self.source.bytes())
+                    && self.source.fill(bytes as u64)?
+                {
+                    return Ok(());
+                }
+                self.fail(at, "stream header", fault);
+            }
         }
         Ok(())
     }
@@ -282,11 +295,15 @@ impl<S: Source> Reader<S> {
     /// Reads a block whose content is in the window, as far as it is there.
     fn read_block(&mut self, frame: Frame) -> Option<Step> {
         match frame.kind {
+            BlockKind::Event if matches!(self.scope, Scope::Index) => {
+                self.end_content(frame);
+                Some(Step::Block(frame))
+            }
             BlockKind::Event => {
                 let content = body_of(&self.source, &frame);
                 self.state.open_events(frame, content);
                 self.phase = Phase::Rows;
-                None
+                self.gives_blocks.then_some(Step::Block(frame))
             }
             BlockKind::SequencePoint => {
                 self.phase = Phase::SequencePoint(frame);
@@ -319,8 +336,29 @@ impl<S: Source> Reader<S> {
         false
     }
 
+    /// Opens the next block of a plan.
+    fn planned_block(&mut self) {
+        let Scope::Planned { blocks, next } = &mut self.scope else {
+            self.phase = Phase::End;
+            return;
+        };
+        let Some(block) = blocks.get(*next).copied() else {
+            self.phase = Phase::End;
+            return;
+        };
+        *next += 1;
+        self.state.context.tables.covered = block.covered;
+        let content = body_of(&self.source, &block.frame);
+        self.state.open_events(block.frame, content);
+        self.phase = Phase::Rows;
+    }
+
     /// All that could be read of a block was read.
     fn end_content(&mut self, frame: Frame) {
+        if matches!(self.scope, Scope::Planned { .. }) {
+            self.phase = Phase::Planned;
+            return;
+        }
         if self.state.block_is_whole {
             self.phase = Phase::AfterContent(frame);
             return;
@@ -461,7 +499,9 @@ impl<S: Source> Reader<S> {
             let window = self.window_from(search.at);
             let ahead = usize::try_from(wanted - search.at).unwrap_or(usize::MAX);
             let searched = window.get(..ahead.saturating_add(fastserial::FOUND_HEADER)).unwrap_or(window);
-            if let Some(found) = fastserial::find(searched) {
+            // What begins behind a block above the limit is the next object, and not lost with it.
+            let is_lost = |found: &usize| search.skipping.is_none() || *found < ahead;
+            if let Some(found) = fastserial::find(searched).filter(is_lost) {
                 let position = search.at + found as u64;
                 self.report_search(&search, position);
                 self.position = position;
