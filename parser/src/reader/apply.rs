@@ -245,7 +245,7 @@ impl State {
     /// Notes ids of the current event that stand for nothing.
     #[inline(always)]
     fn check_references(&mut self) {
-        if !self.context.tables.cover(&self.cursor.header, self.is_v6())
+        if !self.context.tables.covered.covers(&self.cursor.header, self.is_v6())
             || self.cursor.header.has_reserved_flag
         {
             self.note_references();
