@@ -132,6 +132,8 @@ pub struct Format {
     /// Kinds of samples that it shows when [`ConvertOptions::kinds`] is empty; an
     /// [`Analysis`](crate::Analysis) has to collect them.
     pub kinds: &'static [Kind],
+    /// Whether it is compressed with gzip even if that is not asked for.
+    pub is_always_gzip: bool,
     /// Makes the converter.
     pub make: Make,
 }
@@ -143,6 +145,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &["speedscope.json"],
         about: "speedscope.app: sampled profiles, one a thread and one of all threads",
         kinds: speedscope::KINDS,
+        is_always_gzip: false,
         make: |out, options| Box::new(Speedscope::new(out, options)),
     },
     Format {
@@ -150,6 +153,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &["pb", "pprof"],
         about: "go tool pprof, Pyroscope, Parca: stacks summed up, with threads as labels",
         kinds: pprof::KINDS,
+        is_always_gzip: true,
         make: |out, options| Box::new(Pprof::new(out, options)),
     },
     Format {
@@ -157,6 +161,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &["folded", "folded.txt", "collapsed"],
         about: "flamegraph.pl, inferno, speedscope: one line a stack",
         kinds: folded::KINDS,
+        is_always_gzip: false,
         make: |out, options| Box::new(Folded::new(out, options)),
     },
 ];

@@ -14,8 +14,7 @@ use super::handle::{MethodHandle, TextHandle};
 use super::hash::NumberMap;
 use super::ranges::{Ranges, Told};
 use super::texts::Texts;
-use nettrace_parser::catalog::MethodFlags;
-use nettrace_parser::view::{self, MethodChange};
+use nettrace_parser::view::{self, MethodChange, Tier};
 
 /// One piece of a method's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +28,12 @@ pub struct MethodCode {
     pub start: u64,
     /// Bytes of code; 0 when only the entry point is known.
     pub size: u32,
-    /// Flags: jitted or precompiled, tier, hot or cold.
-    pub flags: MethodFlags,
+    /// Whether the code was compiled in this process; if not, it came precompiled.
+    pub is_jitted: bool,
+    /// How it was compiled; says something only if it was.
+    pub tier: Tier,
+    /// Whether it is the method's cold section, which has an event of its own.
+    pub is_cold: bool,
     /// Which version of the method's IL; 0 is the original.
     pub rejit_id: u64,
     /// Namespace and type, as stored.
@@ -167,7 +170,9 @@ fn code_of(method: &view::Method<'_>, texts: &mut Texts) -> MethodCode {
         module_id: method.module_id,
         start: method.start,
         size: method.size,
-        flags: MethodFlags(method.flags),
+        is_jitted: method.is_jitted(),
+        tier: method.tier(),
+        is_cold: method.extent() == 1,
         rejit_id: method.rejit_id.unwrap_or(0),
         namespace: texts.intern_shown(method.namespace),
         name: texts.intern_shown(method.name),

@@ -46,8 +46,7 @@ pub(crate) use weights::{OpenWaits, rounded, stands_for};
 
 use methods::Methods;
 use modules::Modules;
-use nettrace_parser::catalog::MethodFlags;
-use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::view::{self, KnownProvider, Tier};
 use nettrace_parser::{Event, Trace, Utf16};
 use ranges::{Ranges, Told};
 use std::collections::HashMap;
@@ -186,7 +185,9 @@ impl Model {
             module_id: 0,
             start,
             size: 0,
-            flags: MethodFlags(0),
+            is_jitted: false,
+            tier: Tier::Unknown,
+            is_cold: false,
             rejit_id: 0,
             namespace: intern(namespace),
             name: intern(name),

@@ -88,6 +88,11 @@ impl Profile {
         rows
     }
 
+    /// Whether there are no samples.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Whether samples of a kind were met.
     pub fn has(&self, kind: Kind) -> bool {
         self.rows.keys().any(|key| key.kind == kind)

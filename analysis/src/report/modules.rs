@@ -94,16 +94,14 @@ fn managed(model: &Model, process: &Process) -> Vec<ModuleRow> {
     }
     for code in process.methods() {
         let Some(row) = by_id.get(&code.module_id).and_then(|row| rows.get_mut(*row)) else { continue };
-        match code.flags.is_jitted() {
+        match code.is_jitted {
             // The cold section belongs to a method that was counted.
-            true if code.flags.is_cold() => {
-                row.jitted_bytes = row.jitted_bytes.saturating_add(u64::from(code.size))
-            }
+            true if code.is_cold => row.jitted_bytes = row.jitted_bytes.saturating_add(u64::from(code.size)),
             true => {
                 row.jitted_methods = row.jitted_methods.saturating_add(1);
                 row.jitted_bytes = row.jitted_bytes.saturating_add(u64::from(code.size));
             }
-            false if code.flags.is_cold() => {}
+            false if code.is_cold => {}
             false => row.precompiled_methods = row.precompiled_methods.saturating_add(1),
         }
     }
