@@ -44,6 +44,8 @@ pub struct Coverage {
     pub has_rundown: bool,
     /// Whether it tells of any method at all.
     pub has_methods: bool,
+    /// Whether it tells of files in memory, as recorders of operating systems do (version 6).
+    pub has_mappings: bool,
 }
 
 impl Coverage {
@@ -57,6 +59,12 @@ impl Coverage {
         let share = unnamed.saturating_mul(100).div_ceil(self.frames.max(1));
         Some(if self.has_rundown || self.has_methods && share < 20 {
             format!("{share} % of the frames have no name: the trace tells of no code at their addresses")
+        } else if self.has_mappings {
+            format!(
+                "{share} % of the frames have no name: the recorder stored no symbols for their addresses. A perf map \
+                 names compiled methods: run the process with DOTNET_PerfMapEnabled=1 and give \
+                 /tmp/perf-PID.map with --perf-map"
+            )
         } else {
             format!(
                 "{share} % of the frames have no name: the trace has no rundown, the list of methods that the \
@@ -81,6 +89,7 @@ impl<'m> Resolved<'m> {
         let coverage = Coverage {
             has_rundown: model.processes().any(|(_, process)| process.methods.has_rundown()),
             has_methods: model.processes().any(|(_, process)| !process.methods.codes().is_empty()),
+            has_mappings: model.processes().any(|(_, process)| !process.mappings().is_empty()),
             ..resolver.coverage
         };
         Resolved {

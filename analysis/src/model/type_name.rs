@@ -11,7 +11,7 @@
 const DEPTH: usize = 32;
 
 /// Splits at `separator` where it is outside of all brackets.
-pub(crate) fn split_outside<'t>(text: &'t str, separator: char) -> impl Iterator<Item = &'t str> {
+pub(crate) fn split_outside(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut depth = 0usize;
     text.split(move |c| {
         match c {

@@ -49,7 +49,7 @@ const WAITS: &[(&str, &[&str])] = &[
     ("System.Threading.WaitSubsystem", &["Wait", "Sleep"]),
     ("System.Threading.WaitSubsystem+ThreadWaitInfo", &["Wait"]),
     ("System.Threading.LowLevelMonitor", &["Wait", "WaitCore"]),
-    ("System.Threading.LowLevelLifoSemaphore", &["Wait", "WaitForSignal", "WaitCore"]),
+    ("System.Threading.LowLevelLifoSemaphore", &["Wait", "WaitForSignal", "WaitNative", "WaitCore"]),
     ("System.Threading.ManualResetEventSlim", &["Wait"]),
     ("System.Threading.SemaphoreSlim", &["Wait", "WaitUntilCountOrTimeout"]),
     ("System.Threading.CountdownEvent", &["Wait"]),

@@ -12,8 +12,11 @@ fn ms(nanos: u64) -> String {
 }
 
 fn summary(samples: u64, total_ns: u64, period_ns: u64) -> String {
+    if samples == 0 {
+        return units::counted(0, "sample");
+    }
     format!(
-        "{}, {} of wall time, one every {}",
+        "{}, {} of wall time summed over threads, one every {}",
         units::counted(samples, "sample"),
         units::duration(i64::try_from(total_ns).unwrap_or(i64::MAX)),
         units::duration(i64::try_from(period_ns).unwrap_or(i64::MAX)),

@@ -95,7 +95,6 @@ impl Message {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "seven bits fit")]
 fn low_bits(value: u64) -> u8 {
     (value & 0x7f) as u8
 }
