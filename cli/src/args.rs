@@ -1,9 +1,12 @@
 //! The command line.
 
 use crate::filter::{EventPattern, ProviderPattern};
+use crate::samples::{KindArg, NameStyleArg, StateArg};
 use crate::time_range::TimeRange;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use regex::Regex;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (reads nettrace 3 (NetPerf), 4, 5, 6)");
@@ -50,6 +53,8 @@ pub(crate) enum Command {
     Info(InfoArgs),
     Stats(StatsArgs),
     Events(EventsArgs),
+    Report(ReportArgs),
+    Convert(ConvertArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -201,6 +206,185 @@ pub(crate) enum Order {
     #[default]
     Time,
     File,
+}
+
+/// Which samples count, and how frames are named.
+#[derive(Debug, Args)]
+pub(crate) struct SampleArgs {
+    /// Only samples of this OS thread; may be given several times
+    #[arg(long, value_name = "TID")]
+    pub(crate) thread: Vec<u64>,
+
+    /// Only samples of this OS process; may be given several times
+    #[arg(long, value_name = "PID")]
+    pub(crate) process: Vec<u64>,
+
+    /// Only samples from FROM until before TO, such as 1.5s..3s, 200ms.., ..10us; without unit: seconds
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    pub(crate) time: Option<TimeRange>,
+
+    /// Only stacks with a frame like this
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) frame: Option<Regex>,
+
+    /// No stacks with a frame like this
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) exclude: Option<Regex>,
+
+    /// Only samples in this state; may be given several times
+    #[arg(long, value_enum, value_name = "STATE")]
+    pub(crate) state: Vec<StateArg>,
+
+    /// How much of a name to show
+    #[arg(long, value_enum, value_name = "STYLE", default_value_t)]
+    pub(crate) names: NameStyleArg,
+
+    /// Names as the runtime stores them: lambdas, async methods and types in the compiler's notation
+    #[arg(long)]
+    pub(crate) raw_names: bool,
+
+    /// Names for what the trace does not name, such as /tmp/perf-1234.map of process 1234
+    #[arg(long, value_name = "FILE")]
+    pub(crate) perf_map: Vec<PathBuf>,
+}
+
+const REPORT_EXAMPLES: &str = "\
+Reports:
+  topN     methods in which most time was spent
+  tree     who called whom
+  threads  what each thread did
+  modules  what was loaded
+
+Times are wall time between samples, not time on a processor: the runtime's sampler stops threads whether \
+they run or wait. --state managed leaves those out that were in native code or waiting.
+
+Examples:
+  nettrace report topN trace.nettrace
+  nettrace report topN trace.nettrace --inclusive -n 50 --state managed
+  nettrace report tree trace.nettrace --from 'Program.Main' --min 2
+  nettrace report threads trace.nettrace --json | jq '.threads[0]'";
+
+/// Where time went: top methods, call tree, threads, modules
+#[derive(Debug, Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub(crate) struct ReportArgs {
+    /// topN, tree, threads or modules, and the trace; in either order
+    #[arg(value_names = ["REPORT", "FILE"], num_args = 2, required = true)]
+    pub(crate) what: Vec<OsString>,
+
+    /// Read the file instead of mapping it into memory, for files that may shrink meanwhile
+    #[arg(long)]
+    pub(crate) no_mmap: bool,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// topN: rows
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    pub(crate) number: usize,
+
+    /// topN: order by total instead of self
+    #[arg(long)]
+    pub(crate) inclusive: bool,
+
+    /// topN: each thread by itself
+    #[arg(long)]
+    pub(crate) by_thread: bool,
+
+    /// topN: what rows stand for
+    #[arg(long, value_enum, value_name = "GROUP", default_value_t)]
+    pub(crate) by: GroupByArg,
+
+    /// tree: begin at frames like this
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) from: Option<Regex>,
+
+    /// tree: turned around, callers below whom they call
+    #[arg(long)]
+    pub(crate) callers: bool,
+
+    /// tree: leave out what has less of all time, in percent
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
+    pub(crate) min: f64,
+
+    #[command(flatten)]
+    pub(crate) samples: SampleArgs,
+}
+
+/// `1`, `0.5`, `2%`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("a percentage is due, such as 1 or 0.5%".to_owned()),
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GroupByArg {
+    #[default]
+    Method,
+    Module,
+    Namespace,
+    Type,
+}
+
+const CONVERT_EXAMPLES: &str = "\
+The format is taken from the name of the output if --format does not say it. Several formats or outputs are \
+written in one pass. Without -o the output lies beside the trace.
+
+Examples:
+  nettrace convert trace.nettrace --format speedscope
+  nettrace convert trace.nettrace.gz -o profile.pb.gz
+  nettrace convert trace.nettrace -o a.speedscope.json -o b.folded --state managed
+  nettrace convert trace.nettrace --format folded --kind alloc -o - | flamegraph.pl > alloc.svg";
+
+/// Write a trace's stacks in another tool's format
+#[derive(Debug, Args)]
+#[command(after_help = CONVERT_EXAMPLES)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// The format; may be given several times. `--format list` shows them
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
+    pub(crate) format: Vec<String>,
+
+    /// Where to write, - for standard output; may be given several times
+    #[arg(long, short = 'o', value_name = "OUT")]
+    pub(crate) output: Vec<PathBuf>,
+
+    /// What to count: cpu, alloc, exceptions, contention, waits, threads, off-cpu, or an event's name
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Vec<KindArg>,
+
+    /// With an event as --kind: the field whose value is its weight
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) weight: Option<String>,
+
+    /// folded: the thread in front of each stack
+    #[arg(long)]
+    pub(crate) by_thread: bool,
+
+    /// folded: what the numbers count
+    #[arg(long, value_enum, value_name = "UNIT", default_value_t)]
+    pub(crate) unit: UnitArg,
+
+    /// Overwrite files that are there
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    #[command(flatten)]
+    pub(crate) samples: SampleArgs,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UnitArg {
+    /// Weight: nanoseconds, bytes, or whatever the kind has
+    #[default]
+    Ns,
+    Samples,
 }
 
 /// Print a script that completes this command in a shell

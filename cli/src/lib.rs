@@ -21,6 +21,7 @@ mod output;
 mod printable;
 mod progress;
 mod render;
+mod samples;
 mod session;
 mod style;
 mod survey;

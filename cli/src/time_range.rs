@@ -10,6 +10,16 @@ pub(crate) struct TimeRange {
 }
 
 impl TimeRange {
+    /// First moment, if there is one.
+    pub(crate) fn from(self) -> Option<i64> {
+        self.from
+    }
+
+    /// First moment behind it, if there is one.
+    pub(crate) fn to(self) -> Option<i64> {
+        self.to
+    }
+
     pub(crate) fn contains(self, nanos: i64) -> bool {
         self.from.is_none_or(|from| from <= nanos) && self.to.is_none_or(|to| nanos < to)
     }

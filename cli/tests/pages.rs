@@ -13,7 +13,7 @@ fn assert_page(name: &str, args: &[&str]) {
 fn help_of_every_command_is_as_expected() {
     assert_page("help.txt", &["--help"]);
     assert_page("help-short.txt", &["-h"]);
-    for command in ["info", "stats", "events", "completions", "man"] {
+    for command in ["info", "stats", "events", "report", "convert", "completions", "man"] {
         assert_page(&format!("help-{command}.txt"), &[command, "--help"]);
     }
 }
@@ -45,6 +45,41 @@ const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 const ONE_COLLECT: &str = "testdata/traces/one-collect-v6/cpu-and-switches.nettrace.gz";
+
+#[test]
+fn reports_are_as_expected() {
+    assert_page("report-topn.txt", &["report", "topN", SAMPLES]);
+    assert_page(
+        "report-topn-by-thread.txt",
+        &["report", ALL, "topn", "-n", "3", "--by-thread", "--thread", "17178"],
+    );
+    assert_page(
+        "report-topn-type.txt",
+        &["report", "topN", ALL, "-n", "5", "--by", "type", "--state", "managed"],
+    );
+    assert_page("report-tree.txt", &["report", "tree", SAMPLES]);
+    assert_page(
+        "report-callers.txt",
+        &["report", "tree", SAMPLES, "--from", "PollGC$", "--names", "full", "--callers", "--min", "0"],
+    );
+    assert_page("report-threads.txt", &["report", "threads", SAMPLES]);
+    assert_page("report-modules.txt", &["report", "modules", SAMPLES]);
+    assert_page("report-one-collect.txt", &["report", "topN", ONE_COLLECT, "-n", "8"]);
+    assert_page("report-killed.txt", &["report", "topN", KILLED, "-n", "3"]);
+    assert_page("report-none.txt", &["report", "topN", TINY_V4]);
+    assert_page("report-unknown.txt", &["report", "topM", TINY_V4]);
+}
+
+#[test]
+fn formats_are_as_expected() {
+    assert_page("convert-list.txt", &["convert", SAMPLES, "--format", "list"]);
+    assert_page(
+        "convert-folded.txt",
+        &["convert", SAMPLES, "--format", "folded", "-o", "-", "--unit", "samples"],
+    );
+    assert_page("convert-unknown.txt", &["convert", SAMPLES, "--format", "pproff"]);
+    assert_page("convert-none.txt", &["convert", TINY_V4, "--format", "folded", "-o", "-"]);
+}
 
 #[test]
 fn info_is_as_expected() {

@@ -1,10 +1,13 @@
 //! The commands, one file each.
 
 mod completions;
+mod convert;
 mod events;
 mod info;
 mod info_text;
 mod man;
+mod report;
+mod report_text;
 mod stats;
 
 use crate::args::{Cli, Command, InputArgs};
@@ -105,6 +108,8 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Info(args) => info::run(&args, context),
         Command::Stats(args) => stats::run(&args, context),
         Command::Events(args) => events::run(&args, context),
+        Command::Report(args) => report::run(&args, context),
+        Command::Convert(args) => convert::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     };
