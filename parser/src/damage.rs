@@ -79,6 +79,8 @@ const KEPT_PER_KIND: u64 = 64;
 pub struct Damage {
     findings: Vec<Finding>,
     kinds: Vec<Kind>,
+    /// Where the latest finding lies that is no note, whether or not it was kept.
+    latest_loss: Option<u64>,
 }
 
 /// How often one kind of finding was met.
@@ -132,8 +134,16 @@ impl Damage {
         self.kinds.iter().find(|kind| kind.is_of(finding)).map_or(0, |kind| kind.count)
     }
 
+    /// Where the latest finding lies that is not a note.
+    pub(crate) fn latest_loss(&self) -> Option<u64> {
+        self.latest_loss
+    }
+
     #[cold]
     pub(crate) fn add(&mut self, finding: Finding) {
+        if finding.class != Class::Note {
+            self.latest_loss = Some(finding.offset);
+        }
         let count = match self.kinds.iter_mut().find(|kind| kind.is_of(&finding)) {
             Some(kind) => {
                 kind.count = kind.count.saturating_add(1);
@@ -170,7 +180,12 @@ impl Damage {
 
     /// Findings inside one block.
     pub(crate) fn in_block(&mut self, frame: Frame) -> BlockDamage<'_> {
-        BlockDamage { damage: self, frame }
+        BlockDamage { damage: self, frame, is_cut: false }
+    }
+
+    /// Findings inside one block, of which the input may have only the beginning.
+    pub(crate) fn in_part_of_block(&mut self, frame: Frame, is_whole: bool) -> BlockDamage<'_> {
+        BlockDamage { damage: self, frame, is_cut: !is_whole }
     }
 }
 
@@ -186,6 +201,7 @@ impl Kind {
 pub(crate) struct BlockDamage<'d> {
     damage: &'d mut Damage,
     frame: Frame,
+    is_cut: bool,
 }
 
 impl BlockDamage<'_> {
@@ -220,11 +236,31 @@ impl BlockDamage<'_> {
 
     /// The row at `at` is broken, and with it the `lost_bytes` to the block's end.
     pub(crate) fn rest_lost(&mut self, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
-        self.add(Class::RestOfBlockLost, at, lost_bytes, context, fault);
+        self.lost(Class::RestOfBlockLost, at, lost_bytes, context, fault);
     }
 
     /// Nothing of the block's content can be used.
     pub(crate) fn block_lost(&mut self, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
-        self.add(Class::BlockLost, at, lost_bytes, context, fault);
+        self.lost(Class::BlockLost, at, lost_bytes, context, fault);
+    }
+
+    /// Whether the input ends inside the block: counts that disagree say nothing then.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// What does not fit the part of a block that is there may well fit the whole.
+    fn lost(&mut self, class: Class, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
+        let runs_out = match fault {
+            Fault::Truncated | Fault::RowSize(_) | Fault::PayloadSize(_) | Fault::StackSize(_) => true,
+            Fault::Count { .. } => true,
+            Fault::HeaderSize(size) => usize::from(size) > lost_bytes,
+            _ => false,
+        };
+        if self.is_cut && runs_out {
+            self.add(Class::Incomplete, at, lost_bytes, context, Fault::Truncated);
+        } else {
+            self.add(class, at, lost_bytes, context, fault);
+        }
     }
 }

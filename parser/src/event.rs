@@ -40,11 +40,13 @@ impl<'r> Event<'r> {
     }
 
     /// The metadata id that the stream gives for the type.
+    #[inline]
     pub fn metadata_id(&self) -> u32 {
         self.header.metadata_id
     }
 
     /// Provider name; empty when the type is not defined.
+    #[inline]
     pub fn provider(&self) -> &'r str {
         self.metadata().map_or("", |metadata| &metadata.provider)
     }
@@ -56,16 +58,19 @@ impl<'r> Event<'r> {
     }
 
     /// Event name; empty for native runtime events, and when the type is not defined.
+    #[inline]
     pub fn name(&self) -> &'r str {
         self.metadata().map_or("", |metadata| &metadata.name)
     }
 
     /// Event id within the provider; 0 when the type is not defined.
+    #[inline]
     pub fn id(&self) -> u32 {
         self.metadata().map_or(0, |metadata| metadata.event_id)
     }
 
     /// Event version: the event's label, else the type's.
+    #[inline]
     pub fn version(&self) -> u32 {
         self.version_label().unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.version))
     }
@@ -78,6 +83,7 @@ impl<'r> Event<'r> {
     }
 
     /// Level, 0 log always to 5 verbose: the event's label, else the type's.
+    #[inline]
     pub fn level(&self) -> u32 {
         let label = self.labels().last(|label| match label {
             Label::Level(level) => Some(u32::from(level)),
@@ -87,6 +93,7 @@ impl<'r> Event<'r> {
     }
 
     /// Keywords: the event's label, else the type's.
+    #[inline]
     pub fn keywords(&self) -> u64 {
         let label = self.labels().last(|label| match label {
             Label::Keywords(keywords) => Some(keywords),
@@ -97,6 +104,7 @@ impl<'r> Event<'r> {
 
     /// Opcode as stored: the event's label, else the type's. `None`: the stream does not say; see
     /// [`Event::implied_opcode`].
+    #[inline]
     pub fn opcode(&self) -> Option<u8> {
         let label = self.labels().last(|label| match label {
             Label::Opcode(opcode) => Some(opcode),
@@ -107,6 +115,7 @@ impl<'r> Event<'r> {
 
     /// The opcode that the name implies when none is stored: 1 for a name that ends in `Start`,
     /// 2 for `Stop`, in any case of letters; else 0 (format.md 15).
+    #[inline]
     pub fn implied_opcode(&self) -> u8 {
         let name = self.name().as_bytes();
         let ends_in = |ending: &[u8]| {
@@ -123,6 +132,7 @@ impl<'r> Event<'r> {
     }
 
     /// OS id of the thread the event is about; `None` when unknown (version 6).
+    #[inline]
     pub fn thread_id(&self) -> Option<u64> {
         if self.context.is_v6() {
             return self.thread().and_then(|thread| thread.os_thread_id);
@@ -131,6 +141,7 @@ impl<'r> Event<'r> {
     }
 
     /// The thread's row (version 6).
+    #[inline]
     pub fn thread(&self) -> Option<&'r Thread> {
         if !self.context.is_v6() {
             return None;
@@ -143,27 +154,32 @@ impl<'r> Event<'r> {
     }
 
     /// Id (versions 3 to 5) or index (version 6) of the thread that wrote the event.
+    #[inline]
     pub fn capture_thread(&self) -> u64 {
         self.header.capture_thread
     }
 
     /// OS id of the process the event is about: the thread's, else the traced process.
+    #[inline]
     pub fn process_id(&self) -> Option<u64> {
         let of_thread = self.thread().and_then(|thread| thread.process_id);
         of_thread.or(self.context.trace.process_id.map(u64::from))
     }
 
     /// Processor the event was written on; `None` when unknown, as runtimes on Linux leave it.
+    #[inline]
     pub fn processor(&self) -> Option<u32> {
         (self.header.processor != u32::MAX).then_some(self.header.processor)
     }
 
     /// The capture thread's number for this event; 0 in version 3, which has none.
+    #[inline]
     pub fn sequence_number(&self) -> u32 {
         self.header.sequence
     }
 
     /// Whether the stream promises that nothing behind this event is older.
+    #[inline]
     pub fn is_sorted(&self) -> bool {
         self.header.is_sorted
     }
@@ -182,29 +198,68 @@ impl<'r> Event<'r> {
     }
 
     /// UTC as nanoseconds since 1970-01-01; see [`Clock::unix_nanos`](crate::Clock::unix_nanos).
+    #[inline]
     pub fn unix_nanos(&self) -> Option<i128> {
         self.context.clock.unix_nanos(self.header.timestamp)
     }
 
     /// Activity id, if there is one that is not zero.
+    #[inline]
     pub fn activity_id(&self) -> Option<Guid> {
-        let label = self.labels().last(|label| match label {
-            Label::ActivityId(id) => Some(id),
-            _ => None,
-        });
-        label.or(Some(self.header.activity)).filter(|id| !id.is_zero())
+        let id = if self.context.is_v6() { self.activity_label(false) } else { self.header.activity };
+        (!id.is_zero()).then_some(id)
     }
 
     /// Related activity id, if there is one that is not zero.
+    #[inline]
     pub fn related_activity_id(&self) -> Option<Guid> {
-        let label = self.labels().last(|label| match label {
-            Label::RelatedActivityId(id) => Some(id),
+        let id = if self.context.is_v6() { self.activity_label(true) } else { self.header.related_activity };
+        (!id.is_zero()).then_some(id)
+    }
+
+    /// The activity id of the labels (version 6); zero for none.
+    fn activity_label(&self, is_related: bool) -> Guid {
+        let id = self.labels().last(|label| match label {
+            Label::ActivityId(id) if !is_related => Some(id),
+            Label::RelatedActivityId(id) if is_related => Some(id),
             _ => None,
         });
-        label.or(Some(self.header.related_activity)).filter(|id| !id.is_zero())
+        id.unwrap_or(Guid::ZERO)
+    }
+
+    /// A number that stands for the event's stack until the next sequence point; 0 for none, and in
+    /// version 3. In file order it is the stream's stack id; in time order too, where stacks are
+    /// numbered from 1 as runtimes do.
+    #[inline]
+    pub fn stack_id(&self) -> u32 {
+        match self.resolved {
+            _ if self.context.is_v3() => 0,
+            Some(resolved) => resolved.stack.wrapping_add(1),
+            None => self.header.stack,
+        }
+    }
+
+    /// Id (versions 3 to 5) or index (version 6) of the thread the event is about, as the stream
+    /// gives it. See [`Event::thread_id`].
+    #[inline]
+    pub fn raw_thread(&self) -> u64 {
+        self.header.thread
+    }
+
+    /// Id of the label list as the stream gives it (version 6); 0 for none.
+    #[inline]
+    pub fn label_list_id(&self) -> u32 {
+        self.header.label_list
+    }
+
+    /// Number of payload bytes.
+    #[inline]
+    pub fn payload_size(&self) -> u32 {
+        self.header.payload_size
     }
 
     /// W3C trace id, by label (version 6).
+    #[inline]
     pub fn trace_id(&self) -> Option<TraceId> {
         self.labels().last(|label| match label {
             Label::TraceId(id) => Some(id),
@@ -213,6 +268,7 @@ impl<'r> Event<'r> {
     }
 
     /// W3C span id, by label (version 6).
+    #[inline]
     pub fn span_id(&self) -> Option<u64> {
         self.labels().last(|label| match label {
             Label::SpanId(id) => Some(id),
@@ -260,6 +316,7 @@ impl<'r> Event<'r> {
 
     /// The payload's schema: the catalog's for events that the stream does not describe, else the
     /// stream's (see [`crate::catalog`]). `None` for an undescribed payload.
+    #[inline]
     pub fn schema(&self) -> Option<&'r Schema> {
         match self.catalog() {
             Some(known) => Some(known.schema()),
@@ -268,6 +325,7 @@ impl<'r> Event<'r> {
     }
 
     /// The event in the built-in catalog, if its layout is taken from there.
+    #[inline]
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
         let metadata = self.metadata()?;
         match self.version_label() {
@@ -278,6 +336,7 @@ impl<'r> Event<'r> {
     }
 
     /// The payload's fields, in payload order.
+    #[inline]
     pub fn fields(&self) -> Fields<'r> {
         match self.schema() {
             Some(schema) => Fields::new(schema, self.payload(), self.context.trace.pointer_size),
@@ -286,21 +345,25 @@ impl<'r> Event<'r> {
     }
 
     /// The value of a field. `None` when there is no such field, or it is bad.
+    #[inline]
     pub fn field(&self, name: &str) -> Option<Value<'r>> {
         self.fields().find(name)?.value.ok()
     }
 
     /// Stream offset of the event blob's first byte.
+    #[inline]
     pub fn offset(&self) -> u64 {
         self.payload_at - u64::from(self.header.header_size)
     }
 
     /// Stream offset of the payload's first byte.
+    #[inline]
     pub fn payload_offset(&self) -> u64 {
         self.payload_at
     }
 
     /// What the session was.
+    #[inline]
     pub fn session(&self) -> &'r Trace {
         &self.context.trace
     }

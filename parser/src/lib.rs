@@ -24,6 +24,7 @@ mod loss;
 #[cfg(feature = "mmap")]
 mod mapping;
 mod order;
+pub mod parallel;
 mod payload;
 mod primitive;
 mod reader;

@@ -202,6 +202,10 @@ impl<S: Source> TimeOrdered<S> {
         &self.reader
     }
 
+    pub(crate) fn into_reader(self) -> Reader<S> {
+        self.reader
+    }
+
     /// See [`Reader::trace`].
     ///
     /// # Errors

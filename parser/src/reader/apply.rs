@@ -17,6 +17,7 @@ use crate::limits::Limits;
 use crate::loss::Losses;
 use crate::statistics::Statistics;
 use crate::tables::{Defined, NO_SLOT, Tables};
+use std::sync::Arc;
 
 /// Everything the reader knows, but for its source and its place.
 #[derive(Debug)]
@@ -37,6 +38,10 @@ pub(crate) struct State {
     pub(super) blocks_were_lost: bool,
     pub(crate) is_complete: bool,
     pub(super) end_offset: Option<u64>,
+    /// Every reference must be covered by what the reader was told; see [`State::is_irregular`].
+    pub(super) must_cover: bool,
+    /// Something was met that only a reader of the whole stream can tell of.
+    pub(crate) is_irregular: bool,
 }
 
 impl State {
@@ -54,6 +59,8 @@ impl State {
             blocks_were_lost: false,
             is_complete: false,
             end_offset: None,
+            must_cover: false,
+            is_irregular: false,
         }
     }
 
@@ -67,6 +74,14 @@ impl State {
 
     pub(crate) fn is_v6(&self) -> bool {
         self.context.is_v6()
+    }
+
+    pub(crate) fn is_block_whole(&self) -> bool {
+        self.block_is_whole
+    }
+
+    pub(crate) fn end_offset(&self) -> Option<u64> {
+        self.end_offset
     }
 
     pub(super) fn trace(&self) -> Option<&Trace> {
@@ -109,6 +124,11 @@ impl State {
         self.statistics.add_block(frame.kind, framing + present);
     }
 
+    /// Takes what is wrong with the current block.
+    fn damage_in(&mut self, frame: Frame) -> BlockDamage<'_> {
+        self.damage.in_part_of_block(frame, self.block_is_whole)
+    }
+
     /// Passes over what is left of the current event block.
     pub(super) fn leave_block(&mut self) {
         self.cursor.at = self.cursor.end;
@@ -142,12 +162,7 @@ impl State {
     fn lose_block(&mut self, frame: Frame, content: &[u8], context: &'static str, fault: Fault) {
         self.broken_at = Some(frame.body.start);
         self.blocks_were_lost = true;
-        if self.block_is_whole {
-            self.damage.in_block(frame).block_lost(0, content.len(), context, fault);
-        } else {
-            let lost = content.len();
-            self.damage.in_block(frame).add(Class::Incomplete, 0, lost, context, Fault::Truncated);
-        }
+        self.damage_in(frame).block_lost(0, content.len(), context, fault);
     }
 
     /// Steps to the next event of the block. `false`: there was none; the cursor may be done, or
@@ -184,11 +199,7 @@ impl State {
         let at = (self.cursor.at - frame.body.start) as usize;
         let lost = (self.cursor.end - self.cursor.at) as usize;
         self.broken_at = Some(self.cursor.at);
-        if self.block_is_whole {
-            self.damage.in_block(frame).rest_lost(at, lost, "event blob", fault);
-        } else {
-            self.damage.in_block(frame).add(Class::Incomplete, at, lost, "event blob", Fault::Truncated);
-        }
+        self.damage_in(frame).rest_lost(at, lost, "event blob", fault);
         self.leave_block();
     }
 
@@ -230,7 +241,7 @@ impl State {
     /// Notes ids of the current event that stand for nothing.
     #[inline(always)]
     fn check_references(&mut self) {
-        if !self.context.tables.cover(&self.cursor.header, self.is_v6())
+        if !self.context.tables.covered.covers(&self.cursor.header, self.is_v6())
             || self.cursor.header.has_reserved_flag
         {
             self.note_references();
@@ -239,6 +250,7 @@ impl State {
 
     #[inline(never)]
     fn note_references(&mut self) {
+        self.is_irregular |= self.must_cover;
         let header = self.cursor.header;
         let tables = &self.context.tables;
         let mut missing = [None; 5];
@@ -285,7 +297,7 @@ impl State {
 
     /// Reads a block that holds no events.
     pub(super) fn read_block(&mut self, frame: Frame, content: &[u8]) {
-        let lost_before = self.damage.count(Class::BlockLost) + self.damage.count(Class::RestOfBlockLost);
+        let lost_before = self.unread();
         match (frame.kind, self.is_v6()) {
             (BlockKind::Metadata, false) => self.read_metadata_v5(frame, content),
             (BlockKind::Metadata, true) => self.read_metadata_v6(frame, content),
@@ -296,12 +308,17 @@ impl State {
             (BlockKind::LabelList, _) => self.read_labels(frame, content),
             _ => {}
         }
-        let lost = self.damage.count(Class::BlockLost) + self.damage.count(Class::RestOfBlockLost);
-        if lost > lost_before {
+        self.context.tables.update_covered();
+        if self.unread() > lost_before {
             self.blocks_were_lost = true;
-            let last = self.damage.findings().last();
-            self.broken_at = self.broken_at.or(last.map(|finding| finding.offset));
+            self.broken_at = self.broken_at.or(self.damage.latest_loss());
         }
+    }
+
+    /// How often a block was not read to its end.
+    fn unread(&self) -> u64 {
+        let classes = [Class::BlockLost, Class::RestOfBlockLost, Class::Incomplete];
+        classes.iter().map(|class| self.damage.count(*class)).sum()
     }
 
     /// A block of blobs, each a definition.
@@ -353,6 +370,7 @@ impl State {
         match metadata::payload_v5(payload, at, &mut damage) {
             Ok((_, metadata)) => {
                 define(&mut self.context.tables, metadata, at, self.limits.table_rows, &mut damage);
+                self.context.tables.update_covered();
             }
             Err(error) => {
                 let error = located(payload, error);
@@ -365,7 +383,8 @@ impl State {
     fn read_metadata_v6(&mut self, frame: Frame, content: &[u8]) {
         let (tables, limit) = (&mut self.context.tables, self.limits.table_rows);
         let mut rows = 0;
-        metadata::block_v6(content, &mut self.damage.in_block(frame), |at, metadata, damage| {
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
+        metadata::block_v6(content, &mut damage, |at, metadata, damage| {
             rows += 1;
             define(tables, metadata, at, limit, damage);
         });
@@ -375,7 +394,7 @@ impl State {
     fn read_stacks(&mut self, frame: Frame, content: &[u8]) {
         let pointer_size = self.context.trace.pointer_size;
         let limit = self.limits.table_bytes;
-        let mut damage = self.damage.in_block(frame);
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         if let Ok((_, (first_id, _))) = stack::header(content) {
             // Runtimes start over only at a sequence point: it must have been among what was lost.
             if self.blocks_were_lost && self.context.tables.stacks.is_defined(first_id) {
@@ -384,14 +403,14 @@ impl State {
             }
         }
         let (stacks, mut rows) = (&mut self.context.tables.stacks, 0);
-        stack::block(content, pointer_size, &mut damage, |id, bytes, damage| {
+        stack::block(content, pointer_size, &mut damage, |id, bytes, at, damage| {
             rows += 1;
             let (defined, is_full) = stacks.define(id, bytes, limit);
             if defined == Defined::Again {
-                damage.note(0, "stack id", Fault::Redefined(u64::from(id)));
+                damage.note(at, "stack id", Fault::Redefined(u64::from(id)));
             }
             if is_full {
-                damage.note(0, "stack block", Fault::TableLimit);
+                damage.note(at, "stack block", Fault::TableLimit);
             }
         });
         self.statistics.add_rows(BlockKind::Stack, rows);
@@ -399,7 +418,7 @@ impl State {
 
     fn read_labels(&mut self, frame: Frame, content: &[u8]) {
         let limit = self.limits.table_bytes;
-        let mut damage = self.damage.in_block(frame);
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         if let Ok((_, (first_id, _))) = label_list::header(content) {
             if self.blocks_were_lost && self.context.tables.labels.is_defined(first_id) {
                 damage.note(0, "label list block", Fault::StaleTable);
@@ -423,7 +442,8 @@ impl State {
     fn read_threads(&mut self, frame: Frame, content: &[u8]) {
         let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
-        thread::block(content, &mut self.damage.in_block(frame), |at, thread, damage| {
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
+        thread::block(content, &mut damage, |at, thread, damage| {
             rows += 1;
             let index = thread.index;
             let is_alive = tables.threads.get(index).is_some();
@@ -431,7 +451,7 @@ impl State {
                 damage.note(at, "thread row", Fault::Redefined(index));
             }
             losses.define_thread(index, is_alive, limit);
-            if tables.threads.define(index, thread, limit) {
+            if Arc::make_mut(&mut tables.threads).define(index, thread, limit) {
                 damage.note(at, "thread row", Fault::TableLimit);
             }
         });
@@ -441,10 +461,12 @@ impl State {
     fn read_removals(&mut self, frame: Frame, content: &[u8]) {
         let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
-        sequence_point::removals(content, &mut self.damage.in_block(frame), |index, number, at, damage| {
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
+        sequence_point::removals(content, &mut damage, |index, number, at, damage| {
             rows += 1;
             // Removal takes effect for what comes after; events that wait keep their thread.
-            if tables.threads.remove(index) {
+            if tables.threads.get(index).is_some() {
+                Arc::make_mut(&mut tables.threads).remove(index);
                 losses.remove_thread(index, number, limit);
             } else {
                 damage.note(at, "thread removal", Fault::UndefinedThread(index));
@@ -457,19 +479,19 @@ impl State {
     fn read_sequence_point(&mut self, frame: Frame, content: &[u8], is_v6: bool) {
         let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
-        let mut damage = self.damage.in_block(frame);
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         let point = if is_v6 {
-            sequence_point::payload_v6(content, &mut damage, |index, number, damage| {
+            sequence_point::payload_v6(content, &mut damage, |index, number, at, damage| {
                 rows += 1;
                 if tables.threads.get(index).is_some() {
                     losses.listed(index, number, limit);
                 } else {
-                    damage.note(0, "sequence point entry", Fault::UndefinedThread(index));
+                    damage.note(at, "sequence point entry", Fault::UndefinedThread(index));
                 }
             })
         } else {
             losses.begin_list_v4();
-            sequence_point::payload_v4(content, &mut damage, |thread, number, _| {
+            sequence_point::payload_v4(content, &mut damage, |thread, number, _, _| {
                 rows += 1;
                 losses.listed(thread, number, limit);
             })
@@ -503,7 +525,7 @@ fn define(
         Some(_) => damage.note(at, "metadata id", Fault::Redefined(id)),
         None => {}
     }
-    if tables.metadata.define(id, metadata, limit) {
+    if Arc::make_mut(&mut tables.metadata).define(id, metadata, limit) {
         damage.note(at, "metadata id", Fault::TableLimit);
     }
 }

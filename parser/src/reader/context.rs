@@ -55,6 +55,19 @@ impl Context {
         matches!(self.version, Some(Version::V6 { .. }))
     }
 
+    /// The context as it is, for those who read the events of this stretch elsewhere, when a
+    /// sequence point is about to forget stacks and labels.
+    pub(crate) fn split_off(&mut self) -> Context {
+        let (version, trace, clock) = (self.version, self.trace.clone(), self.clock);
+        Context { version, trace, clock, tables: self.tables.split_off() }
+    }
+
+    /// The same in the middle of a stretch.
+    pub(crate) fn copy(&self) -> Context {
+        let (version, trace, clock) = (self.version, self.trace.clone(), self.clock);
+        Context { version, trace, clock, tables: self.tables.clone() }
+    }
+
     /// What the ids of an event of versions 4 to 6 stand for now.
     #[inline(always)]
     pub(crate) fn resolved(&self, header: &BlobHeader) -> Resolved {

@@ -12,6 +12,7 @@ mod context;
 pub(crate) mod cursor;
 mod phase;
 mod run;
+mod scope;
 
 use crate::blob::BlobHeader;
 use crate::block::Block;
@@ -30,6 +31,8 @@ pub(crate) use apply::State;
 pub(crate) use context::{Context, Resolved};
 use phase::Phase;
 pub(crate) use run::{RunEnd, Take};
+pub(crate) use scope::PlannedBlock;
+use scope::Scope;
 use std::io::Read;
 
 /// What one step of the reader did.
@@ -88,6 +91,7 @@ pub struct Reader<S> {
     keep_from: Option<u64>,
     /// Whether the caller wants blocks, those of events too.
     gives_blocks: bool,
+    scope: Scope,
 }
 
 impl<'d> Reader<Whole<&'d [u8]>> {
@@ -119,7 +123,27 @@ impl<S: Source> Reader<S> {
             position: 0,
             keep_from: None,
             gives_blocks: false,
+            scope: Scope::All,
         }
+    }
+
+    /// A reader that finds event blocks and reads everything else.
+    pub(crate) fn index(source: S, limits: Limits) -> Self {
+        let mut reader = Reader::with_limits(source, limits);
+        reader.scope = Scope::Index;
+        reader.state.losses = Losses::deferred();
+        reader
+    }
+
+    /// A reader of the events in blocks that were found before.
+    pub(crate) fn planned(source: S, limits: Limits, context: Context, blocks: Vec<PlannedBlock>) -> Self {
+        let mut reader = Reader::with_limits(source, limits);
+        reader.state.context = context;
+        reader.state.losses = Losses::deferred();
+        reader.state.must_cover = true;
+        reader.scope = Scope::Planned { blocks, next: 0 };
+        reader.phase = Phase::Planned;
+        reader
     }
 
     /// What the session was. Reads the stream's header if that has not happened yet.
@@ -269,6 +293,10 @@ impl<S: Source> Reader<S> {
     /// Kinds of blocks, for tables: see [`Statistics::blocks`].
     pub fn block_kinds() -> [BlockKind; 9] {
         BlockKind::ALL
+    }
+
+    pub(crate) fn into_state(self) -> State {
+        self.state
     }
 
     pub(crate) fn state(&self) -> &State {

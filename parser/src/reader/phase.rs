@@ -1,5 +1,6 @@
 //! What comes next in the stream: header, blocks, the way back after damage, the end.
 
+use super::scope::Scope;
 use super::{Reader, Step};
 use crate::block::BlockKind;
 use crate::damage::Class;
@@ -29,6 +30,8 @@ pub(super) enum Phase {
     Search(Search),
     /// Counts bytes behind the end mark.
     Tail { from: u64, at: u64 },
+    /// Opens the next block that was found before.
+    Planned,
     /// Nothing more.
     End,
     /// The stream's beginning could not be read.
@@ -91,6 +94,7 @@ impl<S: Source> Reader<S> {
                 Phase::Skip { frame, at } => self.skip(frame, at)?,
                 Phase::Search(search) => self.search(search)?,
                 Phase::Tail { from, at } => self.tail(from, at)?,
+                Phase::Planned => self.planned_block(),
                 Phase::End => return Ok(Step::End),
                 Phase::Failed { .. } => return Err(self.phase.again()),
             }
@@ -211,26 +215,10 @@ impl<S: Source> Reader<S> {
         match self.framed() {
             Framed::Need(bytes) => {
                 if !self.source.fill(start + bytes as u64)? {
-                    let present = self.window_from(start).len() as u64;
-                    if present > 0 {
-                        let context = "block header";
-                        self.state.damage.add_outside(
-                            Class::Incomplete,
-                            start,
-                            present,
-                            context,
-                            Fault::Truncated,
-                        );
-                    }
-                    self.end_incomplete(start + present);
+                    self.end_in_header(start);
                 }
             }
-            Framed::End(bytes) => {
-                self.state.is_complete = true;
-                self.state.end_offset = Some(start + bytes);
-                self.position = start + bytes;
-                self.phase = Phase::Tail { from: start + bytes, at: start + bytes };
-            }
+            Framed::End(bytes) => self.end_mark(start + bytes)?,
             Framed::Block(frame) => return self.block_content(frame),
             Framed::Refused(frame, fault) => {
                 let lost = frame.body.len as usize;
@@ -242,6 +230,16 @@ impl<S: Source> Reader<S> {
             }
         }
         Ok(None)
+    }
+
+    /// The end mark, which may have content, reaches to `end`; the input may stop before.
+    fn end_mark(&mut self, end: u64) -> Result<(), Error> {
+        let end = if self.source.fill(end)? { end } else { self.source_end() };
+        self.state.is_complete = true;
+        self.state.end_offset = Some(end);
+        self.position = end;
+        self.phase = Phase::Tail { from: end, at: end };
+        Ok(())
     }
 
     fn block_content(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
@@ -280,6 +278,11 @@ impl<S: Source> Reader<S> {
             }
             _ => {
                 let is_whole = self.source.fill(frame.body_end())?;
+                if self.source_end() < frame.body.start {
+                    // Cut in the padding before the content.
+                    self.end_in_header(frame.start);
+                    return Ok(None);
+                }
                 let present = self.window_from(frame.body.start).len() as u64;
                 self.state.open_block(frame, is_whole, present);
                 return Ok(self.read_block(frame));
@@ -291,6 +294,10 @@ impl<S: Source> Reader<S> {
     /// Reads a block whose content is in the window, as far as it is there.
     fn read_block(&mut self, frame: Frame) -> Option<Step> {
         match frame.kind {
+            BlockKind::Event if matches!(self.scope, Scope::Index) => {
+                self.end_content(frame);
+                Some(Step::Block(frame))
+            }
             BlockKind::Event => {
                 let content = body_of(&self.source, &frame);
                 self.state.open_events(frame, content);
@@ -328,13 +335,34 @@ impl<S: Source> Reader<S> {
         false
     }
 
+    /// Opens the next block of a plan.
+    fn planned_block(&mut self) {
+        let Scope::Planned { blocks, next } = &mut self.scope else {
+            self.phase = Phase::End;
+            return;
+        };
+        let Some(block) = blocks.get(*next).copied() else {
+            self.phase = Phase::End;
+            return;
+        };
+        *next += 1;
+        self.state.context.tables.covered = block.covered;
+        let content = body_of(&self.source, &block.frame);
+        self.state.open_events(block.frame, content);
+        self.phase = Phase::Rows;
+    }
+
     /// All that could be read of a block was read.
     fn end_content(&mut self, frame: Frame) {
+        if matches!(self.scope, Scope::Planned { .. }) {
+            self.phase = Phase::Planned;
+            return;
+        }
         if self.state.block_is_whole {
             self.phase = Phase::AfterContent(frame);
             return;
         }
-        let end = self.source.start() + self.source.bytes().len() as u64;
+        let end = self.source_end();
         match self.state.broken_at {
             // The block's size may be what is wrong: if another object begins in what looked like
             // its rest, reading goes on there.
@@ -418,8 +446,7 @@ impl<S: Source> Reader<S> {
             self.source.release(self.keep_from.map_or(at, |keep| keep.min(at)));
             let to = (at + STRIDE).min(end);
             if !self.source.fill(to)? {
-                let present = at + self.window_from(at).len() as u64;
-                self.end_incomplete(present);
+                self.end_incomplete(self.source_end());
                 return Ok(());
             }
             at = to;
@@ -488,7 +515,7 @@ impl<S: Source> Reader<S> {
                 return Ok(());
             }
             if !is_more {
-                let end = search.at + window.len() as u64;
+                let end = self.source_end();
                 // A block that the input's end cut is told as such, not as lost framing.
                 if self.state.block_is_whole || search.block.is_none() {
                     self.report_search(&search, end);
@@ -524,6 +551,21 @@ impl<S: Source> Reader<S> {
                 search.fault,
             ),
         }
+    }
+
+    /// The input ends before a block's content, if not before the block.
+    fn end_in_header(&mut self, start: u64) {
+        let end = self.source_end();
+        if end > start {
+            let (class, lost, context) = (Class::Incomplete, end - start, "block header");
+            self.state.damage.add_outside(class, start, lost, context, Fault::Truncated);
+        }
+        self.end_incomplete(end);
+    }
+
+    /// Where the source's bytes end, as far as they have been asked for.
+    fn source_end(&self) -> u64 {
+        self.source.start() + self.source.bytes().len() as u64
     }
 
     fn end_incomplete(&mut self, end: u64) {

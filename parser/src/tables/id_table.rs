@@ -9,7 +9,30 @@ const BRIDGE: u64 = 64;
 /// The array's end, in ids behind the first.
 const DENSE_LIMIT: u64 = 1 << 22;
 
-#[derive(Debug, Default)]
+/// A range of ids.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct IdRange {
+    first: u64,
+    count: u64,
+}
+
+impl IdRange {
+    #[inline(always)]
+    pub(crate) fn contains(self, id: u64) -> bool {
+        id.wrapping_sub(self.first) < self.count
+    }
+
+    /// The same with id 0 in it, if that leaves it one range.
+    pub(crate) fn with_zero(self) -> IdRange {
+        match (self.first, self.count) {
+            (_, 0) => IdRange { first: 0, count: 1 },
+            (1, count) => IdRange { first: 0, count: count + 1 },
+            _ => self,
+        }
+    }
+}
+
+#[derive(Debug, Default, Clone)]
 pub(super) struct IdTable {
     /// Id of `dense[0]`: the first id that was inserted.
     base: u64,
@@ -34,10 +57,9 @@ impl IdTable {
         if self.sparse.is_empty() { NO_SLOT } else { self.sparse.get(&id).copied().unwrap_or(NO_SLOT) }
     }
 
-    /// Whether the id is surely defined, without looking at its slot. `false` says nothing.
-    #[inline(always)]
-    pub(super) fn covers(&self, id: u64) -> bool {
-        id.wrapping_sub(self.base) < self.gapless
+    /// The ids that are defined without a hole: the first, and how many.
+    pub(super) fn gapless(&self) -> IdRange {
+        IdRange { first: self.base, count: self.gapless }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -140,14 +162,15 @@ mod tests {
         for (slot, id) in ids.into_iter().enumerate() {
             assert_eq!(table.get(id), slot as Slot);
         }
-        assert!(table.covers(5) && table.covers(8) && !table.covers(9) && !table.covers(4));
+        let range = table.gapless();
+        assert!(range.contains(5) && range.contains(8) && !range.contains(9) && !range.contains(4));
         assert_eq!((table.get(9), table.len()), (NO_SLOT, ids.len()));
         table.insert(6, 60);
         assert_eq!((table.get(6), table.len()), (60, ids.len()));
         for id in ids {
             assert!(table.remove(id) && !table.remove(id));
             assert_eq!(table.get(id), NO_SLOT);
-            assert!(!table.covers(id));
+            assert!(!table.gapless().contains(id));
         }
         assert_eq!(table.len(), 0);
     }
