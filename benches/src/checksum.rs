@@ -26,15 +26,15 @@ impl Checksum {
         self.stored(&Header {
             metadata_id: event.metadata_id(),
             sequence: event.sequence_number(),
-            thread: event.thread_id().unwrap_or(0),
+            thread: event.raw_thread(),
             capture_thread: event.capture_thread(),
             processor: event.processor().unwrap_or(u32::MAX),
-            stack: event.stack().bytes().len() as u32,
+            stack: event.stack_id(),
             timestamp: event.timestamp_ticks(),
             activity: guid(event.activity_id()),
             related: guid(event.related_activity_id()),
-            label_list: 0,
-            payload_size: event.payload().len() as u32,
+            label_list: event.label_list_id(),
+            payload_size: event.payload_size(),
             is_sorted: event.is_sorted(),
         });
     }

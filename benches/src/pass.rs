@@ -96,6 +96,14 @@ pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result
     one_thread(path, mode, input, |_| ())
 }
 
+/// The same with one thread; `observe` is told the number of events so far behind each.
+///
+/// # Errors
+/// As [`file`].
+pub fn file_watched(path: &Path, mode: Mode, input: Input, observe: impl Fn(u64)) -> io::Result<Seen> {
+    one_thread(path, mode, input, observe)
+}
+
 /// Makes one pass over a stream in memory.
 ///
 /// # Errors
@@ -111,7 +119,7 @@ pub fn memory(stream: &[u8], mode: Mode) -> io::Result<Seen> {
 /// As [`file`].
 pub fn allocations_when_warm(path: &Path, mode: Mode, input: Input, events: u64) -> io::Result<u64> {
     let at_half = Cell::new(None);
-    one_thread(path, mode, input, |count| {
+    file_watched(path, mode, input, |count| {
         if count >= events / 2 && at_half.get().is_none() {
             at_half.set(Some(allocations()));
         }
@@ -185,6 +193,12 @@ fn in_time_order<S: Source>(
 #[inline(always)]
 fn ordered_event(sum: &mut Checksum, event: &Event<'_>) {
     sum.header(event);
+    schema_and_stack(sum, event);
+}
+
+/// Folds in what can only be had by looking up the event's type and its stack.
+#[inline(always)]
+pub fn schema_and_stack(sum: &mut Checksum, event: &Event<'_>) {
     let fields = event.schema().map_or(0, |schema| schema.fields.len() as u64);
     let leaf = event.stack().addresses().next().unwrap_or(0);
     sum.number(fields ^ leaf);

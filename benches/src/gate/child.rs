@@ -1,5 +1,6 @@
 //! One pass in a process of its own, alone or under callgrind.
 
+use std::cell::Cell;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +15,7 @@ pub struct Child {
     pub events: u64,
     /// Most memory held, in bytes.
     pub peak: u64,
-    /// Memory at the end that no file backs, in bytes.
+    /// Most memory that no file backs, in bytes; not for instruction counts.
     pub anonymous: u64,
     /// Instructions, if they were counted.
     pub instructions: u64,
@@ -22,6 +23,11 @@ pub struct Child {
 
 /// First argument of the gate when it is such a process.
 pub const FLAG: &str = "--one-pass";
+
+/// Environment variable that asks such a process to look at its memory now and then.
+const WATCHED: &str = "NETTRACE_GATE_WATCHED";
+
+const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
 
 /// Whether instructions can be counted here.
 pub fn has_callgrind() -> bool {
@@ -38,11 +44,24 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
     };
     let mode = Mode::of_name(mode).ok_or_else(|| io::Error::other("no such mode"))?;
     let input = if input == "read" { Input::Read } else { Input::Mapped };
-    let seen = pass::file(file.as_ref(), mode, input, 1)?;
+    let (events, anonymous) = match std::env::var_os(WATCHED) {
+        Some(_) => watched(file.as_ref(), mode, input)?,
+        None => (pass::file(file.as_ref(), mode, input, 1)?.checksum.events, 0),
+    };
     let peak = memory::peak_bytes().unwrap_or(0);
-    let anonymous = memory::anonymous_bytes().unwrap_or(0);
-    println!("{} {peak} {anonymous}", seen.checksum.events);
+    println!("{events} {peak} {anonymous}");
     Ok(())
+}
+
+/// Looks at the memory now and then. Events, and the most that no file backs.
+fn watched(file: &Path, mode: Mode, input: Input) -> io::Result<(u64, u64)> {
+    let most = Cell::new(0);
+    let seen = pass::file_watched(file, mode, input, |count| {
+        if count % EVENTS_BETWEEN_LOOKS == 0 {
+            most.set(most.get().max(memory::anonymous_bytes().unwrap_or(0)));
+        }
+    })?;
+    Ok((seen.checksum.events, most.get()))
 }
 
 impl Child {
@@ -52,6 +71,7 @@ impl Child {
     /// When it fails.
     pub fn plain(file: &Path, mode: Mode, input: Input) -> io::Result<Child> {
         let mut command = Command::new(std::env::current_exe()?);
+        command.env(WATCHED, "1");
         Child::run(&mut command, file, mode, input).map(|(child, _)| child)
     }
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::cases::Case;
+use crate::checksum::Checksum;
 use crate::floor::{Rows, idiom, window};
 use crate::pass::{self, Input, Mode};
 use child::Child;
@@ -99,12 +100,12 @@ fn idioms(report: &mut Report) -> io::Result<()> {
         let rows = Rows::of(&stream);
         let (mut over_idiom, mut over_floor) = (Vec::new(), Vec::new());
         for _ in 0..15 {
-            let ours = seconds(|| pass::memory(&stream, Mode::Raw).map(|seen| seen.checksum.events));
-            let idiom = seconds(|| Ok(idiom::decode(&stream, &rows).events));
-            let floor = seconds(|| Ok(window::decode(&stream, &rows).events));
+            let ours = seconds(|| pass::memory(&stream, Mode::Raw).map(|seen| seen.checksum));
+            let idiom = seconds(|| Ok(idiom::decode(&stream, &rows)));
+            let floor = seconds(|| Ok(window::decode(&stream, &rows)));
             let (ours, idiom, floor) = (ours?, idiom?, floor?);
             if ours.1 != idiom.1 || ours.1 != floor.1 {
-                return Err(io::Error::other("decoders disagree on the number of events"));
+                return Err(io::Error::other("decoders disagree on what they saw"));
             }
             over_idiom.push(idiom.0 / ours.0);
             over_floor.push(ours.0 / floor.0);
@@ -121,10 +122,10 @@ fn idioms(report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-fn seconds(work: impl FnOnce() -> io::Result<u64>) -> io::Result<(f64, u64)> {
+fn seconds(work: impl FnOnce() -> io::Result<Checksum>) -> io::Result<(f64, Checksum)> {
     let begin = Instant::now();
-    let events = work()?;
-    Ok((begin.elapsed().as_secs_f64(), events))
+    let seen = work()?;
+    Ok((begin.elapsed().as_secs_f64(), seen))
 }
 
 /// The middle one.
