@@ -9,6 +9,7 @@ use nettrace_parser::{Buffered, Event, Mapping, Reader, Source, TimeOrdered, Val
 
 use crate::checksum::Checksum;
 use crate::memory::allocations;
+use crate::ndjson;
 
 /// What is done with each event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,23 +96,43 @@ pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result
     one_thread(path, mode, input, |_| ())
 }
 
+/// The same with one thread; `observe` is told the number of events so far behind each.
+///
+/// # Errors
+/// As [`file`].
+pub fn file_watched(path: &Path, mode: Mode, input: Input, observe: impl Fn(u64)) -> io::Result<Seen> {
+    one_thread(path, mode, input, observe)
+}
+
+/// Makes one pass over a stream in memory.
+///
+/// # Errors
+/// As [`file`].
+pub fn memory(stream: &[u8], mode: Mode) -> io::Result<Seen> {
+    source(Whole::new(stream), mode, |_| ())
+}
+
 /// Makes a pass and counts what it allocates behind its first half: its tables and buffers have
 /// their size by then, so that what is left would go on for ever. `events` is their number.
 ///
 /// # Errors
 /// As [`file`].
 pub fn allocations_when_warm(path: &Path, mode: Mode, input: Input, events: u64) -> io::Result<u64> {
-    let at_half = Cell::new(0);
-    one_thread(path, mode, input, |count| {
-        if count == events / 2 {
-            at_half.set(allocations());
+    let at_half = Cell::new(None);
+    file_watched(path, mode, input, |count| {
+        if count >= events / 2 && at_half.get().is_none() {
+            at_half.set(Some(allocations()));
         }
     })?;
-    Ok(allocations() - at_half.get())
+    Ok(allocations() - at_half.get().unwrap_or(0))
 }
 
 #[inline(always)]
 fn one_thread(path: &Path, mode: Mode, input: Input, observe: impl Fn(u64)) -> io::Result<Seen> {
+    if mode == Mode::Ndjson {
+        let checksum = ndjson::pass(path, observe)?;
+        return Ok(Seen { checksum, wrong: Wrong::default() });
+    }
     match input {
         Input::Mapped => source(Whole::new(Mapping::open(path)?), mode, observe),
         Input::Read => source(Buffered::new(File::open(path)?), mode, observe),
@@ -130,7 +151,7 @@ pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64)) -> io::Re
         Mode::Fields => in_file_order(reader, fields_event, observe),
         Mode::Ordered => in_time_order(reader.time_ordered(), ordered_event, observe),
         Mode::OrderedFields => in_time_order(reader.time_ordered(), fields_event, observe),
-        Mode::Ndjson => Err(unsupported("mode ndjson")),
+        Mode::Ndjson => Err(unsupported("NDJSON of anything but a file")),
         Mode::Index => Err(unsupported("mode index")),
     }
 }
@@ -146,10 +167,11 @@ fn in_file_order<S: Source>(
     observe: impl Fn(u64),
 ) -> io::Result<Seen> {
     let mut sum = Checksum::default();
-    while let Some(event) = reader.next_event().map_err(io::Error::other)? {
+    let each = |event: Event<'_>| {
         fold(&mut sum, &event);
         observe(sum.events);
-    }
+    };
+    reader.for_each(each).map_err(io::Error::other)?;
     Ok(Seen { checksum: sum, wrong: Wrong::of(&reader, 0) })
 }
 
@@ -171,6 +193,12 @@ fn in_time_order<S: Source>(
 #[inline(always)]
 fn ordered_event(sum: &mut Checksum, event: &Event<'_>) {
     sum.header(event);
+    schema_and_stack(sum, event);
+}
+
+/// Folds in what can only be had by looking up the event's type and its stack.
+#[inline(always)]
+pub fn schema_and_stack(sum: &mut Checksum, event: &Event<'_>) {
     let fields = event.schema().map_or(0, |schema| schema.fields.len() as u64);
     let leaf = event.stack().addresses().next().unwrap_or(0);
     sum.number(fields ^ leaf);
