@@ -9,6 +9,7 @@
 
 mod args;
 mod commands;
+mod condition;
 mod event_types;
 mod exit;
 mod failure;
@@ -17,11 +18,14 @@ mod glob;
 mod input;
 mod messages;
 mod nearest;
+pub mod ndjson;
 mod output;
 mod printable;
 mod progress;
 mod render;
+mod selection;
 mod session;
+mod shape;
 mod style;
 mod survey;
 mod time_range;

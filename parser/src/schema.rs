@@ -24,6 +24,16 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// The fields that [`Event::fields`](crate::Event::fields) walks. Self-describing events have
+    /// one nameless object around their fields, an artefact of how they are written; the fields are
+    /// what is meant (format.md 15).
+    pub fn payload_fields(&self) -> &[Field] {
+        match &*self.fields {
+            [Field { name, kind: FieldType::Object(members), .. }] if name.is_empty() => members,
+            fields => fields,
+        }
+    }
+
     /// A schema as a stream describes it. Ambiguities that exist only in version 6 are looked for
     /// if `is_v6`.
     pub(crate) fn from_stream(fields: Vec<Field>, opaque: Option<Fault>, is_v6: bool) -> Schema {

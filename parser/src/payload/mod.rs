@@ -106,7 +106,7 @@ impl<'r> Fields<'r> {
         let (reading, omitted) = reading::of(schema, payload, pointer_size);
         Fields {
             walk: Walk::new(payload, reading),
-            fields: unwrapped(&schema.fields),
+            fields: schema.payload_fields(),
             next: 0,
             at: 0,
             omitted,
@@ -177,15 +177,6 @@ impl<'r> Fields<'r> {
 
     fn is_omitted(&self) -> bool {
         self.omitted != 0 && self.next < 64 && self.omitted >> self.next & 1 == 1
-    }
-}
-
-/// Self-describing events have one nameless object around their fields, an artefact of how they are
-/// written; the fields are what is meant (format.md 15).
-fn unwrapped(fields: &[Field]) -> &[Field] {
-    match fields {
-        [Field { name, kind: FieldType::Object(members), .. }] if name.is_empty() => members,
-        _ => fields,
     }
 }
 
