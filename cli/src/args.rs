@@ -1,5 +1,9 @@
 //! The command line.
 
+mod live;
+
+pub(crate) use live::*;
+
 use crate::filter::{EventPattern, ProviderPattern};
 use crate::time_range::TimeRange;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -50,6 +54,11 @@ pub(crate) enum Command {
     Info(InfoArgs),
     Stats(StatsArgs),
     Events(EventsArgs),
+    Ps(PsArgs),
+    Collect(Box<CollectArgs>),
+    Watch(Box<WatchArgs>),
+    Process(Box<ProcessArgs>),
+    Replay(ReplayArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

@@ -15,6 +15,7 @@ mod failure;
 mod filter;
 mod glob;
 mod input;
+mod live;
 mod messages;
 mod nearest;
 mod output;
