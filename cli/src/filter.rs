@@ -14,6 +14,13 @@ use std::str::FromStr;
 #[derive(Debug, Clone)]
 pub(crate) struct ProviderPattern(Glob);
 
+impl ProviderPattern {
+    /// The pattern as it was written.
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
 impl FromStr for ProviderPattern {
     type Err = Infallible;
 

@@ -20,8 +20,8 @@ pub(crate) enum Notice {
     Bytes(Vec<u8>),
     /// The file has reached its size.
     Size(usize),
-    /// An event came at which to stop: the condition that it fulfils.
-    Event(usize, String),
+    /// An event came at which to stop: the text of the condition that it fulfils.
+    Event(String),
     /// The stream has ended.
     Ended(usize),
 }
@@ -201,7 +201,7 @@ fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &A
             Ok(Some(event)) => {
                 events += 1;
                 if let Some(condition) = watcher.as_mut().and_then(|watcher| watcher.met(&event)) {
-                    let _ = notices.send(Notice::Event(number, condition.text().to_owned()));
+                    let _ = notices.send(Notice::Event(condition.text().to_owned()));
                 }
                 counts.events.store(events, Ordering::Relaxed);
                 if events.is_multiple_of(LOOK) {

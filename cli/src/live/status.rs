@@ -45,17 +45,6 @@ impl Status {
         }
     }
 
-    /// Since recording began.
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.start.elapsed()
-    }
-
-    /// Recording begins now.
-    pub(crate) fn restart(&mut self) {
-        self.start = Instant::now();
-        self.window = (self.start, 0);
-    }
-
     /// Shows how it goes now, if it is time to.
     pub(crate) fn show(&mut self, state: State) {
         if !self.is_wanted || self.last.is_some_and(|last| last.elapsed() < BETWEEN) {

@@ -258,7 +258,7 @@ impl Collector {
                 }
                 None => self.stop_one(number),
             },
-            Notice::Event(_, text) => {
+            Notice::Event(text) => {
                 let end = Instant::now().checked_add(self.keep_after);
                 // The first event counts.
                 if !self.is_stopping && self.conditions.iter().any(|condition| condition.text() == text) {
