@@ -53,7 +53,7 @@ pub use loss::Losses;
 pub use mapping::Mapping;
 pub use order::TimeOrdered;
 pub use payload::{Array, DateTime, Decimal, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value};
-pub use reader::Reader;
+pub use reader::{Item, Reader};
 pub use schema::{Count, Field, FieldType, Schema, ValueMap};
 pub use source::{Buffered, Source, Span, Whole};
 pub use statistics::Statistics;

@@ -90,7 +90,7 @@ impl State {
 
     /// Reads the first block. A fault in it is fatal: without it nothing has a meaning.
     pub(super) fn read_trace(&mut self, frame: Frame, content: &[u8]) -> Result<(), (u64, Fault)> {
-        self.count_block(&frame);
+        self.open_block(frame, true, u64::from(frame.body.len));
         let mut damage = self.damage.in_block(frame);
         let parsed = match self.context.version() {
             Some(Version::V6 { .. }) => trace::block_v6(content, &mut damage),
@@ -110,18 +110,18 @@ impl State {
         }
     }
 
-    pub(super) fn count_block(&mut self, frame: &Frame) {
-        let end_tag = u64::from(!self.is_v6());
-        self.statistics.add_block(frame.kind, frame.body_end() - frame.start + end_tag);
+    /// Counts a block up to the position `end`, which may lie in the middle of it. What follows the
+    /// content is counted when it is met.
+    pub(super) fn count_block(&mut self, frame: &Frame, end: u64) {
+        self.statistics.add_block(frame.kind, end.min(frame.body_end()).saturating_sub(frame.start));
     }
 
     /// Begins a block of which `present` bytes of content and what follows are in the window.
     pub(super) fn open_block(&mut self, frame: Frame, is_whole: bool, present: u64) {
         self.block_is_whole = is_whole;
+        self.damage.set_block_is_cut(!is_whole);
         self.broken_at = None;
-        let present = present.min(u64::from(frame.body.len));
-        let framing = frame.body.start - frame.start + u64::from(is_whole && !self.is_v6());
-        self.statistics.add_block(frame.kind, framing + present);
+        self.count_block(&frame, frame.body.start.saturating_add(present));
     }
 
     /// Passes over what is left of the current event block.
@@ -157,12 +157,7 @@ impl State {
     fn lose_block(&mut self, frame: Frame, content: &[u8], context: &'static str, fault: Fault) {
         self.broken_at = Some(frame.body.start);
         self.blocks_were_lost = true;
-        if self.block_is_whole {
-            self.damage.in_block(frame).block_lost(0, content.len(), context, fault);
-        } else {
-            let lost = content.len();
-            self.damage.in_block(frame).add(Class::Incomplete, 0, lost, context, Fault::Truncated);
-        }
+        self.damage.in_block(frame).block_lost(0, content.len(), context, fault);
     }
 
     /// Steps to the next event of the block. `false`: there was none; the cursor may be done, or
@@ -199,11 +194,7 @@ impl State {
         let at = (self.cursor.at - frame.body.start) as usize;
         let lost = (self.cursor.end - self.cursor.at) as usize;
         self.broken_at = Some(self.cursor.at);
-        if self.block_is_whole {
-            self.damage.in_block(frame).rest_lost(at, lost, "event blob", fault);
-        } else {
-            self.damage.in_block(frame).add(Class::Incomplete, at, lost, "event blob", Fault::Truncated);
-        }
+        self.damage.in_block(frame).rest_lost(at, lost, "event blob", fault);
         self.leave_block();
     }
 
@@ -302,6 +293,7 @@ impl State {
     /// Reads a block that holds no events.
     pub(super) fn read_block(&mut self, frame: Frame, content: &[u8]) {
         let lost_before = self.damage.count(Class::BlockLost) + self.damage.count(Class::RestOfBlockLost);
+        let losses_before = self.damage.loss_count();
         match (frame.kind, self.is_v6()) {
             (BlockKind::Metadata, false) => self.read_metadata_v5(frame, content),
             (BlockKind::Metadata, true) => self.read_metadata_v6(frame, content),
@@ -316,8 +308,12 @@ impl State {
         let lost = self.damage.count(Class::BlockLost) + self.damage.count(Class::RestOfBlockLost);
         if lost > lost_before {
             self.blocks_were_lost = true;
-            let last = self.damage.findings().last();
-            self.broken_at = self.broken_at.or(last.map(|finding| finding.offset));
+        }
+        if self.damage.loss_count() > losses_before {
+            // A block is left at its first row that does not tell where the next begins, so if there
+            // is one it is the last loss.
+            let last = self.damage.last_loss().filter(|loss| loss.class != Class::RowLost);
+            self.broken_at = self.broken_at.or(last.map(|loss| loss.lost_offset));
         }
     }
 
@@ -375,7 +371,7 @@ impl State {
             Err(error) => {
                 let error = located(payload, error);
                 let place = at.saturating_add(error.at);
-                damage.row_lost(place, payload.len(), "metadata payload", error.fault);
+                damage.row_spoilt(place, at, payload.len(), "metadata payload", error.fault);
             }
         }
     }
