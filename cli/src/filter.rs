@@ -63,6 +63,8 @@ pub(crate) struct Filter {
     /// Whether anything lay in the time, and the times of the oldest and the youngest event of all.
     met_time: bool,
     extent: Option<(i64, i64)>,
+    /// Whether any event has passed.
+    met_all: bool,
 }
 
 impl Filter {
@@ -76,6 +78,7 @@ impl Filter {
             met_threads: vec![false; args.thread.len()],
             met_time: false,
             extent: None,
+            met_all: false,
         }
     }
 
@@ -86,7 +89,9 @@ impl Filter {
             let is_wanted = self.accepts_type(row);
             self.passes.push(is_wanted);
         }
-        self.passes.get(number).copied().unwrap_or(false) && self.accepts_instance(event)
+        let passes = self.passes.get(number).copied().unwrap_or(false) && self.accepts_instance(event);
+        self.met_all |= passes;
+        passes
     }
 
     fn accepts_type(&self, row: &EventType) -> bool {
@@ -159,6 +164,9 @@ impl Filter {
                 None => String::new(),
             };
             messages.push(format!("no event lies in --time{}{extent}", self.among()));
+        }
+        if messages.is_empty() && !self.met_all && !rows.is_empty() {
+            messages.push("no event fits all filters together".to_owned());
         }
         messages
     }

@@ -1,9 +1,9 @@
 //! The `nettrace` command as a library: `main` only hands over the process's arguments and streams, so that
 //! tests can call what users call.
 //!
-//! The way of a command: [`args`] → [`input`] (file, pipe, gzip → the parser's source) → a command of
-//! [`commands`] → [`render`] → [`output`]. What is wrong with a trace goes to stderr in one place,
-//! [`messages`].
+//! The way of a command: `args`, then `input` (file, pipe, gzip → the parser's source), then a command of
+//! `commands`, which shows what it reads through `render` and `output`. What is wrong with a trace goes to
+//! stderr in one place, `messages`.
 
 #![forbid(unsafe_code)]
 

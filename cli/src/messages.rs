@@ -71,12 +71,22 @@ impl<'a> Messages<'a> {
     pub(crate) fn losses(&mut self, file: &str, reader: &Reader<Input>) {
         let losses = reader.losses();
         if losses.total() > 0 {
+            let is_damaged = Condition::of(reader, true).finding_count > 0;
             self.warning(&format!(
-                "{file}: {} of {} lost: dropped before reaching the trace; a larger buffer when recording helps",
+                "{file}: {} of {} lost: {}; a larger buffer when recording helps",
                 units::counted(losses.total(), "event"),
                 units::counted(losses.thread_count() as u64, "thread"),
+                cause_of_loss(is_damaged),
             ));
         }
+    }
+}
+
+/// Where events are that the stream's numbers show to be missing.
+pub(crate) fn cause_of_loss(is_damaged: bool) -> &'static str {
+    match is_damaged {
+        true => "dropped before reaching the trace, or in its damaged parts",
+        false => "dropped before reaching the trace",
     }
 }
 

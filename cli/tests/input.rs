@@ -225,3 +225,41 @@ fn hostile_names_cannot_write_to_the_terminal() {
     let missing = nettrace(&["info", "no\x1b[31msuch"]);
     assert!(!missing.stderr.contains('\x1b'), "{:?}", missing.stderr);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
+    use std::io::Write;
+    use std::process::Stdio;
+    use std::time::Duration;
+    // The largest one that there is.
+    let bytes = nettrace_testdata::corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
+    assert!(bytes.len() > 15_000_000);
+    for args in [&["info", "-"][..], &["events", "-", "--format", "ndjson", "--raw", "--stacks"]] {
+        let mut child = common::command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&bytes).unwrap();
+        // The pipe stays open, so it waits for more when it has read all; then its peak can be looked up.
+        let status = format!("/proc/{}/status", child.id());
+        let line = |name: &str| {
+            let text = std::fs::read_to_string(&status).unwrap();
+            text.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned()
+        };
+        for _ in 0..200 {
+            std::thread::sleep(Duration::from_millis(10));
+            if line("State:").starts_with('S') {
+                break;
+            }
+        }
+        let peak: u64 = line("VmHWM:").trim_end_matches(" kB").parse().unwrap();
+        drop(stdin);
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
+        assert!(peak < 16 * 1024, "{args:?} took {peak} KiB");
+        assert!(peak > 1024, "{args:?}: {peak} KiB is no peak");
+    }
+}

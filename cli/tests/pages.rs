@@ -63,6 +63,14 @@ fn info_is_as_expected() {
 }
 
 #[test]
+fn the_screen_in_the_readme_is_what_its_command_prints() {
+    let readme = std::fs::read_to_string(common::top().join("README.md")).unwrap().replace("\r\n", "\n");
+    assert!(readme.contains(&format!("cargo run --release -- info {ALL}\ncargo test --workspace\n")));
+    let screen = nettrace(&["info", ALL]);
+    assert!(readme.contains(&format!("```text\n{}```", screen.text())), "now it is:\n{}", screen.text());
+}
+
+#[test]
 fn stats_are_as_expected() {
     assert_page("stats-tiny-v4.txt", &["stats", TINY_V4]);
     assert_page("stats-tiny-v4.json.txt", &["stats", TINY_V4, "--json"]);

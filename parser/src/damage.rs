@@ -84,10 +84,6 @@ pub struct Damage {
     findings: Vec<Finding>,
     kinds: Vec<Kind>,
     last_loss: Option<LastLoss>,
-    /// Losses met so far, to tell whether there was another.
-    loss_count: u64,
-    /// The input's end cuts the block that is being read.
-    block_is_cut: bool,
 }
 
 /// The loss met last: reading may go on in the middle of it, and then less was lost.
@@ -155,20 +151,9 @@ impl Damage {
         of_class.fold(0, |sum, kind| sum.saturating_add(kind.lost_bytes))
     }
 
-    /// Losses met so far. Never falls.
-    pub(crate) fn loss_count(&self) -> u64 {
-        self.loss_count
-    }
-
     /// The loss met last.
     pub(crate) fn last_loss(&self) -> Option<&Finding> {
         self.last_loss.as_ref().map(|last| &last.finding)
-    }
-
-    /// Whether the input's end cuts the block that is read next: what is missing there is not
-    /// broken.
-    pub(crate) fn set_block_is_cut(&mut self, is_cut: bool) {
-        self.block_is_cut = is_cut;
     }
 
     /// Reading goes on at `position`, in the middle of what the last loss was told to cover.
@@ -221,7 +206,6 @@ impl Damage {
         };
         let is_kept = count <= KEPT_PER_KIND;
         if finding.class != Class::Note {
-            self.loss_count = self.loss_count.saturating_add(1);
             self.last_loss = Some(LastLoss { finding, kept: is_kept.then_some(self.findings.len()) });
         }
         if is_kept {
@@ -280,7 +264,12 @@ impl Damage {
 
     /// Findings inside one block.
     pub(crate) fn in_block(&mut self, frame: Frame) -> BlockDamage<'_> {
-        BlockDamage { damage: self, frame }
+        BlockDamage { damage: self, frame, is_cut: false }
+    }
+
+    /// Findings inside one block, of which the input may have only the beginning.
+    pub(crate) fn in_part_of_block(&mut self, frame: Frame, is_whole: bool) -> BlockDamage<'_> {
+        BlockDamage { damage: self, frame, is_cut: !is_whole }
     }
 }
 
@@ -296,6 +285,7 @@ impl Kind {
 pub(crate) struct BlockDamage<'d> {
     damage: &'d mut Damage,
     frame: Frame,
+    is_cut: bool,
 }
 
 impl BlockDamage<'_> {
@@ -357,18 +347,31 @@ impl BlockDamage<'_> {
     /// The row at `at` is broken, and with it the `lost_bytes` to the block's end; or the input's
     /// end cuts it.
     pub(crate) fn rest_lost(&mut self, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
-        let (class, fault) = self.unless_cut(Class::RestOfBlockLost, fault);
-        self.add(class, at, lost_bytes, context, fault);
+        self.lost(Class::RestOfBlockLost, at, lost_bytes, context, fault);
     }
 
     /// Nothing of the block's content can be used.
     pub(crate) fn block_lost(&mut self, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
-        let (class, fault) = self.unless_cut(Class::BlockLost, fault);
-        self.add(class, at, lost_bytes, context, fault);
+        self.lost(Class::BlockLost, at, lost_bytes, context, fault);
     }
 
-    /// In a block that the input's end cuts, the row that the end cuts is no broken row.
-    fn unless_cut(&self, class: Class, fault: Fault) -> (Class, Fault) {
-        if self.damage.block_is_cut { (Class::Incomplete, Fault::Truncated) } else { (class, fault) }
+    /// Whether the input ends inside the block: counts that disagree say nothing then.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// What does not fit the part of a block that is there may well fit the whole.
+    fn lost(&mut self, class: Class, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
+        let runs_out = match fault {
+            Fault::Truncated | Fault::RowSize(_) | Fault::PayloadSize(_) | Fault::StackSize(_) => true,
+            Fault::Count { .. } => true,
+            Fault::HeaderSize(size) => usize::from(size) > lost_bytes,
+            _ => false,
+        };
+        if self.is_cut && runs_out {
+            self.add(Class::Incomplete, at, lost_bytes, context, Fault::Truncated);
+        } else {
+            self.add(class, at, lost_bytes, context, fault);
+        }
     }
 }

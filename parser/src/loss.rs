@@ -141,6 +141,18 @@ impl Losses {
         is_next
     }
 
+    /// The thread of the last event, and the number its next one must have.
+    #[inline]
+    pub(crate) fn run(&self) -> Option<(u64, u32)> {
+        self.run_is_valid.then_some((self.run_thread, self.run_next))
+    }
+
+    /// The run went on to before this number.
+    #[inline]
+    pub(crate) fn advance_run(&mut self, next: u32) {
+        self.run_next = next;
+    }
+
     /// Puts the run's last number where the map has it.
     fn end_run(&mut self) {
         if self.run_is_valid {

@@ -197,36 +197,36 @@ pub(crate) struct Tables {
     pub(crate) covered: Covered,
 }
 
-/// Ids that are surely defined, so that most events need no look at the tables.
+/// Ids that are surely defined, so that most events need no look at the tables. Id 0 of stacks and
+/// label lists, which means none, counts as defined.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Covered {
-    metadata: IdRange,
-    stacks: IdRange,
-    threads: IdRange,
-    labels: IdRange,
+    pub(crate) metadata: IdRange,
+    pub(crate) stacks: IdRange,
+    pub(crate) threads: IdRange,
+    pub(crate) labels: IdRange,
+}
+
+impl Covered {
+    /// Whether all that an event refers to is surely defined; `false` says nothing.
+    pub(crate) fn covers(&self, header: &BlobHeader, has_thread_rows: bool) -> bool {
+        self.metadata.contains(u64::from(header.metadata_id))
+            && (header.stack == 0 || self.stacks.contains(u64::from(header.stack)))
+            && (!has_thread_rows
+                || self.threads.contains(header.thread)
+                    && self.threads.contains(header.capture_thread)
+                    && (header.label_list == 0 || self.labels.contains(u64::from(header.label_list))))
+    }
 }
 
 impl Tables {
-    /// Whether all that an event refers to is surely defined; `false` says nothing.
-    #[inline(always)]
-    pub(crate) fn cover(&self, header: &BlobHeader, has_thread_rows: bool) -> bool {
-        let covered = &self.covered;
-        covered.metadata.contains(u64::from(header.metadata_id))
-            && (header.stack == 0 || covered.stacks.contains(u64::from(header.stack)))
-            && (!has_thread_rows
-                || covered.threads.contains(header.thread)
-                    && (header.capture_thread == header.thread
-                        || covered.threads.contains(header.capture_thread))
-                    && (header.label_list == 0 || covered.labels.contains(u64::from(header.label_list))))
-    }
-
     /// To be called when definitions have changed.
     pub(crate) fn update_covered(&mut self) {
         self.covered = Covered {
             metadata: self.metadata.ids.gapless(),
-            stacks: self.stacks.spans.ids.gapless(),
+            stacks: self.stacks.spans.ids.gapless().with_zero(),
             threads: self.threads.ids.gapless(),
-            labels: self.labels.spans.ids.gapless(),
+            labels: self.labels.spans.ids.gapless().with_zero(),
         };
     }
 

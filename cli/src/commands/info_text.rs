@@ -3,6 +3,7 @@
 use super::Context;
 use super::info::Report;
 use crate::failure::Failure;
+use crate::messages::cause_of_loss;
 use crate::printable::printable;
 use crate::style::Style;
 use crate::units;
@@ -102,10 +103,11 @@ impl Page<'_> {
             (false, _) => "unknown: NetPerf does not number its events".to_owned(),
             (true, 0) => self.style.good().over("none"),
             (true, lost) => self.style.bad().over(format_args!(
-                "{} of {} ({} of all) dropped before reaching the trace",
+                "{} of {} ({} of all) {}",
                 units::counted(lost, "event"),
                 units::counted(report.lost_threads, "thread"),
                 units::share(lost, lost.saturating_add(report.events)),
+                cause_of_loss(report.damage_count > 0),
             )),
         };
         self.line("lost", &lost)?;
@@ -166,7 +168,7 @@ impl Page<'_> {
         for note in report.notes.iter().take(LISTED) {
             let times =
                 if note.count > 1 { format!(" ({} times)", units::count(note.count)) } else { String::new() };
-            let text = format!("{:#x}: {}: {}{times}, harmless", note.offset, note.context, note.fault);
+            let text = format!("{:#x}: {}: {}{times}", note.offset, note.context, note.fault);
             self.line("note", &text)?;
         }
         Ok(())

@@ -183,7 +183,7 @@ pub(crate) fn block<'a>(
             }
         }
     }
-    if found != u64::from(count) {
+    if found != u64::from(count) && !damage.is_cut() {
         damage.note(4, "label list count", Fault::Count { stated: u64::from(count), found });
     }
 }

@@ -46,6 +46,15 @@ pub struct Metadata {
     pub(crate) known_provider: KnownProvider,
 }
 
+impl Metadata {
+    /// The guid that stands for the provider: the one the stream gives (version 6), else that of the
+    /// [name](crate::catalog::provider_guid).
+    pub fn provider_guid(&self) -> Guid {
+        let given = self.extra.as_ref().and_then(|extra| extra.provider_guid);
+        given.unwrap_or_else(|| crate::catalog::provider_guid(&self.provider))
+    }
+}
+
 /// Optional parts of a version 6 description.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]

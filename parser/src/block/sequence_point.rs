@@ -51,11 +51,11 @@ fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (varuint64, varuint32).parse(input)
 }
 
-/// Content of versions 4 and 5: gives each thread id with its last sequence number.
+/// Content of versions 4 and 5: gives each thread id with its last sequence number and its place.
 pub(crate) fn payload_v4(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
-    entry: impl FnMut(u64, u32, &mut BlockDamage<'_>),
+    entry: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
 ) -> Option<SequencePoint> {
     payload(content, damage, header_v4, entry_v4, entry)
 }
@@ -64,7 +64,7 @@ pub(crate) fn payload_v4(
 pub(crate) fn payload_v6(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
-    entry: impl FnMut(u64, u32, &mut BlockDamage<'_>),
+    entry: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
 ) -> Option<SequencePoint> {
     payload(content, damage, header_v6, entry_v6, entry)
 }
@@ -75,7 +75,7 @@ fn payload<'a>(
     damage: &mut BlockDamage<'_>,
     header: impl Fn(&'a [u8]) -> Parsed<'a, SequencePoint>,
     entry: impl Fn(&'a [u8]) -> Parsed<'a, (u64, u32)>,
-    mut give: impl FnMut(u64, u32, &mut BlockDamage<'_>),
+    mut give: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
 ) -> Option<SequencePoint> {
     let (mut rest, point) = match header(content) {
         Ok(done) => done,
@@ -85,9 +85,10 @@ fn payload<'a>(
         }
     };
     for found in 0..point.thread_count {
+        let at = content.len() - rest.len();
         match entry(rest) {
             Ok((behind, (thread, number))) => {
-                give(thread, number, damage);
+                give(thread, number, at, damage);
                 rest = behind;
             }
             Err(error) => {
@@ -98,7 +99,7 @@ fn payload<'a>(
                     }
                     fault => fault,
                 };
-                damage.rest_lost(content.len() - rest.len(), rest.len(), "sequence point entry", fault);
+                damage.rest_lost(at, rest.len(), "sequence point entry", fault);
                 break;
             }
         }

@@ -81,12 +81,12 @@ pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
 }
 
 /// Reads all rows of a stack block's content to its end, as the reference reader does, and gives
-/// each with its id.
+/// each with its id and place.
 pub(crate) fn block<'a>(
     content: &'a [u8],
     pointer_size: u8,
     damage: &mut BlockDamage<'_>,
-    mut define: impl FnMut(u32, &'a [u8], &mut BlockDamage<'_>),
+    mut define: impl FnMut(u32, &'a [u8], usize, &mut BlockDamage<'_>),
 ) {
     let (mut rest, (first_id, count)) = match header(content) {
         Ok(done) => done,
@@ -105,7 +105,7 @@ pub(crate) fn block<'a>(
                     let size = u32::try_from(stack.len()).unwrap_or(u32::MAX);
                     damage.note(at, "stack", Fault::PartialAddress(size));
                 }
-                define(id, stack.get(..stack.len() - extra).unwrap_or_default(), damage);
+                define(id, stack.get(..stack.len() - extra).unwrap_or_default(), at, damage);
                 found += 1;
                 id = id.wrapping_add(1);
                 rest = behind;
@@ -115,7 +115,7 @@ pub(crate) fn block<'a>(
             }
         }
     }
-    if found != u64::from(count) {
+    if found != u64::from(count) && !damage.is_cut() {
         damage.note(4, "stack count", Fault::Count { stated: u64::from(count), found });
     }
 }

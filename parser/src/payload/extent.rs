@@ -140,6 +140,10 @@ impl<'r> Walk<'r> {
             return if size <= bytes.len() { Ok(size) } else { Err(Fault::Truncated) };
         }
         match kind {
+            // A text may be cut off by the payload's end, but an element is not absent.
+            FieldType::Utf16Text | FieldType::AnsiText if bytes.is_empty() && place == Place::Element => {
+                Err(Fault::Truncated)
+            }
             FieldType::Utf16Text => {
                 spend(budget, 1)?;
                 Ok(utf16_end(bytes).map_or(bytes.len(), |end| end + 2))
@@ -302,7 +306,7 @@ impl<'r> Walk<'r> {
             }
             FieldType::FixedArray(element, count) => self.counted(element, u32::from(*count), bytes, budget),
             FieldType::Repeated(element, count) => self.counted(element, self.count(*count), bytes, budget),
-            FieldType::RelLoc(element) => self.located(element, bytes, bytes.get(4..), budget),
+            FieldType::RelLoc(element) => self.located(element, bytes, self.behind_location(bytes), budget),
             FieldType::DataLoc(element) => self.located(element, bytes, Some(self.payload), budget),
             FieldType::Object(fields) => {
                 let size = self.extent(kind, bytes, Place::Record, budget)?;
@@ -322,6 +326,13 @@ impl<'r> Walk<'r> {
     ) -> Result<(Value<'r>, usize), Fault> {
         let size = self.elements(element, u64::from(count), bytes, budget)?;
         Ok((self.array(element, count, bytes.get(..size).unwrap_or_default()), size))
+    }
+
+    /// The payload from behind a location at the beginning of `bytes`, which are some of it: what is
+    /// located from within an object lies outside of it.
+    fn behind_location(&self, bytes: &[u8]) -> Option<&'r [u8]> {
+        let offset = (bytes.as_ptr() as usize).checked_sub(self.payload.as_ptr() as usize)?;
+        self.payload.get(offset.checked_add(4)?..)
     }
 
     /// Elements that lie elsewhere: u16 position, counted from `base`, and u16 size in bytes.

@@ -119,9 +119,13 @@ impl State {
     /// Begins a block of which `present` bytes of content and what follows are in the window.
     pub(super) fn open_block(&mut self, frame: Frame, is_whole: bool, present: u64) {
         self.block_is_whole = is_whole;
-        self.damage.set_block_is_cut(!is_whole);
         self.broken_at = None;
         self.count_block(&frame, frame.body.start.saturating_add(present));
+    }
+
+    /// Takes what is wrong with the current block.
+    fn damage_in(&mut self, frame: Frame) -> BlockDamage<'_> {
+        self.damage.in_part_of_block(frame, self.block_is_whole)
     }
 
     /// Passes over what is left of the current event block.
@@ -157,7 +161,7 @@ impl State {
     fn lose_block(&mut self, frame: Frame, content: &[u8], context: &'static str, fault: Fault) {
         self.broken_at = Some(frame.body.start);
         self.blocks_were_lost = true;
-        self.damage.in_block(frame).block_lost(0, content.len(), context, fault);
+        self.damage_in(frame).block_lost(0, content.len(), context, fault);
     }
 
     /// Steps to the next event of the block. `false`: there was none; the cursor may be done, or
@@ -194,7 +198,7 @@ impl State {
         let at = (self.cursor.at - frame.body.start) as usize;
         let lost = (self.cursor.end - self.cursor.at) as usize;
         self.broken_at = Some(self.cursor.at);
-        self.damage.in_block(frame).rest_lost(at, lost, "event blob", fault);
+        self.damage_in(frame).rest_lost(at, lost, "event blob", fault);
         self.leave_block();
     }
 
@@ -236,7 +240,7 @@ impl State {
     /// Notes ids of the current event that stand for nothing.
     #[inline(always)]
     fn check_references(&mut self) {
-        if !self.context.tables.cover(&self.cursor.header, self.is_v6())
+        if !self.context.tables.covered.covers(&self.cursor.header, self.is_v6())
             || self.cursor.header.has_reserved_flag
         {
             self.note_references();
@@ -292,8 +296,7 @@ impl State {
 
     /// Reads a block that holds no events.
     pub(super) fn read_block(&mut self, frame: Frame, content: &[u8]) {
-        let lost_before = self.damage.count(Class::BlockLost) + self.damage.count(Class::RestOfBlockLost);
-        let losses_before = self.damage.loss_count();
+        let lost_before = self.unread();
         match (frame.kind, self.is_v6()) {
             (BlockKind::Metadata, false) => self.read_metadata_v5(frame, content),
             (BlockKind::Metadata, true) => self.read_metadata_v6(frame, content),
@@ -305,16 +308,18 @@ impl State {
             _ => {}
         }
         self.context.tables.update_covered();
-        let lost = self.damage.count(Class::BlockLost) + self.damage.count(Class::RestOfBlockLost);
-        if lost > lost_before {
+        if self.unread() > lost_before {
             self.blocks_were_lost = true;
-        }
-        if self.damage.loss_count() > losses_before {
             // A block is left at its first row that does not tell where the next begins, so if there
             // is one it is the last loss.
-            let last = self.damage.last_loss().filter(|loss| loss.class != Class::RowLost);
-            self.broken_at = self.broken_at.or(last.map(|loss| loss.lost_offset));
+            self.broken_at = self.broken_at.or(self.damage.last_loss().map(|loss| loss.lost_offset));
         }
+    }
+
+    /// How often a block was not read to its end.
+    fn unread(&self) -> u64 {
+        let classes = [Class::BlockLost, Class::RestOfBlockLost, Class::Incomplete];
+        classes.iter().map(|class| self.damage.count(*class)).sum()
     }
 
     /// A block of blobs, each a definition.
@@ -379,7 +384,8 @@ impl State {
     fn read_metadata_v6(&mut self, frame: Frame, content: &[u8]) {
         let (tables, limit) = (&mut self.context.tables, self.limits.table_rows);
         let mut rows = 0;
-        metadata::block_v6(content, &mut self.damage.in_block(frame), |at, metadata, damage| {
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
+        metadata::block_v6(content, &mut damage, |at, metadata, damage| {
             rows += 1;
             define(tables, metadata, at, limit, damage);
         });
@@ -389,7 +395,7 @@ impl State {
     fn read_stacks(&mut self, frame: Frame, content: &[u8]) {
         let pointer_size = self.context.trace.pointer_size;
         let limit = self.limits.table_bytes;
-        let mut damage = self.damage.in_block(frame);
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         if let Ok((_, (first_id, _))) = stack::header(content) {
             // Runtimes start over only at a sequence point: it must have been among what was lost.
             if self.blocks_were_lost && self.context.tables.stacks.is_defined(first_id) {
@@ -398,14 +404,14 @@ impl State {
             }
         }
         let (stacks, mut rows) = (&mut self.context.tables.stacks, 0);
-        stack::block(content, pointer_size, &mut damage, |id, bytes, damage| {
+        stack::block(content, pointer_size, &mut damage, |id, bytes, at, damage| {
             rows += 1;
             let (defined, is_full) = stacks.define(id, bytes, limit);
             if defined == Defined::Again {
-                damage.note(0, "stack id", Fault::Redefined(u64::from(id)));
+                damage.note(at, "stack id", Fault::Redefined(u64::from(id)));
             }
             if is_full {
-                damage.note(0, "stack block", Fault::TableLimit);
+                damage.note(at, "stack block", Fault::TableLimit);
             }
         });
         self.statistics.add_rows(BlockKind::Stack, rows);
@@ -413,7 +419,7 @@ impl State {
 
     fn read_labels(&mut self, frame: Frame, content: &[u8]) {
         let limit = self.limits.table_bytes;
-        let mut damage = self.damage.in_block(frame);
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         if let Ok((_, (first_id, _))) = label_list::header(content) {
             if self.blocks_were_lost && self.context.tables.labels.is_defined(first_id) {
                 damage.note(0, "label list block", Fault::StaleTable);
@@ -437,7 +443,8 @@ impl State {
     fn read_threads(&mut self, frame: Frame, content: &[u8]) {
         let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
-        thread::block(content, &mut self.damage.in_block(frame), |at, thread, damage| {
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
+        thread::block(content, &mut damage, |at, thread, damage| {
             rows += 1;
             let index = thread.index;
             let is_alive = tables.threads.get(index).is_some();
@@ -455,7 +462,8 @@ impl State {
     fn read_removals(&mut self, frame: Frame, content: &[u8]) {
         let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
-        sequence_point::removals(content, &mut self.damage.in_block(frame), |index, number, at, damage| {
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
+        sequence_point::removals(content, &mut damage, |index, number, at, damage| {
             rows += 1;
             // Removal takes effect for what comes after; events that wait keep their thread.
             if tables.threads.get(index).is_some() {
@@ -472,19 +480,19 @@ impl State {
     fn read_sequence_point(&mut self, frame: Frame, content: &[u8], is_v6: bool) {
         let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
-        let mut damage = self.damage.in_block(frame);
+        let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         let point = if is_v6 {
-            sequence_point::payload_v6(content, &mut damage, |index, number, damage| {
+            sequence_point::payload_v6(content, &mut damage, |index, number, at, damage| {
                 rows += 1;
                 if tables.threads.get(index).is_some() {
                     losses.listed(index, number, limit);
                 } else {
-                    damage.note(0, "sequence point entry", Fault::UndefinedThread(index));
+                    damage.note(at, "sequence point entry", Fault::UndefinedThread(index));
                 }
             })
         } else {
             losses.begin_list_v4();
-            sequence_point::payload_v4(content, &mut damage, |thread, number, _| {
+            sequence_point::payload_v4(content, &mut damage, |thread, number, _, _| {
                 rows += 1;
                 losses.listed(thread, number, limit);
             })

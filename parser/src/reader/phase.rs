@@ -254,29 +254,16 @@ impl<S: Source> Reader<S> {
         match self.framed() {
             Framed::Need(bytes) => {
                 if !self.source.fill(start + bytes as u64)? {
-                    let present = self.window_from(start).len() as u64;
-                    if present > 0 {
-                        let context = "block header";
-                        self.state.damage.add_outside(
-                            Class::Incomplete,
-                            start,
-                            present,
-                            context,
-                            Fault::Truncated,
-                        );
-                    }
-                    self.end_incomplete(start + present);
+                    self.end_in_header(start);
                 }
             }
             Framed::End(bytes) => {
-                // Version 6 may give its end mark content one day; the input may end in it.
-                self.source.fill(start + bytes)?;
-                let end = start + bytes.min(self.window_from(start).len() as u64);
-                self.state.is_complete = true;
-                self.state.end_offset = Some(end);
-                self.position = end;
-                self.phase = Phase::Tail { from: end, at: end };
+                self.end_mark(start + bytes)?;
                 return Ok(Some(Step::Barrier));
+            }
+            // Cut in the padding before the content.
+            Framed::Block(frame) | Framed::Refused(frame, _) if !self.source.fill(frame.body.start)? => {
+                self.end_in_header(start);
             }
             Framed::Block(frame) => return self.block_content(frame),
             Framed::Refused(frame, fault) => {
@@ -287,6 +274,16 @@ impl<S: Source> Reader<S> {
             }
         }
         Ok(None)
+    }
+
+    /// The end mark, which may have content, reaches to `end`; the input may stop before.
+    fn end_mark(&mut self, end: u64) -> Result<(), Error> {
+        let end = if self.source.fill(end)? { end } else { self.source_end() };
+        self.state.is_complete = true;
+        self.state.end_offset = Some(end);
+        self.position = end;
+        self.phase = Phase::Tail { from: end, at: end };
+        Ok(())
     }
 
     fn block_content(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
@@ -393,7 +390,7 @@ impl<S: Source> Reader<S> {
             self.phase = Phase::AfterContent(frame);
             return;
         }
-        let end = self.source.start() + self.source.bytes().len() as u64;
+        let end = self.source_end();
         match self.state.broken_at {
             // The block's size may be what is wrong: if another object begins in what looked like
             // its rest, reading goes on there.
@@ -491,7 +488,6 @@ impl<S: Source> Reader<S> {
         self.state.count_block(&frame, to);
         if let Some((context, fault)) = lost {
             let bytes = usize::try_from(to - frame.body.start).unwrap_or(usize::MAX);
-            self.state.damage.set_block_is_cut(false);
             self.state.damage.in_block(frame).block_lost(0, bytes, context, fault);
         }
         if is_there {
@@ -592,11 +588,25 @@ impl<S: Source> Reader<S> {
             }
             Origin::Limit(frame) => {
                 self.state.count_block(&frame, to);
-                self.state.damage.set_block_is_cut(false);
-                let lost = usize::try_from(lost).unwrap_or(usize::MAX);
+                    let lost = usize::try_from(lost).unwrap_or(usize::MAX);
                 self.state.damage.in_block(frame).block_lost(0, lost, context, fault);
             }
         }
+    }
+
+    /// The input ends before a block's content, if not before the block.
+    fn end_in_header(&mut self, start: u64) {
+        let end = self.source_end();
+        if end > start {
+            let (class, lost, context) = (Class::Incomplete, end - start, "block header");
+            self.state.damage.add_outside(class, start, lost, context, Fault::Truncated);
+        }
+        self.end_incomplete(end);
+    }
+
+    /// Where the source's bytes end, as far as they have been asked for.
+    fn source_end(&self) -> u64 {
+        self.source.start() + self.source.bytes().len() as u64
     }
 
     fn end_incomplete(&mut self, end: u64) {

@@ -3,7 +3,7 @@
 use super::apply::State;
 use super::context::Context;
 use super::cursor::Encoding;
-use crate::blob::{BlobHeader, WINDOW, compressed_v4, compressed_v6, fixed_v4, fixed_v6};
+use crate::blob::{BlobHeader, Extent, compressed_v4, compressed_v6, quick_v4, quick_v6};
 
 /// Receives events. Methods are inlined into the loop over a block, which closures passed through
 /// several layers would not be.
@@ -21,19 +21,12 @@ pub(crate) enum RunEnd {
     OnBlob,
 }
 
-/// Where the parts of a blob lie, in bytes from its beginning.
-struct Blob {
-    payload_at: usize,
-    next_at: usize,
-}
-
 /// One way to write blobs.
 trait Decode {
     const HAS_THREAD_ROWS: bool;
-    /// Whether a blob's header can be decoded here at all.
-    fn is_ready(rest: &[u8]) -> bool;
-    /// The blob at the beginning of `rest`, if it is whole within `limit` bytes.
-    fn decode(header: &mut BlobHeader, rest: &[u8], limit: usize) -> Option<Blob>;
+    /// The blob at the beginning of `rest`, if it is whole within `limit` bytes. `header` is left
+    /// alone where `rest` is too short to decide.
+    fn decode(header: &mut BlobHeader, rest: &[u8], limit: usize) -> Option<Extent>;
 }
 
 macro_rules! compressed {
@@ -42,15 +35,12 @@ macro_rules! compressed {
         impl Decode for $name {
             const HAS_THREAD_ROWS: bool = $has_thread_rows;
             #[inline(always)]
-            fn is_ready(rest: &[u8]) -> bool {
-                rest.len() >= WINDOW
-            }
-            #[inline(always)]
-            fn decode(header: &mut BlobHeader, rest: &[u8], limit: usize) -> Option<Blob> {
+            fn decode(header: &mut BlobHeader, rest: &[u8], limit: usize) -> Option<Extent> {
                 let payload_at = $decode(header, rest.first_chunk()?);
-                let next_at = payload_at.checked_add(header.payload_size as usize)?;
+                // A wrong header's size is far beyond any block; in 64 bits the sum cannot overflow.
+                let next_at = payload_at as u64 + u64::from(header.payload_size);
                 header.header_size = payload_at as u32;
-                (next_at <= limit).then_some(Blob { payload_at, next_at })
+                (next_at <= limit as u64).then_some(Extent { payload_at, next_at: next_at as usize })
             }
         }
     };
@@ -62,13 +52,8 @@ macro_rules! fixed {
         impl Decode for $name {
             const HAS_THREAD_ROWS: bool = $has_thread_rows;
             #[inline(always)]
-            fn is_ready(_rest: &[u8]) -> bool {
-                true
-            }
-            #[inline(always)]
-            fn decode(header: &mut BlobHeader, rest: &[u8], limit: usize) -> Option<Blob> {
-                let (_, extent) = $decode(header, rest.get(..limit)?).ok()?;
-                Some(Blob { payload_at: extent.payload_at, next_at: extent.next_at })
+            fn decode(header: &mut BlobHeader, rest: &[u8], limit: usize) -> Option<Extent> {
+                $decode(header, rest.get(..limit)?)
             }
         }
     };
@@ -76,8 +61,8 @@ macro_rules! fixed {
 
 compressed!(CompressedV4, compressed_v4, false);
 compressed!(CompressedV6, compressed_v6, true);
-fixed!(FixedV4, fixed_v4, false);
-fixed!(FixedV6, fixed_v6, true);
+fixed!(FixedV4, quick_v4, false);
+fixed!(FixedV6, quick_v6, true);
 
 impl State {
     /// Gives the events ahead to `take` for as long as nothing about them is unusual and `take` says
@@ -98,24 +83,31 @@ impl State {
 
     #[inline(always)]
     fn run_blobs<D: Decode>(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
+        let covered = self.context.tables.covered;
+        // Runs of one capture thread are long: its thread row and its next number are settled here.
+        let Some((run_thread, mut run_next)) = self.losses.run() else { return RunEnd::Between };
+        if D::HAS_THREAD_ROWS && !covered.threads.contains(run_thread) {
+            return RunEnd::Between;
+        }
         let mut header = self.cursor.header;
         let mut at = (self.cursor.at - start) as usize;
         let end = (self.cursor.end - start) as usize;
         let mut count = 0u64;
         let mut run_end = RunEnd::Between;
         while at < end {
-            let rest = window.get(at..).unwrap_or_default();
-            if !D::is_ready(rest) {
-                break;
-            }
             // A blob that is broken spoils `header`; it is decoded again, carefully, and its block
             // ends with it.
-            let Some(blob) = D::decode(&mut header, rest, end - at) else { break };
+            let blob = window.get(at..).and_then(|rest| D::decode(&mut header, rest, end - at));
+            let Some(blob) = blob else { break };
             let payload_at = start + (at + blob.payload_at) as u64;
-            let is_usual = header.metadata_id != 0
-                && !header.has_reserved_flag
-                && self.context.tables.cover(&header, D::HAS_THREAD_ROWS)
-                && self.losses.is_next(header.capture_thread, header.sequence);
+            let is_usual = covered.metadata.contains(u64::from(header.metadata_id))
+                && covered.stacks.contains(u64::from(header.stack))
+                && header.capture_thread == run_thread
+                && header.sequence == run_next
+                && (!D::HAS_THREAD_ROWS
+                    || !header.has_reserved_flag
+                        && (header.thread == run_thread || covered.threads.contains(header.thread))
+                        && covered.labels.contains(u64::from(header.label_list)));
             if !is_usual {
                 self.cursor.blob = start + at as u64;
                 self.cursor.payload_at = payload_at;
@@ -123,12 +115,14 @@ impl State {
                 run_end = RunEnd::OnBlob;
                 break;
             }
+            run_next = run_next.wrapping_add(1);
             count += 1;
             at += blob.next_at;
             if !take.take(&self.context, &header, payload_at) {
                 break;
             }
         }
+        self.losses.advance_run(run_next);
         self.statistics.events += count;
         self.cursor.header = header;
         self.cursor.at = start + at as u64;

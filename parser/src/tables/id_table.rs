@@ -21,6 +21,15 @@ impl IdRange {
     pub(crate) fn contains(self, id: u64) -> bool {
         id.wrapping_sub(self.first) < self.count
     }
+
+    /// The same with id 0 in it, if that leaves it one range.
+    pub(crate) fn with_zero(self) -> IdRange {
+        match (self.first, self.count) {
+            (_, 0) => IdRange { first: 0, count: 1 },
+            (1, count) => IdRange { first: 0, count: count + 1 },
+            _ => self,
+        }
+    }
 }
 
 #[derive(Debug, Default, Clone)]

@@ -606,7 +606,9 @@ fn t031_positions_above_4_gib_are_right() {
             while let Some(event) = reader.next_event().unwrap() {
                 numbers += u64::from(event.sequence_number());
                 payload_bytes += event.payload().len() as u64;
-                last_seen = Some(Seen::of(&event));
+                if event.sequence_number() == next {
+                    last_seen = Some(Seen::of(&event));
+                }
             }
         });
         let last_seen = last_seen.unwrap();
