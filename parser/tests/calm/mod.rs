@@ -5,6 +5,7 @@
 pub(crate) mod counted;
 pub(crate) mod explain;
 pub(crate) mod reading;
+pub(crate) mod targets;
 pub(crate) mod values;
 
 pub(crate) use explain::assert_every_byte_is_explained;
@@ -34,7 +35,7 @@ pub(crate) fn assert_calm(bytes: &[u8]) {
 }
 
 /// The fast way gives what the plain way gives.
-fn assert_for_each_is_next_event(bytes: &[u8], whole: &Told) {
+pub(crate) fn assert_for_each_is_next_event(bytes: &[u8], whole: &Told) {
     let mut reader = Reader::from_slice(bytes);
     let mut events = Vec::new();
     let result = reader.for_each(|event| events.push(reading::digest(&event)));
