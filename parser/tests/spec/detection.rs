@@ -149,6 +149,12 @@ fn t010_a_wrong_fastserialization_length_or_text_is_refused_at_its_offset() {
         let wrong = Damage::Flip { at, mask: 0x20 };
         assert_eq!(refused(&wrong.applied(&v4)), (8, Fault::FastSerializationHeader), "{wrong:?}");
     }
+    // Also when the input ends before the text does.
+    for length in 13..32 {
+        let mut cut = v4[..length].to_vec();
+        cut[length - 1] ^= 0x20;
+        assert_eq!(refused(&cut), (8, Fault::FastSerializationHeader), "{length} bytes");
+    }
     let v3 = opened(synth::Version::V3).bytes;
     for at in 5..24 {
         let wrong = Damage::Flip { at, mask: 0x20 };

@@ -416,6 +416,13 @@ fn t027_a_higher_type_version_with_a_known_minimum_is_read_an_unknown_minimum_is
         assert_eq!(outcome.findings[0].lost_bytes, block.content.len() as u64);
         assert_eq!((outcome.ticks(), outcome.is_complete), (at([2]).to_vec(), true));
     }
+    // One that is cut has lost what was there of it.
+    let stream = with_versions((4, 4), (3, 3));
+    let content = stream.nth(PartKind::Event, 0).content.clone();
+    let outcome = read(&stream.bytes[..content.end - 5]);
+    assert_eq!(outcome.damage(), [(Class::BlockLost, content.start as u64, Fault::MinimumVersion(3))]);
+    assert_eq!(outcome.findings[0].lost_bytes, content.len() as u64 - 5);
+    assert!(!outcome.is_complete);
     // A Trace that needs more: nothing can be read.
     let stream = with_versions((5, 5), (2, 2));
     assert_eq!(refused(&stream.bytes), (32 + 7, Fault::MinimumVersion(5)));
