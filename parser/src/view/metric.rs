@@ -6,7 +6,8 @@ use crate::payload::Utf16;
 
 /// A value of an instrument: `System.Diagnostics.Metrics` `CounterRateValuePublished`,
 /// `GaugeValuePublished`, `HistogramValuePublished` and `UpDownCounterRateValuePublished`, any
-/// version. Numbers are texts in the invariant culture; an empty one means that the series ended.
+/// version. Rates, values and quantiles are texts in the invariant culture; an empty one means that there
+/// is nothing to tell yet, or that the series ended.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Metric<'r> {
@@ -33,7 +34,7 @@ pub struct Metric<'r> {
     /// Number of values in the interval; histograms.
     pub count: Option<i64>,
     /// Sum of the values in the interval; histograms from version 1 on.
-    pub sum: Option<Utf16<'r>>,
+    pub sum: Option<f64>,
     /// Number of the instrument in the process, from version 2 on.
     pub instrument_id: Option<i64>,
 }
@@ -94,7 +95,7 @@ impl<'r> Metric<'r> {
                 "value" | "lastValue" => metric.value = value.as_utf16(),
                 "quantiles" => metric.quantiles = value.as_utf16(),
                 "count" => metric.count = value.as_i64(),
-                "sum" => metric.sum = value.as_utf16(),
+                "sum" => metric.sum = value.as_f64(),
                 "instrumentId" => metric.instrument_id = value.as_i64(),
                 _ => {}
             }
