@@ -315,7 +315,14 @@ impl<'r> Payload<'r> {
 
     /// The bytes a bad field takes all the same, if that is known: then those behind it are found.
     pub(super) fn size_despite_fault(&self, kind: &FieldType, at: usize) -> Option<usize> {
-        let size = usize::try_from(self.fixed(kind)?.size).ok()?;
+        let (prefix, fixed) = match kind {
+            FieldType::Array(element) => {
+                let count = u16::from_le_bytes(self.chunk(at).ok()?);
+                (2, self.fixed_elements(element, u32::from(count))?)
+            }
+            kind => (0, self.fixed(kind)?),
+        };
+        let size = usize::try_from(fixed.size).ok()?.checked_add(prefix)?;
         self.within(at, size).ok().map(|extent| extent.size)
     }
 

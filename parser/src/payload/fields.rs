@@ -203,7 +203,9 @@ impl<'r> Fields<'r> {
         if is_omitted || self.payload.is_absent(&field.kind, self.at, &self.registers) {
             return;
         }
-        if let (FieldType::Utf16Text, Some(end)) = (&field.kind, self.text_ends.take()) {
+        if matches!(field.kind, FieldType::Utf16Text)
+            && let Some(end) = self.text_ends.take()
+        {
             self.at = end + 2;
             return;
         }

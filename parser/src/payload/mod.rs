@@ -11,7 +11,7 @@
 //! | [`reading`] | which bytes an ambiguous description means |
 //! | [`extent`] | how many bytes a value takes; limits |
 //! | [`decode`] | values from bytes |
-//! | [`value`], [`array`], [`object`], [`scalar`], [`text`] | the values |
+//! | `value`, `array`, `object`, `scalar`, `text` | the values |
 //!
 //! # Quirks
 //! Where the format's documents and its writers differ (numbers of format.md 14):
