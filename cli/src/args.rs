@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::condition::Condition;
 use crate::filter::{EventPattern, ProviderPattern};
 use crate::samples::{KindArg, NameStyleArg, StateArg};
 use crate::time_range::TimeRange;
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     Info(InfoArgs),
     Stats(StatsArgs),
     Events(EventsArgs),
+    Schema(SchemaArgs),
     Report(ReportArgs),
     Convert(ConvertArgs),
     Completions(CompletionsArgs),
@@ -134,11 +136,24 @@ pub(crate) enum SortKey {
 
 const EVENTS_EXAMPLES: &str = "\
 Times are those since the session's start. --provider and --event may be given several times: an event \
-passes that matches one of each.
+passes that matches one of each. Of several --where all must hold.
+
+Conditions: FIELD=VALUE, !=, <, <=, >, >=, and FIELD~REGEX, !~. Numbers are compared as numbers, also \
+hexadecimal ones (0x1f); values of enumerations are also their names; fields of objects are Object.Field.
+
+NDJSON has the fields in \"payload\". Addresses and fields meant to be read in hexadecimal are strings, \
+\"0x1f\"; enumerations are numbers; NaN and infinities are strings; bytes that no field takes are in \
+\"payload_rest\", and what is wrong with fields in \"payload_faults\".
+
+CSV has a column for each field if --fields, or one --event without wildcards, is given; else the column \
+payload holds them as JSON.
 
 Examples:
   nettrace events trace.nettrace --limit 20
   nettrace events trace.nettrace --provider '*Runtime' --time 1.5s..3s
+  nettrace events trace.nettrace --event GC/Start --where Reason=Induced
+  nettrace events trace.nettrace --event Exception/Start --where 'ExceptionMessage~time.?out'
+  nettrace events trace.nettrace --event GC/AllocationTick --fields TypeName,AllocationAmount64 --format csv
   nettrace events trace.nettrace --format ndjson --stacks | jq -c 'select(.tid == 17401)'";
 
 /// The events, one a line
@@ -148,7 +163,7 @@ pub(crate) struct EventsArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// text for reading, ndjson for programs: one JSON object a line
+    /// text for reading, ndjson for programs: one JSON object a line, csv for tables
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: EventFormat,
 
@@ -161,7 +176,7 @@ pub(crate) struct EventsArgs {
     #[arg(help_heading = "Which events")]
     pub(crate) provider: Vec<ProviderPattern>,
 
-    /// Only events of this id or name; wildcards as above, Provider/Name is possible
+    /// Only events of this id or name: GC/Start, GCStart, GCStart_V2, Provider/Name; wildcards as above
     #[arg(long, value_name = "NAME|ID")]
     #[arg(help_heading = "Which events")]
     pub(crate) event: Vec<EventPattern>,
@@ -176,10 +191,19 @@ pub(crate) struct EventsArgs {
     #[arg(help_heading = "Which events")]
     pub(crate) time: Option<TimeRange>,
 
+    /// Only events whose field fulfils this, such as Count>3, Name=abc, Message~timeout
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    #[arg(help_heading = "Which events")]
+    pub(crate) conditions: Vec<Condition>,
+
     /// Stop after so many events
     #[arg(long, short = 'n', value_name = "N")]
     #[arg(help_heading = "Which events")]
     pub(crate) limit: Option<u64>,
+
+    /// Show only these fields of payloads, in this order
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) fields: Vec<String>,
 
     /// Show stacks, innermost frame first
     #[arg(long)]
@@ -192,6 +216,10 @@ pub(crate) struct EventsArgs {
     /// Show times as UTC instead of time since the session's start (text)
     #[arg(long)]
     pub(crate) utc: bool,
+
+    /// Whole numbers from 2^53 on as JSON numbers, or as strings for readers that make doubles of all numbers
+    #[arg(long, value_enum, value_name = "AS", default_value_t)]
+    pub(crate) big_ints: BigInts,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -199,6 +227,15 @@ pub(crate) enum EventFormat {
     #[default]
     Text,
     Ndjson,
+    Csv,
+}
+
+/// How whole numbers are written that a double does not hold exactly: from 2^53 on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BigInts {
+    #[default]
+    Number,
+    String,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -401,4 +438,33 @@ pub(crate) struct CompletionsArgs {
 pub(crate) struct ManArgs {
     /// Of this command; without: of nettrace
     pub(crate) command: Option<String>,
+}
+
+const SCHEMA_EXAMPLES: &str = "\
+Fields are those of payloads, in payload order. They are described by the stream itself or, for events of \
+the native runtime and some others, by the built-in catalog.
+
+Examples:
+  nettrace schema trace.nettrace
+  nettrace schema trace.nettrace --provider '*Runtime' --event 'GC/*'
+  nettrace schema trace.nettrace --json | jq '.types[] | select(.source == \"none\") | .name'";
+
+/// Which event types the trace defines, with the fields of their payloads
+#[derive(Debug, Args)]
+#[command(after_help = SCHEMA_EXAMPLES)]
+pub(crate) struct SchemaArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Only types of providers like this: * and ? are wildcards, case does not matter
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) provider: Vec<ProviderPattern>,
+
+    /// Only types of this id or name, as in nettrace events
+    #[arg(long, value_name = "NAME|ID")]
+    pub(crate) event: Vec<EventPattern>,
 }

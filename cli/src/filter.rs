@@ -1,18 +1,34 @@
 //! Which events a user wants to see.
 
 use crate::args::EventsArgs;
-use crate::event_types::{EventType, EventTypes};
+use crate::condition::Conditions;
+use crate::event_types::{EventType, EventTypes, Place, catalog_names};
 use crate::glob::Glob;
 use crate::nearest::{nearest, suggestion};
 use crate::time_range::TimeRange;
 use crate::units;
-use nettrace_parser::Event;
+use nettrace_parser::{Event, catalog};
 use std::convert::Infallible;
 use std::str::FromStr;
 
 /// A provider's name with wildcards.
 #[derive(Debug, Clone)]
 pub(crate) struct ProviderPattern(Glob);
+
+impl ProviderPattern {
+    pub(crate) fn is_match(&self, row: &EventType) -> bool {
+        self.0.is_match(&row.provider)
+    }
+
+    /// What to say when nothing is of such a provider.
+    pub(crate) fn unmatched(&self, rows: &[EventType]) -> Option<String> {
+        if rows.iter().any(|row| self.is_match(row)) {
+            return None;
+        }
+        let names = nearest(self.0.as_str(), rows.iter().map(|row| &*row.provider));
+        Some(format!("no event is of a provider like {}{}", self.0.as_str(), suggestion(&names)))
+    }
+}
 
 impl FromStr for ProviderPattern {
     type Err = Infallible;
@@ -38,15 +54,77 @@ impl FromStr for EventPattern {
 }
 
 impl EventPattern {
+    /// Whether it can only mean one name.
+    pub(crate) fn is_exact(&self) -> bool {
+        !self.glob.as_str().contains(['*', '?'])
+    }
+
     fn is_match(&self, row: &EventType) -> bool {
         if !row.is_defined {
             return false;
         }
-        self.id == Some(row.id)
-            || self.glob.is_match(&row.name)
-            || self.glob.is_match(&row.path())
-            || self.glob.is_match(&format!("{}/{}", row.provider, row.id))
+        let is =
+            |name: &str| self.glob.is_match(name) || self.glob.is_match(&format!("{}/{name}", row.provider));
+        self.id == Some(row.id) || is(&row.id.to_string()) || row.names().iter().any(|name| is(name))
     }
+
+    /// What to say when nothing is of such a name.
+    fn unmatched(&self, rows: &[EventType]) -> Option<String> {
+        if rows.iter().any(|row| self.is_match(row)) {
+            return None;
+        }
+        let wanted = self.glob.as_str();
+        if let Some(known) = self.known() {
+            return Some(format!("no event is {wanted}: {known}, but it is not in this trace"));
+        }
+        let paths: Vec<String> = rows.iter().map(EventType::path).collect();
+        let names: Vec<String> = rows.iter().flat_map(EventType::names).collect();
+        let mut found = nearest(wanted, names.iter().map(String::as_str));
+        if found.is_empty() && wanted.contains('/') {
+            found = nearest(wanted, paths.iter().map(String::as_str));
+        }
+        Some(format!("no event is {wanted}{}", suggestion(&found)))
+    }
+
+    /// What the catalog knows of an event that was spelt rightly.
+    fn known(&self) -> Option<String> {
+        let wanted = self.glob.as_str();
+        if !self.is_exact() || wanted.is_empty() {
+            return None;
+        }
+        let event = catalog::events().find(|event| {
+            let own =
+                wanted.strip_prefix(event.provider).and_then(|rest| rest.strip_prefix('/')).unwrap_or(wanted);
+            catalog_names(event).iter().any(|known| !known.is_empty() && known.eq_ignore_ascii_case(own))
+        })?;
+        let keywords: Vec<String> = catalog::keywords(event.provider)
+            .iter()
+            .filter(|(bit, _)| event.keywords & bit != 0)
+            .map(|(bit, name)| format!("{name} ({bit:#x})"))
+            .collect();
+        let keywords = match keywords.is_empty() {
+            true => String::new(),
+            false => format!(" with keyword {}", keywords.join(" or ")),
+        };
+        Some(format!("{} sends it at level {}{keywords}", event.provider, event.level))
+    }
+}
+
+/// Whether a type is one of those asked for.
+pub(crate) fn accepts_type(providers: &[ProviderPattern], events: &[EventPattern], row: &EventType) -> bool {
+    (providers.is_empty() || providers.iter().any(|pattern| pattern.is_match(row)))
+        && (events.is_empty() || events.iter().any(|pattern| pattern.is_match(row)))
+}
+
+/// Patterns that fit none of the types, each with what may have been meant.
+pub(crate) fn unmatched_types(
+    providers: &[ProviderPattern],
+    events: &[EventPattern],
+    rows: &[EventType],
+) -> Vec<String> {
+    let mut messages: Vec<String> = providers.iter().filter_map(|pattern| pattern.unmatched(rows)).collect();
+    messages.extend(events.iter().filter_map(|pattern| pattern.unmatched(rows)));
+    messages
 }
 
 /// All that an event has to fulfil.
@@ -56,6 +134,7 @@ pub(crate) struct Filter {
     events: Vec<EventPattern>,
     threads: Vec<i64>,
     time: Option<TimeRange>,
+    conditions: Conditions,
     /// Whether each type passes, as far as types are known.
     passes: Vec<bool>,
     /// Which of the threads were met.
@@ -63,8 +142,8 @@ pub(crate) struct Filter {
     /// Whether anything lay in the time, and the times of the oldest and the youngest event of all.
     met_time: bool,
     extent: Option<(i64, i64)>,
-    /// Whether any event has passed.
-    met_all: bool,
+    /// Whether any event passed all.
+    passed: bool,
 }
 
 impl Filter {
@@ -74,30 +153,32 @@ impl Filter {
             events: args.event.clone(),
             threads: args.thread.clone(),
             time: args.time,
+            conditions: Conditions::new(&args.conditions),
+            passed: false,
             passes: Vec::new(),
             met_threads: vec![false; args.thread.len()],
             met_time: false,
             extent: None,
-            met_all: false,
         }
     }
 
-    /// Whether the event, whose type has this number, is wanted.
+    /// Whether the event, which belongs to `place`, is wanted.
     #[inline]
-    pub(crate) fn accepts(&mut self, event: &Event<'_>, number: usize, types: &EventTypes) -> bool {
+    pub(crate) fn accepts(&mut self, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
         for row in types.rows().iter().skip(self.passes.len()) {
-            let is_wanted = self.accepts_type(row);
+            let is_wanted = accepts_type(&self.providers, &self.events, row);
             self.passes.push(is_wanted);
         }
-        let passes = self.passes.get(number).copied().unwrap_or(false) && self.accepts_instance(event);
-        self.met_all |= passes;
+        let passes = self.passes.get(place.number).copied().unwrap_or(false)
+            && self.accepts_instance(event)
+            && (self.conditions.is_empty() || self.fulfils_conditions(event, place, types));
+        self.passed |= passes;
         passes
     }
 
-    fn accepts_type(&self, row: &EventType) -> bool {
-        let by_provider = |pattern: &ProviderPattern| pattern.0.is_match(&row.provider);
-        (self.providers.is_empty() || self.providers.iter().any(by_provider))
-            && (self.events.is_empty() || self.events.iter().any(|pattern| pattern.is_match(row)))
+    #[inline(never)]
+    fn fulfils_conditions(&mut self, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
+        types.names(place).is_some_and(|names| self.conditions.hold(event, place, names))
     }
 
     /// What is asked of the event itself. Both questions are always answered, so that each filter knows whether
@@ -130,27 +211,7 @@ impl Filter {
 
     /// Filters that fit nothing in the whole trace, each with what may have been meant.
     pub(crate) fn unmatched(&self, types: &EventTypes) -> Vec<String> {
-        let rows = types.rows();
-        let mut messages = Vec::new();
-        for pattern in &self.providers {
-            if !rows.iter().any(|row| pattern.0.is_match(&row.provider)) {
-                let names = nearest(pattern.0.as_str(), rows.iter().map(|row| &*row.provider));
-                let hint = suggestion(&names);
-                messages.push(format!("no event is of a provider like {}{hint}", pattern.0.as_str()));
-            }
-        }
-        for pattern in &self.events {
-            if !rows.iter().any(|row| pattern.is_match(row)) {
-                let wanted = pattern.glob.as_str();
-                let paths: Vec<String> = rows.iter().map(EventType::path).collect();
-                let names = if wanted.contains('/') {
-                    nearest(wanted, paths.iter().map(String::as_str))
-                } else {
-                    nearest(wanted, rows.iter().filter(|row| !row.name.is_empty()).map(|row| &*row.name))
-                };
-                messages.push(format!("no event is {wanted}{}", suggestion(&names)));
-            }
-        }
+        let mut messages = unmatched_types(&self.providers, &self.events, types.rows());
         for (thread, met) in self.threads.iter().zip(&self.met_threads) {
             if !met {
                 messages.push(format!("no event is of thread {thread}{}", self.among()));
@@ -165,10 +226,36 @@ impl Filter {
             };
             messages.push(format!("no event lies in --time{}{extent}", self.among()));
         }
-        if messages.is_empty() && !self.met_all && !rows.is_empty() {
-            messages.push("no event fits all filters together".to_owned());
+        // If no event came so far as to be asked, nothing can be said of the conditions.
+        if messages.is_empty() {
+            let among = if self.has_others_than_conditions() {
+                " (of those that pass the other filters)"
+            } else {
+                ""
+            };
+            messages = self.conditions.unmatched(&self.known_fields(types), among);
+        }
+        if messages.is_empty()
+            && !self.passed
+            && (self.has_others_than_conditions() || !self.conditions.is_empty())
+        {
+            messages.push("no event passes all filters together".to_owned());
         }
         messages
+    }
+
+    /// Names of the fields of events that pass by their type.
+    fn known_fields(&self, types: &EventTypes) -> Vec<String> {
+        let passes = |number: usize| self.passes.get(number).copied().unwrap_or(false);
+        let shapes = types.shapes().iter().filter(|shape| passes(shape.type_number));
+        shapes.flat_map(|shape| shape.names.all()).collect()
+    }
+
+    fn has_others_than_conditions(&self) -> bool {
+        !(self.providers.is_empty()
+            && self.events.is_empty()
+            && self.threads.is_empty()
+            && self.time.is_none())
     }
 
     /// Thread and time were only asked of events that passed by their type.

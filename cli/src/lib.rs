@@ -9,6 +9,7 @@
 
 mod args;
 mod commands;
+mod condition;
 mod event_types;
 mod exit;
 mod failure;
@@ -16,13 +17,16 @@ mod filter;
 mod glob;
 mod input;
 mod messages;
+pub mod ndjson;
 mod nearest;
 mod output;
 mod printable;
 mod progress;
 mod render;
 mod samples;
+mod selection;
 mod session;
+mod shape;
 mod style;
 mod survey;
 mod time_range;

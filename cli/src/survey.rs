@@ -36,7 +36,7 @@ impl Survey {
     /// Counts an event.
     #[inline]
     pub(crate) fn take(&mut self, event: &Event<'_>) {
-        let number = self.types.number_of(event);
+        let number = self.types.place_of(event).number;
         if number >= self.counts.len() {
             self.add_type(number);
         }

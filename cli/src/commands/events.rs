@@ -1,13 +1,14 @@
 //! `nettrace events`: the events, one a line.
 
 use super::{Context, failed};
-use crate::args::{EventFormat, EventsArgs, Order};
+use crate::args::{BigInts, EventFormat, EventsArgs, Order};
 use crate::event_types::EventTypes;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::filter::Filter;
 use crate::input::Input;
-use crate::render::{Detail, Form, Ndjson, Text};
+use crate::render::{Csv, Detail, Form, Ndjson, Text};
+use crate::selection::Selection;
 use nettrace_parser::{Error, Event, Reader, TimeOrdered};
 
 /// Events in one of the two orders.
@@ -43,10 +44,20 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
         Order::Time => Events::Time(Box::new(trace.reader.time_ordered())),
         Order::File => Events::File(Box::new(trace.reader)),
     };
-    let detail = Detail { stacks: args.stacks, raw: args.raw, utc: args.utc };
+    let detail = Detail {
+        stacks: args.stacks,
+        raw: args.raw,
+        utc: args.utc,
+        big_ints_as_strings: args.big_ints == BigInts::String,
+    };
+    let mut selection = Selection::new(&args.fields);
     let mut form = match args.format {
-        EventFormat::Text => Form::Text(Text::new(detail, context.style)),
+        EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
         EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
+        EventFormat::Csv => {
+            let is_one_type = matches!(args.event.as_slice(), [pattern] if pattern.is_exact());
+            Form::Csv(Csv::new(detail, selection.as_ref(), is_one_type))
+        }
     };
     let mut types = EventTypes::default();
     let mut filter = Filter::new(args);
@@ -65,20 +76,20 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
                 return Err(failed(&file, events.reader(), &error));
             }
         };
-        let number = types.number_of(&event);
-        if !filter.accepts(&event, number, &types) {
+        let place = types.place_of(&event);
+        if !filter.accepts(&event, place, &types) {
             continue;
         }
-        if let Some(row) = types.rows().get(number) {
-            form.event(context.out.buffer(), &event, number, row);
-        }
+        form.event(context.out.buffer(), &event, place, &types, selection.as_mut());
         left -= 1;
         context.out.hand_on()?;
     }
+    form.end(context.out.buffer());
     context.out.finish()?;
     context.progress.end();
     if is_whole {
-        for message in filter.unmatched(&types) {
+        let of_fields = selection.map_or_else(Vec::new, |selection| selection.unmatched(&types));
+        for message in filter.unmatched(&types).into_iter().chain(of_fields) {
             context.messages.warning(&format!("{file}: {message}"));
         }
         context.messages.losses(&file, events.reader());

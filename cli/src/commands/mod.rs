@@ -8,6 +8,7 @@ mod info_text;
 mod man;
 mod report;
 mod report_text;
+mod schema;
 mod stats;
 
 use crate::args::{Cli, Command, InputArgs};
@@ -32,6 +33,8 @@ pub(crate) struct Context<'a> {
     stdin: Option<Box<dyn Read>>,
     stdin_is_terminal: bool,
     stdout_is_terminal: bool,
+    /// Columns that the environment says the terminal has.
+    columns: Option<usize>,
     progress: Rc<Progress>,
     pub(crate) out: Output<'a>,
     pub(crate) messages: Messages<'a>,
@@ -45,6 +48,7 @@ impl<'a> Context<'a> {
         let style = coloured(console.stdout_is_terminal);
         let message_style = coloured(console.stderr_is_terminal);
         Context {
+            columns: (console.variable)("COLUMNS").and_then(|text| text.parse().ok()),
             stdin: Some(console.stdin),
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
@@ -76,6 +80,12 @@ impl<'a> Context<'a> {
         if self.stdout_is_terminal {
             self.progress.end();
         }
+    }
+
+    /// Columns of the terminal that results go to; `None` when they go elsewhere.
+    fn terminal_columns(&self) -> Option<usize> {
+        let of_terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        self.stdout_is_terminal.then(|| self.columns.or_else(of_terminal).unwrap_or(80))
     }
 
     /// Says what is wrong with a trace that was read, and how the command ends therefore.
@@ -110,6 +120,7 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Events(args) => events::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Convert(args) => convert::run(&args, context),
+        Command::Schema(args) => schema::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     };

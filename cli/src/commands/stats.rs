@@ -22,7 +22,7 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
         survey.take(&event);
     }
     let mut rows: Vec<(&EventType, &TypeCount)> = survey.types().collect();
-    rows.sort_by(|a, b| a.0.cmp(b.0));
+    rows.sort_by(|a, b| a.0.sort_key().cmp(&b.0.sort_key()));
     match args.sort {
         SortKey::Name => {}
         SortKey::Count => rows.sort_by_key(|(_, count)| Reverse(count.events)),
@@ -76,7 +76,7 @@ fn json(
         provider: &row.provider,
         id: row.id,
         version: row.version,
-        name: row.display_name(),
+        name: row.event_name(),
         events: count.events,
         payload_bytes: count.payload_bytes,
         with_stack: count.with_stack,
@@ -129,10 +129,10 @@ fn text(
 }
 
 /// Id and version; the id only if it is not in the name.
-fn number(row: &EventType) -> String {
-    match (&*row.name, row.is_defined) {
+pub(super) fn number(row: &EventType) -> String {
+    match (row.has_name(), row.is_defined) {
         (_, false) => String::new(),
-        ("", true) => format!("v{}", row.version),
-        (_, true) => format!("#{} v{}", row.id, row.version),
+        (false, true) => format!("v{}", row.version),
+        (true, true) => format!("#{} v{}", row.id, row.version),
     }
 }

@@ -1,12 +1,15 @@
 //! Events for reading: one line each, aligned.
 
 use super::json::Json;
+use super::text_value::TextValues;
 use super::{Detail, opcode};
-use crate::event_types::EventType;
+use crate::event_types::{EventType, EventTypes, Place};
 use crate::printable::printable;
+use crate::selection::Selection;
 use crate::style::{Paint, Style};
 use crate::units;
-use nettrace_parser::{Event, utc_text};
+use nettrace_parser::{Event, catalog, utc_text};
+use std::fmt;
 use std::io::Write;
 
 /// Columns that an event's name takes at least, and at most before what follows it moves to the right. In
@@ -20,6 +23,7 @@ pub(crate) struct Text {
     name_columns: usize,
     /// Names to show, by the type's number: without control characters, with their width.
     names: Vec<Option<(String, usize)>>,
+    values: TextValues,
     paints: Paints,
 }
 
@@ -31,10 +35,18 @@ struct Paints {
 }
 
 impl Text {
-    pub(crate) fn new(detail: Detail, style: Style) -> Text {
+    /// `columns`: those of the terminal, if a person looks at one.
+    pub(crate) fn new(detail: Detail, style: Style, columns: Option<usize>) -> Text {
         let paints =
             Paints { faint: style.faint(), name: style.name(), warning: style.warning(), bad: style.bad() };
-        Text { detail, has_processes: false, name_columns: NAME_COLUMNS.0, names: Vec::new(), paints }
+        Text {
+            detail,
+            has_processes: false,
+            name_columns: NAME_COLUMNS.0,
+            names: Vec::new(),
+            values: TextValues { columns },
+            paints,
+        }
     }
 
     /// The heading.
@@ -54,9 +66,17 @@ impl Text {
     }
 
     /// Appends one event.
-    pub(crate) fn event(&mut self, out: &mut Vec<u8>, event: &Event<'_>, number: usize, row: &EventType) {
-        let name_columns = self.name_columns_for(number, row);
-        let (name, name_width) = match self.names.get(number) {
+    pub(crate) fn event(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+        selection: Option<&mut Selection>,
+    ) {
+        let Some(row) = types.row(place) else { return };
+        let name_columns = self.name_columns_for(place.number, row);
+        let (name, name_width) = match self.names.get(place.number) {
             Some(Some((name, width))) => (name.as_str(), *width),
             _ => ("", 0),
         };
@@ -85,9 +105,28 @@ impl Text {
         out.raw(&paint.on);
         out.raw(name);
         out.raw(&paint.off);
+        let end = out.len();
         out.extend(std::iter::repeat_n(b' ', name_columns.saturating_sub(name_width)));
         out.raw("  ");
-        payload(out, event);
+        let at = out.len();
+        match (selection, types.names(place)) {
+            (None, Some(names)) => self.values.payload(out, event, names),
+            (Some(selection), Some(names)) => {
+                for chosen in selection.of_shape(place.shape, names).iter().flatten() {
+                    if let Some(field) = chosen.path.field(event) {
+                        if out.len() > at {
+                            out.push(b' ');
+                        }
+                        self.values.pair(out, &field, &chosen.name);
+                    }
+                }
+            }
+            (_, None) => {}
+        }
+        if out.len() == at {
+            // Nothing to align.
+            out.truncate(end);
+        }
         out.push(b'\n');
         if self.detail.raw {
             self.raw(out, event);
@@ -123,7 +162,7 @@ impl Text {
         let processor = event.processor().map_or_else(|| "-".to_owned(), |number| number.to_string());
         let _ = write!(
             out,
-            "{}{:12}  ticks {}  id {} v{}  level {}  keywords {:#x}  opcode {opcode}{implied}  processor {processor}  \
+            "{}{:12}  ticks {}  id {} v{}  level {}  keywords {}  opcode {opcode}{implied}  processor {processor}  \
              sequence {}  offset {:#x}",
             self.paints.faint.on,
             "",
@@ -131,7 +170,7 @@ impl Text {
             event.id(),
             event.version(),
             event.level(),
-            event.keywords(),
+            KeywordNames(event),
             event.sequence_number(),
             event.offset(),
         );
@@ -154,8 +193,17 @@ impl Text {
     }
 }
 
-/// What the event says.
-fn payload(out: &mut Vec<u8>, event: &Event<'_>) {
-    out.number(event.payload().len());
-    out.raw(" B");
+/// Keywords in hexadecimal, with the names that the catalog has for them.
+struct KeywordNames<'a, 'r>(&'a Event<'r>);
+
+impl fmt::Display for KeywordNames<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keywords = self.0.keywords();
+        write!(f, "{keywords:#x}")?;
+        let known = catalog::keywords(self.0.provider()).iter().filter(|(bit, _)| keywords & bit != 0);
+        for (at, (_, name)) in known.clone().enumerate() {
+            write!(f, "{}{name}", if at == 0 { " (" } else { ", " })?;
+        }
+        if known.count() > 0 { f.write_str(")") } else { Ok(()) }
+    }
 }
