@@ -18,7 +18,7 @@ use nettrace_testdata::synth::{Blob, PartKind, RemoveThreadBlock, SequencePoint,
 use super::Written;
 use super::rows::{Layout, Rows};
 use super::stream::Writer;
-pub use base::Base;
+pub use base::{Base, unpacked};
 use decode::{Bytes, RowReader};
 
 /// Writes `base` repeated to at least `bytes` bytes, by less than a block and what ends it more.
