@@ -1,6 +1,10 @@
 //! The command line.
 
 use crate::condition::Condition;
+mod live;
+
+pub(crate) use live::*;
+
 use crate::filter::{EventPattern, ProviderPattern};
 use crate::samples::{KindArg, NameStyleArg, StateArg};
 use crate::time_range::TimeRange;
@@ -57,6 +61,11 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     Report(ReportArgs),
     Convert(ConvertArgs),
+    Ps(PsArgs),
+    Collect(Box<CollectArgs>),
+    Watch(Box<WatchArgs>),
+    Process(Box<ProcessArgs>),
+    Replay(ReplayArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

@@ -2,22 +2,36 @@
 
 use std::process::ExitCode;
 
-/// How a command ended; `as u8` is the process's exit code.
+/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Exit {
     /// All was done.
-    Fine = 0,
+    Fine,
     /// Nothing could be done.
-    Failed = 1,
+    Failed,
     /// The command line makes no sense.
-    Usage = 2,
+    Usage,
     /// The trace is damaged or incomplete; what was readable was delivered.
-    Damaged = 3,
+    Damaged,
+    /// A program was run, and ended with this code.
+    Program(u8),
+}
+
+impl Exit {
+    /// The process's exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Fine => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Damaged => 3,
+            Exit::Program(code) => code,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
+        ExitCode::from(exit.code())
     }
 }

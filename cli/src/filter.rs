@@ -28,6 +28,11 @@ impl ProviderPattern {
         let names = nearest(self.0.as_str(), rows.iter().map(|row| &*row.provider));
         Some(format!("no event is of a provider like {}{}", self.0.as_str(), suggestion(&names)))
     }
+
+    /// The pattern as it was written.
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
 }
 
 impl FromStr for ProviderPattern {

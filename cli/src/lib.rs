@@ -16,6 +16,7 @@ mod failure;
 mod filter;
 mod glob;
 mod input;
+mod live;
 mod messages;
 pub mod ndjson;
 mod nearest;

@@ -37,6 +37,14 @@ impl<'a> Messages<'a> {
         }
     }
 
+    /// What happened, or what is waited for.
+    pub(crate) fn note(&mut self, text: &str) {
+        if !self.is_quiet {
+            // A closed stderr is no reason to stop.
+            let _ = writeln!(self.stream, "nettrace: {}", printable(text));
+        }
+    }
+
     fn line(&mut self, label: &str, text: &str) {
         // A closed stderr is no reason to stop.
         let _ = writeln!(self.stream, "nettrace: {label} {}", printable(text));

@@ -51,7 +51,7 @@ const UNITS: [(&str, i128); 7] = [
 ];
 
 /// `1.5s`, `200ms`, `-10us`, `3`: exact, in nanoseconds; digits below a nanosecond are cut off.
-fn nanos(text: &str) -> Result<i64, String> {
+pub(crate) fn nanos(text: &str) -> Result<i64, String> {
     let wrong = || format!("\"{text}\" is no time; write 1.5s, 200ms, 10us or 3 (seconds)");
     let (number, unit) = UNITS
         .iter()

@@ -65,6 +65,8 @@ mod endpoint;
 mod error;
 #[cfg(feature = "fake-runtime")]
 pub mod fake;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod guid;
 mod hresult;
 mod launch;

@@ -224,6 +224,7 @@ impl Losses {
         if self.log.is_some() {
             return true;
         }
+        self.bound(limit);
         match state {
             // An unknown index: what its numbers began with is not known.
             None => true,

@@ -1,15 +1,20 @@
 //! The commands, one file each.
 
+mod collect;
 mod completions;
 mod convert;
 mod events;
 mod info;
 mod info_text;
 mod man;
+mod process;
+mod ps;
+mod replay;
 mod report;
 mod report_text;
 mod schema;
 mod stats;
+mod watch;
 
 use crate::args::{Cli, Command, InputArgs};
 use crate::exit::Exit;
@@ -35,6 +40,8 @@ pub(crate) struct Context<'a> {
     stdout_is_terminal: bool,
     /// Columns that the environment says the terminal has.
     columns: Option<usize>,
+    /// Whether somebody looks at lines that are rewritten.
+    shows_status: bool,
     progress: Rc<Progress>,
     pub(crate) out: Output<'a>,
     pub(crate) messages: Messages<'a>,
@@ -52,6 +59,7 @@ impl<'a> Context<'a> {
             stdin: Some(console.stdin),
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
+            shows_status: console.stderr_is_terminal && !cli.quiet,
             progress: Rc::new(Progress::new(console.stderr_is_terminal && !cli.quiet)),
             out: Output::new(console.stdout),
             messages: Messages::new(console.stderr, message_style, cli.quiet),
@@ -121,6 +129,11 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Report(args) => report::run(&args, context),
         Command::Convert(args) => convert::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
+        Command::Ps(args) => ps::run(&args, context),
+        Command::Collect(args) => collect::run(&args, context),
+        Command::Watch(args) => watch::run(&args, context),
+        Command::Process(args) => process::run(&args, context),
+        Command::Replay(args) => replay::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     };
@@ -158,4 +171,19 @@ fn next_event(trace: &mut Trace) -> Result<Option<nettrace_parser::Event<'_>>, F
     let position = trace.reader.position();
     let Trace { file, reader } = trace;
     reader.next_event().map_err(|error| Failure::read(file, &error, position))
+}
+
+/// The transcript that the user wants of all connections.
+fn open_recorder(args: &crate::args::TalkArgs) -> Result<Option<nettrace_ipc::Recorder>, Failure> {
+    let Some(path) = &args.record else { return Ok(None) };
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(!args.force).create(true).truncate(args.force);
+    let file = options.open(path).map_err(|error| Failure::Input {
+        file: path.display().to_string(),
+        message: match error.kind() {
+            io::ErrorKind::AlreadyExists => "is there already; --force replaces it".to_owned(),
+            _ => error.to_string(),
+        },
+    })?;
+    Ok(Some(nettrace_ipc::Recorder::new(io::BufWriter::new(file))))
 }

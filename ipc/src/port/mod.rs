@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 mod address;
-mod advertise;
+pub(crate) mod advertise;
 mod line;
 
 use address::Place;

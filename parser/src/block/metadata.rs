@@ -242,7 +242,8 @@ pub(crate) fn block_v6(
             Ok((_, metadata)) => define(row_at, metadata, damage),
             Err(error) => {
                 let error = located(row, error);
-                damage.row_lost(row_at.saturating_add(error.at), row.len(), "metadata row", error.fault);
+                let at = row_at.saturating_add(error.at);
+                damage.row_spoilt(at, row_at, row.len(), "metadata row", error.fault);
             }
         }
     }

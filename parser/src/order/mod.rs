@@ -126,7 +126,13 @@ impl<S: Source> TimeOrdered<S> {
                         return Ok(true);
                     }
                 }
-                Step::Block(_) => {}
+                // What waits holds the bytes behind it, too: it may not wait for ever.
+                Step::Block(_) | Step::Skipped(_) | Step::Passed if self.spans_too_much() => {
+                    self.queue.sort_all();
+                    self.note_limit();
+                    return Ok(true);
+                }
+                Step::Block(_) | Step::Skipped(_) | Step::Passed => {}
                 Step::Barrier | Step::End if !self.queue.is_empty() => {
                     self.queue.sort_all();
                     return Ok(true);
@@ -159,16 +165,26 @@ impl<S: Source> TimeOrdered<S> {
         // At the limit the oldest half goes, although something older may still come.
         let at_least = if is_over { waiting.div_ceil(2) } else { 0 };
         if self.queue.sort_to_watermark(at_least) {
-            let cursor = &self.reader.state().cursor;
-            let (frame, at) = (cursor.frame, (cursor.blob - cursor.frame.body.start) as usize);
-            let damage = &mut self.reader.state_mut().damage;
-            damage.in_block(frame).add(Class::Note, at, 0, "time order", Fault::QueueLimit);
+            self.note_limit();
         }
         let may_go = self.queue.has_ready();
         if !may_go {
             self.plan_next();
         }
         may_go
+    }
+
+    /// Whether the stream went on for too long without an event that could let others go.
+    fn spans_too_much(&self) -> bool {
+        let limit = self.reader.state().limits.queue_bytes;
+        self.queue.position().is_some_and(|first| self.reader.reached().saturating_sub(first) >= limit)
+    }
+
+    fn note_limit(&mut self) {
+        let cursor = &self.reader.state().cursor;
+        let (frame, at) = (cursor.frame, (cursor.blob - cursor.frame.body.start) as usize);
+        let damage = &mut self.reader.state_mut().damage;
+        damage.in_block(frame).add(Class::Note, at, 0, "time order", Fault::QueueLimit);
     }
 
     /// Sorting again pays when as much again waits.

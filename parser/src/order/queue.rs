@@ -307,6 +307,21 @@ impl Queue {
         let count = waiting.len();
         self.marks.truncate(count);
         self.times.truncate(count);
+        if !self.activities.is_empty() {
+            self.keep_activities();
+        }
+    }
+
+    /// Keeps the activity pairs of the marks that wait on. (In version 6 there are none, and marks
+    /// refer to labels.)
+    fn keep_activities(&mut self) {
+        let before = std::mem::take(&mut self.activities);
+        let mut marks = std::mem::take(&mut self.marks);
+        for mark in marks.iter_mut().filter(|mark| mark.extra != NO_SLOT) {
+            let pair = before.get(mark.extra as usize).copied().unwrap_or_default();
+            mark.extra = self.activity_pair(pair);
+        }
+        self.marks = marks;
     }
 }
 

@@ -63,6 +63,8 @@ impl<S: Source> Index<S> {
                         return Ok(self.job(false));
                     }
                 }
+                Step::Skipped(_) if self.is_surprised() => return Ok(Next::Irregular),
+                Step::Skipped(_) | Step::Passed => {}
                 Step::Barrier if self.blocks.is_empty() => {}
                 Step::Barrier => return Ok(self.job(true)),
                 Step::End if self.is_surprised() => return Ok(Next::Irregular),

@@ -90,7 +90,7 @@ impl State {
 
     /// Reads the first block. A fault in it is fatal: without it nothing has a meaning.
     pub(super) fn read_trace(&mut self, frame: Frame, content: &[u8]) -> Result<(), (u64, Fault)> {
-        self.count_block(&frame);
+        self.open_block(frame, true, u64::from(frame.body.len));
         let mut damage = self.damage.in_block(frame);
         let parsed = match self.context.version() {
             Some(Version::V6 { .. }) => trace::block_v6(content, &mut damage),
@@ -110,18 +110,17 @@ impl State {
         }
     }
 
-    pub(super) fn count_block(&mut self, frame: &Frame) {
-        let end_tag = u64::from(!self.is_v6());
-        self.statistics.add_block(frame.kind, frame.body_end() - frame.start + end_tag);
+    /// Counts a block up to the position `end`, which may lie in the middle of it. What follows the
+    /// content is counted when it is met.
+    pub(super) fn count_block(&mut self, frame: &Frame, end: u64) {
+        self.statistics.add_block(frame.kind, end.min(frame.body_end()).saturating_sub(frame.start));
     }
 
     /// Begins a block of which `present` bytes of content and what follows are in the window.
     pub(super) fn open_block(&mut self, frame: Frame, is_whole: bool, present: u64) {
         self.block_is_whole = is_whole;
         self.broken_at = None;
-        let present = present.min(u64::from(frame.body.len));
-        let framing = frame.body.start - frame.start + u64::from(is_whole && !self.is_v6());
-        self.statistics.add_block(frame.kind, framing + present);
+        self.count_block(&frame, frame.body.start.saturating_add(present));
     }
 
     /// Takes what is wrong with the current block.
@@ -311,7 +310,9 @@ impl State {
         self.context.tables.update_covered();
         if self.unread() > lost_before {
             self.blocks_were_lost = true;
-            self.broken_at = self.broken_at.or(self.damage.latest_loss());
+            // A block is left at its first row that does not tell where the next begins, so if there
+            // is one it is the last loss.
+            self.broken_at = self.broken_at.or(self.damage.last_loss().map(|loss| loss.lost_offset));
         }
     }
 
@@ -375,7 +376,7 @@ impl State {
             Err(error) => {
                 let error = located(payload, error);
                 let place = at.saturating_add(error.at);
-                damage.row_lost(place, payload.len(), "metadata payload", error.fault);
+                damage.row_spoilt(place, at, payload.len(), "metadata payload", error.fault);
             }
         }
     }

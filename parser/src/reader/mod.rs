@@ -10,6 +10,7 @@
 mod apply;
 mod context;
 pub(crate) mod cursor;
+mod item;
 mod phase;
 mod run;
 mod scope;
@@ -30,7 +31,8 @@ use crate::source::{Buffered, Source, Whole};
 use crate::statistics::Statistics;
 pub(crate) use apply::State;
 pub(crate) use context::{Context, Resolved};
-use phase::Phase;
+pub use item::Item;
+use phase::{Phase, body_of};
 pub(crate) use run::{RunEnd, Take};
 pub(crate) use scope::PlannedBlock;
 use scope::Scope;
@@ -43,7 +45,11 @@ pub(crate) enum Step {
     Event,
     /// A block was read; the tables know its content.
     Block(Frame),
-    /// A sequence point comes next: what waits must be delivered before the next step.
+    /// A block was passed over unread.
+    Skipped(Frame),
+    /// Bytes went by that belong to no block.
+    Passed,
+    /// A sequence point or the end comes next: what waits must be delivered before the next step.
     Barrier,
     /// There is nothing more.
     End,
@@ -173,7 +179,7 @@ impl<S: Source> Reader<S> {
         loop {
             match self.step()? {
                 Step::Event => return Ok(Some(self.state.event(self.source.bytes(), self.source.start()))),
-                Step::Block(_) | Step::Barrier => {}
+                Step::Block(_) | Step::Skipped(_) | Step::Passed | Step::Barrier => {}
                 Step::End => return Ok(None),
             }
         }
@@ -199,7 +205,7 @@ impl<S: Source> Reader<S> {
         loop {
             match self.step()? {
                 Step::Event => take(self.state.event(self.source.bytes(), self.source.start())),
-                Step::Block(_) | Step::Barrier => {}
+                Step::Block(_) | Step::Skipped(_) | Step::Passed | Step::Barrier => {}
                 Step::End => return Ok(()),
             }
             loop {
@@ -226,23 +232,24 @@ impl<S: Source> Reader<S> {
         self.gives_blocks = true;
         let frame = self.next_frame();
         self.gives_blocks = false;
-        Ok(frame?.map(|frame| self.block(frame)))
+        Ok(frame?.map(|(frame, is_read)| self.block(frame, is_read)))
     }
 
-    fn next_frame(&mut self) -> Result<Option<Frame>, Error> {
+    /// The next block, and whether it was read.
+    fn next_frame(&mut self) -> Result<Option<(Frame, bool)>, Error> {
         loop {
             match self.step()? {
-                Step::Block(frame) => return Ok(Some(frame)),
-                Step::Event | Step::Barrier => {}
+                Step::Block(frame) => return Ok(Some((frame, true))),
+                Step::Skipped(frame) => return Ok(Some((frame, false))),
+                Step::Event | Step::Passed | Step::Barrier => {}
                 Step::End => return Ok(None),
             }
         }
     }
 
-    fn block(&self, frame: Frame) -> Block<'_> {
-        let window = self.window_from(frame.body.start);
-        let length = usize::try_from(frame.body.len).unwrap_or(usize::MAX).min(window.len());
-        let content = window.get(..length).unwrap_or_default();
+    fn block(&self, frame: Frame, is_read: bool) -> Block<'_> {
+        // What is passed over is not held.
+        let content = if is_read { body_of(&self.source, &frame) } else { &[] };
         Block { kind: frame.kind, start: frame.start, body: frame.body, content }
     }
 
@@ -309,6 +316,11 @@ impl<S: Source> Reader<S> {
     /// Kinds of blocks, for tables: see [`Statistics::blocks`].
     pub fn block_kinds() -> [BlockKind; 9] {
         BlockKind::ALL
+    }
+
+    /// Stream position up to which bytes went by, also within a stretch that is passed over.
+    pub(crate) fn reached(&self) -> u64 {
+        self.phase.reached().unwrap_or(self.position).max(self.position)
     }
 
     pub(crate) fn into_state(self) -> State {
