@@ -6,6 +6,7 @@
 //! - [`ndjson`]: the command's output, thrown away.
 //! - [`memory`]: what the process allocates and holds.
 //! - [`gate`]: what must not get worse.
+//! - [`peers`]: the reader we are compared with.
 
 pub mod cases;
 pub mod checksum;
@@ -15,5 +16,6 @@ pub mod make;
 pub mod memory;
 pub mod ndjson;
 pub mod pass;
+pub mod peers;
 pub mod random;
 pub mod size;

@@ -7,10 +7,10 @@ use criterion::{BenchmarkGroup, Criterion, Throughput};
 
 /// Bytes of the traces that are measured: more than the L2 cache, less than the L3.
 #[allow(dead_code, reason = "primitives have no trace")]
-pub const TRACE_BYTES: u64 = 8_000_000;
+pub(crate) const TRACE_BYTES: u64 = 8_000_000;
 
 /// A group whose every case goes over so many events (or what else is counted) and bytes.
-pub fn group<'c>(
+pub(crate) fn group<'c>(
     criterion: &'c mut Criterion,
     name: &str,
     elements: u64,

@@ -57,7 +57,10 @@ fn lengths(case: Case, mode: Mode) -> (u64, u64) {
 }
 
 /// Instructions that one event costs, start-up left out.
-fn instructions_per_event(folder: &Path, case: Case, mode: Mode) -> io::Result<f64> {
+///
+/// # Errors
+/// When callgrind, or a pass under it, fails.
+pub fn instructions_per_event(folder: &Path, case: Case, mode: Mode) -> io::Result<f64> {
     let (short, long) = lengths(case, mode);
     let count = |bytes| -> io::Result<(f64, f64)> {
         let file = case.file(folder, bytes)?;

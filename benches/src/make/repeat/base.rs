@@ -26,19 +26,26 @@ pub struct Base {
     pub(super) newest: u64,
 }
 
+/// What was packed by gzip, or the bytes as they are.
+///
+/// # Errors
+/// When what looks like gzip is not.
+pub fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut unpacked = Vec::new();
+    GzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked)?;
+    Ok(unpacked)
+}
+
 impl Base {
     /// Reads a file, gzip or not.
     ///
     /// # Errors
     /// What reading reports; [`io::ErrorKind::InvalidData`] for what is no trace.
     pub fn open(path: &Path) -> io::Result<Base> {
-        let bytes = fs::read(path)?;
-        if !bytes.starts_with(&[0x1f, 0x8b]) {
-            return Base::new(&bytes);
-        }
-        let mut unpacked = Vec::new();
-        GzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked)?;
-        Base::new(&unpacked)
+        Base::new(&unpacked(fs::read(path)?)?)
     }
 
     /// Reads a stream.

@@ -18,7 +18,7 @@ use nettrace_testdata::synth::{Blob, PartKind, RemoveThreadBlock, SequencePoint,
 use super::Written;
 use super::rows::{Layout, Rows};
 use super::stream::Writer;
-pub use base::Base;
+pub use base::{Base, unpacked};
 use decode::{Bytes, RowReader};
 
 /// Writes `base` repeated to at least `bytes` bytes, by less than a block and what ends it more.
@@ -57,8 +57,7 @@ struct Copies<W> {
     shift: u64,
     newest: u64,
     events: u64,
-    /// Last number of each capture thread. An id that has ended and comes back goes on counting:
-    /// no reader may take that for a loss, or for another thread.
+    /// Last number of each capture thread that has not ended.
     numbers: HashMap<u64, u32>,
     /// Version 6: thread indices and metadata ids that are defined.
     threads: HashSet<u64>,
@@ -199,6 +198,11 @@ impl<W: Write> Copies<W> {
             .into_iter()
             .map(|thread| (thread, self.numbers.get(&thread).copied().unwrap_or(0)))
             .collect();
+        if version != Version::V6 {
+            // Who is not listed has ended. If its id comes back it is another thread's, and that
+            // begins at 1.
+            self.numbers = threads.iter().copied().collect();
+        }
         if version == Version::V6 && flags & SequencePoint::FORGET_THREADS != 0 {
             self.threads.clear();
             self.numbers.clear();
