@@ -19,8 +19,8 @@ fn plain(units: u64) -> Option<[u8; 4]> {
     // Below, the high bit of a lane is lost where the lane is below a space, a quote, a backslash; no lane
     // borrows from its neighbour, as each has its high bit set first.
     let not_control = (units | HIGH).wrapping_sub(ONES * 0x20);
-    let not_quote = ((units ^ ONES * 0x22) | HIGH).wrapping_sub(ONES);
-    let not_backslash = ((units ^ ONES * 0x5c) | HIGH).wrapping_sub(ONES);
+    let not_quote = ((units ^ (ONES * 0x22)) | HIGH).wrapping_sub(ONES);
+    let not_backslash = ((units ^ (ONES * 0x5c)) | HIGH).wrapping_sub(ONES);
     let is_delete = units.wrapping_add(ONES) & (ONES * 0x80);
     if units & NOT_ASCII != 0 || not_control & not_quote & not_backslash & HIGH != HIGH || is_delete != 0 {
         return None;
