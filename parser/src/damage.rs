@@ -45,8 +45,12 @@ pub struct Finding {
     pub class: Class,
     /// Stream offset of the first byte concerned.
     pub offset: u64,
-    /// Bytes of the stream that were not delivered because of it.
+    /// Bytes of the stream that were not delivered because of it. No byte is lost twice, and none
+    /// that is lost was delivered.
     pub lost_bytes: u64,
+    /// Stream offset of the first of them: [`Finding::offset`], or before it when what is wrong
+    /// spoils what it lies in. Means nothing when none are lost.
+    pub lost_offset: u64,
     /// The block it lies in; `None` between blocks.
     pub block: Option<BlockKind>,
     /// Stream offset of that block's first byte, or of the place between blocks.
@@ -79,8 +83,15 @@ const KEPT_PER_KIND: u64 = 64;
 pub struct Damage {
     findings: Vec<Finding>,
     kinds: Vec<Kind>,
-    /// Where the latest finding lies that is no note, whether or not it was kept.
-    latest_loss: Option<u64>,
+    last_loss: Option<LastLoss>,
+}
+
+/// The loss met last: reading may go on in the middle of it, and then less was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LastLoss {
+    finding: Finding,
+    /// Its place in `findings`, if it is kept.
+    kept: Option<usize>,
 }
 
 /// How often one kind of finding was met.
@@ -134,16 +145,48 @@ impl Damage {
         self.kinds.iter().find(|kind| kind.is_of(finding)).map_or(0, |kind| kind.count)
     }
 
-    /// Where the latest finding lies that is not a note.
-    pub(crate) fn latest_loss(&self) -> Option<u64> {
-        self.latest_loss
+    /// Bytes that were not delivered because of findings of a class.
+    pub fn lost_bytes_of(&self, class: Class) -> u64 {
+        let of_class = self.kinds.iter().filter(|kind| kind.class == class);
+        of_class.fold(0, |sum, kind| sum.saturating_add(kind.lost_bytes))
+    }
+
+    /// The loss met last.
+    pub(crate) fn last_loss(&self) -> Option<&Finding> {
+        self.last_loss.as_ref().map(|last| &last.finding)
+    }
+
+    /// Reading goes on at `position`, in the middle of what the last loss was told to cover.
+    pub(crate) fn shorten_last_loss(&mut self, position: u64) {
+        let Some(last) = &mut self.last_loss else { return };
+        let finding = &mut last.finding;
+        let still_lost = position.saturating_sub(finding.lost_offset).min(finding.lost_bytes);
+        let given_back = finding.lost_bytes.saturating_sub(still_lost);
+        finding.lost_bytes = still_lost;
+        let finding = *finding;
+        if let Some(kept) = last.kept.and_then(|at| self.findings.get_mut(at)) {
+            kept.lost_bytes = still_lost;
+        }
+        if let Some(kind) = self.kinds.iter_mut().find(|kind| kind.is_of(&finding)) {
+            kind.lost_bytes = kind.lost_bytes.saturating_sub(given_back);
+        }
+    }
+
+    /// The last loss was another than it seemed.
+    pub(crate) fn retract_last_loss(&mut self) {
+        let Some(last) = self.last_loss.take() else { return };
+        if let Some(at) = last.kept.filter(|at| *at < self.findings.len()) {
+            self.findings.remove(at);
+        }
+        if let Some(kind) = self.kinds.iter_mut().find(|kind| kind.is_of(&last.finding)) {
+            kind.lost_bytes = kind.lost_bytes.saturating_sub(last.finding.lost_bytes);
+            kind.count = kind.count.saturating_sub(1);
+        }
+        self.kinds.retain(|kind| kind.count > 0);
     }
 
     #[cold]
     pub(crate) fn add(&mut self, finding: Finding) {
-        if finding.class != Class::Note {
-            self.latest_loss = Some(finding.offset);
-        }
         let count = match self.kinds.iter_mut().find(|kind| kind.is_of(&finding)) {
             Some(kind) => {
                 kind.count = kind.count.saturating_add(1);
@@ -161,7 +204,11 @@ impl Damage {
                 1
             }
         };
-        if count <= KEPT_PER_KIND {
+        let is_kept = count <= KEPT_PER_KIND;
+        if finding.class != Class::Note {
+            self.last_loss = Some(LastLoss { finding, kept: is_kept.then_some(self.findings.len()) });
+        }
+        if is_kept {
             self.findings.push(finding);
         }
     }
@@ -175,7 +222,53 @@ impl Damage {
         context: &'static str,
         fault: Fault,
     ) {
-        self.add(Finding { class, offset, lost_bytes, block: None, block_offset: offset, context, fault });
+        self.add_between(class, offset, offset, lost_bytes, context, fault);
+    }
+
+    /// A finding between blocks at `offset`, because of which so many bytes from `lost_offset` on
+    /// are lost.
+    pub(crate) fn add_between(
+        &mut self,
+        class: Class,
+        offset: u64,
+        lost_offset: u64,
+        lost_bytes: u64,
+        context: &'static str,
+        fault: Fault,
+    ) {
+        let block_offset = offset;
+        self.add(Finding {
+            class,
+            offset,
+            lost_bytes,
+            lost_offset,
+            block: None,
+            block_offset,
+            context,
+            fault,
+        });
+    }
+
+    /// The framing was lost at `offset`, in or behind a block.
+    pub(crate) fn add_framing_lost(
+        &mut self,
+        frame: Frame,
+        offset: u64,
+        lost_offset: u64,
+        lost_bytes: u64,
+        context: &'static str,
+        fault: Fault,
+    ) {
+        self.add(Finding {
+            class: Class::FramingLost,
+            offset,
+            lost_bytes,
+            lost_offset,
+            block: Some(frame.kind),
+            block_offset: frame.start,
+            context,
+            fault,
+        });
     }
 
     /// Findings inside one block.
@@ -213,10 +306,24 @@ impl BlockDamage<'_> {
         context: &'static str,
         fault: Fault,
     ) {
+        self.add_spoiling(class, at, at, lost_bytes, context, fault);
+    }
+
+    /// What is wrong at `at` spoils `lost_bytes` from `lost_at` on.
+    fn add_spoiling(
+        &mut self,
+        class: Class,
+        at: usize,
+        lost_at: usize,
+        lost_bytes: usize,
+        context: &'static str,
+        fault: Fault,
+    ) {
         self.damage.add(Finding {
             class,
             offset: self.frame.body.start.saturating_add(at as u64),
             lost_bytes: lost_bytes as u64,
+            lost_offset: self.frame.body.start.saturating_add(lost_at as u64),
             block: Some(self.frame.kind),
             block_offset: self.frame.start,
             context,
@@ -234,7 +341,20 @@ impl BlockDamage<'_> {
         self.add(Class::RowLost, at, lost_bytes, context, fault);
     }
 
-    /// The row at `at` is broken, and with it the `lost_bytes` to the block's end.
+    /// What is wrong at `at` spoils the row of `lost_bytes` that begins at `row_at`.
+    pub(crate) fn row_spoilt(
+        &mut self,
+        at: usize,
+        row_at: usize,
+        lost_bytes: usize,
+        context: &'static str,
+        fault: Fault,
+    ) {
+        self.add_spoiling(Class::RowLost, at, row_at, lost_bytes, context, fault);
+    }
+
+    /// The row at `at` is broken, and with it the `lost_bytes` to the block's end; or the input's
+    /// end cuts it.
     pub(crate) fn rest_lost(&mut self, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
         self.lost(Class::RestOfBlockLost, at, lost_bytes, context, fault);
     }

@@ -7,10 +7,11 @@ use crate::block::stack::Stack;
 use crate::block::thread::Thread;
 use crate::block::trace::Trace;
 use crate::catalog::{self, CatalogEvent};
-use crate::clock::Clock;
 use crate::guid::Guid;
-use crate::payload::{Fields, Value};
+use crate::payload::{self, Fields, Value};
+use crate::reader::{Context, Resolved};
 use crate::schema::Schema;
+use crate::tables::NO_SLOT;
 use crate::view::KnownProvider;
 use std::fmt;
 
@@ -19,91 +20,102 @@ use std::fmt;
 #[derive(Clone, Copy)]
 pub struct Event<'r> {
     pub(crate) header: &'r BlobHeader,
-    pub(crate) metadata: Option<&'r Metadata>,
-    pub(crate) thread: Option<&'r Thread>,
-    pub(crate) labels: Labels<'r>,
-    pub(crate) stack: Stack<'r>,
-    pub(crate) payload: &'r [u8],
-    pub(crate) offset: u64,
-    pub(crate) has_thread_rows: bool,
-    pub(crate) trace: &'r Trace,
-    pub(crate) clock: &'r Clock,
+    /// What the header's ids stood for when the event was met; `None`: what they stand for now.
+    pub(crate) resolved: Option<Resolved>,
+    pub(crate) context: &'r Context,
+    /// The stream's bytes from the payload on.
+    pub(crate) rest: &'r [u8],
+    pub(crate) payload_at: u64,
 }
 
 impl<'r> Event<'r> {
     /// The event's type; `None` when the stream does not define it.
+    #[inline]
     pub fn metadata(&self) -> Option<&'r Metadata> {
-        self.metadata
+        let slot = match self.resolved {
+            Some(resolved) => resolved.metadata,
+            None => self.context.tables.metadata.slot(u64::from(self.header.metadata_id)),
+        };
+        self.context.tables.metadata.row(slot)
     }
 
     /// The metadata id that the stream gives for the type.
+    #[inline]
     pub fn metadata_id(&self) -> u32 {
         self.header.metadata_id
     }
 
     /// Provider name; empty when the type is not defined.
+    #[inline]
     pub fn provider(&self) -> &'r str {
-        self.metadata.map_or("", |metadata| &metadata.provider)
+        self.metadata().map_or("", |metadata| &metadata.provider)
     }
 
     /// The provider, if it is one that [views](crate::view) know.
     #[inline]
     pub fn known_provider(&self) -> KnownProvider {
-        self.metadata.map_or(KnownProvider::Other, |metadata| metadata.known_provider)
+        self.metadata().map_or(KnownProvider::Other, |metadata| metadata.known_provider)
     }
 
     /// Event name; empty for native runtime events, and when the type is not defined.
+    #[inline]
     pub fn name(&self) -> &'r str {
-        self.metadata.map_or("", |metadata| &metadata.name)
+        self.metadata().map_or("", |metadata| &metadata.name)
     }
 
     /// Event id within the provider; 0 when the type is not defined.
+    #[inline]
     pub fn id(&self) -> u32 {
-        self.metadata.map_or(0, |metadata| metadata.event_id)
+        self.metadata().map_or(0, |metadata| metadata.event_id)
     }
 
     /// Event version: the event's label, else the type's.
+    #[inline]
     pub fn version(&self) -> u32 {
-        self.version_label().unwrap_or_else(|| self.metadata.map_or(0, |metadata| metadata.version))
+        self.version_label().unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.version))
     }
 
     fn version_label(&self) -> Option<u32> {
-        self.labels.last(|label| match label {
+        self.labels().last(|label| match label {
             Label::Version(version) => Some(u32::from(version)),
             _ => None,
         })
     }
 
     /// Level, 0 log always to 5 verbose: the event's label, else the type's.
+    #[inline]
     pub fn level(&self) -> u32 {
-        let label = self.labels.last(|label| match label {
+        let label = self.labels().last(|label| match label {
             Label::Level(level) => Some(u32::from(level)),
             _ => None,
         });
-        label.unwrap_or_else(|| self.metadata.map_or(0, |metadata| metadata.level))
+        label.unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.level))
     }
 
     /// Keywords: the event's label, else the type's.
+    #[inline]
     pub fn keywords(&self) -> u64 {
-        let label = self.labels.last(|label| match label {
+        let label = self.labels().last(|label| match label {
             Label::Keywords(keywords) => Some(keywords),
             _ => None,
         });
-        label.unwrap_or_else(|| self.metadata.map_or(0, |metadata| metadata.keywords))
+        label.unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.keywords))
     }
 
     /// Opcode as stored: the event's label, else the type's. `None`: the stream does not say; see
     /// [`Event::implied_opcode`].
+    #[inline]
     pub fn opcode(&self) -> Option<u8> {
-        let label = self.labels.last(|label| match label {
+        let label = self.labels().last(|label| match label {
             Label::Opcode(opcode) => Some(opcode),
             _ => None,
         });
-        label.or_else(|| self.metadata.and_then(|metadata| metadata.opcode))
+        label.or_else(|| self.metadata().and_then(|metadata| metadata.opcode))
     }
 
     /// The opcode that the name implies when none is stored: 1 for a name that ends in `Start`,
     /// 2 for `Stop`, in any case of letters; else 0 (format.md 15).
+    #[inline]
     pub fn implied_opcode(&self) -> u8 {
         let name = self.name().as_bytes();
         let ends_in = |ending: &[u8]| {
@@ -120,40 +132,54 @@ impl<'r> Event<'r> {
     }
 
     /// OS id of the thread the event is about; `None` when unknown (version 6).
+    #[inline]
     pub fn thread_id(&self) -> Option<u64> {
-        if self.has_thread_rows {
-            return self.thread.and_then(|thread| thread.os_thread_id);
+        if self.context.is_v6() {
+            return self.thread().and_then(|thread| thread.os_thread_id);
         }
         Some(self.header.thread)
     }
 
     /// The thread's row (version 6).
+    #[inline]
     pub fn thread(&self) -> Option<&'r Thread> {
-        self.thread
+        if !self.context.is_v6() {
+            return None;
+        }
+        let slot = match self.resolved {
+            Some(resolved) => resolved.thread,
+            None => self.context.tables.threads.slot(self.header.thread),
+        };
+        self.context.tables.threads.row(slot)
     }
 
     /// Id (versions 3 to 5) or index (version 6) of the thread that wrote the event.
+    #[inline]
     pub fn capture_thread(&self) -> u64 {
         self.header.capture_thread
     }
 
     /// OS id of the process the event is about: the thread's, else the traced process.
+    #[inline]
     pub fn process_id(&self) -> Option<u64> {
-        let of_thread = self.thread.and_then(|thread| thread.process_id);
-        of_thread.or(self.trace.process_id.map(u64::from))
+        let of_thread = self.thread().and_then(|thread| thread.process_id);
+        of_thread.or(self.context.trace.process_id.map(u64::from))
     }
 
     /// Processor the event was written on; `None` when unknown, as runtimes on Linux leave it.
+    #[inline]
     pub fn processor(&self) -> Option<u32> {
         (self.header.processor != u32::MAX).then_some(self.header.processor)
     }
 
     /// The capture thread's number for this event; 0 in version 3, which has none.
+    #[inline]
     pub fn sequence_number(&self) -> u32 {
         self.header.sequence
     }
 
     /// Whether the stream promises that nothing behind this event is older.
+    #[inline]
     pub fn is_sorted(&self) -> bool {
         self.header.is_sorted
     }
@@ -168,77 +194,140 @@ impl<'r> Event<'r> {
     /// has no frequency.
     #[inline]
     pub fn nanos(&self) -> Option<i64> {
-        self.clock.nanos_since_start(self.header.timestamp)
+        self.context.clock.nanos_since_start(self.header.timestamp)
     }
 
-    /// UTC as nanoseconds since 1970-01-01; see [`Clock::unix_nanos`].
+    /// UTC as nanoseconds since 1970-01-01; see [`Clock::unix_nanos`](crate::Clock::unix_nanos).
+    #[inline]
     pub fn unix_nanos(&self) -> Option<i128> {
-        self.clock.unix_nanos(self.header.timestamp)
+        self.context.clock.unix_nanos(self.header.timestamp)
     }
 
     /// Activity id, if there is one that is not zero.
+    #[inline]
     pub fn activity_id(&self) -> Option<Guid> {
-        let label = self.labels.last(|label| match label {
-            Label::ActivityId(id) => Some(id),
-            _ => None,
-        });
-        label.or(Some(self.header.activity)).filter(|id| !id.is_zero())
+        let id = if self.context.is_v6() { self.activity_label(false) } else { self.header.activity };
+        (!id.is_zero()).then_some(id)
     }
 
     /// Related activity id, if there is one that is not zero.
+    #[inline]
     pub fn related_activity_id(&self) -> Option<Guid> {
-        let label = self.labels.last(|label| match label {
-            Label::RelatedActivityId(id) => Some(id),
+        let id = if self.context.is_v6() { self.activity_label(true) } else { self.header.related_activity };
+        (!id.is_zero()).then_some(id)
+    }
+
+    /// The activity id of the labels (version 6); zero for none.
+    fn activity_label(&self, is_related: bool) -> Guid {
+        let id = self.labels().last(|label| match label {
+            Label::ActivityId(id) if !is_related => Some(id),
+            Label::RelatedActivityId(id) if is_related => Some(id),
             _ => None,
         });
-        label.or(Some(self.header.related_activity)).filter(|id| !id.is_zero())
+        id.unwrap_or(Guid::ZERO)
+    }
+
+    /// A number that stands for the event's stack until the next sequence point; 0 for none, and in
+    /// version 3. In file order it is the stream's stack id; in time order too, where stacks are
+    /// numbered from 1 as runtimes do.
+    #[inline]
+    pub fn stack_id(&self) -> u32 {
+        match self.resolved {
+            _ if self.context.is_v3() => 0,
+            Some(resolved) => resolved.stack.wrapping_add(1),
+            None => self.header.stack,
+        }
+    }
+
+    /// Id (versions 3 to 5) or index (version 6) of the thread the event is about, as the stream
+    /// gives it. See [`Event::thread_id`].
+    #[inline]
+    pub fn raw_thread(&self) -> u64 {
+        self.header.thread
+    }
+
+    /// Id of the label list as the stream gives it (version 6); 0 for none.
+    #[inline]
+    pub fn label_list_id(&self) -> u32 {
+        self.header.label_list
+    }
+
+    /// Number of payload bytes.
+    #[inline]
+    pub fn payload_size(&self) -> u32 {
+        self.header.payload_size
     }
 
     /// W3C trace id, by label (version 6).
+    #[inline]
     pub fn trace_id(&self) -> Option<TraceId> {
-        self.labels.last(|label| match label {
+        self.labels().last(|label| match label {
             Label::TraceId(id) => Some(id),
             _ => None,
         })
     }
 
     /// W3C span id, by label (version 6).
+    #[inline]
     pub fn span_id(&self) -> Option<u64> {
-        self.labels.last(|label| match label {
+        self.labels().last(|label| match label {
             Label::SpanId(id) => Some(id),
             _ => None,
         })
     }
 
     /// All labels (version 6).
+    #[inline]
     pub fn labels(&self) -> Labels<'r> {
-        self.labels
+        let slot = match self.resolved {
+            Some(resolved) => resolved.labels,
+            None if self.header.label_list == 0 => NO_SLOT,
+            None => self.context.tables.labels.slot(self.header.label_list),
+        };
+        if slot == NO_SLOT {
+            return Labels::default();
+        }
+        Labels::new(self.context.tables.labels.row(slot).unwrap_or_default())
     }
 
     /// The stack, innermost frame first; empty when there is none.
     #[inline]
     pub fn stack(&self) -> Stack<'r> {
-        self.stack
+        let bytes = if self.context.is_v3() {
+            // Behind the payload: u32 size, then so many bytes.
+            let stack = self.rest.get(self.header.payload_size as usize + 4..);
+            stack.and_then(|rest| rest.get(..self.header.stack as usize))
+        } else {
+            let slot = match self.resolved {
+                Some(resolved) => resolved.stack,
+                None if self.header.stack == 0 => NO_SLOT,
+                None => self.context.tables.stacks.slot(self.header.stack),
+            };
+            self.context.tables.stacks.row(slot)
+        };
+        Stack::new(bytes.unwrap_or_default(), self.context.trace.pointer_size)
     }
 
     /// The payload's bytes.
     #[inline]
     pub fn payload(&self) -> &'r [u8] {
-        self.payload
+        self.rest.get(..self.header.payload_size as usize).unwrap_or_default()
     }
 
     /// The payload's schema: the catalog's for events that the stream does not describe, else the
     /// stream's (see [`crate::catalog`]). `None` for an undescribed payload.
+    #[inline]
     pub fn schema(&self) -> Option<&'r Schema> {
         match self.catalog() {
             Some(known) => Some(known.schema()),
-            None => self.metadata.map(|metadata| &metadata.schema),
+            None => self.metadata().map(|metadata| &metadata.schema),
         }
     }
 
     /// The event in the built-in catalog, if its layout is taken from there.
+    #[inline]
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
-        let metadata = self.metadata?;
+        let metadata = self.metadata()?;
         match self.version_label() {
             // Version 6: one description may stand for several versions of an event.
             Some(version) => catalog::for_event(metadata, version),
@@ -247,31 +336,39 @@ impl<'r> Event<'r> {
     }
 
     /// The payload's fields, in payload order.
+    #[inline]
     pub fn fields(&self) -> Fields<'r> {
         match self.schema() {
-            Some(schema) => Fields::new(schema, self.payload, self.trace.pointer_size),
-            None => Fields::undescribed(self.payload, self.trace.pointer_size),
+            Some(schema) => Fields::new(schema, self.payload(), self.context.trace.pointer_size),
+            None => Fields::undescribed(self.payload(), self.context.trace.pointer_size),
         }
     }
 
     /// The value of a field. `None` when there is no such field, or it is bad.
+    ///
+    /// A field whose offset is the same in all events of the type costs a comparison and a read;
+    /// one behind a text costs the walk there. For many fields of one event see [`Fields::find`].
+    #[inline]
     pub fn field(&self, name: &str) -> Option<Value<'r>> {
-        self.fields().find(name)?.value.ok()
+        payload::field(self.schema()?, self.payload(), self.context.trace.pointer_size, name)
     }
 
     /// Stream offset of the event blob's first byte.
+    #[inline]
     pub fn offset(&self) -> u64 {
-        self.offset
+        self.payload_at - u64::from(self.header.header_size)
     }
 
     /// Stream offset of the payload's first byte.
+    #[inline]
     pub fn payload_offset(&self) -> u64 {
-        self.offset.saturating_add(u64::from(self.header.header_size))
+        self.payload_at
     }
 
     /// What the session was.
+    #[inline]
     pub fn session(&self) -> &'r Trace {
-        self.trace
+        &self.context.trace
     }
 }
 
@@ -285,7 +382,7 @@ impl fmt::Debug for Event<'_> {
             self.name(),
             self.timestamp_ticks(),
             self.thread_id(),
-            self.payload.len()
+            self.payload().len()
         )
     }
 }

@@ -28,8 +28,9 @@ impl Guid {
     }
 
     /// Whether all bytes are zero.
+    #[inline]
     pub fn is_zero(self) -> bool {
-        self == Guid::ZERO
+        u128::from_le_bytes(self.0) == 0
     }
 }
 

@@ -24,6 +24,7 @@ mod loss;
 #[cfg(feature = "mmap")]
 mod mapping;
 mod order;
+pub mod parallel;
 mod payload;
 mod primitive;
 mod reader;
@@ -49,10 +50,12 @@ pub use guid::Guid;
 pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]
-pub use mapping::Mapping;
+pub use mapping::{MappedFile, Mapping};
 pub use order::TimeOrdered;
-pub use payload::{Array, DateTime, Decimal, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value};
-pub use reader::Reader;
+pub use payload::{
+    Array, DateTime, Decimal, Elements, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value,
+};
+pub use reader::{Item, Reader};
 pub use schema::{Count, Field, FieldType, Schema, ValueMap};
 pub use source::{Buffered, Source, Span, Whole};
 pub use statistics::Statistics;

@@ -28,8 +28,36 @@ pub struct Losses {
     /// The thread of the last event, and the number its next one must have. Runs of one thread are
     /// long, so most events need no look at the map.
     run_thread: u64,
+    run_first: u32,
     run_next: u32,
     run_is_valid: bool,
+    /// What happened is written down here instead of being counted.
+    log: Option<Vec<Step>>,
+}
+
+/// One step of the count, for later.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step {
+    /// Consecutive numbers of a thread.
+    Run {
+        thread: u64,
+        first: u32,
+        last: u32,
+    },
+    Define {
+        thread: u64,
+        is_replaced: bool,
+    },
+    Remove {
+        thread: u64,
+        number: u32,
+    },
+    BeginList,
+    Listed {
+        thread: u64,
+        number: u32,
+    },
+    Forget,
 }
 
 impl Losses {
@@ -54,6 +82,55 @@ impl Losses {
         self.by_thread.len()
     }
 
+    /// Writes down what happens from now on, for [`Losses::replay`] of another.
+    pub(crate) fn deferred() -> Losses {
+        Losses { log: Some(Vec::new()), ..Losses::default() }
+    }
+
+    /// What was written down since the last call.
+    pub(crate) fn take_log(&mut self) -> Vec<Step> {
+        self.end_run();
+        self.log.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Counts what another has written down. `false`: a number of version 6 fell, which the
+    /// events' own place in the stream must be known for.
+    pub(crate) fn replay(&mut self, steps: &[Step], is_v6: bool, limit: usize) -> bool {
+        let mut is_regular = true;
+        for step in steps {
+            match *step {
+                Step::Run { thread, first, last } => {
+                    if !self.is_next(thread, first) {
+                        if is_v6 {
+                            is_regular &= self.event_v6(thread, first, limit);
+                        } else {
+                            self.event_v4(thread, first, limit);
+                        }
+                    }
+                    self.run_next = last.wrapping_add(1);
+                }
+                Step::Define { thread, is_replaced } => self.define_thread(thread, is_replaced, limit),
+                Step::Remove { thread, number } => self.remove_thread(thread, number, limit),
+                Step::BeginList => self.begin_list_v4(),
+                Step::Listed { thread, number } => self.listed(thread, number, limit),
+                Step::Forget => self.forget_threads(),
+            }
+        }
+        is_regular
+    }
+
+    /// Whether a step was only written down.
+    fn defer(&mut self, step: Step) -> bool {
+        if self.log.is_none() {
+            return false;
+        }
+        self.end_run();
+        if let Some(log) = &mut self.log {
+            log.push(step);
+        }
+        true
+    }
+
     /// An event. `true`: it is the next of its thread, and everything is done.
     #[inline(always)]
     pub(crate) fn is_next(&mut self, thread: u64, number: u32) -> bool {
@@ -64,12 +141,27 @@ impl Losses {
         is_next
     }
 
+    /// The thread of the last event, and the number its next one must have.
+    #[inline]
+    pub(crate) fn run(&self) -> Option<(u64, u32)> {
+        self.run_is_valid.then_some((self.run_thread, self.run_next))
+    }
+
+    /// The run went on to before this number.
+    #[inline]
+    pub(crate) fn advance_run(&mut self, next: u32) {
+        self.run_next = next;
+    }
+
     /// Puts the run's last number where the map has it.
     fn end_run(&mut self) {
         if self.run_is_valid {
             self.run_is_valid = false;
-            let last = self.run_next.wrapping_sub(1);
-            self.put(self.run_thread, last, false);
+            let (thread, first, last) = (self.run_thread, self.run_first, self.run_next.wrapping_sub(1));
+            match &mut self.log {
+                Some(log) => log.push(Step::Run { thread, first, last }),
+                None => self.put(thread, last, false),
+            }
         }
     }
 
@@ -79,6 +171,7 @@ impl Losses {
 
     fn begin_run(&mut self, thread: u64, number: u32) {
         self.run_thread = thread;
+        self.run_first = number;
         self.run_next = number.wrapping_add(1);
         self.run_is_valid = true;
     }
@@ -98,6 +191,9 @@ impl Losses {
     #[inline(never)]
     pub(crate) fn event_v4(&mut self, thread: u64, number: u32, limit: usize) {
         self.end_run();
+        if self.log.is_some() {
+            return self.begin_run(thread, number);
+        }
         let lost = match self.states.get(&thread) {
             None => number.saturating_sub(1),
             Some(state) => {
@@ -125,6 +221,10 @@ impl Losses {
         self.end_run();
         let state = self.states.get(&thread).copied();
         self.begin_run(thread, number);
+        if self.log.is_some() {
+            return true;
+        }
+        self.bound(limit);
         match state {
             // An unknown index: what its numbers began with is not known.
             None => true,
@@ -141,6 +241,9 @@ impl Losses {
 
     /// A thread row of version 6. `is_replaced`: the index was alive; nothing is counted across.
     pub(crate) fn define_thread(&mut self, thread: u64, is_replaced: bool, limit: usize) {
+        if self.defer(Step::Define { thread, is_replaced }) {
+            return;
+        }
         self.end_run();
         self.put(thread, 0, is_replaced);
         self.bound(limit);
@@ -148,15 +251,23 @@ impl Losses {
 
     /// The end of a thread of version 6.
     pub(crate) fn remove_thread(&mut self, thread: u64, number: u32, limit: usize) {
+        if self.defer(Step::Remove { thread, number }) {
+            return;
+        }
         self.listed(thread, number, limit);
         self.states.remove(&thread);
     }
 
     /// An entry of a sequence point: a lower bound of the thread's last number.
     pub(crate) fn listed(&mut self, thread: u64, number: u32, limit: usize) {
+        if self.defer(Step::Listed { thread, number }) {
+            return;
+        }
         self.end_run();
         let state = self.states.get(&thread).copied();
-        let last = state.filter(|state| !state.takes_any).map_or(0, |state| state.last);
+        // One that the point before this did not list had ended: it is another thread by now.
+        let is_same = |state: &State| !state.takes_any && state.seen.wrapping_add(1) >= self.points;
+        let last = state.filter(is_same).map_or(0, |state| state.last);
         let step = number.wrapping_sub(last);
         let is_ahead = step.cast_signed() > 0;
         if is_ahead && !state.is_some_and(|state| state.takes_any) {
@@ -170,12 +281,18 @@ impl Losses {
     /// Before a sequence point of versions 4 and 5 lists its threads: those it leaves out have
     /// ended.
     pub(crate) fn begin_list_v4(&mut self) {
+        if self.defer(Step::BeginList) {
+            return;
+        }
         self.end_run();
         self.points = self.points.wrapping_add(1);
     }
 
     /// Flag 1 of a version 6 sequence point, after its entries.
     pub(crate) fn forget_threads(&mut self) {
+        if self.defer(Step::Forget) {
+            return;
+        }
         self.run_is_valid = false;
         self.states.clear();
     }

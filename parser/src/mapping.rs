@@ -1,24 +1,18 @@
 //! Files mapped into memory. The one place with `unsafe` in this crate.
 
+use crate::source::Source;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
-/// A file mapped into memory, to be read as [`Whole`](crate::Whole).
+/// A whole file mapped into memory, to be read as [`Whole`](crate::Whole) where a slice of all bytes
+/// is needed. [`MappedFile`] holds less memory.
 ///
 /// A mapping shows the file as it is, not as it was: if another process truncates the file while
 /// it is read, the next access beyond its new end stops this process (SIGBUS on Unix). Where that
 /// can happen, read the file through [`Buffered`](crate::Buffered) instead, which then sees an
 /// early end.
-///
-/// ```no_run
-/// use nettrace_parser::{Mapping, Reader, Whole};
-/// let mut reader = Reader::new(Whole::new(Mapping::open("trace.nettrace".as_ref())?));
-/// while let Some(event) = reader.next_event()? {
-///     println!("{}", event.provider());
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 pub struct Mapping(memmap2::Mmap);
 
@@ -29,28 +23,155 @@ impl Mapping {
     /// What opening and mapping report; [`io::ErrorKind::InvalidInput`] for anything but a regular
     /// file, whose length means nothing.
     pub fn open(path: &Path) -> io::Result<Mapping> {
-        let file = File::open(path)?;
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "only regular files can be mapped"));
-        }
-        Mapping::of(&file)
-    }
-
-    #[expect(unsafe_code, reason = "mapping a file has no safe form; see SAFETY")]
-    fn of(file: &File) -> io::Result<Mapping> {
-        // SAFETY: the mapping is private and read-only, and lives in `Mapping`, which gives out
-        // `&[u8]` only for as long as it lives itself. What Rust cannot know is whether another
-        // process changes the file meanwhile: changed bytes would be seen changing behind a `&[u8]`
-        // (every reader here copies values out before it decides on them, and checks each on its
-        // own), and truncation raises SIGBUS. Both are documented on the type, with the way
-        // around them.
-        let map = unsafe { memmap2::Mmap::map(file)? };
-        Ok(Mapping(map))
+        let (file, length) = open_regular(path)?;
+        Ok(Mapping(map(&file, 0, length)?))
     }
 }
 
 impl AsRef<[u8]> for Mapping {
     fn as_ref(&self) -> &[u8] {
         &self.0
+    }
+}
+
+/// Bytes that are mapped at once. Pages count as this process's memory while they are mapped, so a
+/// file of any size costs no more than this and what the reader holds on to.
+const WINDOW_BYTES: u64 = 8 << 20;
+/// Mappings begin at multiples of this, which every system's pages divide.
+const ALIGNMENT: u64 = 64 << 10;
+
+/// A file mapped piece by piece as it is read: the way to read large files.
+///
+/// What [`Mapping`] says about files that shrink holds here too, although only for the piece that is
+/// mapped: the file's length is looked at again for each.
+///
+/// ```no_run
+/// use nettrace_parser::{MappedFile, Reader};
+/// let mut reader = Reader::new(MappedFile::open("trace.nettrace".as_ref())?);
+/// reader.for_each(|event| println!("{}", event.provider()))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct MappedFile {
+    file: Arc<File>,
+    map: Option<memmap2::Mmap>,
+    /// Stream position of the first mapped byte.
+    map_start: u64,
+    /// Stream position of the window's first byte.
+    start: u64,
+}
+
+impl MappedFile {
+    /// Opens a regular file.
+    ///
+    /// # Errors
+    /// As [`Mapping::open`].
+    pub fn open(path: &Path) -> io::Result<MappedFile> {
+        let (file, _) = open_regular(path)?;
+        Ok(MappedFile { file: Arc::new(file), map: None, map_start: 0, start: 0 })
+    }
+
+    /// Another view of the same open file, from its beginning: for another thread.
+    pub fn reopened(&self) -> MappedFile {
+        MappedFile { file: Arc::clone(&self.file), map: None, map_start: 0, start: 0 }
+    }
+
+    fn map_end(&self) -> u64 {
+        self.map_start + self.map.as_ref().map_or(0, |map| map.len() as u64)
+    }
+}
+
+impl Source for MappedFile {
+    #[inline]
+    fn start(&self) -> u64 {
+        self.start
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        let Some(map) = &self.map else { return &[] };
+        usize::try_from(self.start - self.map_start)
+            .ok()
+            .and_then(|index| map.get(index..))
+            .unwrap_or_default()
+    }
+
+    fn fill(&mut self, end: u64) -> io::Result<bool> {
+        if end <= self.map_end() {
+            return Ok(true);
+        }
+        let length = self.file.metadata()?.len();
+        let map_start = self.start - self.start % ALIGNMENT;
+        let map_end = end.max(self.start.saturating_add(WINDOW_BYTES)).min(length);
+        if map_end > self.map_end() {
+            // The old piece goes first: it must not count beside the new one.
+            self.map = None;
+            self.map_start = map_start;
+            self.map = Some(map(&self.file, map_start, map_end - map_start)?);
+        }
+        Ok(end <= self.map_end())
+    }
+
+    fn release(&mut self, before: u64) {
+        if before <= self.start {
+            return;
+        }
+        self.start = before;
+        if before > self.map_end() {
+            self.map = None;
+            self.map_start = before;
+        }
+    }
+}
+
+fn open_regular(path: &Path) -> io::Result<(File, u64)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "only regular files can be mapped"));
+    }
+    Ok((file, metadata.len()))
+}
+
+#[expect(unsafe_code, reason = "mapping a file has no safe form; see SAFETY")]
+fn map(file: &File, offset: u64, length: u64) -> io::Result<memmap2::Mmap> {
+    let length = usize::try_from(length).map_err(|_| {
+        io::Error::new(io::ErrorKind::FileTooLarge, "the file does not fit the address space")
+    })?;
+    let mut options = memmap2::MmapOptions::new();
+    options.offset(offset).len(length);
+    // SAFETY: the mapping is read-only, and its owners give out `&[u8]` only for as long as they
+    // hold it. What Rust cannot know is whether another process changes the file meanwhile: changed
+    // bytes would be seen changing behind a `&[u8]` (every reader here copies values out before it
+    // decides on them, and checks each on its own), and truncation raises SIGBUS. Both are
+    // documented on the types, with the way around them.
+    unsafe { options.map(file) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapped_file_gives_the_same_bytes_piece_by_piece() {
+        let path = std::env::temp_dir().join(format!("nettrace-mapping-{}", std::process::id()));
+        let data: Vec<u8> = (0..20_000_000u32).map(|i| (i * 7 % 251) as u8).collect();
+        std::fs::write(&path, &data).unwrap();
+        let mut source = MappedFile::open(&path).unwrap();
+        let mut position = 0u64;
+        while source.fill(position + 100_000).unwrap() {
+            let at = (position - source.start()) as usize;
+            assert_eq!(&source.bytes()[at..at + 100_000], &data[position as usize..][..100_000]);
+            assert!(source.bytes().len() as u64 <= WINDOW_BYTES + ALIGNMENT);
+            position += 77_777;
+            source.release(position);
+        }
+        assert_eq!(source.start() + source.bytes().len() as u64, data.len() as u64);
+        // Far ahead and back to where nothing is mapped.
+        let mut other = source.reopened();
+        other.release(19_999_999);
+        assert!(other.fill(20_000_000).unwrap() && !other.fill(20_000_001).unwrap());
+        assert_eq!(other.bytes(), &data[19_999_999..]);
+        std::fs::remove_file(path).unwrap();
     }
 }

@@ -21,6 +21,9 @@ pub struct Schema {
     pub opaque: Option<Fault>,
     /// What payloads may store in other bytes than described.
     pub(crate) ambiguity: Ambiguity,
+    /// If there are but texts and fields of a fixed size: what lies before each text, and behind
+    /// the last.
+    pub(crate) runs: Option<Box<[FixedSize]>>,
 }
 
 impl Schema {
@@ -33,16 +36,115 @@ impl Schema {
         // What cannot be described to its end cannot end exactly either; nor can what has bytes
         // elsewhere in the payload.
         let is_open = opaque.is_some() || fields.iter().any(|field| has_location(&field.kind));
-        let ambiguity = if is_open { Ambiguity::NONE } else { ambiguity };
-        Schema { fields: fields.into(), opaque, ambiguity }
+        Schema::compiled(fields, opaque, if is_open { Ambiguity::NONE } else { ambiguity })
     }
 
     /// A schema of the catalog: native writers are exact, but may leave out null texts.
     pub(crate) fn from_catalog(fields: Vec<Field>) -> Schema {
-        let has_text = fields.iter().any(|field| field.kind == FieldType::Utf16Text);
-        let ambiguity = if has_text { Ambiguity::NULL_TEXT } else { Ambiguity::NONE };
-        Schema { fields: fields.into(), opaque: None, ambiguity }
+        let has_text =
+            fields.iter().any(|field| matches!(field.kind, FieldType::Utf16Text | FieldType::AnsiText));
+        Schema::compiled(fields, None, if has_text { Ambiguity::NULL_TEXT } else { Ambiguity::NONE })
     }
+
+    fn compiled(mut fields: Vec<Field>, opaque: Option<Fault>, ambiguity: Ambiguity) -> Schema {
+        let runs = match fields.as_mut_slice() {
+            [Field { name, kind: FieldType::Object(members), .. }] if name.is_empty() => {
+                set_offsets(members, ambiguity);
+                runs(members)
+            }
+            fields => {
+                set_offsets(fields, ambiguity);
+                runs(fields)
+            }
+        };
+        Schema { fields: fields.into(), opaque, ambiguity, runs }
+    }
+
+    /// Whether the payload's size has a say in how it is read.
+    #[inline]
+    pub(crate) fn is_ambiguous(&self) -> bool {
+        self.ambiguity != Ambiguity::NONE
+    }
+
+    /// The fields as they are meant. Self-describing events have one nameless object around theirs,
+    /// an artefact of how they are written (format.md 15).
+    #[inline]
+    pub fn payload_fields(&self) -> &[Field] {
+        match &*self.fields {
+            [Field { name, kind: FieldType::Object(members), .. }] if name.is_empty() => members,
+            fields => fields,
+        }
+    }
+}
+
+/// A number of bytes, some of which depend on the trace's pointer size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct FixedSize {
+    bytes: u32,
+    pointers: u32,
+}
+
+impl FixedSize {
+    const fn of(bytes: u32) -> FixedSize {
+        FixedSize { bytes, pointers: 0 }
+    }
+
+    fn plus(self, other: FixedSize) -> Option<FixedSize> {
+        Some(FixedSize {
+            bytes: self.bytes.checked_add(other.bytes)?,
+            pointers: self.pointers.checked_add(other.pointers)?,
+        })
+    }
+
+    fn times(self, count: u32) -> Option<FixedSize> {
+        Some(FixedSize { bytes: self.bytes.checked_mul(count)?, pointers: self.pointers.checked_mul(count)? })
+    }
+
+    /// The number of bytes.
+    #[inline]
+    pub(crate) fn bytes(self, pointer_size: u8) -> usize {
+        let pointers = (self.pointers as usize).saturating_mul(usize::from(pointer_size));
+        (self.bytes as usize).saturating_add(pointers)
+    }
+}
+
+/// Where a field lies in every payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Offset {
+    /// Its distance from the payload's beginning, in the usual reading.
+    pub(crate) start: FixedSize,
+    /// Its own size, if that is fixed too.
+    pub(crate) size: Option<FixedSize>,
+    /// Whether that holds in every reading.
+    pub(crate) is_certain: bool,
+}
+
+/// Sets offsets as far as all fields before are of a fixed size.
+fn set_offsets(fields: &mut [Field], ambiguity: Ambiguity) {
+    let mut start = FixedSize::default();
+    let mut is_certain = true;
+    for field in fields {
+        let size = field.kind.fixed();
+        is_certain &= of_type(&field.kind).within(ambiguity) == Ambiguity::NONE;
+        field.offset = Some(Offset { start, size, is_certain });
+        match size.and_then(|size| start.plus(size)) {
+            Some(end) => start = end,
+            None => return,
+        }
+    }
+}
+
+fn runs(fields: &[Field]) -> Option<Box<[FixedSize]>> {
+    let mut runs = Vec::new();
+    let mut run = FixedSize::default();
+    for field in fields {
+        match &field.kind {
+            FieldType::Utf16Text => runs.push(std::mem::take(&mut run)),
+            kind => run = run.plus(kind.fixed()?)?,
+        }
+    }
+    runs.push(run);
+    Some(runs.into())
 }
 
 /// Types in a schema whose bytes are told only by the payload's size (format.md Q1, Q9 to Q12).
@@ -70,6 +172,10 @@ impl Ambiguity {
         Ambiguity(self.0 & !other.0)
     }
 
+    fn within(self, other: Ambiguity) -> Ambiguity {
+        Ambiguity(self.0 & other.0)
+    }
+
     /// The ways to read the ambiguous types otherwise, those that change least first.
     pub(crate) fn subsets(self) -> impl Iterator<Item = Ambiguity> {
         (1..=4u32).flat_map(move |count| {
@@ -92,14 +198,15 @@ fn of_type(kind: &FieldType) -> Ambiguity {
         FieldType::Boolean32 => Ambiguity::BOOLEAN,
         FieldType::Decimal => Ambiguity::DECIMAL,
         FieldType::DateTime => Ambiguity::DATE,
-        // Within an array it is a code unit of a text, without doubt.
         FieldType::Utf8CodeUnit => Ambiguity::UTF8_UNIT,
         FieldType::Object(fields) => {
             fields.iter().fold(Ambiguity::NONE, |found, field| found.with(of_type(&field.kind)))
         }
-        FieldType::Array(element) | FieldType::FixedArray(element, _) => {
-            of_type(element).without(Ambiguity::UTF8_UNIT)
-        }
+        FieldType::Array(element) | FieldType::FixedArray(element, _) => match &**element {
+            // In an array it is a code unit of a text, without doubt.
+            FieldType::Utf8CodeUnit => Ambiguity::NONE,
+            element => of_type(element),
+        },
         _ => Ambiguity::NONE,
     }
 }
@@ -118,12 +225,14 @@ pub struct Field {
     pub map: Option<&'static ValueMap>,
     /// Where its value is kept for a later [`FieldType::Repeated`] of the same payload.
     pub(crate) register: Option<Register>,
+    /// Where it lies, if all fields before it are of a fixed size.
+    pub(crate) offset: Option<Offset>,
 }
 
 impl Field {
     /// A field without anything special.
     pub(crate) fn new(name: impl Into<Cow<'static, str>>, kind: FieldType) -> Field {
-        Field { name: name.into(), kind, is_hex: false, map: None, register: None }
+        Field { name: name.into(), kind, is_hex: false, map: None, register: None, offset: None }
     }
 }
 
@@ -257,30 +366,35 @@ impl FieldType {
         })
     }
 
-    /// Bytes a value takes, if every value takes as many. `None` also for a product that does not
-    /// fit 32 bits.
+    /// Bytes a value takes, if every value takes as many. `None` also for a pointer, and for a
+    /// product that does not fit 32 bits.
     pub fn fixed_size(&self) -> Option<u32> {
-        Some(match self {
+        self.fixed().filter(|size| size.pointers == 0).map(|size| size.bytes)
+    }
+
+    fn fixed(&self) -> Option<FixedSize> {
+        Some(FixedSize::of(match self {
             FieldType::Object(fields) => {
-                fields.iter().try_fold(0u32, |sum, field| sum.checked_add(field.kind.fixed_size()?))?
+                let mut members = fields.iter().map(|field| field.kind.fixed());
+                return members.try_fold(FixedSize::default(), |sum, size| sum.plus(size?));
             }
+            FieldType::FixedArray(element, count) => return element.fixed()?.times(u32::from(*count)),
+            FieldType::Repeated(element, Count::Fixed(count)) => return element.fixed()?.times(*count),
+            FieldType::Pointer => return Some(FixedSize { bytes: 0, pointers: 1 }),
             FieldType::Boolean8 | FieldType::Utf8CodeUnit | FieldType::I8 | FieldType::U8 => 1,
             FieldType::Utf16CodeUnit | FieldType::I16 | FieldType::U16 => 2,
             FieldType::Boolean32 | FieldType::I32 | FieldType::U32 | FieldType::F32 => 4,
+            FieldType::RelLoc(_) | FieldType::DataLoc(_) => 4,
             FieldType::I64 | FieldType::U64 | FieldType::F64 | FieldType::DateTime => 8,
             FieldType::Decimal | FieldType::Guid => 16,
-            FieldType::FixedArray(element, count) => element.fixed_size()?.checked_mul(u32::from(*count))?,
-            FieldType::RelLoc(_) | FieldType::DataLoc(_) => 4,
             FieldType::Padding(bytes) => u32::from(*bytes),
-            FieldType::Repeated(element, Count::Fixed(count)) => element.fixed_size()?.checked_mul(*count)?,
             FieldType::Utf16Text
             | FieldType::VarInt
             | FieldType::VarUInt
             | FieldType::Array(_)
-            | FieldType::Pointer
             | FieldType::AnsiText
             | FieldType::CountedUtf8
             | FieldType::Repeated(_, Count::Earlier { .. }) => return None,
-        })
+        }))
     }
 }

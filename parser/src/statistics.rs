@@ -8,10 +8,6 @@ use crate::block::BlockKind;
 pub struct Statistics {
     /// Events delivered by the reader, in file order.
     pub events: u64,
-    /// Events with a stack of at least one frame.
-    pub events_with_stack: u64,
-    /// Payload bytes of the events.
-    pub payload_bytes: u64,
     kinds: [Kind; BlockKind::COUNT],
 }
 
@@ -28,7 +24,8 @@ impl Statistics {
         self.kind(kind).blocks
     }
 
-    /// Bytes of the blocks of a kind, framing included.
+    /// Bytes of the blocks of a kind, framing included, as far as they are there and were not passed
+    /// over: reading may go on at another block in the middle of one whose size is wrong.
     pub fn bytes(&self, kind: BlockKind) -> u64 {
         self.kind(kind).bytes
     }
@@ -47,6 +44,20 @@ impl Statistics {
         if let Some(entry) = self.kinds.get_mut(kind.index()) {
             entry.blocks = entry.blocks.saturating_add(1);
             entry.bytes = entry.bytes.saturating_add(bytes);
+        }
+    }
+
+    /// Further bytes of a kind's last block, such as its end tag.
+    pub(crate) fn add_bytes(&mut self, kind: BlockKind, bytes: u64) {
+        if let Some(entry) = self.kinds.get_mut(kind.index()) {
+            entry.bytes = entry.bytes.saturating_add(bytes);
+        }
+    }
+
+    /// Bytes that turned out to belong to another block than the one they were counted for.
+    pub(crate) fn take_bytes(&mut self, kind: BlockKind, bytes: u64) {
+        if let Some(entry) = self.kinds.get_mut(kind.index()) {
+            entry.bytes = entry.bytes.saturating_sub(bytes);
         }
     }
 

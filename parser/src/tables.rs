@@ -6,9 +6,11 @@
 
 mod id_table;
 
+use crate::blob::BlobHeader;
 use crate::block::metadata::Metadata;
 use crate::block::thread::Thread;
-use id_table::IdTable;
+use id_table::{IdRange, IdTable};
+use std::sync::Arc;
 
 /// Name of a row in an arena.
 pub(crate) type Slot = u32;
@@ -25,7 +27,7 @@ pub(crate) enum Defined {
 }
 
 /// Rows of one kind by id.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Table<T> {
     ids: IdTable,
     /// Slot of `rows[0]`.
@@ -55,6 +57,13 @@ impl<T> Table<T> {
     /// The row an id stands for now.
     pub(crate) fn get(&self, id: u64) -> Option<&T> {
         self.row(self.slot(id))
+    }
+
+    /// The rows that ids stand for now, in the order in which they were defined.
+    pub(crate) fn live(&self) -> impl Iterator<Item = &T> {
+        let mut slots: Vec<Slot> = self.ids.slots().map(|slot| slot.wrapping_sub(self.first)).collect();
+        slots.sort_unstable();
+        slots.into_iter().filter_map(|index| self.rows.get(index as usize))
     }
 
     /// Gives `id` a new row. `true`: the table was full, and the oldest half of it is gone.
@@ -96,11 +105,13 @@ impl<T> Table<T> {
         self.first = 0;
     }
 
+    /// Whether most rows have no id any more.
+    fn is_sparse(&self) -> bool {
+        self.rows.len() >= 1024 && self.rows.len() / 2 >= self.ids.len()
+    }
+
     /// Gives up rows that no id stands for any more. Slots given out before must not be used.
-    pub(crate) fn compact(&mut self) {
-        if self.rows.len() < 1024 || self.rows.len() / 2 < self.ids.len() {
-            return;
-        }
+    fn compact(&mut self) {
         let mut live = vec![false; self.rows.len()];
         for slot in self.ids.slots() {
             if let Some(flag) = live.get_mut(slot.wrapping_sub(self.first) as usize) {
@@ -124,7 +135,7 @@ impl<T> Table<T> {
 }
 
 /// Byte strings by id, which die together: stacks and label lists.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct ByteTable {
     /// Where each string lies in `bytes`.
     spans: Table<(u32, u32)>,
@@ -179,32 +190,88 @@ impl ByteTable {
 }
 
 /// All tables of a stream.
-#[derive(Debug, Default)]
+///
+/// What lives longer than the stretch between two sequence points is shared, so that threads can
+/// keep it as it was while reading goes on; it is copied only if it changes meanwhile.
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Tables {
-    pub(crate) metadata: Table<Metadata>,
+    pub(crate) metadata: Arc<Table<Metadata>>,
     pub(crate) stacks: ByteTable,
     /// Version 6.
-    pub(crate) threads: Table<Thread>,
+    pub(crate) threads: Arc<Table<Thread>>,
     /// Version 6.
     pub(crate) labels: ByteTable,
+    pub(crate) covered: Covered,
+}
+
+/// Ids that are surely defined, so that most events need no look at the tables. Id 0 of stacks and
+/// label lists, which means none, counts as defined.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Covered {
+    pub(crate) metadata: IdRange,
+    pub(crate) stacks: IdRange,
+    pub(crate) threads: IdRange,
+    pub(crate) labels: IdRange,
+}
+
+impl Covered {
+    /// Whether all that an event refers to is surely defined; `false` says nothing.
+    pub(crate) fn covers(&self, header: &BlobHeader, has_thread_rows: bool) -> bool {
+        self.metadata.contains(u64::from(header.metadata_id))
+            && (header.stack == 0 || self.stacks.contains(u64::from(header.stack)))
+            && (!has_thread_rows
+                || self.threads.contains(header.thread)
+                    && self.threads.contains(header.capture_thread)
+                    && (header.label_list == 0 || self.labels.contains(u64::from(header.label_list))))
+    }
 }
 
 impl Tables {
+    /// To be called when definitions have changed.
+    pub(crate) fn update_covered(&mut self) {
+        self.covered = Covered {
+            metadata: self.metadata.ids.gapless(),
+            stacks: self.stacks.spans.ids.gapless().with_zero(),
+            threads: self.threads.ids.gapless(),
+            labels: self.labels.spans.ids.gapless().with_zero(),
+        };
+    }
+
     /// What a sequence point forgets (format.md 9.4, steps 3 and 4). Nothing may wait for its turn
     /// when this is called.
     pub(crate) fn pass_sequence_point(&mut self, forget_threads: bool, forget_metadata: bool) {
         self.stacks.clear();
         self.labels.clear();
         if forget_threads {
-            self.threads.clear();
-        } else {
-            self.threads.compact();
+            forget(&mut self.threads);
+        } else if self.threads.is_sparse() {
+            Arc::make_mut(&mut self.threads).compact();
         }
         if forget_metadata {
-            self.metadata.clear();
-        } else {
-            self.metadata.compact();
+            forget(&mut self.metadata);
+        } else if self.metadata.is_sparse() {
+            Arc::make_mut(&mut self.metadata).compact();
         }
+    }
+
+    /// The tables as they are, for those who read events of this stretch elsewhere. Stacks and
+    /// labels are moved out: a sequence point is about to forget them.
+    pub(crate) fn split_off(&mut self) -> Tables {
+        Tables {
+            metadata: Arc::clone(&self.metadata),
+            stacks: std::mem::take(&mut self.stacks),
+            threads: Arc::clone(&self.threads),
+            labels: std::mem::take(&mut self.labels),
+            covered: self.covered,
+        }
+    }
+}
+
+/// Empties a table, or leaves it to the others who share it.
+fn forget<T: Clone>(table: &mut Arc<Table<T>>) {
+    match Arc::get_mut(table) {
+        Some(table) => table.clear(),
+        None => *table = Arc::default(),
     }
 }
 

@@ -1,8 +1,19 @@
-//! The built-in catalog: that its tables are what the manifest's extract says, and hold together.
+//! The built-in catalog: that its tables are what the manifest's extract says, and read what runtimes
+//! wrote.
 
+#[path = "catalog/by_name.rs"]
+mod by_name;
 #[path = "catalog/generate.rs"]
 mod generate;
+#[path = "catalog/real_traces.rs"]
+mod real_traces;
+#[path = "catalog/round_trip.rs"]
+mod round_trip;
 
+use generate::{array, number, text};
+use nettrace_parser::Reader;
+use nettrace_testdata::synth::Value as Written;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The extract of the runtime's manifest; `None`, said aloud, where the folder is missing.
@@ -42,5 +53,99 @@ fn the_checked_in_tables_are_what_the_manifest_says() {
         let checked_in = std::fs::read_to_string(generated().join(name)).unwrap();
         let same = checked_in.lines().zip(text.lines()).take_while(|(a, b)| a == b).count();
         assert!(checked_in == *text, "{name}: line {} differs; UPDATE_CATALOG=1 rewrites it", same + 1);
+    }
+}
+
+/// All rows of the table, with their providers.
+fn rows(table: &serde_json::Value) -> Vec<(&str, &serde_json::Value, u8)> {
+    array(table, "providers")
+        .iter()
+        .flat_map(|provider| {
+            let name = text(provider, "name");
+            array(provider, "events").iter().map(move |event| (name, event, number(event, "version") as u8))
+        })
+        .collect()
+}
+
+#[test]
+fn a_payload_of_every_row_is_read_back() {
+    let Some(table) = table() else { return };
+    let rows = rows(&table);
+    assert_eq!(rows.len(), 518);
+    for pointer_size in [8, 4] {
+        for seed in 0..8 {
+            let payloads: Vec<_> =
+                rows.iter().map(|(_, event, _)| round_trip::payload(event, pointer_size, seed)).collect();
+            let bytes = round_trip::stream(&rows, &payloads, pointer_size);
+            let mut reader = Reader::from_slice(&bytes);
+            let mut count = 0;
+            while let Some(event) = reader.next_event().unwrap() {
+                let ((provider, row, _), payload) = (&rows[count], &payloads[count]);
+                let known = event.catalog().unwrap_or_else(|| panic!("{provider} {row}"));
+                assert_eq!((known.symbol, known.name), (text(row, "symbol"), text(row, "name")));
+                round_trip::check(event.fields(), &payload.expected, known.symbol);
+                let mut fields = event.fields();
+                fields.by_ref().for_each(drop);
+                assert!(fields.rest().is_empty(), "{}", known.symbol);
+                count += 1;
+            }
+            assert_eq!(count, rows.len());
+        }
+    }
+}
+
+#[test]
+fn what_a_newer_version_appends_is_surplus() {
+    let Some(table) = table() else { return };
+    let newest: Vec<_> = rows(&table)
+        .into_iter()
+        .filter(|(provider, event, version)| {
+            let above = nettrace_parser::catalog::find(provider, number(event, "id") as u32, 200);
+            above.is_some_and(|newest| newest.version == u32::from(*version))
+        })
+        .map(|(provider, event, _)| (provider, event, 200))
+        .collect();
+    assert_eq!(newest.len(), 380);
+    let appended = [0xee; 5];
+    let payloads: Vec<_> = newest
+        .iter()
+        .map(|(_, event, _)| {
+            let mut payload = round_trip::payload(event, 8, 7);
+            payload.written.push(Written::Raw(appended.to_vec()));
+            payload
+        })
+        .collect();
+    let bytes = round_trip::stream(&newest, &payloads, 8);
+    let mut reader = Reader::from_slice(&bytes);
+    let mut count = 0;
+    while let Some(event) = reader.next_event().unwrap() {
+        let known = event.catalog().unwrap();
+        assert_eq!(known.symbol, text(newest[count].1, "symbol"));
+        round_trip::check(event.fields(), &payloads[count].expected, known.symbol);
+        let mut fields = event.fields();
+        fields.by_ref().for_each(drop);
+        assert_eq!(fields.rest(), appended, "{}", known.symbol);
+        count += 1;
+    }
+    assert_eq!(count, newest.len());
+}
+
+#[test]
+fn rows_used_by_a_runtime_are_those_that_are_known_to_be_seen_there() {
+    let Some(table) = table() else { return };
+    for (folder, version) in [("net8-", "8.0"), ("net9-", "9.0"), ("net10-", "10.0")] {
+        let seen: BTreeSet<(&str, u32, u32)> = rows(&table)
+            .into_iter()
+            .filter(|(_, event, _)| {
+                event["seen"].as_array().is_some_and(|seen| seen.contains(&version.into()))
+            })
+            .map(|(provider, event, _)| {
+                (provider, number(event, "id") as u32, number(event, "version") as u32)
+            })
+            .collect();
+        let used = real_traces::rows_used_in(folder);
+        assert!(used.len() > 20, "{folder}: {}", used.len());
+        let unseen: Vec<_> = used.difference(&seen).collect();
+        assert!(unseen.is_empty(), "{folder}: {unseen:?}");
     }
 }

@@ -15,6 +15,7 @@ use crate::schema::Schema;
 use crate::view::KnownProvider;
 use nom::Parser;
 use nom::error::context;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One event type: what a metadata id stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,7 @@ pub struct Metadata {
     pub(crate) catalog: Option<&'static CatalogEvent>,
     /// The provider, if it is one that views know.
     pub(crate) known_provider: KnownProvider,
+    pub(crate) serial: Serial,
 }
 
 impl Metadata {
@@ -53,7 +55,41 @@ impl Metadata {
         let given = self.extra.as_ref().and_then(|extra| extra.provider_guid);
         given.unwrap_or_else(|| crate::catalog::provider_guid(&self.provider))
     }
+
+    /// A number that no other description read by this process has, and that this one keeps: what
+    /// was worked out for an event type can be kept under it, whatever becomes of
+    /// [`Metadata::id`].
+    #[inline]
+    pub fn serial(&self) -> u64 {
+        self.serial.0
+    }
+
+    /// The catalog's row, if the payload's layout is taken from there and not from
+    /// [`Metadata::schema`]. An event that has a version of its own (version 6) may have another:
+    /// see [`Event::catalog`](crate::Event::catalog).
+    pub fn catalog(&self) -> Option<&'static CatalogEvent> {
+        self.catalog
+    }
 }
+
+/// Tells descriptions apart. It is not part of what they say, so all are equal.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Serial(u64);
+
+impl Serial {
+    pub(crate) fn next() -> Serial {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Serial(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl PartialEq for Serial {
+    fn eq(&self, _: &Serial) -> bool {
+        true
+    }
+}
+
+impl Eq for Serial {}
 
 /// Optional parts of a version 6 description.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -91,6 +127,7 @@ pub(crate) fn payload_v5<'a>(
     let mut metadata = Metadata {
         id,
         known_provider: KnownProvider::of_name(&provider),
+        serial: Serial::default(),
         provider,
         event_id,
         name: text_utf16(name),
@@ -205,7 +242,8 @@ pub(crate) fn block_v6(
             Ok((_, metadata)) => define(row_at, metadata, damage),
             Err(error) => {
                 let error = located(row, error);
-                damage.row_lost(row_at.saturating_add(error.at), row.len(), "metadata row", error.fault);
+                let at = row_at.saturating_add(error.at);
+                damage.row_spoilt(at, row_at, row.len(), "metadata row", error.fault);
             }
         }
     }
@@ -235,6 +273,7 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
     let mut metadata = Metadata {
         id,
         known_provider: KnownProvider::of_name(&provider),
+        serial: Serial::default(),
         provider,
         event_id,
         name: text_utf8(name),

@@ -116,8 +116,8 @@ impl<'r> Block<'r> {
         self.body
     }
 
-    /// Its content: shorter than [`Block::span`] when the stream ends inside it, empty when it is
-    /// above the block limit.
+    /// Its content: shorter than [`Block::span`] when the stream ends inside it, empty when it was
+    /// passed over: a kind that is not known, a second Trace, a size above the limit.
     pub fn content(&self) -> &'r [u8] {
         self.content
     }

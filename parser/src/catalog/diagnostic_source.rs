@@ -1,7 +1,7 @@
 //! `Microsoft-Diagnostics-DiagnosticSource` as runtimes before .NET 5 send it (format.md 15): the
 //! metadata names the event and describes no field. Later runtimes describe them.
 
-use super::event::{CatalogEvent, event, sent};
+use super::event::{CatalogEvent, event, sent_by_others};
 use super::provider::{CatalogProvider, Key, Use};
 use super::row::{Row, counted_records, utf16};
 
@@ -14,6 +14,7 @@ pub(super) static PROVIDER: CatalogProvider = CatalogProvider {
     key: Key::Name,
     used: Use::WithoutFields,
     groups: &[&EVENTS],
+    others: None,
 };
 
 const ARGUMENTS: Row = counted_records("Arguments", &[utf16("Key"), utf16("Value")]);
@@ -27,7 +28,7 @@ const fn named(
     opcode: u8,
     rows: &'static [Row],
 ) -> CatalogEvent {
-    event(NAME, id, 0, symbol, name, sent("", opcode, 4, 0x2), rows)
+    event(NAME, id, 0, symbol, name, sent_by_others(opcode, 4, 0x2), rows)
 }
 
 static EVENTS: [CatalogEvent; 9] = [

@@ -30,6 +30,8 @@ pub struct CatalogEvent {
     /// Keywords in the newest manifest; what was sent is in the trace and may differ.
     pub keywords: u64,
     rows: &'static [Row],
+    /// Whether its writer, up to .NET 5, leaves out a null text altogether (format.md Q11).
+    omits_null_texts: bool,
     schema: OnceLock<Schema>,
 }
 
@@ -39,11 +41,17 @@ pub(super) struct Sent {
     pub(super) opcode: u8,
     pub(super) level: u8,
     pub(super) keywords: u64,
+    omits_null_texts: bool,
 }
 
-/// Short for the tables.
+/// How the native runtime sends an event.
 pub(super) const fn sent(task: &'static str, opcode: u8, level: u8, keywords: u64) -> Sent {
-    Sent { task, opcode, level, keywords }
+    Sent { task, opcode, level, keywords, omits_null_texts: true }
+}
+
+/// How others send an event: without task, and all texts are there.
+pub(super) const fn sent_by_others(opcode: u8, level: u8, keywords: u64) -> Sent {
+    Sent { omits_null_texts: false, ..sent("", opcode, level, keywords) }
 }
 
 /// A row of a table.
@@ -67,6 +75,7 @@ pub(super) const fn event(
         level: sent.level,
         keywords: sent.keywords,
         rows,
+        omits_null_texts: sent.omits_null_texts,
         schema: OnceLock::new(),
     }
 }
@@ -83,7 +92,7 @@ impl Eq for CatalogEvent {}
 impl CatalogEvent {
     /// The payload's fields. The first call makes the schema, later ones find it made.
     pub fn schema(&self) -> &Schema {
-        self.schema.get_or_init(|| row::schema(self.rows))
+        self.schema.get_or_init(|| row::schema(self.rows, self.omits_null_texts))
     }
 
     /// Whether `typed` names this event, whatever the case of its letters: the shown name with or

@@ -1,7 +1,7 @@
 //! What the stream does not say: layouts and names of well-known events (format.md 14, 15).
 //!
 //! The events of the native runtime come without name and fields; both are in its manifest, of
-//! which [`generated`] is the copy. `Universal.*` and old `Microsoft-Diagnostics-DiagnosticSource`
+//! which `generated` is the copy. `Universal.*` and old `Microsoft-Diagnostics-DiagnosticSource`
 //! are entered by hand.
 //!
 //! # Which description counts
@@ -27,13 +27,13 @@ mod diagnostic_source;
 mod event;
 #[rustfmt::skip]
 mod generated;
-mod method_flags;
 mod provider;
 mod row;
+#[cfg(test)]
+mod tests;
 mod universal;
 
 pub use event::CatalogEvent;
-pub use method_flags::{MethodFlags, Tier};
 pub use provider::{CatalogProvider, guid, provider_guid};
 
 use crate::block::metadata::Metadata;
@@ -71,17 +71,7 @@ pub fn keywords(provider_name: &str) -> &'static [(u64, &'static str)] {
 /// assert_eq!(find(runtime, 10, 4).unwrap().schema().fields[4].name, "TypeID");
 /// ```
 pub fn find(provider_name: &str, id: u32, version: u32) -> Option<&'static CatalogEvent> {
-    let provider = provider(provider_name).filter(|provider| provider.key == Key::Id)?;
-    let mut newest: Option<&CatalogEvent> = None;
-    for event in provider.events().filter(|event| event.id == id) {
-        if event.version == version {
-            return Some(event);
-        }
-        if newest.is_none_or(|newest| newest.version < event.version) {
-            newest = Some(event);
-        }
-    }
-    newest.filter(|newest| newest.version < version)
+    provider(provider_name).filter(|provider| provider.key == Key::Id)?.version_of(id, version)
 }
 
 /// The row for an event that is told by name: those of `Universal.Events` and
@@ -95,9 +85,7 @@ pub fn find(provider_name: &str, id: u32, version: u32) -> Option<&'static Catal
 /// assert_eq!(event.schema().fields[0].name, "Value");
 /// ```
 pub fn find_by_name(provider_name: &str, name: &str) -> Option<&'static CatalogEvent> {
-    let provider = provider(provider_name).filter(|provider| provider.key == Key::Name)?;
-    let known = provider.events().find(|event| event.symbol == name);
-    known.or_else(|| (provider_name == universal::EVENTS_PROVIDER.name).then_some(&universal::OTHER_EVENT))
+    provider(provider_name).filter(|provider| provider.key == Key::Name)?.named(name)
 }
 
 /// The record in the field `Data` of GCDynamicEvent (event 39 of the runtime), whose field `Name`
@@ -129,8 +117,8 @@ pub(crate) fn for_event(metadata: &Metadata, version: u32) -> Option<&'static Ca
     };
     match provider.key {
         _ if !counts => None,
-        Key::Id => find(provider.name, metadata.event_id, version),
-        Key::Name => find_by_name(provider.name, &metadata.name),
+        Key::Id => provider.version_of(metadata.event_id, version),
+        Key::Name => provider.named(&metadata.name),
     }
 }
 
@@ -138,101 +126,4 @@ pub(crate) fn for_event(metadata: &Metadata, version: u32) -> Option<&'static Ca
 fn is_unnamed(metadata: &Metadata) -> bool {
     let id = metadata.name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
     metadata.name.is_empty() || id.is_some_and(|id| id.parse() == Ok(metadata.event_id))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::Fault;
-    use crate::schema::{Field, FieldType, Schema};
-
-    const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
-
-    fn metadata(provider: &str, event_id: u32, name: &str, version: u32, fields: &[FieldType]) -> Metadata {
-        let fields = fields.iter().map(|kind| Field::new("F", kind.clone())).collect();
-        Metadata {
-            id: 1,
-            provider: provider.into(),
-            event_id,
-            name: name.into(),
-            keywords: 0,
-            version,
-            level: 4,
-            opcode: None,
-            schema: Schema::from_stream(fields, None, false),
-            extra: None,
-            catalog: None,
-            known_provider: crate::view::KnownProvider::of_name(provider),
-        }
-    }
-
-    fn symbol(metadata: &Metadata) -> Option<&'static str> {
-        for_metadata(metadata).map(|event| event.symbol)
-    }
-
-    #[test]
-    fn a_native_event_without_name_and_fields_is_read_by_the_catalog() {
-        assert_eq!(symbol(&metadata(RUNTIME, 1, "", 2, &[])), Some("GCStart_V2"));
-        assert_eq!(symbol(&metadata("Somebody-Else", 1, "", 2, &[])), None);
-        assert_eq!(symbol(&metadata(RUNTIME, 9999, "", 0, &[])), None);
-    }
-
-    #[test]
-    fn a_native_event_with_name_or_fields_describes_itself() {
-        assert_eq!(symbol(&metadata(RUNTIME, 50, "ThreadPoolWorkerThreadStart", 0, &[])), None);
-        assert_eq!(symbol(&metadata(RUNTIME, 1, "", 2, &[FieldType::U32])), None);
-    }
-
-    #[test]
-    fn fields_that_cannot_be_read_are_not_no_fields() {
-        let mut unreadable = metadata(RUNTIME, 1, "", 2, &[]);
-        unreadable.schema.opaque = Some(Fault::Truncated);
-        assert_eq!(symbol(&unreadable), None);
-    }
-
-    #[test]
-    fn unknown_with_the_id_is_no_name_and_the_version_comes_with_the_event() {
-        let tick = metadata(RUNTIME, 10, "Unknown(10)", 0, &[]);
-        assert_eq!(symbol(&tick), Some("GCAllocationTick"));
-        assert_eq!(for_event(&tick, 4).map(|event| event.symbol), Some("GCAllocationTick_V4"));
-        assert_eq!(symbol(&metadata(RUNTIME, 10, "Unknown(11)", 0, &[])), None);
-    }
-
-    #[test]
-    fn a_newer_version_is_read_as_the_newest_known_and_a_lower_unknown_one_is_not() {
-        let symbol = |version| find(RUNTIME, 204, version).map(|event| event.symbol);
-        assert_eq!(symbol(3), Some("GCPerHeapHistory_V3"));
-        assert_eq!(symbol(4), Some("GCPerHeapHistory_V3"));
-        assert_eq!(symbol(2), None);
-    }
-
-    #[test]
-    fn universal_system_is_always_read_by_the_catalog() {
-        let declared = [FieldType::VarUInt, FieldType::Utf8CodeUnit];
-        let metadata = |id| metadata("Universal.System", id, "ProcessSymbol", 0, &declared);
-        assert_eq!(symbol(&metadata(4)), Some("ProcessSymbol"));
-        assert_eq!(symbol(&metadata(77)), None);
-    }
-
-    #[test]
-    fn universal_events_describe_themselves_if_they_do() {
-        let events = "Universal.Events";
-        assert_eq!(symbol(&metadata(events, 1, "cpu", 0, &[])), Some("cpu"));
-        assert_eq!(symbol(&metadata(events, 7, "sched_waking", 0, &[])), Some(""));
-        assert_eq!(
-            symbol(&metadata(events, 7, "sched_waking", 0, &[FieldType::VarUInt, FieldType::U32])),
-            None
-        );
-    }
-
-    #[test]
-    fn old_diagnostic_source_is_read_by_name() {
-        let provider = "Microsoft-Diagnostics-DiagnosticSource";
-        let start = find_by_name(provider, "Activity1Start").unwrap();
-        assert_eq!(start.name, "Activity1/Start");
-        assert_eq!(symbol(&metadata(provider, 4, "Activity1Start", 0, &[])), Some("Activity1Start"));
-        assert_eq!(symbol(&metadata(provider, 1, "Message", 0, &[])), None);
-        assert_eq!(symbol(&metadata(provider, 4, "Activity1Start", 0, &[FieldType::Utf16Text])), None);
-        assert!(find(provider, 4, 0).is_none());
-    }
 }

@@ -16,6 +16,8 @@ pub struct CatalogProvider {
     pub keywords: &'static [(u64, &'static str)],
     /// What tells its events apart.
     pub(super) key: Key,
+    /// The row for events of any other name.
+    pub(super) others: Option<&'static CatalogEvent>,
     /// When they are used instead of what the stream says.
     pub(super) used: Use,
     /// Its events, each group sorted by id, then version. An id is in one group only.
@@ -45,7 +47,22 @@ pub(super) enum Use {
 impl CatalogProvider {
     /// Its events.
     pub fn events(&self) -> impl Iterator<Item = &'static CatalogEvent> + use<> {
-        self.groups.iter().copied().flatten()
+        self.groups.iter().copied().flatten().chain(self.others)
+    }
+
+    /// The row of an id and a version; of the newest known version, if `version` is above it.
+    pub(super) fn version_of(&self, id: u32, version: u32) -> Option<&'static CatalogEvent> {
+        self.groups.iter().copied().find_map(|group| {
+            let end = group.partition_point(|event| (event.id, event.version) <= (id, version));
+            let event = group.get(end.checked_sub(1)?).filter(|event| event.id == id)?;
+            let is_newest = group.get(end).is_none_or(|next| next.id != id);
+            (event.version == version || is_newest).then_some(event)
+        })
+    }
+
+    /// The row of a name.
+    pub(super) fn named(&self, name: &str) -> Option<&'static CatalogEvent> {
+        self.groups.iter().copied().flatten().find(|event| event.symbol == name).or(self.others)
     }
 }
 

@@ -178,6 +178,7 @@ fn fields(rows: &[Row]) -> Box<[Field]> {
 }
 
 /// The schema that `rows` describe.
-pub(super) fn schema(rows: &[Row]) -> Schema {
-    Schema::from_catalog(fields(rows).into())
+pub(super) fn schema(rows: &[Row], omits_null_texts: bool) -> Schema {
+    let fields = fields(rows).into_vec();
+    if omits_null_texts { Schema::from_catalog(fields) } else { Schema::from_stream(fields, None, false) }
 }

@@ -5,7 +5,7 @@
 //! is not. `Universal.Events` has one field everywhere, and behind it may have what the recorder
 //! copied from elsewhere and described rightly; there the table only helps out.
 
-use super::event::{CatalogEvent, event, sent};
+use super::event::{CatalogEvent, event, sent_by_others};
 use super::provider::{CatalogProvider, Key, Use};
 use super::row::{Row, counted_utf8, var_uint};
 
@@ -19,6 +19,7 @@ pub(super) static SYSTEM_PROVIDER: CatalogProvider = CatalogProvider {
     key: Key::Id,
     used: Use::Always,
     groups: &[&SYSTEM_EVENTS],
+    others: None,
 };
 
 pub(super) static EVENTS_PROVIDER: CatalogProvider = CatalogProvider {
@@ -27,11 +28,12 @@ pub(super) static EVENTS_PROVIDER: CatalogProvider = CatalogProvider {
     keywords: &[],
     key: Key::Name,
     used: Use::WithoutFields,
-    groups: &[&NAMED_EVENTS, std::slice::from_ref(&OTHER_EVENT)],
+    groups: &[&NAMED_EVENTS],
+    others: Some(&OTHER_EVENT),
 };
 
 const fn system(id: u32, name: &'static str, rows: &'static [Row]) -> CatalogEvent {
-    event(SYSTEM, id, 0, name, name, sent("", 0, 0, 0), rows)
+    event(SYSTEM, id, 0, name, name, sent_by_others(0, 0, 0), rows)
 }
 
 const PROCESS: &[Row] = &[var_uint("NamespaceId"), counted_utf8("Name"), counted_utf8("NamespaceName")];
@@ -72,7 +74,7 @@ static SYSTEM_EVENTS: [CatalogEvent; 6] = [
 ];
 
 const fn named(name: &'static str) -> CatalogEvent {
-    event(EVENTS, 0, 0, name, name, sent("", 0, 0, 0), VALUE)
+    event(EVENTS, 0, 0, name, name, sent_by_others(0, 0, 0), VALUE)
 }
 
 /// The weight of a sample, or the ticks switched out.
@@ -81,4 +83,4 @@ const VALUE: &[Row] = &[var_uint("Value")];
 static NAMED_EVENTS: [CatalogEvent; 2] = [named("cpu"), named("cswitch")];
 
 /// What `Universal.Events` has under any other name.
-pub(super) static OTHER_EVENT: CatalogEvent = named("");
+static OTHER_EVENT: CatalogEvent = named("");

@@ -148,6 +148,12 @@ pub(crate) fn first_type(input: &[u8]) -> Option<FirstType> {
     })
 }
 
+/// Tagged values behind one content that are believed. All of them are held until the end tag is
+/// there, and looked at again with every piece that comes.
+const TAGGED_LIMIT: usize = 256;
+/// Their bytes together.
+const TAGGED_BYTES: usize = 1 << 20;
+
 /// What follows an object's content.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ObjectEnd {
@@ -163,7 +169,7 @@ pub(crate) enum ObjectEnd {
 /// object's end tag. `input` begins behind the content.
 pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
     let mut at = 0usize;
-    loop {
+    for _ in 0..TAGGED_LIMIT {
         let Some(&found) = input.get(at) else { return ObjectEnd::Need(at + 1) };
         let value = match found {
             TAG_END => return ObjectEnd::At(at + 1),
@@ -178,14 +184,19 @@ pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
                 };
                 match usize::try_from(length) {
                     // A megabyte of tagged values is not a value, it is noise.
-                    Ok(length) if length <= 1 << 20 => 4 + length,
+                    Ok(length) if length <= TAGGED_BYTES => 4 + length,
                     _ => return ObjectEnd::Broken { at, fault: Fault::BlockSize(length) },
                 }
             }
             _ => return ObjectEnd::Broken { at, fault: Fault::Tag { expected: TAG_END, found } },
         };
         at = at.saturating_add(1).saturating_add(value);
+        if at > TAGGED_BYTES {
+            break;
+        }
     }
+    let found = input.get(at).copied().unwrap_or_default();
+    ObjectEnd::Broken { at: at.min(input.len()), fault: Fault::Tag { expected: TAG_END, found } }
 }
 
 /// Whether an object, or the end of the stream, may begin with this byte.

@@ -1,123 +1,273 @@
-//! Which of several readings of a payload is meant (format.md Q1, Q9 to Q12).
+//! Which of several readings of a payload is meant.
 //!
 //! Some writers store other bytes than their description says, and nothing but the payload's size
-//! tells. The usual reading stands if it ends exactly at the payload's end; else another is taken
-//! if it does; else the usual one stands after all, with surplus or missing bytes.
+//! tells. The usual reading stands if it ends exactly at the payload's end, with every field there;
+//! else another is taken if it does; else the usual one stands after all, with surplus or missing
+//! bytes.
+//!
+//! | quirk | type | usual reading | other reading |
+//! |---|---|---|---|
+//! | Q1 | DateTime, version 6 only | 8 bytes, FILETIME | 16 bytes, eight i16 |
+//! | Q9 | Boolean32 | 4 bytes | 1 byte: self-describing events |
+//! | Q10 | Decimal | 16 bytes | 8 bytes, a double: self-describing events |
+//! | Q11 | text of a native event | a zero unit ends it | nothing at all: a null text before .NET 6 |
+//! | Q12 | bare UTF-8 code unit, version 6 only | 1 byte | u16 length and UTF-8: old one-collect |
+//!
+//! Another reading holds for all fields of its type in the payload. Payloads whose description is
+//! not known to its end, or with data elsewhere than in their fields, end nowhere in particular:
+//! they are read as usual.
 
-use super::VALUE_LIMIT;
-use super::extent::{Place, Walk};
-use crate::schema::{Ambiguity, Field, FieldType, Schema};
+use super::extent::{Budget, Extent, Payload, Place};
+use crate::primitive::utf16_end;
+use crate::schema::{Ambiguity, FieldType, FixedSize, Schema};
+use std::cmp::Ordering;
+use std::fmt;
 
-/// How many bytes the ambiguous types take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reading {
-    pub(super) pointer_size: u8,
-    /// 4, or 1: self-describing events under code 3 (Q9).
-    pub(super) boolean_bytes: u8,
-    /// 16, or 8: a double (Q10).
-    pub(super) decimal_bytes: u8,
-    /// 8, or 16 in version 6: eight i16 (Q1).
-    pub(super) date_bytes: u8,
-    /// Whether a bare UTF-8 code unit is a counted text: old one-collect (Q12).
-    pub(super) counts_utf8: bool,
-}
+/// How the ambiguous types are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reading(u8);
 
 impl Reading {
+    const POINTERS_OF_4: u8 = 1;
+    const BOOLEANS_OF_1: u8 = 2;
+    const DECIMALS_OF_8: u8 = 4;
+    const DATES_OF_16: u8 = 8;
+    const COUNTED_UTF8: u8 = 16;
+
+    #[inline]
     pub(super) fn usual(pointer_size: u8) -> Reading {
-        Reading { pointer_size, boolean_bytes: 4, decimal_bytes: 16, date_bytes: 8, counts_utf8: false }
+        Reading(if pointer_size == 4 { Reading::POINTERS_OF_4 } else { 0 })
     }
 
     fn other(pointer_size: u8, ambiguity: Ambiguity) -> Reading {
-        let usual = Reading::usual(pointer_size);
-        Reading {
-            boolean_bytes: if ambiguity.contains(Ambiguity::BOOLEAN) { 1 } else { usual.boolean_bytes },
-            decimal_bytes: if ambiguity.contains(Ambiguity::DECIMAL) { 8 } else { usual.decimal_bytes },
-            date_bytes: if ambiguity.contains(Ambiguity::DATE) { 16 } else { usual.date_bytes },
-            counts_utf8: ambiguity.contains(Ambiguity::UTF8_UNIT),
-            ..usual
+        let flag = |what, flag| if ambiguity.contains(what) { flag } else { 0 };
+        let Reading(usual) = Reading::usual(pointer_size);
+        Reading(
+            usual
+                | flag(Ambiguity::BOOLEAN, Reading::BOOLEANS_OF_1)
+                | flag(Ambiguity::DECIMAL, Reading::DECIMALS_OF_8)
+                | flag(Ambiguity::DATE, Reading::DATES_OF_16)
+                | flag(Ambiguity::UTF8_UNIT, Reading::COUNTED_UTF8),
+        )
+    }
+
+    #[inline]
+    fn has(self, flag: u8) -> bool {
+        self.0 & flag != 0
+    }
+
+    #[inline]
+    pub(super) fn is_usual(self) -> bool {
+        self.0 & !Reading::POINTERS_OF_4 == 0
+    }
+
+    #[inline]
+    pub(super) fn pointer_size(self) -> u8 {
+        if self.has(Reading::POINTERS_OF_4) { 4 } else { 8 }
+    }
+
+    #[inline]
+    pub(super) fn boolean_size(self) -> usize {
+        if self.has(Reading::BOOLEANS_OF_1) { 1 } else { 4 }
+    }
+
+    #[inline]
+    pub(super) fn decimal_size(self) -> usize {
+        if self.has(Reading::DECIMALS_OF_8) { 8 } else { 16 }
+    }
+
+    #[inline]
+    pub(super) fn date_size(self) -> usize {
+        if self.has(Reading::DATES_OF_16) { 16 } else { 8 }
+    }
+
+    /// Whether a bare UTF-8 code unit is a counted text.
+    #[inline]
+    pub(super) fn counts_utf8(self) -> bool {
+        self.has(Reading::COUNTED_UTF8)
+    }
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reading")
+            .field("pointer_size", &self.pointer_size())
+            .field("boolean_size", &self.boolean_size())
+            .field("decimal_size", &self.decimal_size())
+            .field("date_size", &self.date_size())
+            .field("counts_utf8", &self.counts_utf8())
+            .finish()
+    }
+}
+
+/// How a payload is to be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Verdict {
+    pub(super) reading: Reading,
+    /// Top-level fields, by place, that the writer left out.
+    pub(super) omitted: u64,
+    pub(super) text_ends: TextEnds,
+}
+
+/// Where the first texts of a payload end: finding out whether the usual reading fits has met them
+/// all, and they need not be searched again.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TextEnds {
+    ends: [u32; 4],
+    known: u8,
+    next: u8,
+}
+
+impl TextEnds {
+    fn push(&mut self, end: usize) {
+        if let (Some(place), Ok(end)) = (self.ends.get_mut(usize::from(self.known)), u32::try_from(end)) {
+            *place = end;
+            self.known += 1;
+        }
+    }
+
+    /// The position at which the next text ends, if it is known.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<usize> {
+        if self.next >= self.known {
+            return None;
+        }
+        let end = self.ends.get(usize::from(self.next)).copied();
+        self.next += 1;
+        end.map(|end| end as usize)
+    }
+}
+
+impl Verdict {
+    fn usual(pointer_size: u8) -> Verdict {
+        Verdict { reading: Reading::usual(pointer_size), omitted: 0, text_ends: TextEnds::default() }
+    }
+}
+
+/// How a payload of an ambiguous schema is to be read.
+pub(super) fn of(schema: &Schema, bytes: &[u8], pointer_size: u8) -> Verdict {
+    let mut usual = Verdict::usual(pointer_size);
+    let fit = match &schema.runs {
+        Some(runs) => fit_of_runs(runs, bytes, pointer_size, &mut usual.text_ends),
+        None => fit(schema, bytes, usual.reading, 0),
+    };
+    match fit {
+        Fit::Exact => usual,
+        fit => unusual(schema, bytes, pointer_size, fit).unwrap_or(usual),
+    }
+}
+
+/// How far a reading goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    /// All fields are there, and nothing is behind them.
+    Exact,
+    /// All fields are there, and something is behind them.
+    Surplus,
+    /// Bytes are missing.
+    Short,
+}
+
+impl Fit {
+    fn of(end: usize, bytes: &[u8]) -> Fit {
+        match end.cmp(&bytes.len()) {
+            Ordering::Less => Fit::Surplus,
+            Ordering::Equal => Fit::Exact,
+            Ordering::Greater => Fit::Short,
         }
     }
 }
 
-/// The reading of a payload, and the top-level fields that its writer left out.
-#[inline]
-pub(super) fn of(schema: &Schema, payload: &[u8], pointer_size: u8) -> (Reading, u64) {
-    let usual = Reading::usual(pointer_size);
-    if schema.ambiguity == Ambiguity::NONE || ends_exactly(&schema.fields, payload, usual, 0) {
-        return (usual, 0);
+/// The fit of the usual reading where there are but texts and what has a fixed size, with the ends
+/// of the texts if it is not short.
+fn fit_of_runs(runs: &[FixedSize], bytes: &[u8], pointer_size: u8, text_ends: &mut TextEnds) -> Fit {
+    let Some((last, runs)) = runs.split_last() else { return Fit::Short };
+    let mut ends = TextEnds::default();
+    let mut at = 0usize;
+    for run in runs {
+        at = at.saturating_add(run.bytes(pointer_size));
+        let Some(size) = bytes.get(at..).and_then(utf16_end) else { return Fit::Short };
+        ends.push(at + size);
+        at += size + 2;
     }
-    unusual(schema, payload, pointer_size).unwrap_or((usual, 0))
+    let fit = Fit::of(at.saturating_add(last.bytes(pointer_size)), bytes);
+    if fit != Fit::Short {
+        *text_ends = ends;
+    }
+    fit
 }
 
-/// Whether all fields are there and nothing is behind them.
-fn ends_exactly(fields: &[Field], payload: &[u8], reading: Reading, omitted: u64) -> bool {
-    let walk = Walk::new(payload, reading);
-    let mut budget = VALUE_LIMIT;
-    if omitted == 0 {
-        let end = walk.record(fields, payload, Place::Record, &mut budget);
-        return end == Ok((payload.len(), true)) && no_text_is_cut(fields, payload);
-    }
-    let present = fields.iter().enumerate().filter(|(place, _)| omitted >> (place & 63) & 1 == 0);
-    let present: Vec<Field> = present.map(|(_, field)| field.clone()).collect();
-    walk.record(&present, payload, Place::Record, &mut budget) == Ok((payload.len(), true))
-        && no_text_is_cut(&present, payload)
-}
-
-/// A text that runs to the payload's end without its zero unit does not end "exactly".
-fn no_text_is_cut(fields: &[Field], payload: &[u8]) -> bool {
-    match fields.last().map(|field| &field.kind) {
-        Some(FieldType::Utf16Text) => payload.ends_with(&[0, 0]),
-        _ => true,
+/// The fit of a reading without the omitted fields.
+fn fit(schema: &Schema, bytes: &[u8], reading: Reading, omitted: u64) -> Fit {
+    let mut budget = Budget::FULL;
+    let payload = Payload { bytes, reading };
+    match payload.record(schema.payload_fields(), 0, omitted, Place::Record, &mut budget) {
+        Ok(Extent { size, is_whole: true }) => Fit::of(size, bytes),
+        _ => Fit::Short,
     }
 }
 
 #[cold]
-fn unusual(schema: &Schema, payload: &[u8], pointer_size: u8) -> Option<(Reading, u64)> {
+fn unusual(schema: &Schema, bytes: &[u8], pointer_size: u8, usual_fit: Fit) -> Option<Verdict> {
+    let usual = Verdict::usual(pointer_size);
     for ambiguity in schema.ambiguity.subsets() {
         let reading = Reading::other(pointer_size, ambiguity);
-        if ends_exactly(&schema.fields, payload, reading, 0) {
-            return Some((reading, 0));
+        if fit(schema, bytes, reading, 0) == Fit::Exact {
+            return Some(Verdict { reading, ..usual });
         }
     }
-    if schema.ambiguity.contains(Ambiguity::NULL_TEXT) {
-        let reading = Reading::usual(pointer_size);
-        return without_texts(&schema.fields, payload, reading).map(|omitted| (reading, omitted));
+    // A payload that lacks a text is shorter than its fields ask for, however they are read. One
+    // that is longer is of a later version of the event.
+    if schema.ambiguity.contains(Ambiguity::NULL_TEXT) && usual_fit == Fit::Short {
+        let omitted = without_texts(schema, bytes, usual.reading)?;
+        return Some(Verdict { omitted, ..usual });
     }
     None
 }
 
-/// Texts of native events that may be missing together.
+/// Texts of a native event that may be missing together.
 const MISSING_TEXTS: usize = 6;
 
-/// Runtimes before .NET 6 write no bytes at all for a null text, not even its terminator (Q11):
-/// leave out one text at a time, then two, and take the only way that ends exactly. Reading on to
-/// a character above some limit instead would break every message that is not Latin.
-fn without_texts(fields: &[Field], payload: &[u8], reading: Reading) -> Option<u64> {
-    let texts: Vec<usize> = fields
-        .iter()
-        .enumerate()
-        .filter(|(place, field)| *place < 64 && field.kind == FieldType::Utf16Text)
-        .map(|(place, _)| place)
-        .take(MISSING_TEXTS)
-        .collect();
-    for count in 1..=texts.len() {
-        let mut found = None;
-        for choice in (0u32..1 << texts.len()).filter(|choice| choice.count_ones() as usize == count) {
-            let omitted = texts
-                .iter()
-                .enumerate()
-                .filter(|(index, _)| choice >> index & 1 == 1)
-                .fold(0u64, |omitted, (_, place)| omitted | 1 << place);
-            if ends_exactly(fields, payload, reading, omitted) {
-                if found.is_some() {
-                    // Two ways: which text is missing cannot be known.
-                    return None;
-                }
-                found = Some(omitted);
-            }
+/// Runtimes before .NET 6 write no bytes at all for a null text, not even its terminator: leave out
+/// one text, then two, and so on, and take the only way that ends exactly. Reading on to a character
+/// above some limit instead, as others do, would break every message that is not Latin.
+///
+/// Of texts side by side any could be the missing one, and all others fields come out the same; the
+/// last is taken. It is so with the message of ExceptionThrown, which stands behind the type's name.
+/// Ways that differ in more are not taken: which one is meant cannot be known.
+fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64> {
+    let mut texts = [(0usize, 0usize); MISSING_TEXTS];
+    let mut count = 0;
+    let (mut group, mut was_text) = (0usize, false);
+    for (place, field) in schema.payload_fields().iter().enumerate().take(64) {
+        let is_text = matches!(field.kind, FieldType::Utf16Text | FieldType::AnsiText);
+        group += usize::from(is_text && !was_text);
+        was_text = is_text;
+        if is_text && let Some(text) = texts.get_mut(count) {
+            *text = (place, group);
+            count += 1;
         }
-        if found.is_some() {
-            return found;
+    }
+    let texts = texts.get(..count).unwrap_or_default();
+    let chosen = |choice: u32| {
+        texts.iter().enumerate().filter(move |(index, _)| choice >> index & 1 == 1).map(|(_, text)| *text)
+    };
+    for missing in 1..=count {
+        let mut found: Option<u32> = None;
+        for choice in (0u32..1 << count).filter(|choice| choice.count_ones() as usize == missing) {
+            let omitted = chosen(choice).fold(0u64, |places, (place, _)| places | 1 << place);
+            if fit(schema, bytes, reading, omitted) != Fit::Exact {
+                continue;
+            }
+            let groups = |choice| chosen(choice).map(|(_, group)| group);
+            if found.is_some_and(|found| !groups(found).eq(groups(choice))) {
+                return None;
+            }
+            // Choices count up, so of equal ones the last stays: it leaves out the last texts.
+            found = Some(choice);
+        }
+        if let Some(found) = found {
+            return Some(chosen(found).fold(0u64, |places, (place, _)| places | 1 << place));
         }
     }
     None

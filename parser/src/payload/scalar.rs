@@ -68,7 +68,8 @@ impl fmt::Display for DateTime {
 /// | 8 | 8 | low digits |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
-    digits: u128,
+    high: u32,
+    low: u64,
     scale: u8,
     is_negative: bool,
 }
@@ -78,16 +79,17 @@ impl Decimal {
         let [f0, f1, scale, sign, h0, h1, h2, h3, low @ ..] = bytes;
         let _ = (f0, f1);
         let high = u32::from_le_bytes([h0, h1, h2, h3]);
-        Decimal {
-            digits: u128::from(high) << 64 | u128::from(u64::from_le_bytes(low)),
-            scale,
-            is_negative: sign & 0x80 != 0,
-        }
+        Decimal { high, low: u64::from_le_bytes(low), scale, is_negative: sign & 0x80 != 0 }
+    }
+
+    /// The digits as one number, without the point.
+    fn digits(self) -> u128 {
+        u128::from(self.high) << 64 | u128::from(self.low)
     }
 
     /// The nearest double.
     pub fn to_f64(self) -> f64 {
-        let value = self.digits as f64 / 10f64.powi(i32::from(self.scale));
+        let value = self.digits() as f64 / 10f64.powi(i32::from(self.scale));
         if self.is_negative { -value } else { value }
     }
 }
@@ -95,7 +97,7 @@ impl Decimal {
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scale = usize::from(self.scale);
-        let digits = format!("{:0width$}", self.digits, width = scale + 1);
+        let digits = format!("{:0width$}", self.digits(), width = scale + 1);
         let (whole, fraction) = digits.split_at(digits.len() - scale);
         if self.is_negative {
             f.write_str("-")?;

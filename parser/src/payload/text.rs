@@ -1,11 +1,26 @@
 //! Texts as payloads store them.
 
-use std::fmt;
+use std::fmt::{self, Write};
+use std::hash::{Hash, Hasher};
 
 /// UTF-16LE code units, unaligned, as they stand in the payload.
 ///
-/// `Display` and [`Utf16::chars`] show a lone surrogate as U+FFFD.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// Nothing is decoded before it is asked for: `Display`, `to_string` and [`Utf16::chars`] show a
+/// lone surrogate as U+FFFD, [`Utf16::units`] and [`Utf16::bytes`] give what is stored. Two texts
+/// are equal if their units are; a text is equal to a `str` that has the same units in UTF-16.
+///
+/// ```
+/// use nettrace_parser::Utf16;
+/// let text = Utf16::new(b"h\0\xe4\0h\0", true);
+/// assert_eq!(text, "häh");
+/// assert_eq!(text.to_string(), "häh");
+/// assert_eq!(text.len(), 3);
+///
+/// let half_a_pair = Utf16::new(b"\x3d\xd8!\0", true);
+/// assert_eq!(half_a_pair.to_string(), "\u{fffd}!");
+/// assert_ne!(half_a_pair, "\u{fffd}!");
+/// ```
+#[derive(Clone, Copy, Default)]
 pub struct Utf16<'r> {
     bytes: &'r [u8],
     is_terminated: bool,
@@ -27,19 +42,23 @@ impl<'r> Utf16<'r> {
         self.is_terminated
     }
 
+    /// Number of code units.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / 2
+    }
+
     /// Whether it has no units. A null text and an empty one are the same bytes.
     pub fn is_empty(&self) -> bool {
-        self.bytes.len() < 2
+        self.len() == 0
     }
 
     /// Its code units.
     pub fn units(&self) -> impl ExactSizeIterator<Item = u16> + Clone + use<'r> {
-        let (units, _) = self.bytes.as_chunks::<2>();
-        units.iter().map(|unit| u16::from_le_bytes(*unit))
+        self.pairs().iter().map(|unit| u16::from_le_bytes(*unit))
     }
 
     /// Its characters; a lone surrogate is U+FFFD.
-    pub fn chars(&self) -> impl Iterator<Item = char> + use<'r> {
+    pub fn chars(&self) -> impl Iterator<Item = char> + Clone + use<'r> {
         char::decode_utf16(self.units()).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
@@ -47,12 +66,92 @@ impl<'r> Utf16<'r> {
     pub fn equals(&self, text: &str) -> bool {
         self.units().eq(text.encode_utf16())
     }
+
+    /// Appends it to a string: the way to decode many texts without an allocation for each.
+    ///
+    /// ```
+    /// use nettrace_parser::Utf16;
+    /// let mut line = String::from("name: ");
+    /// Utf16::new(b"a\0b\0", true).append_to(&mut line);
+    /// assert_eq!(line, "name: ab");
+    /// ```
+    pub fn append_to(&self, string: &mut String) {
+        string.reserve(self.len());
+        // Writing to a string does not fail.
+        let _ = self.write_to(string);
+    }
+
+    fn pairs(&self) -> &'r [[u8; 2]] {
+        self.bytes.as_chunks().0
+    }
+
+    /// Runs of ASCII in pieces, all else by character.
+    fn write_to(&self, to: &mut impl Write) -> fmt::Result {
+        let mut rest = self.pairs();
+        while !rest.is_empty() {
+            let mut ascii = [0u8; 64];
+            let mut length = 0;
+            for (place, unit) in ascii.iter_mut().zip(rest) {
+                if !is_ascii(unit) {
+                    break;
+                }
+                *place = unit[0];
+                length += 1;
+            }
+            if let Some(Ok(text)) = ascii.get(..length).map(str::from_utf8) {
+                to.write_str(text)?;
+            }
+            rest = rest.get(length..).unwrap_or_default();
+            // Both halves of a pair are in one run.
+            let other = rest.iter().take_while(|unit| !is_ascii(unit)).count();
+            let (others, behind) = rest.split_at_checked(other).unwrap_or_default();
+            for c in char::decode_utf16(others.iter().map(|unit| u16::from_le_bytes(*unit))) {
+                to.write_char(c.unwrap_or(char::REPLACEMENT_CHARACTER))?;
+            }
+            rest = behind;
+        }
+        Ok(())
+    }
+}
+
+fn is_ascii(unit: &[u8; 2]) -> bool {
+    unit[0] < 0x80 && unit[1] == 0
+}
+
+impl PartialEq for Utf16<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.pairs() == other.pairs()
+    }
+}
+
+impl Eq for Utf16<'_> {}
+
+impl Hash for Utf16<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.pairs().hash(state);
+    }
+}
+
+impl PartialEq<str> for Utf16<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.equals(other)
+    }
+}
+
+impl PartialEq<&str> for Utf16<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        self.equals(other)
+    }
 }
 
 impl fmt::Display for Utf16<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use fmt::Write;
-        self.chars().try_for_each(|c| f.write_char(c))
+        if f.width().is_none() && f.precision().is_none() {
+            return self.write_to(f);
+        }
+        let mut text = String::new();
+        self.append_to(&mut text);
+        f.pad(&text)
     }
 }
 
@@ -62,9 +161,22 @@ impl fmt::Debug for Utf16<'_> {
     }
 }
 
+impl From<Utf16<'_>> for String {
+    fn from(text: Utf16<'_>) -> String {
+        text.to_string()
+    }
+}
+
 /// Bytes that should be UTF-8, as they stand in the payload.
 ///
-/// `Display` shows ill-formed bytes as U+FFFD.
+/// `Display` and `to_string` show ill-formed bytes as U+FFFD.
+///
+/// ```
+/// use nettrace_parser::Utf8;
+/// assert_eq!(Utf8::new(b"h\xc3\xa4h").as_str(), Some("häh"));
+/// assert_eq!(Utf8::new(b"h\xffh").as_str(), None);
+/// assert_eq!(Utf8::new(b"h\xffh").to_string(), "h\u{fffd}h");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Utf8<'r> {
     bytes: &'r [u8],
@@ -85,19 +197,106 @@ impl<'r> Utf8<'r> {
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
+
+    /// The text, if it is well-formed.
+    pub fn as_str(&self) -> Option<&'r str> {
+        str::from_utf8(self.bytes).ok()
+    }
+
+    /// Appends it to a string.
+    pub fn append_to(&self, string: &mut String) {
+        // Writing to a string does not fail.
+        let _ = self.write_to(string);
+    }
+
+    fn write_to(&self, to: &mut impl Write) -> fmt::Result {
+        self.bytes.utf8_chunks().try_for_each(|chunk| {
+            to.write_str(chunk.valid())?;
+            if chunk.invalid().is_empty() { Ok(()) } else { to.write_char(char::REPLACEMENT_CHARACTER) }
+        })
+    }
+}
+
+impl PartialEq<str> for Utf8<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.bytes == other.as_bytes()
+    }
+}
+
+impl PartialEq<&str> for Utf8<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        self.bytes == other.as_bytes()
+    }
 }
 
 impl fmt::Display for Utf8<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.bytes.utf8_chunks().try_for_each(|chunk| {
-            f.write_str(chunk.valid())?;
-            if chunk.invalid().is_empty() { Ok(()) } else { f.write_str("\u{fffd}") }
-        })
+        match self.as_str() {
+            Some(text) => f.pad(text),
+            None if f.width().is_none() && f.precision().is_none() => self.write_to(f),
+            None => f.pad(&String::from_utf8_lossy(self.bytes)),
+        }
     }
 }
 
 impl fmt::Debug for Utf8<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.to_string(), f)
+    }
+}
+
+impl From<Utf8<'_>> for String {
+    fn from(text: Utf8<'_>) -> String {
+        text.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(text: &str) -> Vec<u8> {
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn texts_of_any_script_and_length_come_out_as_they_went_in() {
+        let long = "long ".repeat(30) + "日本語" + &"x".repeat(64) + "🚀" + &"y".repeat(63);
+        for text in ["", "a", "häh", "日本語 🚀 9", "🚀🚀", "\u{7f}\u{80}", &long] {
+            let bytes = stored(text);
+            let stored = Utf16::new(&bytes, true);
+            assert_eq!(stored.to_string(), text);
+            assert_eq!(stored.chars().collect::<String>(), text);
+            assert_eq!(stored, text);
+            assert_eq!(stored.len(), text.encode_utf16().count());
+        }
+    }
+
+    #[test]
+    fn half_surrogates_become_replacement_characters() {
+        let units = |units: &[u16]| units.iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>();
+        for (stored, shown) in [
+            (units(&[0xd83d]), "\u{fffd}"),
+            (units(&[0xde80, 0xd83d]), "\u{fffd}\u{fffd}"),
+            (units(&[0xd83d, 0x61, 0xde80]), "\u{fffd}a\u{fffd}"),
+            (units(&[0xd83d, 0xd83d, 0xde80]), "\u{fffd}🚀"),
+        ] {
+            assert_eq!(Utf16::new(&stored, true).to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn an_odd_last_byte_is_no_unit() {
+        let text = Utf16::new(b"a\0b", false);
+        assert_eq!((text.to_string().as_str(), text.len()), ("a", 1));
+        assert!(Utf16::new(b"b", false).is_empty());
+        assert_eq!(text, Utf16::new(b"a\0", true));
+    }
+
+    #[test]
+    fn width_and_precision_count_characters() {
+        let bytes = stored("hä🚀");
+        assert_eq!(format!("{:>5}|{:.2}", Utf16::new(&bytes, true), Utf16::new(&bytes, true)), "  hä🚀|hä");
+        assert_eq!(format!("{:>3}", Utf8::new(b"h\xff")), " h\u{fffd}");
     }
 }

@@ -1,48 +1,56 @@
 //! Values of payloads.
 
-use super::extent::{Place, Walk};
+use super::Cut;
+use super::array::Array;
+use super::object::Object;
 use super::scalar::{DateTime, Decimal};
 use super::text::{Utf8, Utf16};
-use super::{FieldValue, PayloadFault, VALUE_LIMIT};
 use crate::guid::Guid;
-use crate::schema::{Field, FieldType};
 use std::fmt;
 
 /// One value of a payload, borrowed from it.
 ///
-/// `Display` writes it as people read it; texts, arrays and objects may also be walked.
-#[derive(Debug, Clone, Copy)]
+/// `Display` writes it as people read it; texts, arrays and objects may also be walked. The `as_`
+/// functions ask for a kind and give `None` for all others; those for numbers take every width.
+///
+/// ```
+/// use nettrace_parser::Value;
+/// assert_eq!(Value::I16(-3).as_i64(), Some(-3));
+/// assert_eq!(Value::I16(-3).as_u64(), None);
+/// assert_eq!(Value::Pointer(0x7f00).to_string(), "0x7f00");
+/// ```
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Value<'r> {
     /// The payload ends before the field: an older writer had fewer, or a null text was left out.
     Absent,
     /// True or false.
     Bool(bool),
-    /// A UTF-16 code unit, perhaps half of a pair.
+    /// A UTF-16 code unit, perhaps half of a pair; see [`Value::as_char`].
     Char(u16),
-    /// A number.
+    /// 8 bits, signed.
     I8(i8),
-    /// A number.
+    /// 8 bits.
     U8(u8),
-    /// A number.
+    /// 16 bits, signed.
     I16(i16),
-    /// A number.
+    /// 16 bits.
     U16(u16),
-    /// A number.
+    /// 32 bits, signed.
     I32(i32),
-    /// A number.
+    /// 32 bits.
     U32(u32),
-    /// A number; also of a zigzag varint.
+    /// 64 bits, signed; also a zigzag varint.
     I64(i64),
-    /// A number; also of a varint.
+    /// 64 bits; also a varint.
     U64(u64),
-    /// A number.
+    /// A float of 32 bits.
     F32(f32),
-    /// A number.
+    /// A float of 64 bits.
     F64(f64),
     /// A decimal number.
     Decimal(Decimal),
-    /// An address.
+    /// An address, of 4 or 8 bytes.
     Pointer(u64),
     /// A guid.
     Guid(Guid),
@@ -54,13 +62,34 @@ pub enum Value<'r> {
     Utf8(Utf8<'r>),
     /// Bytes.
     Bytes(&'r [u8]),
-    /// Elements of one type.
+    /// Elements of one type. Those of bytes and of code units are bytes and text instead.
     Array(Array<'r>),
     /// Fields.
     Object(Object<'r>),
 }
 
 impl<'r> Value<'r> {
+    /// Whether there is no value.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Value::Absent)
+    }
+
+    /// A truth value.
+    pub fn as_bool(&self) -> Option<bool> {
+        match *self {
+            Value::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A character; U+FFFD for half of a pair.
+    pub fn as_char(&self) -> Option<char> {
+        match *self {
+            Value::Char(unit) => Some(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)),
+            _ => None,
+        }
+    }
+
     /// A whole number that is not negative; addresses and truth values too.
     pub fn as_u64(&self) -> Option<u64> {
         match *self {
@@ -99,7 +128,23 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// The UTF-16 text.
+    /// A guid.
+    pub fn as_guid(&self) -> Option<Guid> {
+        match *self {
+            Value::Guid(guid) => Some(guid),
+            _ => None,
+        }
+    }
+
+    /// A date.
+    pub fn as_date_time(&self) -> Option<DateTime> {
+        match *self {
+            Value::DateTime(date) => Some(date),
+            _ => None,
+        }
+    }
+
+    /// Text of UTF-16 code units.
     pub fn as_utf16(&self) -> Option<Utf16<'r>> {
         match *self {
             Value::Utf16(text) => Some(text),
@@ -107,11 +152,32 @@ impl<'r> Value<'r> {
         }
     }
 
+    /// Text of bytes.
+    pub fn as_utf8(&self) -> Option<Utf8<'r>> {
+        match *self {
+            Value::Utf8(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether it is text, whatever its encoding.
+    pub fn is_text(&self) -> bool {
+        matches!(self, Value::Utf16(_) | Value::Utf8(_))
+    }
+
     /// The text of a field of text, whatever its encoding.
     pub fn to_text(&self) -> Option<String> {
         match self {
             Value::Utf16(text) => Some(text.to_string()),
             Value::Utf8(text) => Some(text.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Bytes.
+    pub fn as_bytes(&self) -> Option<&'r [u8]> {
+        match *self {
+            Value::Bytes(bytes) => Some(bytes),
             _ => None,
         }
     }
@@ -134,13 +200,14 @@ impl<'r> Value<'r> {
 }
 
 impl fmt::Display for Value<'_> {
+    /// Numbers in decimal, addresses in hexadecimal, dates as `2024-02-29T12:34:56.0080000Z`, bytes
+    /// as hexadecimal digits, arrays as `[1, 2]`, objects as `{Name=value}`; nothing for an absent
+    /// value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Absent => Ok(()),
             Value::Bool(value) => value.fmt(f),
-            Value::Char(unit) => {
-                char::from_u32(u32::from(*unit)).unwrap_or(char::REPLACEMENT_CHARACTER).fmt(f)
-            }
+            Value::Char(_) => self.as_char().unwrap_or(char::REPLACEMENT_CHARACTER).fmt(f),
             Value::I8(value) => value.fmt(f),
             Value::U8(value) => value.fmt(f),
             Value::I16(value) => value.fmt(f),
@@ -164,146 +231,32 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// Elements of one type, walked when they are asked for.
-#[derive(Clone, Copy)]
-pub struct Array<'r> {
-    walk: Walk<'r>,
-    element: &'r FieldType,
-    count: u32,
-    bytes: &'r [u8],
-}
-
-impl<'r> Array<'r> {
-    pub(super) fn new(walk: Walk<'r>, element: &'r FieldType, count: u32, bytes: &'r [u8]) -> Array<'r> {
-        Array { walk, element, count, bytes }
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.count as usize
-    }
-
-    /// Whether there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// The type of the elements.
-    pub fn element(&self) -> &'r FieldType {
-        self.element
-    }
-
-    /// The bytes of all elements.
-    pub fn bytes(&self) -> &'r [u8] {
-        self.bytes
-    }
-
-    /// The elements. They were found to be whole when the array was met.
-    pub fn iter(&self) -> impl Iterator<Item = Value<'r>> + use<'r> {
-        let Array { walk, element, count, bytes } = *self;
-        let (mut at, mut budget) = (0usize, VALUE_LIMIT);
-        (0..count).map_while(move |_| {
-            let rest = bytes.get(at..)?;
-            let (value, size) = match element {
-                // An object within an array is whole; its members are not absent.
-                FieldType::Object(fields) => {
-                    let (size, _) = walk.record(fields, rest, Place::Element, &mut budget).ok()?;
-                    (Value::Object(Object::new(walk, fields, rest.get(..size)?)), size)
-                }
-                element => walk.value(element, rest, &mut budget).ok()?,
-            };
-            at += size;
-            Some(value)
-        })
-    }
-}
-
-impl fmt::Debug for Array<'_> {
+impl fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter().take(16)).finish()
-    }
-}
-
-impl fmt::Display for Array<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        for (index, value) in self.iter().enumerate() {
-            if index > 0 {
-                f.write_str(", ")?;
-            }
-            value.fmt(f)?;
-        }
-        f.write_str("]")
-    }
-}
-
-/// Fields within a field, walked when they are asked for.
-#[derive(Clone, Copy)]
-pub struct Object<'r> {
-    walk: Walk<'r>,
-    fields: &'r [Field],
-    bytes: &'r [u8],
-}
-
-impl<'r> Object<'r> {
-    pub(super) fn new(walk: Walk<'r>, fields: &'r [Field], bytes: &'r [u8]) -> Object<'r> {
-        Object { walk, fields, bytes }
-    }
-
-    /// The fields, in payload order.
-    pub fn fields(&self) -> impl Iterator<Item = FieldValue<'r>> + use<'r> {
-        let Object { mut walk, fields, bytes } = *self;
-        let offset_of_object = (bytes.as_ptr() as usize).saturating_sub(walk.payload.as_ptr() as usize);
-        let (mut at, mut budget) = (0usize, VALUE_LIMIT);
-        fields.iter().filter_map(move |field| {
-            let rest = bytes.get(at..).unwrap_or_default();
-            let offset = offset_of_object + at;
-            if rest.is_empty() && !super::takes_no_bytes(&field.kind) {
-                return Some(FieldValue { field, offset, value: Ok(Value::Absent) });
-            }
-            let value = match walk.value(&field.kind, rest, &mut budget) {
-                Ok((value, size)) => {
-                    at += size;
-                    if let Some(register) = field.register {
-                        walk.keep(register, &value);
-                    }
-                    Ok(value)
-                }
-                Err(fault) => {
-                    at += walk.size_despite_fault(&field.kind, rest).unwrap_or(rest.len());
-                    Err(PayloadFault { offset, fault })
-                }
-            };
-            let is_padding = matches!(field.kind, FieldType::Padding(_));
-            (!is_padding).then_some(FieldValue { field, offset, value })
-        })
-    }
-
-    /// The value of a name.
-    pub fn field(&self, name: &str) -> Option<Value<'r>> {
-        self.fields().find(|field| field.name() == name).and_then(|field| field.value.ok())
-    }
-}
-
-impl fmt::Debug for Object<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.fields().map(|field| (field.name(), field.value))).finish()
-    }
-}
-
-impl fmt::Display for Object<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("{")?;
-        for (index, field) in self.fields().enumerate() {
-            if index > 0 {
-                f.write_str(", ")?;
-            }
-            write!(f, "{}=", field.name())?;
-            match field.value {
-                Ok(value) => value.fmt(f)?,
-                Err(fault) => write!(f, "<{fault}>")?,
-            }
-        }
-        f.write_str("}")
+        let (name, value): (&str, &dyn fmt::Debug) = match self {
+            Value::Absent => return f.write_str("Absent"),
+            Value::Bool(value) => ("Bool", value),
+            Value::Char(value) => ("Char", value),
+            Value::I8(value) => ("I8", value),
+            Value::U8(value) => ("U8", value),
+            Value::I16(value) => ("I16", value),
+            Value::U16(value) => ("U16", value),
+            Value::I32(value) => ("I32", value),
+            Value::U32(value) => ("U32", value),
+            Value::I64(value) => ("I64", value),
+            Value::U64(value) => ("U64", value),
+            Value::F32(value) => ("F32", value),
+            Value::F64(value) => ("F64", value),
+            Value::Decimal(value) => ("Decimal", value),
+            Value::Pointer(value) => ("Pointer", value),
+            Value::Guid(value) => ("Guid", value),
+            Value::DateTime(value) => ("DateTime", value),
+            Value::Utf16(value) => ("Utf16", value),
+            Value::Utf8(value) => ("Utf8", value),
+            Value::Bytes(value) => ("Bytes", &Cut(value)),
+            Value::Array(value) => ("Array", value),
+            Value::Object(value) => ("Object", value),
+        };
+        f.debug_tuple(name).field(value).finish()
     }
 }

@@ -1,14 +1,14 @@
 //! What blocks do to the reader's state, and how an event gets its references (format.md 9).
 
+use super::context::Context;
 use super::cursor::{Cursor, Encoding};
 use crate::blob::BlobHeader;
 use crate::block::event::header as event_block_header;
-use crate::block::label_list::{self, Labels};
-use crate::block::metadata::{self, Metadata};
-use crate::block::stack::{self, Stack};
+use crate::block::label_list;
+use crate::block::metadata::{self, Metadata, Serial};
+use crate::block::stack;
 use crate::block::trace::{self, Trace};
 use crate::block::{BlockKind, sequence_point, thread};
-use crate::clock::Clock;
 use crate::damage::{BlockDamage, Class, Damage};
 use crate::error::{Fault, located};
 use crate::event::Event;
@@ -16,37 +16,20 @@ use crate::format::{Frame, Version};
 use crate::limits::Limits;
 use crate::loss::Losses;
 use crate::statistics::Statistics;
-use crate::tables::{Defined, NO_SLOT, Slot, Tables};
-
-/// What an event's ids stand for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Resolved {
-    pub(crate) metadata: Slot,
-    /// Version 3: not used, the stack follows the payload.
-    pub(crate) stack: Slot,
-    pub(crate) thread: Slot,
-    pub(crate) labels: Slot,
-}
-
-impl Resolved {
-    pub(crate) const NOTHING: Resolved =
-        Resolved { metadata: NO_SLOT, stack: NO_SLOT, thread: NO_SLOT, labels: NO_SLOT };
-}
+use crate::tables::{Defined, NO_SLOT, Tables};
+use std::sync::Arc;
 
 /// Everything the reader knows, but for its source and its place.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) limits: Limits,
-    version: Option<Version>,
-    session: Option<Session>,
-    pub(crate) tables: Tables,
+    pub(crate) context: Context,
+    has_trace: bool,
     pub(crate) losses: Losses,
     pub(crate) damage: Damage,
     pub(crate) statistics: Statistics,
     /// The event block that is being read.
     pub(crate) cursor: Cursor,
-    /// The current event's references.
-    pub(crate) resolved: Resolved,
     /// Whether the input holds the current block to its end.
     pub(super) block_is_whole: bool,
     /// Where the current block's first broken row lies.
@@ -55,67 +38,69 @@ pub(crate) struct State {
     pub(super) blocks_were_lost: bool,
     pub(crate) is_complete: bool,
     pub(super) end_offset: Option<u64>,
-}
-
-#[derive(Debug)]
-struct Session {
-    trace: Trace,
-    clock: Clock,
+    /// Every reference must be covered by what the reader was told; see [`State::is_irregular`].
+    pub(super) must_cover: bool,
+    /// Something was met that only a reader of the whole stream can tell of.
+    pub(crate) is_irregular: bool,
 }
 
 impl State {
     pub(super) fn new(limits: Limits) -> State {
         State {
             limits,
-            version: None,
-            session: None,
-            tables: Tables::default(),
+            context: Context::new(),
+            has_trace: false,
             losses: Losses::default(),
             damage: Damage::default(),
             statistics: Statistics::default(),
             cursor: Cursor::empty(),
-            resolved: Resolved::NOTHING,
             block_is_whole: true,
             broken_at: None,
             blocks_were_lost: false,
             is_complete: false,
             end_offset: None,
+            must_cover: false,
+            is_irregular: false,
         }
     }
 
     pub(super) fn begin(&mut self, version: Version) {
-        self.version = Some(version);
+        self.context.begin(version);
     }
 
     pub(crate) fn version(&self) -> Option<Version> {
-        self.version
-    }
-
-    pub(crate) fn is_v3(&self) -> bool {
-        self.version == Some(Version::V3)
+        self.context.version()
     }
 
     pub(crate) fn is_v6(&self) -> bool {
-        matches!(self.version, Some(Version::V6 { .. }))
+        self.context.is_v6()
+    }
+
+    pub(crate) fn is_block_whole(&self) -> bool {
+        self.block_is_whole
+    }
+
+    pub(crate) fn end_offset(&self) -> Option<u64> {
+        self.end_offset
     }
 
     pub(super) fn trace(&self) -> Option<&Trace> {
-        self.session.as_ref().map(|session| &session.trace)
+        self.has_trace.then_some(&self.context.trace)
     }
 
     /// Reads the first block. A fault in it is fatal: without it nothing has a meaning.
     pub(super) fn read_trace(&mut self, frame: Frame, content: &[u8]) -> Result<(), (u64, Fault)> {
-        self.count_block(&frame);
+        self.open_block(frame, true, u64::from(frame.body.len));
         let mut damage = self.damage.in_block(frame);
-        let parsed = match self.version {
+        let parsed = match self.context.version() {
             Some(Version::V6 { .. }) => trace::block_v6(content, &mut damage),
             _ => trace::object(content),
         };
         match parsed {
             Ok((_, trace)) => {
                 trace::note_oddities(&trace, &mut damage);
-                let clock = Clock::new(&trace);
-                self.session = Some(Session { trace, clock });
+                self.context.set_trace(trace);
+                self.has_trace = true;
                 Ok(())
             }
             Err(error) => {
@@ -125,18 +110,17 @@ impl State {
         }
     }
 
-    pub(super) fn count_block(&mut self, frame: &Frame) {
-        let end_tag = u64::from(!self.is_v6());
-        self.statistics.add_block(frame.kind, frame.body_end() - frame.start + end_tag);
+    /// Counts a block up to the position `end`, which may lie in the middle of it. What follows the
+    /// content is counted when it is met.
+    pub(super) fn count_block(&mut self, frame: &Frame, end: u64) {
+        self.statistics.add_block(frame.kind, end.min(frame.body_end()).saturating_sub(frame.start));
     }
 
     /// Begins a block of which `present` bytes of content and what follows are in the window.
     pub(super) fn open_block(&mut self, frame: Frame, is_whole: bool, present: u64) {
         self.block_is_whole = is_whole;
         self.broken_at = None;
-        let present = present.min(u64::from(frame.body.len));
-        let framing = frame.body.start - frame.start + u64::from(is_whole && !self.is_v6());
-        self.statistics.add_block(frame.kind, framing + present);
+        self.count_block(&frame, frame.body.start.saturating_add(present));
     }
 
     /// Takes what is wrong with the current block.
@@ -151,7 +135,7 @@ impl State {
 
     /// Puts the cursor on the first blob of an event block.
     pub(super) fn open_events(&mut self, frame: Frame, content: &[u8]) {
-        let (from, encoding) = match self.version {
+        let (from, encoding) = match self.context.version() {
             Some(Version::V3) => (0, Encoding::FixedV3),
             version => match event_block_header(content) {
                 Ok((rest, header)) => {
@@ -188,17 +172,22 @@ impl State {
             self.lose_rest(fault);
             return false;
         }
+        self.accept(window, start)
+    }
+
+    /// Takes the blob that the cursor is on for an event, and says whether it is one.
+    #[inline]
+    pub(super) fn accept(&mut self, window: &[u8], start: u64) -> bool {
         let header = &self.cursor.header;
         self.statistics.events += 1;
         if header.metadata_id == 0 && !self.is_event_without_type(window, start) {
             return false;
         }
         let header = &self.cursor.header;
-        self.statistics.payload_bytes += u64::from(header.payload_size);
         if !self.losses.is_next(header.capture_thread, header.sequence) {
             self.check_number();
         }
-        self.resolve();
+        self.check_references();
         true
     }
 
@@ -216,7 +205,7 @@ impl State {
     /// Metadata id 0: in version 3 a definition, else an event of an undefined type.
     #[cold]
     fn is_event_without_type(&mut self, window: &[u8], start: u64) -> bool {
-        if self.version != Some(Version::V3) {
+        if !self.context.is_v3() {
             return true;
         }
         self.statistics.events -= 1;
@@ -235,7 +224,7 @@ impl State {
     fn check_number(&mut self) {
         let header = &self.cursor.header;
         let (thread, number, limit) = (header.capture_thread, header.sequence, self.limits.table_rows);
-        match self.version {
+        match self.context.version() {
             Some(Version::V3) | None => {}
             // An event of id 0 takes no number of its own in versions 4 and 5.
             Some(Version::V4) if header.metadata_id == 0 => {}
@@ -248,50 +237,47 @@ impl State {
         }
     }
 
-    /// Finds what the current event's ids stand for.
+    /// Notes ids of the current event that stand for nothing.
     #[inline(always)]
-    fn resolve(&mut self) {
-        let header = &self.cursor.header;
-        self.resolved.metadata = self.tables.metadata.slot(u64::from(header.metadata_id));
-        if self.resolved.metadata == NO_SLOT {
-            self.note_event("metadata id", Fault::UndefinedMetadata(self.cursor.header.metadata_id));
-        }
-        if self.version == Some(Version::V3) {
-            return;
-        }
-        self.resolved.stack = self.tables.stacks.slot(self.cursor.header.stack);
-        if self.resolved.stack == NO_SLOT && self.cursor.header.stack != 0 {
-            self.note_event("stack id", Fault::UndefinedStack(self.cursor.header.stack));
-        }
-        if self.is_v6() {
-            self.resolve_v6();
+    fn check_references(&mut self) {
+        if !self.context.tables.covered.covers(&self.cursor.header, self.is_v6())
+            || self.cursor.header.has_reserved_flag
+        {
+            self.note_references();
         }
     }
 
-    fn resolve_v6(&mut self) {
+    #[inline(never)]
+    fn note_references(&mut self) {
+        self.is_irregular |= self.must_cover;
         let header = self.cursor.header;
+        let tables = &self.context.tables;
+        let mut missing = [None; 5];
+        if tables.metadata.slot(u64::from(header.metadata_id)) == NO_SLOT {
+            missing[0] = Some(("metadata id", Fault::UndefinedMetadata(header.metadata_id)));
+        }
+        let has_stack_id = !self.context.is_v3() && header.stack != 0;
+        if has_stack_id && tables.stacks.slot(header.stack) == NO_SLOT {
+            missing[1] = Some(("stack id", Fault::UndefinedStack(header.stack)));
+        }
+        if self.context.is_v6() {
+            if tables.threads.slot(header.thread) == NO_SLOT {
+                missing[2] = Some(("thread index", Fault::UndefinedThread(header.thread)));
+            }
+            if header.capture_thread != header.thread && tables.threads.slot(header.capture_thread) == NO_SLOT
+            {
+                missing[3] = Some(("capture thread index", Fault::UndefinedThread(header.capture_thread)));
+            }
+            if header.label_list != 0 && tables.labels.slot(header.label_list) == NO_SLOT {
+                missing[4] = Some(("label list id", Fault::UndefinedLabels(header.label_list)));
+            }
+        }
         if header.has_reserved_flag {
             self.note_event("flags", Fault::ReservedFlag(0x20));
         }
-        self.resolved.thread = self.tables.threads.slot(header.thread);
-        if self.resolved.thread == NO_SLOT {
-            self.note_event("thread index", Fault::UndefinedThread(header.thread));
+        for (context, fault) in missing.into_iter().flatten() {
+            self.note_event(context, fault);
         }
-        if header.capture_thread != header.thread
-            && self.tables.threads.slot(header.capture_thread) == NO_SLOT
-        {
-            self.note_event("capture thread index", Fault::UndefinedThread(header.capture_thread));
-        }
-        self.resolved.labels = match header.label_list {
-            0 => NO_SLOT,
-            id => {
-                let slot = self.tables.labels.slot(id);
-                if slot == NO_SLOT {
-                    self.note_event("label list id", Fault::UndefinedLabels(id));
-                }
-                slot
-            }
-        };
     }
 
     #[cold]
@@ -305,42 +291,7 @@ impl State {
     #[inline(always)]
     pub(crate) fn event<'a>(&'a self, window: &'a [u8], start: u64) -> Event<'a> {
         let cursor = &self.cursor;
-        self.event_at(&cursor.header, self.resolved, cursor.blob, cursor.payload_at, window, start)
-    }
-
-    /// An event from its header and references, with its bytes in the window.
-    #[inline(always)]
-    pub(crate) fn event_at<'a>(
-        &'a self,
-        header: &'a BlobHeader,
-        resolved: Resolved,
-        blob: u64,
-        payload_at: u64,
-        window: &'a [u8],
-        start: u64,
-    ) -> Event<'a> {
-        static UNKNOWN: Session = Session::unknown();
-        let session = self.session.as_ref().unwrap_or(&UNKNOWN);
-        let rest = window.get((payload_at - start) as usize..).unwrap_or_default();
-        let (payload, behind) = rest.split_at_checked(header.payload_size as usize).unwrap_or_default();
-        let stack = if self.version == Some(Version::V3) {
-            // u32 size, then so many bytes.
-            behind.get(4..).and_then(|rest| rest.get(..header.stack as usize)).unwrap_or_default()
-        } else {
-            self.tables.stacks.row(resolved.stack).unwrap_or_default()
-        };
-        Event {
-            header,
-            metadata: self.tables.metadata.row(resolved.metadata),
-            thread: self.tables.threads.row(resolved.thread),
-            labels: Labels::new(self.tables.labels.row(resolved.labels).unwrap_or_default()),
-            stack: Stack::new(stack, session.trace.pointer_size),
-            payload,
-            offset: blob,
-            has_thread_rows: self.is_v6(),
-            trace: &session.trace,
-            clock: &session.clock,
-        }
+        self.context.event(&cursor.header, None, cursor.payload_at, window, start)
     }
 
     /// Reads a block that holds no events.
@@ -356,9 +307,12 @@ impl State {
             (BlockKind::LabelList, _) => self.read_labels(frame, content),
             _ => {}
         }
+        self.context.tables.update_covered();
         if self.unread() > lost_before {
             self.blocks_were_lost = true;
-            self.broken_at = self.broken_at.or(self.damage.latest_loss());
+            // A block is left at its first row that does not tell where the next begins, so if there
+            // is one it is the last loss.
+            self.broken_at = self.broken_at.or(self.damage.last_loss().map(|loss| loss.lost_offset));
         }
     }
 
@@ -416,18 +370,19 @@ impl State {
         let mut damage = self.damage.in_block(frame);
         match metadata::payload_v5(payload, at, &mut damage) {
             Ok((_, metadata)) => {
-                define(&mut self.tables, metadata, at, self.limits.table_rows, &mut damage);
+                define(&mut self.context.tables, metadata, at, self.limits.table_rows, &mut damage);
+                self.context.tables.update_covered();
             }
             Err(error) => {
                 let error = located(payload, error);
                 let place = at.saturating_add(error.at);
-                damage.row_lost(place, payload.len(), "metadata payload", error.fault);
+                damage.row_spoilt(place, at, payload.len(), "metadata payload", error.fault);
             }
         }
     }
 
     fn read_metadata_v6(&mut self, frame: Frame, content: &[u8]) {
-        let (tables, limit) = (&mut self.tables, self.limits.table_rows);
+        let (tables, limit) = (&mut self.context.tables, self.limits.table_rows);
         let mut rows = 0;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         metadata::block_v6(content, &mut damage, |at, metadata, damage| {
@@ -438,17 +393,18 @@ impl State {
     }
 
     fn read_stacks(&mut self, frame: Frame, content: &[u8]) {
-        let pointer_size = self.trace().map_or(8, |trace| trace.pointer_size);
+        let pointer_size = self.context.trace.pointer_size;
         let limit = self.limits.table_bytes;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
-        if let Ok((_, (first_id, _))) = stack::header(content) {
+        if let Ok((_, (first_id, _))) = stack::header(content)
+            && self.blocks_were_lost
+            && self.context.tables.stacks.is_defined(first_id)
+        {
             // Runtimes start over only at a sequence point: it must have been among what was lost.
-            if self.blocks_were_lost && self.tables.stacks.is_defined(first_id) {
-                damage.note(0, "stack block", Fault::StaleTable);
-                self.tables.stacks.forget_ids();
-            }
+            damage.note(0, "stack block", Fault::StaleTable);
+            self.context.tables.stacks.forget_ids();
         }
-        let (stacks, mut rows) = (&mut self.tables.stacks, 0);
+        let (stacks, mut rows) = (&mut self.context.tables.stacks, 0);
         stack::block(content, pointer_size, &mut damage, |id, bytes, at, damage| {
             rows += 1;
             let (defined, is_full) = stacks.define(id, bytes, limit);
@@ -465,13 +421,14 @@ impl State {
     fn read_labels(&mut self, frame: Frame, content: &[u8]) {
         let limit = self.limits.table_bytes;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
-        if let Ok((_, (first_id, _))) = label_list::header(content) {
-            if self.blocks_were_lost && self.tables.labels.is_defined(first_id) {
-                damage.note(0, "label list block", Fault::StaleTable);
-                self.tables.labels.forget_ids();
-            }
+        if let Ok((_, (first_id, _))) = label_list::header(content)
+            && self.blocks_were_lost
+            && self.context.tables.labels.is_defined(first_id)
+        {
+            damage.note(0, "label list block", Fault::StaleTable);
+            self.context.tables.labels.forget_ids();
         }
-        let (labels, mut rows) = (&mut self.tables.labels, 0);
+        let (labels, mut rows) = (&mut self.context.tables.labels, 0);
         label_list::block(content, &mut damage, |id, bytes, at, damage| {
             rows += 1;
             let (defined, is_full) = labels.define(id, bytes, limit);
@@ -486,7 +443,7 @@ impl State {
     }
 
     fn read_threads(&mut self, frame: Frame, content: &[u8]) {
-        let (tables, losses, limit) = (&mut self.tables, &mut self.losses, self.limits.table_rows);
+        let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         thread::block(content, &mut damage, |at, thread, damage| {
@@ -497,7 +454,7 @@ impl State {
                 damage.note(at, "thread row", Fault::Redefined(index));
             }
             losses.define_thread(index, is_alive, limit);
-            if tables.threads.define(index, thread, limit) {
+            if Arc::make_mut(&mut tables.threads).define(index, thread, limit) {
                 damage.note(at, "thread row", Fault::TableLimit);
             }
         });
@@ -505,13 +462,14 @@ impl State {
     }
 
     fn read_removals(&mut self, frame: Frame, content: &[u8]) {
-        let (tables, losses, limit) = (&mut self.tables, &mut self.losses, self.limits.table_rows);
+        let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         sequence_point::removals(content, &mut damage, |index, number, at, damage| {
             rows += 1;
             // Removal takes effect for what comes after; events that wait keep their thread.
-            if tables.threads.remove(index) {
+            if tables.threads.get(index).is_some() {
+                Arc::make_mut(&mut tables.threads).remove(index);
                 losses.remove_thread(index, number, limit);
             } else {
                 damage.note(at, "thread removal", Fault::UndefinedThread(index));
@@ -522,7 +480,7 @@ impl State {
 
     /// In the order of format.md 9.4. What waited was delivered before this is called.
     fn read_sequence_point(&mut self, frame: Frame, content: &[u8], is_v6: bool) {
-        let (tables, losses, limit) = (&mut self.tables, &mut self.losses, self.limits.table_rows);
+        let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         let point = if is_v6 {
@@ -552,13 +510,6 @@ impl State {
     }
 }
 
-impl Session {
-    /// Stands in before a stream's Trace was read, when there are no events yet.
-    const fn unknown() -> Session {
-        Session { trace: Trace::UNKNOWN, clock: Clock::UNKNOWN }
-    }
-}
-
 /// Defines a metadata id (format.md 9.2).
 fn define(
     tables: &mut Tables,
@@ -577,7 +528,8 @@ fn define(
         Some(_) => damage.note(at, "metadata id", Fault::Redefined(id)),
         None => {}
     }
-    if tables.metadata.define(id, metadata, limit) {
+    metadata.serial = Serial::next();
+    if Arc::make_mut(&mut tables.metadata).define(id, metadata, limit) {
         damage.note(at, "metadata id", Fault::TableLimit);
     }
 }

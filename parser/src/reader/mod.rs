@@ -8,11 +8,17 @@
 //! [`TimeOrdered`](crate::TimeOrdered) keep marks of events and lend them later.
 
 mod apply;
+mod context;
 pub(crate) mod cursor;
+mod item;
 mod phase;
+mod run;
+mod scope;
 
+use crate::blob::BlobHeader;
 use crate::block::Block;
 use crate::block::BlockKind;
+use crate::block::metadata::Metadata;
 use crate::block::trace::Trace;
 use crate::damage::Damage;
 use crate::error::Error;
@@ -23,8 +29,13 @@ use crate::loss::Losses;
 use crate::order::TimeOrdered;
 use crate::source::{Buffered, Source, Whole};
 use crate::statistics::Statistics;
-pub(crate) use apply::{Resolved, State};
-use phase::Phase;
+pub(crate) use apply::State;
+pub(crate) use context::{Context, Resolved};
+pub use item::Item;
+use phase::{Phase, body_of};
+pub(crate) use run::{RunEnd, Take};
+pub(crate) use scope::PlannedBlock;
+use scope::Scope;
 use std::io::Read;
 
 /// What one step of the reader did.
@@ -34,10 +45,29 @@ pub(crate) enum Step {
     Event,
     /// A block was read; the tables know its content.
     Block(Frame),
-    /// A sequence point comes next: what waits must be delivered before the next step.
+    /// A block was passed over unread.
+    Skipped(Frame),
+    /// Bytes went by that belong to no block.
+    Passed,
+    /// A sequence point or the end comes next: what waits must be delivered before the next step.
     Barrier,
     /// There is nothing more.
     End,
+}
+
+/// Makes events of what a run gives.
+struct Each<'a, F> {
+    take: &'a mut F,
+    window: &'a [u8],
+    start: u64,
+}
+
+impl<F: FnMut(Event<'_>)> Take for Each<'_, F> {
+    #[inline(always)]
+    fn take(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
+        (self.take)(context.event(header, None, payload_at, self.window, self.start));
+        true
+    }
 }
 
 /// Reads events from a nettrace stream of any version.
@@ -68,6 +98,7 @@ pub struct Reader<S> {
     keep_from: Option<u64>,
     /// Whether the caller wants blocks, those of events too.
     gives_blocks: bool,
+    scope: Scope,
 }
 
 impl<'d> Reader<Whole<&'d [u8]>> {
@@ -99,7 +130,27 @@ impl<S: Source> Reader<S> {
             position: 0,
             keep_from: None,
             gives_blocks: false,
+            scope: Scope::All,
         }
+    }
+
+    /// A reader that finds event blocks and reads everything else.
+    pub(crate) fn index(source: S, limits: Limits) -> Self {
+        let mut reader = Reader::with_limits(source, limits);
+        reader.scope = Scope::Index;
+        reader.state.losses = Losses::deferred();
+        reader
+    }
+
+    /// A reader of the events in blocks that were found before.
+    pub(crate) fn planned(source: S, limits: Limits, context: Context, blocks: Vec<PlannedBlock>) -> Self {
+        let mut reader = Reader::with_limits(source, limits);
+        reader.state.context = context;
+        reader.state.losses = Losses::deferred();
+        reader.state.must_cover = true;
+        reader.scope = Scope::Planned { blocks, next: 0 };
+        reader.phase = Phase::Planned;
+        reader
     }
 
     /// What the session was. Reads the stream's header if that has not happened yet.
@@ -128,8 +179,44 @@ impl<S: Source> Reader<S> {
         loop {
             match self.step()? {
                 Step::Event => return Ok(Some(self.state.event(self.source.bytes(), self.source.start()))),
-                Step::Block(_) | Step::Barrier => {}
+                Step::Block(_) | Step::Skipped(_) | Step::Passed | Step::Barrier => {}
                 Step::End => return Ok(None),
+            }
+        }
+    }
+
+    /// Gives all events that are left to `take`, in file order. The fastest way through a stream:
+    /// a block is walked without coming back here between its events.
+    ///
+    /// # Errors
+    /// As [`Reader::next_event`]; after [`WouldBlock`](std::io::ErrorKind::WouldBlock) the same call
+    /// goes on.
+    ///
+    /// ```
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+    /// let mut payload_bytes = 0;
+    /// reader.for_each(|event| payload_bytes += event.payload().len())?;
+    /// assert_eq!(payload_bytes, 36);
+    /// # Ok::<(), nettrace_parser::Error>(())
+    /// ```
+    #[inline]
+    pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        loop {
+            match self.step()? {
+                Step::Event => take(self.state.event(self.source.bytes(), self.source.start())),
+                Step::Block(_) | Step::Skipped(_) | Step::Passed | Step::Barrier => {}
+                Step::End => return Ok(()),
+            }
+            loop {
+                let (window, start) = (self.source.bytes(), self.source.start());
+                let mut each = Each { take: &mut take, window, start };
+                if self.state.run(window, start, &mut each) == RunEnd::Between {
+                    break;
+                }
+                if self.state.accept(window, start) {
+                    take(self.state.event(window, start));
+                }
             }
         }
     }
@@ -145,23 +232,24 @@ impl<S: Source> Reader<S> {
         self.gives_blocks = true;
         let frame = self.next_frame();
         self.gives_blocks = false;
-        Ok(frame?.map(|frame| self.block(frame)))
+        Ok(frame?.map(|(frame, is_read)| self.block(frame, is_read)))
     }
 
-    fn next_frame(&mut self) -> Result<Option<Frame>, Error> {
+    /// The next block, and whether it was read.
+    fn next_frame(&mut self) -> Result<Option<(Frame, bool)>, Error> {
         loop {
             match self.step()? {
-                Step::Block(frame) => return Ok(Some(frame)),
-                Step::Event | Step::Barrier => {}
+                Step::Block(frame) => return Ok(Some((frame, true))),
+                Step::Skipped(frame) => return Ok(Some((frame, false))),
+                Step::Event | Step::Passed | Step::Barrier => {}
                 Step::End => return Ok(None),
             }
         }
     }
 
-    fn block(&self, frame: Frame) -> Block<'_> {
-        let window = self.window_from(frame.body.start);
-        let length = usize::try_from(frame.body.len).unwrap_or(usize::MAX).min(window.len());
-        let content = window.get(..length).unwrap_or_default();
+    fn block(&self, frame: Frame, is_read: bool) -> Block<'_> {
+        // What is passed over is not held.
+        let content = if is_read { body_of(&self.source, &frame) } else { &[] };
         Block { kind: frame.kind, start: frame.start, body: frame.body, content }
     }
 
@@ -190,6 +278,21 @@ impl<S: Source> Reader<S> {
         self.state.end_offset
     }
 
+    /// The event types that are defined at this point of the stream, in the order of their
+    /// definition; also those without events.
+    ///
+    /// ```
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+    /// while reader.next_event()?.is_some() {}
+    /// let names: Vec<&str> = reader.event_types().map(|metadata| &*metadata.name).collect();
+    /// assert_eq!(names, ["Hi", "Go"]);
+    /// # Ok::<(), nettrace_parser::Error>(())
+    /// ```
+    pub fn event_types(&self) -> impl Iterator<Item = &Metadata> {
+        self.state.context.tables.metadata.live()
+    }
+
     /// Events that the stream's numbers prove to be missing; nothing is known for version 3.
     pub fn losses(&self) -> &Losses {
         &self.state.losses
@@ -215,12 +318,32 @@ impl<S: Source> Reader<S> {
         BlockKind::ALL
     }
 
+    /// Stream position up to which bytes went by, also within a stretch that is passed over.
+    pub(crate) fn reached(&self) -> u64 {
+        self.phase.reached().unwrap_or(self.position).max(self.position)
+    }
+
+    pub(crate) fn into_state(self) -> State {
+        self.state
+    }
+
     pub(crate) fn state(&self) -> &State {
         &self.state
     }
 
     pub(crate) fn state_mut(&mut self) -> &mut State {
         &mut self.state
+    }
+
+    /// Gives the events ahead to `take`; see [`State::run`].
+    #[inline(always)]
+    pub(crate) fn run(&mut self, take: &mut impl Take) -> RunEnd {
+        self.state.run(self.source.bytes(), self.source.start(), take)
+    }
+
+    /// Whether the blob that a run stopped on is an event.
+    pub(crate) fn accept(&mut self) -> bool {
+        self.state.accept(self.source.bytes(), self.source.start())
     }
 
     pub(crate) fn keep_from(&mut self, position: Option<u64>) {

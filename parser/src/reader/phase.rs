@@ -1,5 +1,6 @@
 //! What comes next in the stream: header, blocks, the way back after damage, the end.
 
+use super::scope::Scope;
 use super::{Reader, Step};
 use crate::block::BlockKind;
 use crate::damage::Class;
@@ -23,12 +24,14 @@ pub(super) enum Phase {
     SequencePoint(Frame),
     /// Checks what follows a block's content.
     AfterContent(Frame),
-    /// Passes over content that is not read; what is lost with it is told when its end is known.
+    /// Passes over content that is not read; with a fault, it is lost.
     Skip { frame: Frame, at: u64, lost: Option<(&'static str, Fault)> },
     /// Searches for the next object.
     Search(Search),
     /// Counts bytes behind the end mark.
     Tail { from: u64, at: u64 },
+    /// Opens the next block that was found before.
+    Planned,
     /// Nothing more.
     End,
     /// The stream's beginning could not be read.
@@ -36,6 +39,16 @@ pub(super) enum Phase {
 }
 
 impl Phase {
+    /// How far a stretch was passed over, in the middle of it.
+    pub(super) fn reached(&self) -> Option<u64> {
+        match *self {
+            Phase::Skip { at, .. } | Phase::Tail { at, .. } => Some(at),
+            Phase::Search(search) => Some(search.at),
+            Phase::AfterContent(frame) => Some(frame.body_end()),
+            _ => None,
+        }
+    }
+
     /// The error that ended the reading before it began.
     pub(super) fn again(&self) -> Error {
         match *self {
@@ -52,13 +65,42 @@ pub(super) struct Search {
     offset: u64,
     context: &'static str,
     fault: Fault,
-    block: Option<Frame>,
+    origin: Origin,
     /// Bytes before this were searched.
     at: u64,
-    /// First byte that is lost.
+    /// First byte that is lost, unless it was told to be lost before.
     lost_from: u64,
-    /// The content searched is that of a block above the limit, and ends here.
-    skipping: Option<u64>,
+}
+
+/// Why the next object is searched for.
+#[derive(Debug, Clone, Copy)]
+enum Origin {
+    /// No object begins where one should.
+    Between,
+    /// A block's content is not followed by what ends an object.
+    ObjectEnd(Frame),
+    /// The input ends in a block that is broken: its size may be what is wrong.
+    Cut(Frame),
+    /// A block is above the limit, which is more likely damage than a block.
+    Limit(Frame),
+}
+
+impl Search {
+    /// What the search was, when it has ended.
+    fn step(&self) -> Step {
+        match self.origin {
+            Origin::Limit(frame) => Step::Skipped(frame),
+            _ => Step::Passed,
+        }
+    }
+
+    /// Where the search ends although nothing was found.
+    fn end(&self) -> Option<u64> {
+        match self.origin {
+            Origin::Limit(frame) => Some(frame.body_end()),
+            _ => None,
+        }
+    }
 }
 
 /// How far ahead bytes are asked for where no size tells how many there are.
@@ -88,9 +130,10 @@ impl<S: Source> Reader<S> {
                 }
                 Phase::SequencePoint(frame) => return Ok(self.sequence_point(frame)),
                 Phase::AfterContent(frame) => self.after_content(frame)?,
-                Phase::Skip { frame, at, lost } => self.skip(frame, at, lost)?,
-                Phase::Search(search) => self.search(search)?,
-                Phase::Tail { from, at } => self.tail(from, at)?,
+                Phase::Skip { frame, at, lost } => return self.skip(frame, at, lost),
+                Phase::Search(search) => return self.search(search),
+                Phase::Tail { from, at } => return self.tail(from, at),
+                Phase::Planned => self.planned_block()?,
                 Phase::End => return Ok(Step::End),
                 Phase::Failed { .. } => return Err(self.phase.again()),
             }
@@ -111,14 +154,8 @@ impl<S: Source> Reader<S> {
             Detected::Objects { with_magic, header } => self.first_object(with_magic, header)?,
             Detected::Need(bytes) => {
                 if !self.source.fill(bytes as u64)? {
-                    // What came last may be wrong, and then it is not the end that is.
-                    match detect(self.source.bytes()) {
-                        Detected::Broken { at, fault } => self.fail(at, "stream header", fault),
-                        _ => {
-                            let end = self.source.bytes().len() as u64;
-                            self.fail(end, "stream header", Fault::HeaderTruncated);
-                        }
-                    }
+                    let end = self.source.bytes().len() as u64;
+                    self.fail(end, "stream header", Fault::HeaderTruncated);
                 }
             }
             Detected::Broken { at, fault } => {
@@ -220,14 +257,20 @@ impl<S: Source> Reader<S> {
                     self.end_in_header(start);
                 }
             }
-            Framed::End(bytes) => self.end_mark(start + bytes)?,
+            Framed::End(bytes) => {
+                self.end_mark(start + bytes)?;
+                return Ok(Some(Step::Barrier));
+            }
+            // Cut in the padding before the content.
+            Framed::Block(frame) | Framed::Refused(frame, _) if !self.source.fill(frame.body.start)? => {
+                self.end_in_header(start);
+            }
             Framed::Block(frame) => return self.block_content(frame),
             Framed::Refused(frame, fault) => {
-                let lost = Some(("object type", fault));
-                self.phase = Phase::Skip { frame, at: frame.body.start, lost };
+                self.phase = Phase::Skip { frame, at: frame.body.start, lost: Some(("object type", fault)) };
             }
             Framed::Broken { at, fault, context } => {
-                self.lose_framing(start + at as u64, context, fault, None, start, start + 1);
+                self.lose_framing(start + at as u64, context, fault, Origin::Between, start, start + 1);
             }
         }
         Ok(None)
@@ -248,41 +291,26 @@ impl<S: Source> Reader<S> {
         match frame.kind {
             BlockKind::Trace => {
                 self.state.damage.in_block(frame).note(0, "block", Fault::SecondTrace);
-                self.state.count_block(&frame);
                 self.phase = Phase::Skip { frame, at: frame.body.start, lost: None };
             }
             BlockKind::Unknown(kind) if !has_objects => {
                 self.state.damage.in_block(frame).note(0, "block", Fault::UnknownBlock(kind));
-                self.state.count_block(&frame);
                 self.phase = Phase::Skip { frame, at: frame.body.start, lost: None };
             }
-            BlockKind::Unknown(_) => self.unknown_object(frame)?,
+            BlockKind::Unknown(_) => return self.unknown_object(frame),
             _ if frame.body.len > self.state.limits.block_bytes => {
                 let fault = Fault::BlockLimit(u64::from(frame.body.len));
-                self.state.count_block(&frame);
+                let at = frame.body.start;
                 if has_objects {
                     // Such a size is more likely damage than a block, so what it covers is searched.
-                    self.begin_search(Search {
-                        offset: frame.body.start,
-                        context: "block size",
-                        fault,
-                        block: Some(frame),
-                        at: frame.body.start,
-                        lost_from: frame.body.start,
-                        skipping: Some(frame.body_end()),
-                    });
+                    let (context, origin) = ("block size", Origin::Limit(frame));
+                    self.begin_search(Search { offset: at, context, fault, origin, at, lost_from: at });
                 } else {
-                    let lost = Some(("block size", fault));
-                    self.phase = Phase::Skip { frame, at: frame.body.start, lost };
+                    self.phase = Phase::Skip { frame, at, lost: Some(("block size", fault)) };
                 }
             }
             _ => {
                 let is_whole = self.source.fill(frame.body_end())?;
-                if self.source_end() < frame.body.start {
-                    // Cut in the padding before the content.
-                    self.end_in_header(frame.start);
-                    return Ok(None);
-                }
                 let present = self.window_from(frame.body.start).len() as u64;
                 self.state.open_block(frame, is_whole, present);
                 return Ok(self.read_block(frame));
@@ -294,6 +322,10 @@ impl<S: Source> Reader<S> {
     /// Reads a block whose content is in the window, as far as it is there.
     fn read_block(&mut self, frame: Frame) -> Option<Step> {
         match frame.kind {
+            BlockKind::Event if matches!(self.scope, Scope::Index) => {
+                self.end_content(frame);
+                Some(Step::Block(frame))
+            }
             BlockKind::Event => {
                 let content = body_of(&self.source, &frame);
                 self.state.open_events(frame, content);
@@ -331,8 +363,36 @@ impl<S: Source> Reader<S> {
         false
     }
 
+    /// Opens the next block of a plan.
+    fn planned_block(&mut self) -> Result<(), Error> {
+        let Scope::Planned { blocks, next } = &self.scope else {
+            self.phase = Phase::End;
+            return Ok(());
+        };
+        let (place, Some(block)) = (*next, blocks.get(*next).copied()) else {
+            self.phase = Phase::End;
+            return Ok(());
+        };
+        let start = block.frame.body.start;
+        self.source.release(self.keep_from.map_or(start, |keep| keep.min(start)));
+        // It was there when it was found; a file that shrank since gives what is left.
+        self.source.fill(block.frame.body_end())?;
+        if let Scope::Planned { next, .. } = &mut self.scope {
+            *next = place + 1;
+        }
+        self.state.context.tables.covered = block.covered;
+        let content = body_of(&self.source, &block.frame);
+        self.state.open_events(block.frame, content);
+        self.phase = Phase::Rows;
+        Ok(())
+    }
+
     /// All that could be read of a block was read.
     fn end_content(&mut self, frame: Frame) {
+        if matches!(self.scope, Scope::Planned { .. }) {
+            self.phase = Phase::Planned;
+            return;
+        }
         if self.state.block_is_whole {
             self.phase = Phase::AfterContent(frame);
             return;
@@ -345,10 +405,9 @@ impl<S: Source> Reader<S> {
                 offset: at,
                 context: "block size",
                 fault: Fault::BlockSize(i32::try_from(frame.body.len).unwrap_or(i32::MAX)),
-                block: Some(frame),
+                origin: Origin::Cut(frame),
                 at: at + 1,
                 lost_from: at,
-                skipping: None,
             }),
             _ => self.end_incomplete(end),
         }
@@ -363,6 +422,7 @@ impl<S: Source> Reader<S> {
         }
         match fastserial::object_end(self.window_from(end)) {
             ObjectEnd::At(bytes) => {
+                self.state.statistics.add_bytes(frame.kind, bytes as u64);
                 self.position = end + bytes as u64;
                 self.phase = Phase::Frame;
             }
@@ -370,6 +430,7 @@ impl<S: Source> Reader<S> {
                 if !self.source.fill(end + bytes as u64)? {
                     // The content counts in full; only the end tag is missing.
                     let present = self.window_from(end).len() as u64;
+                    self.state.statistics.add_bytes(frame.kind, present);
                     self.end_incomplete(end + present);
                 }
             }
@@ -378,19 +439,19 @@ impl<S: Source> Reader<S> {
                 // If a row of the block was broken, its size may be, too: other objects may have
                 // been taken for its content.
                 let from = self.state.broken_at.unwrap_or(at);
-                self.lose_framing(at, "object end", fault, Some(frame), at, from);
+                self.lose_framing(at, "object end", fault, Origin::ObjectEnd(frame), end, from);
             }
         }
         Ok(())
     }
 
     /// An object of an unknown type is taken for a block if it ends like one.
-    fn unknown_object(&mut self, frame: Frame) -> Result<(), Error> {
-        let end = frame.body_end();
-        let unknown = (frame.start, "object type", Fault::UnknownLayout);
+    fn unknown_object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
+        let (start, end) = (frame.start, frame.body_end());
         if frame.body.len > self.state.limits.block_bytes {
-            self.lose_framing(unknown.0, unknown.1, unknown.2, None, frame.start, frame.start + 1);
-            return Ok(());
+            let fault = Fault::UnknownLayout;
+            self.lose_framing(start, "object type", fault, Origin::Between, start, start + 1);
+            return Ok(None);
         }
         let mut needed = 1;
         loop {
@@ -401,48 +462,42 @@ impl<S: Source> Reader<S> {
                 ObjectEnd::At(bytes) if is_there && behind.len() <= bytes => needed = bytes + 1,
                 ObjectEnd::At(bytes) if behind.get(bytes).is_none_or(|byte| fastserial::may_begin(*byte)) => {
                     self.state.damage.in_block(frame).note(0, "object type", Fault::UnknownObject);
-                    self.state.count_block(&frame);
+                    self.state.count_block(&frame, end);
+                    self.state.statistics.add_bytes(frame.kind, bytes as u64);
                     self.position = end + bytes as u64;
                     self.phase = Phase::Frame;
-                    return Ok(());
+                    return Ok(Some(Step::Skipped(frame)));
                 }
                 _ => {
-                    self.lose_framing(unknown.0, unknown.1, unknown.2, None, frame.start, frame.start + 1);
-                    return Ok(());
+                    let fault = Fault::UnknownLayout;
+                    self.lose_framing(start, "object type", fault, Origin::Between, start, start + 1);
+                    return Ok(None);
                 }
             }
         }
     }
 
-    /// Passes over content without holding it.
-    fn skip(&mut self, frame: Frame, mut at: u64, lost: Option<(&'static str, Fault)>) -> Result<(), Error> {
-        let end = frame.body_end();
-        while at < end {
-            self.source.release(self.keep_from.map_or(at, |keep| keep.min(at)));
-            let to = (at + STRIDE).min(end);
-            if !self.source.fill(to)? {
-                let end = self.source_end();
-                if end < frame.body.start {
-                    self.end_in_header(frame.start);
-                } else {
-                    self.report_skipped(frame, end, lost);
-                    self.end_incomplete(end);
-                }
-                return Ok(());
-            }
-            at = to;
-            self.phase = Phase::Skip { frame, at, lost };
+    /// Passes over content without holding it, a stride at a time.
+    fn skip(&mut self, frame: Frame, at: u64, lost: Option<(&'static str, Fault)>) -> Result<Step, Error> {
+        self.source.release(self.keep_from.map_or(at, |keep| keep.min(at)));
+        let (end, to) = (frame.body_end(), (at + STRIDE).min(frame.body_end()));
+        let is_there = self.source.fill(to)?;
+        let to = if is_there { to } else { at + self.window_from(at).len() as u64 };
+        if is_there && to < end {
+            self.phase = Phase::Skip { frame, at: to, lost };
+            return Ok(Step::Passed);
         }
-        self.report_skipped(frame, end, lost);
-        self.phase = Phase::AfterContent(frame);
-        Ok(())
-    }
-
-    fn report_skipped(&mut self, frame: Frame, end: u64, lost: Option<(&'static str, Fault)>) {
+        self.state.count_block(&frame, to);
         if let Some((context, fault)) = lost {
-            let bytes = usize::try_from(end.saturating_sub(frame.body.start)).unwrap_or(usize::MAX);
+            let bytes = usize::try_from(to - frame.body.start).unwrap_or(usize::MAX);
             self.state.damage.in_block(frame).block_lost(0, bytes, context, fault);
         }
+        if is_there {
+            self.phase = Phase::AfterContent(frame);
+        } else {
+            self.end_incomplete(to);
+        }
+        Ok(Step::Skipped(frame))
     }
 
     fn lose_framing(
@@ -450,7 +505,7 @@ impl<S: Source> Reader<S> {
         offset: u64,
         context: &'static str,
         fault: Fault,
-        block: Option<Frame>,
+        origin: Origin,
         lost_from: u64,
         search_from: u64,
     ) {
@@ -460,15 +515,7 @@ impl<S: Source> Reader<S> {
             self.end_incomplete(offset);
             return;
         }
-        self.begin_search(Search {
-            offset,
-            context,
-            fault,
-            block,
-            at: search_from,
-            lost_from,
-            skipping: None,
-        });
+        self.begin_search(Search { offset, context, fault, origin, at: search_from, lost_from });
     }
 
     fn begin_search(&mut self, search: Search) {
@@ -477,68 +524,75 @@ impl<S: Source> Reader<S> {
     }
 
     /// Searches for an object header, a stride at a time, in memory bounded by the stride.
-    fn search(&mut self, mut search: Search) -> Result<(), Error> {
-        loop {
-            self.source.release(self.keep_from.map_or(search.at, |keep| keep.min(search.at)));
-            let stride = search.at + STRIDE;
-            let wanted = search.skipping.map_or(stride, |end| stride.min(end));
-            let is_more = self.source.fill(wanted + fastserial::FOUND_HEADER as u64)?;
-            let window = self.window_from(search.at);
-            let ahead = usize::try_from(wanted - search.at).unwrap_or(usize::MAX);
-            let searched = window.get(..ahead.saturating_add(fastserial::FOUND_HEADER)).unwrap_or(window);
-            // What begins behind a block above the limit is the next object, and not lost with it.
-            let is_lost = |found: &usize| search.skipping.is_none() || *found < ahead;
-            if let Some(found) = fastserial::find(searched).filter(is_lost) {
-                let position = search.at + found as u64;
-                self.report_search(&search, position);
-                self.position = position;
-                self.phase = Phase::Frame;
-                return Ok(());
-            }
-            if let Some(end) = search.skipping.filter(|end| wanted >= *end) {
-                // An ordinary block after all, only too large.
-                self.report_search(&search, end);
-                if let Some(frame) = search.block {
-                    self.phase = Phase::AfterContent(frame);
-                }
-                return Ok(());
-            }
-            if !is_more {
-                let end = self.source_end();
-                // A block that the input's end cut is told as such, not as lost framing.
-                if self.state.block_is_whole || search.block.is_none() {
-                    self.report_search(&search, end);
-                }
-                self.end_incomplete(end);
-                return Ok(());
-            }
-            search.at = wanted;
-            self.phase = Phase::Search(search);
+    fn search(&mut self, mut search: Search) -> Result<Step, Error> {
+        self.source.release(self.keep_from.map_or(search.at, |keep| keep.min(search.at)));
+        let stride = search.at + STRIDE;
+        let wanted = search.end().map_or(stride, |end| stride.min(end));
+        let is_more = self.source.fill(wanted + fastserial::FOUND_HEADER as u64)?;
+        let window = self.window_from(search.at);
+        let ahead = usize::try_from(wanted - search.at).unwrap_or(usize::MAX);
+        let searched = window.get(..ahead.saturating_add(fastserial::FOUND_HEADER)).unwrap_or(window);
+        // What begins behind a block above the limit is the next object, and not lost with it.
+        let is_lost = |found: &usize| search.end().is_none() || *found < ahead;
+        if let Some(found) = fastserial::find(searched).filter(is_lost) {
+            let position = search.at + found as u64;
+            self.report_search(&search, position, true);
+            self.position = position;
+            self.phase = Phase::Frame;
+            return Ok(search.step());
         }
+        let present = search.at + window.len() as u64;
+        if search.end().is_some_and(|end| wanted >= end && present >= end) {
+            // An ordinary block after all, only too large.
+            self.report_search(&search, wanted, false);
+            if let Origin::Limit(frame) = search.origin {
+                self.phase = Phase::AfterContent(frame);
+            }
+            return Ok(search.step());
+        }
+        if !is_more {
+            self.report_search(&search, present, false);
+            self.end_incomplete(present);
+            return Ok(search.step());
+        }
+        search.at = wanted;
+        self.phase = Phase::Search(search);
+        Ok(Step::Passed)
     }
 
-    /// Reports what was wrong and how much was passed over because of it.
-    fn report_search(&mut self, search: &Search, to: u64) {
+    /// Reports what was wrong and how much was passed over because of it. `is_found`: an object
+    /// begins at `to`, and reading goes on there.
+    fn report_search(&mut self, search: &Search, to: u64, is_found: bool) {
+        let (offset, context, fault) = (search.offset, search.context, search.fault);
         let lost = to.saturating_sub(search.lost_from);
-        match (search.block, search.skipping) {
-            (Some(frame), Some(_)) => {
-                let lost = usize::try_from(lost).unwrap_or(usize::MAX);
-                self.state.damage.in_block(frame).block_lost(0, lost, search.context, search.fault);
+        match search.origin {
+            Origin::Between => {
+                let (class, from) = (Class::FramingLost, search.lost_from);
+                self.state.damage.add_between(class, offset, from, lost, context, fault);
             }
-            (Some(frame), None) => {
-                let at =
-                    usize::try_from(search.offset.saturating_sub(frame.body.start)).unwrap_or(usize::MAX);
-                let lost = usize::try_from(lost).unwrap_or(usize::MAX);
-                let mut damage = self.state.damage.in_block(frame);
-                damage.add(Class::FramingLost, at, lost, search.context, search.fault);
+            Origin::ObjectEnd(frame) => {
+                if is_found && to < search.lost_from {
+                    // The other object lies in what was taken for the rest of the block's content.
+                    self.state.damage.shorten_last_loss(to);
+                    self.state.statistics.take_bytes(frame.kind, search.lost_from - to);
+                }
+                let from = search.lost_from;
+                self.state.damage.add_framing_lost(frame, offset, from, lost, context, fault);
             }
-            (None, _) => self.state.damage.add_outside(
-                Class::FramingLost,
-                search.offset,
-                lost,
-                search.context,
-                search.fault,
-            ),
+            // A block that the input's end cuts was told as such, and is not lost framing.
+            Origin::Cut(_) if !is_found => {}
+            Origin::Cut(frame) => {
+                let end = self.source.start() + self.source.bytes().len() as u64;
+                self.state.damage.retract_last_loss();
+                self.state.statistics.take_bytes(frame.kind, end.min(frame.body_end()).saturating_sub(to));
+                let from = search.lost_from;
+                self.state.damage.add_framing_lost(frame, offset, from, lost, context, fault);
+            }
+            Origin::Limit(frame) => {
+                self.state.count_block(&frame, to);
+                let lost = usize::try_from(lost).unwrap_or(usize::MAX);
+                self.state.damage.in_block(frame).block_lost(0, lost, context, fault);
+            }
         }
     }
 
@@ -564,27 +618,25 @@ impl<S: Source> Reader<S> {
     }
 
     /// Bytes behind the end mark do not belong to the stream; how many there are is noted.
-    fn tail(&mut self, from: u64, mut at: u64) -> Result<(), Error> {
-        loop {
-            self.source.release(self.keep_from.map_or(at, |keep| keep.min(at)));
-            let is_more = self.source.fill(at + STRIDE)?;
-            at += (self.window_from(at).len() as u64).min(if is_more { STRIDE } else { u64::MAX });
+    fn tail(&mut self, from: u64, at: u64) -> Result<Step, Error> {
+        self.source.release(self.keep_from.map_or(at, |keep| keep.min(at)));
+        let is_more = self.source.fill(at + STRIDE)?;
+        let at = at + (self.window_from(at).len() as u64).min(if is_more { STRIDE } else { u64::MAX });
+        if is_more {
             self.phase = Phase::Tail { from, at };
-            if !is_more {
-                break;
-            }
+            return Ok(Step::Passed);
         }
         if at > from {
             let fault = Fault::TrailingBytes(at - from);
             self.state.damage.add_outside(Class::Note, from, 0, "end of stream", fault);
         }
         self.phase = Phase::End;
-        Ok(())
+        Ok(Step::Passed)
     }
 }
 
 /// A block's content, as far as the window has it.
-fn body_of<'s, S: Source>(source: &'s S, frame: &Frame) -> &'s [u8] {
+pub(super) fn body_of<'s, S: Source>(source: &'s S, frame: &Frame) -> &'s [u8] {
     let index = usize::try_from(frame.body.start.saturating_sub(source.start())).unwrap_or(usize::MAX);
     let window = source.bytes().get(index..).unwrap_or_default();
     window.get(..frame.body.len as usize).unwrap_or(window)

@@ -9,11 +9,36 @@ const BRIDGE: u64 = 64;
 /// The array's end, in ids behind the first.
 const DENSE_LIMIT: u64 = 1 << 22;
 
-#[derive(Debug, Default)]
+/// A range of ids.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct IdRange {
+    first: u64,
+    count: u64,
+}
+
+impl IdRange {
+    #[inline(always)]
+    pub(crate) fn contains(self, id: u64) -> bool {
+        id.wrapping_sub(self.first) < self.count
+    }
+
+    /// The same with id 0 in it, if that leaves it one range.
+    pub(crate) fn with_zero(self) -> IdRange {
+        match (self.first, self.count) {
+            (_, 0) => IdRange { first: 0, count: 1 },
+            (1, count) => IdRange { first: 0, count: count + 1 },
+            _ => self,
+        }
+    }
+}
+
+#[derive(Debug, Default, Clone)]
 pub(super) struct IdTable {
     /// Id of `dense[0]`: the first id that was inserted.
     base: u64,
     dense: Vec<Slot>,
+    /// So many ids from `base` on are defined without a hole.
+    gapless: u64,
     sparse: HashMap<u64, Slot>,
     count: usize,
 }
@@ -30,6 +55,11 @@ impl IdTable {
     #[cold]
     fn get_sparse(&self, id: u64) -> Slot {
         if self.sparse.is_empty() { NO_SLOT } else { self.sparse.get(&id).copied().unwrap_or(NO_SLOT) }
+    }
+
+    /// The ids that are defined without a hole: the first, and how many.
+    pub(super) fn gapless(&self) -> IdRange {
+        IdRange { first: self.base, count: self.gapless }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -53,6 +83,9 @@ impl IdTable {
             if let Some(place) = self.dense.get_mut(index) {
                 *place = slot;
             }
+            if index as u64 == self.gapless {
+                self.gapless += 1;
+            }
             // An id that went to the map when it was far away must not be found there again.
             if !self.sparse.is_empty() {
                 self.sparse.remove(&id);
@@ -67,6 +100,7 @@ impl IdTable {
             return false;
         }
         self.count -= 1;
+        self.gapless = self.gapless.min(id.wrapping_sub(self.base));
         let index = usize::try_from(id.wrapping_sub(self.base)).ok();
         match index.and_then(|index| self.dense.get_mut(index)).filter(|slot| **slot != NO_SLOT) {
             Some(slot) => *slot = NO_SLOT,
@@ -80,6 +114,7 @@ impl IdTable {
     pub(super) fn clear(&mut self) {
         self.dense.clear();
         self.sparse.clear();
+        self.gapless = 0;
         self.count = 0;
     }
 
@@ -93,6 +128,7 @@ impl IdTable {
             *slot = NO_SLOT;
         }
         self.sparse.retain(|_, slot| keep(*slot));
+        self.gapless = self.dense.iter().take_while(|slot| **slot != NO_SLOT).count() as u64;
         self.count = self.slots().count();
     }
 
@@ -126,12 +162,15 @@ mod tests {
         for (slot, id) in ids.into_iter().enumerate() {
             assert_eq!(table.get(id), slot as Slot);
         }
+        let range = table.gapless();
+        assert!(range.contains(5) && range.contains(8) && !range.contains(9) && !range.contains(4));
         assert_eq!((table.get(9), table.len()), (NO_SLOT, ids.len()));
         table.insert(6, 60);
         assert_eq!((table.get(6), table.len()), (60, ids.len()));
         for id in ids {
             assert!(table.remove(id) && !table.remove(id));
             assert_eq!(table.get(id), NO_SLOT);
+            assert!(!table.gapless().contains(id));
         }
         assert_eq!(table.len(), 0);
     }

@@ -1,6 +1,6 @@
 //! Activities of DiagnosticSource.
 
-use super::KnownProvider;
+use super::{KnownProvider, text};
 use crate::event::Event;
 use crate::payload::{Array, Utf16};
 
@@ -36,26 +36,29 @@ impl<'r> Activity<'r> {
         if event.known_provider() != KnownProvider::DiagnosticSource {
             return None;
         }
-        let name = event.field("ActivityName").or_else(|| event.field("EventName"))?;
         let edge = match event.name() {
             name if name.ends_with("Start") => ActivityEdge::Start,
             name if name.ends_with("Stop") => ActivityEdge::Stop,
             _ => ActivityEdge::Instant,
         };
-        Some(Activity {
-            edge,
-            source: event.field("SourceName")?.as_utf16()?,
-            name: name.as_utf16()?,
-            arguments: event.field("Arguments").and_then(|value| value.as_array()),
-        })
+        let (mut source, mut name, mut arguments) = (None, None, None);
+        for field in event.fields() {
+            let Ok(value) = field.value else { continue };
+            match field.name() {
+                "SourceName" => source = value.as_utf16(),
+                "ActivityName" | "EventName" => name = value.as_utf16(),
+                "Arguments" => arguments = value.as_array(),
+                _ => {}
+            }
+        }
+        Some(Activity { edge, source: source?, name: name?, arguments })
     }
 
     /// Keys and values that go with it.
     pub fn arguments(&self) -> impl Iterator<Item = (Utf16<'r>, Utf16<'r>)> + use<'r> {
         self.arguments.into_iter().flat_map(|array| array.iter()).filter_map(|argument| {
-            let argument = argument.as_object()?;
-            let text = |name| argument.field(name).and_then(|value| value.as_utf16());
-            Some((text("Key")?, text("Value").unwrap_or_default()))
+            let mut fields = argument.as_object()?.fields();
+            Some((text(&mut fields, "Key")?, text(&mut fields, "Value").unwrap_or_default()))
         })
     }
 

@@ -1,7 +1,7 @@
 //! EventCounters.
 
 use crate::event::Event;
-use crate::payload::{Object, Utf16, Value};
+use crate::payload::{Utf16, Value};
 
 /// One value of an EventCounter: the event `EventCounters` of any provider, any id.
 #[derive(Debug, Clone, Copy)]
@@ -55,29 +55,69 @@ impl<'r> Counter<'r> {
             return None;
         }
         let payload = event.field("Payload")?.as_object()?;
-        let text = |name| payload.field(name).and_then(|value| value.as_utf16()).unwrap_or_default();
-        Some(Counter {
-            name: payload.field("Name")?.as_utf16()?,
-            display_name: text("DisplayName"),
-            display_units: text("DisplayUnits"),
-            value: counter_value(&payload)?,
-            interval_seconds: payload.field("IntervalSec").and_then(|value| value.as_f64()).unwrap_or(0.0),
-            series: text("Series"),
-            metadata: text("Metadata"),
-        })
+        let mut counter = Counter {
+            name: Utf16::default(),
+            display_name: Utf16::default(),
+            display_units: Utf16::default(),
+            value: CounterValue::Sum { increment: 0.0 },
+            interval_seconds: 0.0,
+            series: Utf16::default(),
+            metadata: Utf16::default(),
+        };
+        let (mut name, mut numbers) = (None, Numbers::default());
+        // One pass: runtimes order the fields differently.
+        for field in payload.fields() {
+            let Ok(value) = field.value else { continue };
+            match field.name() {
+                "Name" => name = value.as_utf16(),
+                "DisplayName" => counter.display_name = value.as_utf16().unwrap_or_default(),
+                "DisplayUnits" => counter.display_units = value.as_utf16().unwrap_or_default(),
+                "Series" => counter.series = value.as_utf16().unwrap_or_default(),
+                "Metadata" => counter.metadata = value.as_utf16().unwrap_or_default(),
+                "IntervalSec" => counter.interval_seconds = value.as_f64().unwrap_or(0.0),
+                other => numbers.keep(other, &value),
+            }
+        }
+        counter.name = name?;
+        counter.value = numbers.value()?;
+        Some(counter)
     }
 }
 
-fn counter_value(payload: &Object<'_>) -> Option<CounterValue> {
-    let number = |name| payload.field(name).and_then(|value| value.as_f64());
-    match number("Increment") {
-        Some(increment) => Some(CounterValue::Sum { increment }),
-        None => Some(CounterValue::Mean {
-            mean: number("Mean")?,
-            standard_deviation: number("StandardDeviation").unwrap_or(0.0),
-            count: payload.field("Count").as_ref().and_then(Value::as_i64).unwrap_or(0),
-            min: number("Min").unwrap_or(0.0),
-            max: number("Max").unwrap_or(0.0),
-        }),
+/// The numbers of both kinds, as far as they are there.
+#[derive(Debug, Default)]
+struct Numbers {
+    mean: Option<f64>,
+    standard_deviation: Option<f64>,
+    count: Option<i64>,
+    min: Option<f64>,
+    max: Option<f64>,
+    increment: Option<f64>,
+}
+
+impl Numbers {
+    fn keep(&mut self, name: &str, value: &Value<'_>) {
+        match name {
+            "Mean" => self.mean = value.as_f64(),
+            "StandardDeviation" => self.standard_deviation = value.as_f64(),
+            "Count" => self.count = value.as_i64(),
+            "Min" => self.min = value.as_f64(),
+            "Max" => self.max = value.as_f64(),
+            "Increment" => self.increment = value.as_f64(),
+            _ => {}
+        }
+    }
+
+    fn value(&self) -> Option<CounterValue> {
+        if let Some(increment) = self.increment {
+            return Some(CounterValue::Sum { increment });
+        }
+        Some(CounterValue::Mean {
+            mean: self.mean?,
+            standard_deviation: self.standard_deviation.unwrap_or(0.0),
+            count: self.count.unwrap_or(0),
+            min: self.min.unwrap_or(0.0),
+            max: self.max.unwrap_or(0.0),
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! Messages of ILogger.
 
-use super::{KnownProvider, number32};
+use super::KnownProvider;
 use crate::event::Event;
 use crate::payload::Utf16;
 
@@ -12,8 +12,10 @@ pub struct LogMessage<'r> {
     pub level: u32,
     /// The logger's category.
     pub logger: Utf16<'r>,
-    /// The message's event name or id, possibly empty.
-    pub event: Utf16<'r>,
+    /// The message's event id, a number as text.
+    pub event_id: Utf16<'r>,
+    /// The message's event name, mostly empty.
+    pub event_name: Utf16<'r>,
     /// The text. Of `MessageJson` the formatted text where the writer adds it, else empty.
     pub message: Utf16<'r>,
     /// `MessageJson`: the arguments as JSON.
@@ -30,15 +32,31 @@ impl<'r> LogMessage<'r> {
         {
             return None;
         }
-        let level = number32(&mut event.fields(), "Level")?;
-        let text = |name| event.field(name).and_then(|value| value.as_utf16());
-        Some(LogMessage {
-            level,
-            logger: text("LoggerName")?,
-            event: text("EventName").or_else(|| text("EventId")).unwrap_or_default(),
-            message: text("FormattedMessage").unwrap_or_default(),
-            arguments_json: text("ArgumentsJson"),
-            exception_json: text("ExceptionJson"),
-        })
+        let (mut level, mut logger) = (None, None);
+        let mut message = LogMessage {
+            level: 0,
+            logger: Utf16::default(),
+            event_id: Utf16::default(),
+            event_name: Utf16::default(),
+            message: Utf16::default(),
+            arguments_json: None,
+            exception_json: None,
+        };
+        for field in event.fields() {
+            let Ok(value) = field.value else { continue };
+            match field.name() {
+                "Level" => level = value.as_u64(),
+                "LoggerName" => logger = value.as_utf16(),
+                "EventId" => message.event_id = value.as_utf16().unwrap_or_default(),
+                "EventName" => message.event_name = value.as_utf16().unwrap_or_default(),
+                "FormattedMessage" => message.message = value.as_utf16().unwrap_or_default(),
+                "ArgumentsJson" => message.arguments_json = value.as_utf16(),
+                "ExceptionJson" => message.exception_json = value.as_utf16(),
+                _ => {}
+            }
+        }
+        message.level = u32::try_from(level?).ok()?;
+        message.logger = logger?;
+        Some(message)
     }
 }

@@ -6,7 +6,8 @@ use crate::payload::Utf16;
 
 /// A value of an instrument: `System.Diagnostics.Metrics` `CounterRateValuePublished`,
 /// `GaugeValuePublished`, `HistogramValuePublished` and `UpDownCounterRateValuePublished`, any
-/// version. Numbers are texts in the invariant culture; an empty one means that the series ended.
+/// version. Rates, values and quantiles are texts in the invariant culture; an empty one means that there
+/// is nothing to tell yet, or that the series ended.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Metric<'r> {
@@ -16,6 +17,8 @@ pub struct Metric<'r> {
     pub session_id: Utf16<'r>,
     /// The meter.
     pub meter: Utf16<'r>,
+    /// The meter's version, possibly empty.
+    pub meter_version: Utf16<'r>,
     /// The instrument.
     pub instrument: Utf16<'r>,
     /// Its unit.
@@ -31,7 +34,9 @@ pub struct Metric<'r> {
     /// Number of values in the interval; histograms.
     pub count: Option<i64>,
     /// Sum of the values in the interval; histograms from version 1 on.
-    pub sum: Option<Utf16<'r>>,
+    pub sum: Option<f64>,
+    /// Number of the instrument in the process, from version 2 on.
+    pub instrument_id: Option<i64>,
 }
 
 /// Kinds of instruments.
@@ -61,19 +66,43 @@ impl<'r> Metric<'r> {
             "HistogramValuePublished" => MetricKind::Histogram,
             _ => return None,
         };
-        let text = |name| event.field(name).and_then(|value| value.as_utf16());
-        Some(Metric {
+        let (mut session_id, mut meter, mut instrument) = (None, None, None);
+        let mut metric = Metric {
             kind,
-            session_id: text("sessionId")?,
-            meter: text("meterName")?,
-            instrument: text("instrumentName")?,
-            unit: text("unit").unwrap_or_default(),
-            tags: text("tags").unwrap_or_default(),
-            rate: text("rate"),
-            value: text("value").or_else(|| text("lastValue")),
-            quantiles: text("quantiles"),
-            count: event.field("count").and_then(|value| value.as_i64()),
-            sum: text("sum"),
-        })
+            session_id: Utf16::default(),
+            meter: Utf16::default(),
+            meter_version: Utf16::default(),
+            instrument: Utf16::default(),
+            unit: Utf16::default(),
+            tags: Utf16::default(),
+            rate: None,
+            value: None,
+            quantiles: None,
+            count: None,
+            sum: None,
+            instrument_id: None,
+        };
+        for field in event.fields() {
+            let Ok(value) = field.value else { continue };
+            match field.name() {
+                "sessionId" => session_id = value.as_utf16(),
+                "meterName" => meter = value.as_utf16(),
+                "meterVersion" => metric.meter_version = value.as_utf16().unwrap_or_default(),
+                "instrumentName" => instrument = value.as_utf16(),
+                "unit" => metric.unit = value.as_utf16().unwrap_or_default(),
+                "tags" => metric.tags = value.as_utf16().unwrap_or_default(),
+                "rate" => metric.rate = value.as_utf16(),
+                "value" | "lastValue" => metric.value = value.as_utf16(),
+                "quantiles" => metric.quantiles = value.as_utf16(),
+                "count" => metric.count = value.as_i64(),
+                "sum" => metric.sum = value.as_f64(),
+                "instrumentId" => metric.instrument_id = value.as_i64(),
+                _ => {}
+            }
+        }
+        metric.session_id = session_id?;
+        metric.meter = meter?;
+        metric.instrument = instrument?;
+        Some(metric)
     }
 }

@@ -23,8 +23,11 @@ const FILES: &[(&str, &str)] = &[
     ("Microsoft-DotNETCore-EventPipe", "event_pipe"),
 ];
 
+/// Whether an id belongs to a part.
+type TakesId = fn(u64) -> bool;
+
 /// Parts of the runtime provider's table by what its ids are about.
-const RUNTIME_PARTS: &[(&str, fn(u64) -> bool)] = &[
+const RUNTIME_PARTS: &[(&str, TakesId)] = &[
     ("runtime_gc", |id| id < 40 || (200..=209).contains(&id)),
     ("runtime_threads", |id| (40..=71).contains(&id) || matches!(id, 81 | 90 | 91 | 301 | 302)),
     ("runtime_code", |_| true),
@@ -185,7 +188,7 @@ fn provider_item(out: &mut String, provider: &Value, parts: &[String]) {
         [] => vec!["&EVENTS".to_owned()],
         parts => parts.iter().map(|part| format!("&super::{part}::EVENTS")).collect(),
     };
-    writeln!(out, "    groups: &[{}],\n}};\n", groups.join(", ")).unwrap();
+    writeln!(out, "    groups: &[{}],\n    others: None,\n}};\n", groups.join(", ")).unwrap();
 }
 
 /// The bytes of a guid as stored, for a source file.

@@ -41,6 +41,7 @@ pub(super) static PROVIDER: CatalogProvider = CatalogProvider {
     key: Key::Id,
     used: Use::WithoutName,
     groups: &[&EVENTS],
+    others: None,
 };
 
 static EXCEPTION_CLAUSE_TYPE_MAP: ValueMap = ValueMap {

@@ -37,6 +37,7 @@ pub(super) static PROVIDER: CatalogProvider = CatalogProvider {
     key: Key::Id,
     used: Use::WithoutName,
     groups: &[&EVENTS],
+    others: None,
 };
 
 static GC_HANDLE_KIND_MAP: ValueMap = ValueMap {

@@ -36,6 +36,7 @@ pub(super) static PROVIDER: CatalogProvider = CatalogProvider {
     key: Key::Id,
     used: Use::WithoutName,
     groups: &[&EVENTS],
+    others: None,
 };
 
 static APP_DOMAIN_FLAGS_MAP: ValueMap = ValueMap {

@@ -60,6 +60,7 @@ pub(super) static PROVIDER: CatalogProvider = CatalogProvider {
     key: Key::Id,
     used: Use::WithoutName,
     groups: &[&super::runtime_gc::EVENTS, &super::runtime_threads::EVENTS, &super::runtime_code::EVENTS],
+    others: None,
 };
 
 pub(super) static APP_DOMAIN_FLAGS_MAP: ValueMap = ValueMap {

@@ -23,6 +23,7 @@ pub(super) static PROVIDER: CatalogProvider = CatalogProvider {
     key: Key::Id,
     used: Use::WithoutName,
     groups: &[&EVENTS],
+    others: None,
 };
 
 static THREAD_SAMPLE_TYPE_MAP: ValueMap = ValueMap {

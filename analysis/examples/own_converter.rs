@@ -1,0 +1,54 @@
+//! A converter of one's own: heaviest leaf of each thread, as CSV.
+//!
+//! `cargo run --example own_converter -- trace.nettrace`
+
+use nettrace_analysis::convert::{Convert, ConvertError};
+use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Model, Profile, Resolved, Sample};
+use nettrace_parser::Reader;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+struct HeaviestLeaf<W> {
+    out: W,
+    /// Sums samples up by thread and stack. Stacks are handles: names are not known yet.
+    profile: Profile,
+}
+
+impl<W: Write> Convert for HeaviestLeaf<W> {
+    fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
+        self.profile.add(sample);
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+        let mut nanos = BTreeMap::new();
+        for (key, totals) in self.profile.rows() {
+            // `None`: the filter of the analysis does not want this stack.
+            let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
+            if let (Kind::Cpu, Some(leaf)) = (key.kind, frames.first()) {
+                *nanos.entry((key.thread, *leaf)).or_insert(0) += totals.weight;
+            }
+        }
+        let mut heaviest = BTreeMap::new();
+        for ((thread, leaf), nanos) in nanos {
+            let best = heaviest.entry(thread).or_insert((nanos, leaf));
+            *best = (*best).max((nanos, leaf));
+        }
+        writeln!(self.out, "thread,milliseconds,frame")?;
+        for (thread, (nanos, leaf)) in heaviest {
+            let label = resolved.model().thread_label(thread);
+            writeln!(self.out, "{label},{},\"{}\"", nanos / 1_000_000, resolved.text(leaf))?;
+        }
+        Ok(self.out.flush()?)
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).ok_or("usage: own_converter FILE")?;
+    let bytes = std::fs::read(path)?;
+    let mut analysis = Analysis::new(AnalysisOptions::new());
+    analysis.add(Box::new(HeaviestLeaf { out: std::io::stdout().lock(), profile: Profile::default() }));
+    analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+    analysis.finish()?;
+    Ok(())
+}

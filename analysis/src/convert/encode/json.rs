@@ -1,0 +1,168 @@
+//! JSON, written piece by piece.
+
+use std::io::{self, Write};
+
+/// Writes JSON: puts commas where they are due, escapes texts. That brackets come in pairs and
+/// members have keys is the caller's part.
+///
+/// ```
+/// use nettrace_analysis::convert::encode::Json;
+/// let mut json = Json::new(Vec::new());
+/// json.open('{')?.key("n")?.number(1)?.key("list")?.open('[')?.text("a\"b")?.text("c")?.close(']')?.close('}')?;
+/// assert_eq!(json.into_inner(), br#"{"n":1,"list":["a\"b","c"]}"#);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Json<W> {
+    out: W,
+    /// Whether a value stands in front, so that a comma is due.
+    is_behind_value: bool,
+}
+
+impl<W: Write> Json<W> {
+    /// Writes to `out`, which should be buffered.
+    pub fn new(out: W) -> Json<W> {
+        Json { out, is_behind_value: false }
+    }
+
+    /// Gives the output back.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    fn comma(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_behind_value, true) { self.out.write_all(b",") } else { Ok(()) }
+    }
+
+    /// Begins an object or array.
+    ///
+    /// # Errors
+    /// When it cannot be written; so with all others.
+    pub fn open(&mut self, bracket: char) -> io::Result<&mut Self> {
+        self.comma()?;
+        self.is_behind_value = false;
+        self.out.write_all(if bracket == '[' { b"[" } else { b"{" })?;
+        Ok(self)
+    }
+
+    /// Ends an object or array.
+    #[expect(clippy::missing_errors_doc, reason = "see open")]
+    pub fn close(&mut self, bracket: char) -> io::Result<&mut Self> {
+        self.is_behind_value = true;
+        self.out.write_all(if bracket == ']' { b"]" } else { b"}" })?;
+        Ok(self)
+    }
+
+    /// A member's key; its value must follow.
+    #[expect(clippy::missing_errors_doc, reason = "see open")]
+    pub fn key(&mut self, key: &str) -> io::Result<&mut Self> {
+        self.text(key)?;
+        self.is_behind_value = false;
+        self.out.write_all(b":")?;
+        Ok(self)
+    }
+
+    /// A text.
+    #[expect(clippy::missing_errors_doc, reason = "see open")]
+    pub fn text(&mut self, text: &str) -> io::Result<&mut Self> {
+        self.comma()?;
+        self.out.write_all(b"\"")?;
+        let mut rest = text.as_bytes();
+        // Most texts have nothing to escape and are one piece.
+        while let Some(at) = rest.iter().position(|byte| escape(*byte).is_some()) {
+            let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, &[]));
+            self.out.write_all(plain)?;
+            let Some((byte, behind)) = special.split_first() else { break };
+            match escape(*byte) {
+                Some(b'u') => write!(self.out, "\\u{byte:04x}")?,
+                Some(letter) => self.out.write_all(&[b'\\', letter])?,
+                None => {}
+            }
+            rest = behind;
+        }
+        self.out.write_all(rest)?;
+        self.out.write_all(b"\"")?;
+        Ok(self)
+    }
+
+    /// A whole number.
+    #[expect(clippy::missing_errors_doc, reason = "see open")]
+    pub fn number(&mut self, number: impl Into<i128>) -> io::Result<&mut Self> {
+        self.comma()?;
+        let number: i128 = number.into();
+        let mut digits = [0u8; 40];
+        let mut at = digits.len();
+        let mut left = number.unsigned_abs();
+        loop {
+            at = at.saturating_sub(1);
+            if let (Some(digit), Ok(value)) = (digits.get_mut(at), u8::try_from(left % 10)) {
+                *digit = b'0'.wrapping_add(value);
+            }
+            left /= 10;
+            if left == 0 {
+                break;
+            }
+        }
+        if number < 0 {
+            self.out.write_all(b"-")?;
+        }
+        self.out.write_all(digits.get(at..).unwrap_or_default())?;
+        Ok(self)
+    }
+
+    /// A value that is JSON already, such as `true`.
+    #[expect(clippy::missing_errors_doc, reason = "see open")]
+    pub fn raw(&mut self, json: &str) -> io::Result<&mut Self> {
+        self.comma()?;
+        self.out.write_all(json.as_bytes())?;
+        Ok(self)
+    }
+}
+
+/// The letter behind the backslash; `u` for a number in hexadecimal.
+fn escape(byte: u8) -> Option<u8> {
+    match byte {
+        b'"' | b'\\' => Some(byte),
+        b'\n' => Some(b'n'),
+        b'\r' => Some(b'r'),
+        b'\t' => Some(b't'),
+        0..=0x1f => Some(b'u'),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_and_number_comes_back() {
+        let texts = ["", "plain", "\"\\\n\r\t\u{1}\u{1f}", "é 語 𝄞", "a\"", "\"a"];
+        let mut json = Json::new(Vec::new());
+        json.open('[').unwrap();
+        for text in texts {
+            json.text(text).unwrap();
+        }
+        for number in [0, 7, -1, i64::MAX, i64::MIN] {
+            json.number(number).unwrap();
+        }
+        json.number(u64::MAX).unwrap().raw("null").unwrap().close(']').unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&json.into_inner()).unwrap();
+        let expected = serde_json::json!([
+            "",
+            "plain",
+            "\"\\\n\r\t\u{1}\u{1f}",
+            "é 語 𝄞",
+            "a\"",
+            "\"a",
+            0,
+            7,
+            -1,
+            i64::MAX,
+            i64::MIN,
+            u64::MAX,
+            null
+        ]);
+        assert_eq!(value, expected);
+    }
+}

@@ -1,0 +1,126 @@
+//! Protocol buffers' wire format.
+//!
+//! | type | key's low bits | bytes |
+//! |---|---|---|
+//! | varint | 0 | 7 bits a byte, lowest first |
+//! | length-delimited | 2 | varint length, then bytes: text, message, packed numbers |
+
+/// A message that is being written. A message inside another is written by itself and put in with
+/// [`Message::message`].
+///
+/// ```
+/// use nettrace_analysis::convert::encode::Message;
+/// let mut message = Message::new();
+/// message.uint(1, 150).text(2, "hi");
+/// assert_eq!(message.bytes(), [0x08, 0x96, 0x01, 0x12, 0x02, b'h', b'i']);
+/// ```
+#[derive(Debug, Default, Clone)]
+pub struct Message {
+    bytes: Vec<u8>,
+}
+
+impl Message {
+    /// An empty message.
+    pub fn new() -> Message {
+        Message::default()
+    }
+
+    /// What was written.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Whether nothing was written.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Begins anew, keeping the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    fn varint(&mut self, value: u64) {
+        let mut left = value;
+        while left >= 0x80 {
+            self.bytes.push(low_bits(left) | 0x80);
+            left >>= 7;
+        }
+        self.bytes.push(low_bits(left));
+    }
+
+    fn key(&mut self, field: u32, wire_type: u64) {
+        self.varint(u64::from(field) << 3 | wire_type);
+    }
+
+    /// An unsigned number, also of an enumeration or a truth value. Written even if it is 0.
+    pub fn uint(&mut self, field: u32, value: u64) -> &mut Self {
+        self.key(field, 0);
+        self.varint(value);
+        self
+    }
+
+    /// A signed number of type `int64` or `int32`.
+    pub fn int(&mut self, field: u32, value: i64) -> &mut Self {
+        self.uint(field, value.cast_unsigned())
+    }
+
+    /// A text.
+    pub fn text(&mut self, field: u32, text: &str) -> &mut Self {
+        self.delimited(field, text.as_bytes())
+    }
+
+    /// Bytes.
+    pub fn delimited(&mut self, field: u32, bytes: &[u8]) -> &mut Self {
+        self.key(field, 2);
+        self.varint(bytes.len() as u64);
+        self.bytes.extend_from_slice(bytes);
+        self
+    }
+
+    /// A message inside.
+    pub fn message(&mut self, field: u32, message: &Message) -> &mut Self {
+        self.delimited(field, &message.bytes)
+    }
+
+    /// Unsigned numbers in packed form; nothing if there are none.
+    pub fn packed(&mut self, field: u32, values: impl Iterator<Item = u64> + Clone) -> &mut Self {
+        let length: u64 = values.clone().map(varint_bytes).sum();
+        if length > 0 {
+            self.key(field, 2);
+            self.varint(length);
+            values.for_each(|value| self.varint(value));
+        }
+        self
+    }
+}
+
+fn low_bits(value: u64) -> u8 {
+    (value & 0x7f) as u8
+}
+
+fn varint_bytes(value: u64) -> u64 {
+    u64::from((64 - (value | 1).leading_zeros()).div_ceil(7))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_packed_with_their_length() {
+        let mut message = Message::new();
+        message.packed(3, [1u64, 300, u64::MAX].into_iter());
+        let mut expected = vec![0x1a, 13, 1, 0xac, 2];
+        expected.extend([0xff; 9]);
+        expected.push(1);
+        assert_eq!(message.bytes(), expected);
+        assert!(Message::new().packed(3, std::iter::empty()).is_empty());
+    }
+
+    #[test]
+    fn a_negative_number_takes_ten_bytes() {
+        assert_eq!(Message::new().int(1, -1).bytes().len(), 11);
+        assert_eq!([0, 0x7f, 0x80, u64::MAX].map(varint_bytes), [1, 1, 2, 10]);
+    }
+}

@@ -1,0 +1,234 @@
+//! Converters: traces in the formats of other tools.
+//!
+//! A format is a file of its own and one row in [`FORMATS`]. What all share is done before: the
+//! driver ([`Analysis`](crate::Analysis)) weighs samples, pairs what belongs together, finds names.
+//!
+//! | call | when | what |
+//! |---|---|---|
+//! | [`Convert::event`] | each event, in time order | for timelines: read it with the [views](nettrace_parser::view) |
+//! | [`Convert::sample`] | each sample that the filter lets pass, as soon as its weight is known | kind, thread, stack, weight |
+//! | [`Convert::finish`] | once, at the end | all names; write what is left |
+//!
+//! Samples of one kind and thread come in time order. A CPU sample comes when the thread's next one
+//! is known, so it lags behind events and behind other threads.
+//!
+//! Names are known at the end only, because runtimes list methods at a session's end. So a converter
+//! keeps handles, which are numbers, and asks for names in `finish`, through [`Resolved::selected`],
+//! which also applies what the filter says about frames and states.
+//!
+//! Written bytes depend on the trace and the options alone: no clocks, no order of hash tables.
+
+pub mod encode;
+mod folded;
+mod output;
+mod pprof;
+mod speedscope;
+
+pub use folded::Folded;
+pub use output::Output;
+pub use pprof::Pprof;
+pub use speedscope::Speedscope;
+
+use crate::model::{Kind, Model, Profile, Resolved, Sample, ThreadHandle};
+use nettrace_parser::Event;
+use std::fmt;
+use std::io::{self, Write};
+
+/// A converter: takes what a trace tells, writes a format. See the [module](self).
+pub trait Convert {
+    /// A sample: a stack with a weight. Others than those of the kinds that the format shows must
+    /// be left alone.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError>;
+
+    /// An event, whatever the filter says, after `model` has learned from it. `thread` is the one it
+    /// is about.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, model: &Model) -> Result<(), ConvertError> {
+        let _ = (event, thread, model);
+        Ok(())
+    }
+
+    /// The end: names are known. Must write everything that is left and flush.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError>;
+}
+
+/// What a converter is told. Each format heeds what it can.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ConvertOptions {
+    /// Kinds of samples to show; empty: the format's own choice, [`Format::kinds`]. A format that
+    /// shows one kind shows the first that the trace has.
+    pub kinds: Vec<Kind>,
+    /// Puts the thread in front of each stack (folded).
+    pub is_by_thread: bool,
+    /// Counts samples instead of weights (folded).
+    pub counts_samples: bool,
+    /// Title, such as the file's name.
+    pub title: String,
+    /// Compresses with gzip. Formats that are always compressed are so without it.
+    pub is_gzip: bool,
+}
+
+impl ConvertOptions {
+    /// What the format shows by default, uncompressed.
+    pub fn new() -> ConvertOptions {
+        ConvertOptions::default()
+    }
+
+    /// The kinds to show, or what the format shows by default.
+    pub fn kinds_or(&self, default: &[Kind]) -> Vec<Kind> {
+        if self.kinds.is_empty() { default.to_vec() } else { self.kinds.clone() }
+    }
+}
+
+/// Those of `kinds` that were met. Random allocation samples make ticks superfluous: both stand for
+/// all allocations.
+///
+/// # Errors
+/// When there are none.
+pub fn shown_kinds(kinds: &[Kind], profile: &Profile) -> Result<Vec<Kind>, ConvertError> {
+    let mut shown: Vec<Kind> = kinds.iter().copied().filter(|kind| profile.has(*kind)).collect();
+    if shown.contains(&Kind::AllocationSamples) {
+        shown.retain(|kind| *kind != Kind::AllocationTicks);
+    }
+    if shown.is_empty() {
+        return Err(ConvertError::NothingToShow {
+            wanted: kinds.first().map_or("samples", |kind| kind.name()),
+        });
+    }
+    Ok(shown)
+}
+
+/// The first of [`shown_kinds`], for formats that show one.
+///
+/// # Errors
+/// When there are none.
+pub fn first_kind(kinds: &[Kind], profile: &Profile) -> Result<Kind, ConvertError> {
+    let shown = shown_kinds(kinds, profile)?;
+    shown.first().copied().ok_or(ConvertError::NothingToShow { wanted: "samples" })
+}
+
+/// Makes a converter that writes to `out`.
+pub type Make = for<'o> fn(Box<dyn Write + 'o>, &ConvertOptions) -> Box<dyn Convert + 'o>;
+
+/// A format.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Format {
+    /// Name, as users type it.
+    pub name: &'static str,
+    /// Endings of file names, the first one the usual; `.gz` may follow.
+    pub extensions: &'static [&'static str],
+    /// What it is and what opens it, in one line.
+    pub about: &'static str,
+    /// Kinds of samples that it shows when [`ConvertOptions::kinds`] is empty; an
+    /// [`Analysis`](crate::Analysis) has to collect them.
+    pub kinds: &'static [Kind],
+    /// Whether it is compressed with gzip even if that is not asked for.
+    pub is_always_gzip: bool,
+    /// Makes the converter.
+    pub make: Make,
+}
+
+/// All formats. One row each.
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "speedscope",
+        extensions: &["speedscope.json"],
+        about: "speedscope.app: sampled profiles, one a thread and one of all threads",
+        kinds: speedscope::KINDS,
+        is_always_gzip: false,
+        make: |out, options| Box::new(Speedscope::new(out, options)),
+    },
+    Format {
+        name: "pprof",
+        extensions: &["pb", "pprof"],
+        about: "go tool pprof, Pyroscope, Parca: stacks summed up, with threads as labels",
+        kinds: pprof::KINDS,
+        is_always_gzip: true,
+        make: |out, options| Box::new(Pprof::new(out, options)),
+    },
+    Format {
+        name: "folded",
+        extensions: &["folded", "folded.txt", "collapsed"],
+        about: "flamegraph.pl, inferno, speedscope: one line a stack",
+        kinds: folded::KINDS,
+        is_always_gzip: false,
+        make: |out, options| Box::new(Folded::new(out, options)),
+    },
+];
+
+impl Format {
+    /// The format of a name.
+    pub fn by_name(name: &str) -> Option<&'static Format> {
+        FORMATS.iter().find(|format| format.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The format that a file's name asks for, and whether it asks for compression: the longest
+    /// ending that fits.
+    ///
+    /// ```
+    /// use nettrace_analysis::convert::Format;
+    /// let (format, is_gzip) = Format::by_path("out/trace.speedscope.json.gz").unwrap();
+    /// assert_eq!((format.name, is_gzip), ("speedscope", true));
+    /// ```
+    pub fn by_path(path: &str) -> Option<(&'static Format, bool)> {
+        let path = path.to_ascii_lowercase();
+        let (stem, is_gzip) = match path.strip_suffix(".gz") {
+            Some(stem) => (stem, true),
+            None => (&*path, false),
+        };
+        let ends = |extension: &str| {
+            stem.strip_suffix(extension)
+                .is_some_and(|rest| rest.ends_with('.') || rest.ends_with(['/', '\\']))
+        };
+        let endings = FORMATS.iter().flat_map(|format| format.extensions.iter().map(move |e| (format, *e)));
+        let (format, _) = endings.filter(|(_, e)| ends(e)).max_by_key(|(_, e)| e.len())?;
+        Some((format, is_gzip))
+    }
+}
+
+/// Why a conversion failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConvertError {
+    /// The output could not be written.
+    Write(io::Error),
+    /// The trace has nothing that the format could show.
+    NothingToShow {
+        /// What was asked for.
+        wanted: &'static str,
+    },
+}
+
+impl fmt::Display for ConvertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConvertError::Write(error) => write!(f, "cannot write: {error}"),
+            ConvertError::NothingToShow { wanted } => write!(f, "nothing to show: the trace has no {wanted}"),
+        }
+    }
+}
+
+impl std::error::Error for ConvertError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ConvertError::Write(error) => Some(error),
+            ConvertError::NothingToShow { .. } => None,
+        }
+    }
+}
+
+impl From<io::Error> for ConvertError {
+    fn from(error: io::Error) -> Self {
+        ConvertError::Write(error)
+    }
+}

@@ -1,0 +1,69 @@
+//! Where a converter writes: buffered, compressed if asked for, flushed at the end.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+
+/// A converter's output. [`Output::finish`] must be called: what is written on drop is not checked.
+pub struct Output<'o>(Inner<'o>);
+
+enum Inner<'o> {
+    Plain(BufWriter<Box<dyn Write + 'o>>),
+    /// Small pieces are gathered before they are compressed.
+    Gzip(BufWriter<GzEncoder<Box<dyn Write + 'o>>>),
+}
+
+/// Small enough for the cache, and for a pipe to take at once.
+const BUFFER_BYTES: usize = 32 * 1024;
+
+impl<'o> Output<'o> {
+    /// Writes to `out`, compressed with gzip if `is_gzip`. The archive has no date and no name, so
+    /// that equal content is equal bytes.
+    pub fn new(out: Box<dyn Write + 'o>, is_gzip: bool) -> Output<'o> {
+        Output(if is_gzip {
+            Inner::Gzip(BufWriter::with_capacity(BUFFER_BYTES, GzEncoder::new(out, Compression::default())))
+        } else {
+            Inner::Plain(BufWriter::with_capacity(BUFFER_BYTES, out))
+        })
+    }
+
+    /// Writes what waits, and the archive's end.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(self) -> io::Result<()> {
+        match self.0 {
+            Inner::Plain(mut out) => out.flush(),
+            Inner::Gzip(out) => {
+                let encoder = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                encoder.finish()?.flush()
+            }
+        }
+    }
+}
+
+impl Write for Output<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Inner::Plain(out) => out.write(bytes),
+            Inner::Gzip(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Inner::Plain(out) => out.flush(),
+            Inner::Gzip(out) => out.flush(),
+        }
+    }
+}
+
+impl fmt::Debug for Output<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Inner::Plain(_) => "Output(plain)",
+            Inner::Gzip(_) => "Output(gzip)",
+        })
+    }
+}

@@ -1,0 +1,310 @@
+//! pprof's protobuf, always compressed with gzip as its definition asks.
+//!
+//! | | |
+//! |---|---|
+//! | opened by | `go tool pprof`, Pyroscope, Parca, Google Cloud Profiler, speedscope |
+//! | sample types | CPU: `samples/count`, `wall/nanoseconds`. Allocations: `alloc_objects/count`, `alloc_space/bytes`. Contention, waits: `contentions/count`, `delay/nanoseconds`. Others: their name and `count`, then `value` if it is another |
+//! | labels | `thread` (text), `thread_id` and `process_id` (numbers), `state`; `type` of what was allocated or thrown |
+//! | mappings | one a module |
+//! | locations | one a function: offsets and lines are not known |
+//! | kinds | the first of those asked for that the trace has: a profile has one set of sample types |
+//!
+//! The second sample type is the default. `wall` is wall time; the runtime's sampler does not know
+//! who was on a processor. Function names have no `system_name`: pprof would take a name that
+//! stands in both for C++ and cut its arguments off.
+
+use super::encode::Message;
+use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::model::{
+    FrameHandle, FrameKind, Kind, Mode, Model, Profile, ProfileKey, Resolved, Sample, Totals, Unit,
+};
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// What is shown when nothing else is asked for: the first that the trace has.
+pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
+
+/// Writes pprof's format.
+#[derive(Debug)]
+pub struct Pprof<'o> {
+    out: Output<'o>,
+    kinds: Vec<Kind>,
+    title: String,
+    profile: Profile,
+}
+
+impl<'o> Pprof<'o> {
+    /// Writes to `out`, compressed.
+    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Pprof<'o> {
+        Pprof {
+            out: Output::new(out, true),
+            kinds: options.kinds_or(KINDS),
+            title: options.title.clone(),
+            profile: Profile::default(),
+        }
+    }
+}
+
+impl Convert for Pprof<'_> {
+    fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
+        self.profile.add(sample);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+        let Pprof { out, kinds, title, profile } = *self;
+        let kind = super::first_kind(&kinds, &profile)?;
+        let mut file = File {
+            out,
+            resolved,
+            message: Message::new(),
+            texts: Texts::new(),
+            locations: HashMap::new(),
+            functions: Vec::new(),
+            mappings: HashMap::new(),
+            mapping_texts: Vec::new(),
+        };
+        file.sample_types(kind)?;
+        let (mut first, mut last) = (i64::MAX, i64::MIN);
+        for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == kind) {
+            if file.sample(key, totals)? {
+                (first, last) = (first.min(totals.first_nanos), last.max(totals.last_nanos));
+            }
+        }
+        file.locations()?;
+        file.mappings()?;
+        file.head(kind, first, last, &title)?;
+        file.strings()?;
+        Ok(file.out.finish()?)
+    }
+}
+
+/// Names and units of the two values of a kind's samples.
+fn value_types(kind: Kind) -> [(&'static str, &'static str); 2] {
+    match kind {
+        Kind::Cpu => [("samples", "count"), ("wall", "nanoseconds")],
+        Kind::AllocationTicks | Kind::AllocationSamples => {
+            [("alloc_objects", "count"), ("alloc_space", "bytes")]
+        }
+        Kind::Contention | Kind::Waits => [("contentions", "count"), ("delay", "nanoseconds")],
+        Kind::OffCpu => [("switches", "count"), ("off_cpu", "nanoseconds")],
+        Kind::Exceptions => [("samples", "count"), ("exceptions", "count")],
+        Kind::ThreadStarts => [("samples", "count"), ("threads", "count")],
+        Kind::Event => [("events", "count"), ("value", "count")],
+    }
+}
+
+/// Fields of pprof's messages.
+mod field {
+    pub(super) const SAMPLE_TYPE: u32 = 1;
+    pub(super) const SAMPLE: u32 = 2;
+    pub(super) const MAPPING: u32 = 3;
+    pub(super) const LOCATION: u32 = 4;
+    pub(super) const FUNCTION: u32 = 5;
+    pub(super) const STRING_TABLE: u32 = 6;
+    pub(super) const TIME_NANOS: u32 = 9;
+    pub(super) const DURATION_NANOS: u32 = 10;
+    pub(super) const PERIOD_TYPE: u32 = 11;
+    pub(super) const PERIOD: u32 = 12;
+    pub(super) const COMMENT: u32 = 13;
+    pub(super) const DEFAULT_SAMPLE_TYPE: u32 = 14;
+}
+
+/// The string table.
+struct Texts {
+    rows: Vec<String>,
+    numbers: HashMap<String, u64>,
+}
+
+impl Texts {
+    fn new() -> Texts {
+        let mut texts = Texts { rows: Vec::new(), numbers: HashMap::new() };
+        // The first one must be empty: 0 means "none".
+        texts.number("");
+        texts
+    }
+
+    fn number(&mut self, text: &str) -> u64 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = self.rows.len() as u64;
+        self.rows.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+}
+
+/// The file while it is written. Fields of a message may come in any order, so samples go out
+/// first and the tables they refer to last.
+struct File<'a, 'o> {
+    out: Output<'o>,
+    resolved: &'a Resolved<'a>,
+    message: Message,
+    texts: Texts,
+    /// Ids from 1; a location and its function have the same.
+    locations: HashMap<FrameHandle, u64>,
+    functions: Vec<FrameHandle>,
+    mappings: HashMap<String, u64>,
+    mapping_texts: Vec<u64>,
+}
+
+impl File<'_, '_> {
+    /// Writes one field of the file.
+    fn put(&mut self, field: u32, inner: &Message) -> io::Result<()> {
+        self.message.clear();
+        self.message.message(field, inner);
+        self.out.write_all(self.message.bytes())
+    }
+
+    fn value_type(&mut self, (name, unit): (&str, &str)) -> Message {
+        let mut message = Message::new();
+        message.uint(1, self.texts.number(name)).uint(2, self.texts.number(unit));
+        message
+    }
+
+    fn sample_types(&mut self, kind: Kind) -> io::Result<()> {
+        for value_type in value_types(kind) {
+            let message = self.value_type(value_type);
+            self.put(field::SAMPLE_TYPE, &message)?;
+        }
+        Ok(())
+    }
+
+    /// `false`: the filter does not let it pass.
+    fn sample(&mut self, key: &ProfileKey, totals: &Totals) -> io::Result<bool> {
+        let resolved = self.resolved;
+        let Some(frames) = resolved.selected(key.stack, key.mode) else { return Ok(false) };
+        let ids: Vec<u64> = frames.iter().map(|frame| self.location(*frame)).collect();
+        let mut sample = Message::new();
+        sample.packed(1, ids.into_iter()).packed(2, [totals.count, totals.weight].into_iter());
+        let model = resolved.model();
+        self.text_label(&mut sample, "thread", &model.thread_label(key.thread));
+        if let Some(thread) = model.threads().get(key.thread) {
+            if let Some(id) = thread.os_thread_id {
+                self.number_label(&mut sample, "thread_id", id);
+            }
+            if let Some(id) = model.process(thread.process).and_then(|process| process.id) {
+                self.number_label(&mut sample, "process_id", id);
+            }
+        }
+        if key.mode != Mode::Unknown {
+            self.text_label(&mut sample, "state", resolved.state(key.stack, key.mode).name());
+        }
+        if let Some(label) = key.label {
+            self.text_label(&mut sample, "type", model.texts().get(label));
+        }
+        self.put(field::SAMPLE, &sample)?;
+        Ok(true)
+    }
+
+    fn text_label(&mut self, sample: &mut Message, key: &str, text: &str) {
+        let mut label = Message::new();
+        label.uint(1, self.texts.number(key)).uint(2, self.texts.number(text));
+        sample.message(3, &label);
+    }
+
+    fn number_label(&mut self, sample: &mut Message, key: &str, number: u64) {
+        let mut label = Message::new();
+        label.uint(1, self.texts.number(key)).uint(3, number);
+        sample.message(3, &label);
+    }
+
+    fn location(&mut self, frame: FrameHandle) -> u64 {
+        let next = (self.functions.len() as u64).saturating_add(1);
+        let id = *self.locations.entry(frame).or_insert(next);
+        if id == next {
+            self.functions.push(frame);
+        }
+        id
+    }
+
+    /// The id of a module's mapping; 0 for none.
+    fn mapping(&mut self, module: &str) -> u64 {
+        if module.is_empty() {
+            return 0;
+        }
+        if let Some(id) = self.mappings.get(module) {
+            return *id;
+        }
+        let text = self.texts.number(module);
+        self.mapping_texts.push(text);
+        let id = self.mapping_texts.len() as u64;
+        self.mappings.insert(module.to_owned(), id);
+        id
+    }
+
+    fn locations(&mut self) -> io::Result<()> {
+        let resolved = self.resolved;
+        for (id, frame) in (1u64..).zip(std::mem::take(&mut self.functions)) {
+            let Some(frame) = resolved.frame(frame) else { continue };
+            let mapping = self.mapping(&frame.module);
+            let mut function = Message::new();
+            function.uint(1, id).uint(2, self.texts.number(&frame.text));
+            if frame.kind != FrameKind::Unknown && !frame.module.is_empty() {
+                function.uint(4, self.texts.number(&frame.module));
+            }
+            let mut line = Message::new();
+            line.uint(1, id);
+            let mut location = Message::new();
+            location.uint(1, id);
+            if mapping > 0 {
+                location.uint(2, mapping);
+            }
+            location.message(4, &line);
+            self.put(field::LOCATION, &location)?;
+            self.put(field::FUNCTION, &function)?;
+        }
+        Ok(())
+    }
+
+    fn mappings(&mut self) -> io::Result<()> {
+        for (id, text) in (1u64..).zip(std::mem::take(&mut self.mapping_texts)) {
+            let mut mapping = Message::new();
+            // Without addresses, but with functions: nothing is left to look up.
+            mapping.uint(1, id).uint(5, text).uint(7, 1);
+            self.put(field::MAPPING, &mapping)?;
+        }
+        Ok(())
+    }
+
+    fn head(&mut self, kind: Kind, first: i64, last: i64, title: &str) -> io::Result<()> {
+        let model = self.resolved.model();
+        let [_, default] = value_types(kind);
+        let mut head = Message::new();
+        if let Some(session) = model.session() {
+            let start = session.start.unix_nanos().and_then(|nanos| i64::try_from(nanos).ok());
+            if let Some(start) = start {
+                head.int(field::TIME_NANOS, start.saturating_add(if first == i64::MAX { 0 } else { first }));
+            }
+        }
+        if first <= last {
+            head.int(field::DURATION_NANOS, last.saturating_sub(first));
+        }
+        if let (Kind::Cpu, Some(period)) = (kind, model.period_nanos()) {
+            let period_type = self.value_type(default);
+            head.message(field::PERIOD_TYPE, &period_type).uint(field::PERIOD, period);
+        } else if kind == Kind::AllocationSamples {
+            let period_type = self.value_type(("space", "bytes"));
+            head.message(field::PERIOD_TYPE, &period_type).uint(field::PERIOD, 102_400);
+        }
+        if !title.is_empty() {
+            head.uint(field::COMMENT, self.texts.number(title));
+        }
+        if kind.unit() == Unit::Nanoseconds && kind == Kind::Cpu {
+            let comment = "wall time between the samples of a thread, not time on a processor";
+            head.uint(field::COMMENT, self.texts.number(comment));
+        }
+        head.uint(field::DEFAULT_SAMPLE_TYPE, self.texts.number(default.0));
+        self.out.write_all(head.bytes())
+    }
+
+    fn strings(&mut self) -> io::Result<()> {
+        for text in std::mem::take(&mut self.texts.rows) {
+            self.message.clear();
+            self.message.text(field::STRING_TABLE, &text);
+            self.out.write_all(self.message.bytes())?;
+        }
+        Ok(())
+    }
+}

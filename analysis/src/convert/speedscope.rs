@@ -1,0 +1,201 @@
+//! speedscope's own format: one JSON document.
+//!
+//! | | |
+//! |---|---|
+//! | opened by | speedscope.app, `npx speedscope`, VS Code extensions |
+//! | profiles | `All threads`: CPU samples summed up by stack. Then each thread, heaviest first: its samples in time order, equal neighbours as one. Then one of each other kind, summed up |
+//! | type | `sampled`: samples are lists of frames, root first, each with a weight |
+//! | units | whole nanoseconds; bytes for allocations; none for counts |
+//! | frames | text; `file` is the module |
+//!
+//! Weights are wall time. Frames stand behind the profiles in the document, because only those in
+//! use are written.
+
+use super::encode::Json;
+use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::model::{
+    FrameHandle, Kind, Model, Profile, Resolved, Sample, StackHandle, ThreadHandle, Timeline, Unit,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
+
+/// What is shown when nothing else is asked for.
+pub(super) const KINDS: &[Kind] = &[
+    Kind::Cpu,
+    Kind::AllocationSamples,
+    Kind::AllocationTicks,
+    Kind::Exceptions,
+    Kind::Contention,
+    Kind::Waits,
+    Kind::OffCpu,
+];
+
+/// Writes speedscope's format.
+#[derive(Debug)]
+pub struct Speedscope<'o> {
+    out: Output<'o>,
+    kinds: Vec<Kind>,
+    title: String,
+    profile: Profile,
+    threads: BTreeMap<ThreadHandle, Timeline>,
+}
+
+impl<'o> Speedscope<'o> {
+    /// Writes to `out`.
+    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Speedscope<'o> {
+        Speedscope {
+            out: Output::new(out, options.is_gzip),
+            kinds: options.kinds_or(KINDS),
+            title: options.title.clone(),
+            profile: Profile::default(),
+            threads: BTreeMap::new(),
+        }
+    }
+}
+
+impl Convert for Speedscope<'_> {
+    fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
+        if self.kinds.contains(&sample.kind) {
+            self.profile.add(sample);
+            if sample.kind == Kind::Cpu {
+                self.threads.entry(sample.thread).or_default().add(sample);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+        let Speedscope { out, kinds, title, profile, threads } = *self;
+        let kinds = super::shown_kinds(&kinds, &profile)?;
+        let mut document =
+            Document { json: Json::new(out), resolved, frames: Vec::new(), numbers: HashMap::new() };
+        document.json.open('{')?.key("$schema")?.text(SCHEMA)?;
+        document.json.key("exporter")?.text(concat!("nettrace ", env!("CARGO_PKG_VERSION")))?;
+        document.json.key("name")?.text(if title.is_empty() { "trace" } else { &title })?;
+        document.json.key("activeProfileIndex")?.number(0)?.key("profiles")?.open('[')?;
+        if kinds.contains(&Kind::Cpu) {
+            document.summed("All threads", Kind::Cpu, &profile)?;
+            document.threads(&threads)?;
+        }
+        for kind in kinds.into_iter().filter(|kind| *kind != Kind::Cpu) {
+            document.summed(kind.name(), kind, &profile)?;
+        }
+        document.json.close(']')?;
+        document.shared()?;
+        document.json.close('}')?;
+        let mut out = document.json.into_inner();
+        out.write_all(b"\n")?;
+        Ok(out.finish()?)
+    }
+}
+
+/// The document while it is written.
+struct Document<'a, 'o> {
+    json: Json<Output<'o>>,
+    resolved: &'a Resolved<'a>,
+    /// Frames in use, by the numbers that samples give them.
+    frames: Vec<FrameHandle>,
+    numbers: HashMap<FrameHandle, usize>,
+}
+
+impl Document<'_, '_> {
+    /// A profile of all samples of a kind, summed up by stack.
+    fn summed(&mut self, name: &str, kind: Kind, profile: &Profile) -> io::Result<()> {
+        let resolved = self.resolved;
+        let mut sums: BTreeMap<StackHandle, u64> = BTreeMap::new();
+        for (key, totals) in profile.rows() {
+            if key.kind == kind && resolved.selected(key.stack, key.mode).is_some() {
+                let sum = sums.entry(key.stack).or_default();
+                *sum = sum.saturating_add(totals.weight);
+            }
+        }
+        let rows = sums.into_iter().map(|(stack, weight)| (resolved.frames(stack), weight));
+        self.sampled(name, kind.unit(), 0, rows)
+    }
+
+    /// A profile of each thread, the heaviest first.
+    fn threads(&mut self, threads: &BTreeMap<ThreadHandle, Timeline>) -> io::Result<()> {
+        let resolved = self.resolved;
+        let rows = |timeline: &'_ Timeline| -> Vec<(&[FrameHandle], u64)> {
+            let selected =
+                |run: crate::model::Run| Some((resolved.selected(run.stack, run.mode)?, run.weight));
+            timeline.runs().filter_map(selected).collect()
+        };
+        let weight_of = |timeline: &Timeline| {
+            let selected = |run: &crate::model::Run| resolved.selected(run.stack, run.mode).is_some();
+            timeline.runs().filter(selected).fold(0u64, |sum, run| sum.saturating_add(run.weight))
+        };
+        let mut order: Vec<(u64, ThreadHandle, &Timeline)> =
+            threads.iter().map(|(thread, timeline)| (weight_of(timeline), *thread, timeline)).collect();
+        order.sort_by_key(|(weight, thread, _)| (std::cmp::Reverse(*weight), *thread));
+        for (weight, thread, timeline) in order.into_iter().filter(|(weight, ..)| *weight > 0) {
+            let _ = weight;
+            let name = resolved.model().thread_label(thread);
+            let start = timeline.first_nanos().unwrap_or(0);
+            self.sampled(&name, Unit::Nanoseconds, start, rows(timeline).into_iter())?;
+        }
+        Ok(())
+    }
+
+    fn sampled<'f>(
+        &mut self,
+        name: &str,
+        unit: Unit,
+        start: i64,
+        rows: impl Iterator<Item = (&'f [FrameHandle], u64)>,
+    ) -> io::Result<()> {
+        let unit = match unit {
+            Unit::Nanoseconds => "nanoseconds",
+            Unit::Bytes => "bytes",
+            Unit::Count => "none",
+        };
+        self.json
+            .open('{')?
+            .key("type")?
+            .text("sampled")?
+            .key("name")?
+            .text(name)?
+            .key("unit")?
+            .text(unit)?;
+        self.json.key("samples")?.open('[')?;
+        let mut weights = Vec::new();
+        for (frames, weight) in rows {
+            self.json.open('[')?;
+            for frame in frames.iter().rev() {
+                let next = self.frames.len();
+                let number = *self.numbers.entry(*frame).or_insert(next);
+                if number == next {
+                    self.frames.push(*frame);
+                }
+                self.json.number(number as u64)?;
+            }
+            self.json.close(']')?;
+            weights.push(weight);
+        }
+        self.json.close(']')?.key("weights")?.open('[')?;
+        for weight in &weights {
+            self.json.number(*weight)?;
+        }
+        let total = weights.iter().fold(0i64, |sum, weight| sum.saturating_add_unsigned(*weight));
+        self.json.close(']')?.key("startValue")?.number(start)?;
+        self.json.key("endValue")?.number(start.saturating_add(total))?.close('}')?;
+        Ok(())
+    }
+
+    fn shared(&mut self) -> io::Result<()> {
+        self.json.key("shared")?.open('{')?.key("frames")?.open('[')?;
+        for frame in &self.frames {
+            self.json.open('{')?.key("name")?.text(self.resolved.text(*frame))?;
+            if let Some(frame) = self.resolved.frame(*frame)
+                && !frame.module.is_empty()
+            {
+                self.json.key("file")?.text(&frame.module)?;
+            }
+            self.json.close('}')?;
+        }
+        self.json.close(']')?.close('}')?;
+        Ok(())
+    }
+}

@@ -1,0 +1,339 @@
+//! One pass over a trace: events in, samples out to everybody who asked.
+
+use crate::convert::{Convert, ConvertError};
+use crate::model::{
+    CpuWeights, EventSelector, Filter, Kind, Mode, Model, NameOptions, OpenWaits, Profile, Resolved, Sample,
+    StackHandle, ThreadHandle, rounded, stands_for,
+};
+use nettrace_parser::view::{self, KnownProvider, SampleState};
+use nettrace_parser::{Clock, Event, Source, TimeOrdered};
+use std::fmt;
+
+/// What an [`Analysis`] collects.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct AnalysisOptions {
+    /// Kinds of samples to collect; empty: CPU samples.
+    pub kinds: Vec<Kind>,
+    /// Events to weigh as [`Kind::Event`].
+    pub events: Vec<EventSelector>,
+    /// Which samples count.
+    pub filter: Filter,
+    /// How frames are named.
+    pub names: NameOptions,
+}
+
+impl AnalysisOptions {
+    /// CPU samples, unfiltered, with default names.
+    pub fn new() -> AnalysisOptions {
+        AnalysisOptions::default()
+    }
+}
+
+/// Why an analysis failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AnalysisError {
+    /// The trace cannot be read, or not any further.
+    Read(nettrace_parser::Error),
+    /// A converter failed.
+    Convert(ConvertError),
+}
+
+impl fmt::Display for AnalysisError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnalysisError::Read(error) => error.fmt(f),
+            AnalysisError::Convert(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for AnalysisError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            AnalysisError::Read(error) => Some(error),
+            AnalysisError::Convert(error) => Some(error),
+        }
+    }
+}
+
+impl From<nettrace_parser::Error> for AnalysisError {
+    fn from(error: nettrace_parser::Error) -> Self {
+        AnalysisError::Read(error)
+    }
+}
+
+impl From<ConvertError> for AnalysisError {
+    fn from(error: ConvertError) -> Self {
+        AnalysisError::Convert(error)
+    }
+}
+
+/// One pass over a trace.
+///
+/// ```
+/// use nettrace_analysis::{Analysis, AnalysisOptions, TopN, TopNOptions};
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut analysis = Analysis::new(AnalysisOptions::new());
+/// analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+/// let finished = analysis.finish()?;
+/// let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+/// assert_eq!(top.samples, 0);
+/// # Ok::<(), nettrace_analysis::AnalysisError>(())
+/// ```
+#[expect(missing_debug_implementations, reason = "converters are whatever their writers are")]
+pub struct Analysis<'c> {
+    options: AnalysisOptions,
+    model: Model,
+    clock: Option<Clock>,
+    cpu: CpuWeights,
+    waits: OpenWaits,
+    outputs: Outputs<'c>,
+}
+
+/// Everybody who takes samples.
+struct Outputs<'c> {
+    filter: Filter,
+    profile: Profile,
+    converters: Vec<Box<dyn Convert + 'c>>,
+}
+
+impl Outputs<'_> {
+    #[inline]
+    fn sample(&mut self, sample: Sample, model: &Model) -> Result<(), ConvertError> {
+        if !self.filter.admits(&sample, model) {
+            return Ok(());
+        }
+        self.profile.add(&sample);
+        self.converters.iter_mut().try_for_each(|converter| converter.sample(&sample, model))
+    }
+}
+
+impl<'c> Analysis<'c> {
+    /// Collects what `options` ask for.
+    pub fn new(options: AnalysisOptions) -> Analysis<'c> {
+        let mut options = options;
+        if options.kinds.is_empty() {
+            options.kinds.push(if options.events.is_empty() { Kind::Cpu } else { Kind::Event });
+        }
+        let outputs =
+            Outputs { filter: options.filter.clone(), profile: Profile::default(), converters: Vec::new() };
+        Analysis {
+            options,
+            model: Model::new(),
+            clock: None,
+            cpu: CpuWeights::new(),
+            waits: OpenWaits::default(),
+            outputs,
+        }
+    }
+
+    /// Lets a converter take part. Several may; the trace is read once.
+    pub fn add(&mut self, converter: Box<dyn Convert + 'c>) {
+        self.outputs.converters.push(converter);
+    }
+
+    /// What was learned so far.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// For what the trace does not tell, such as perf maps.
+    pub fn model_mut(&mut self) -> &mut Model {
+        &mut self.model
+    }
+
+    /// Reads all events that are left.
+    ///
+    /// # Errors
+    /// When the trace cannot be read on, or a converter fails.
+    pub fn read<S: Source>(&mut self, events: &mut TimeOrdered<S>) -> Result<(), AnalysisError> {
+        while let Some(event) = events.next_event()? {
+            self.event(&event)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the next event; in time order.
+    ///
+    /// # Errors
+    /// When a converter fails.
+    #[inline]
+    pub fn event(&mut self, event: &Event<'_>) -> Result<(), ConvertError> {
+        let thread = self.model.learn(event);
+        match event.known_provider() {
+            KnownProvider::SampleProfiler => self.cpu_sample(event, thread)?,
+            KnownProvider::Runtime => self.runtime(event, thread)?,
+            KnownProvider::UniversalEvents => self.universal(event, thread)?,
+            _ => {}
+        }
+        if !self.options.events.is_empty() {
+            self.selected(event, thread)?;
+        }
+        let (model, outputs) = (&self.model, &mut self.outputs);
+        outputs.converters.iter_mut().try_for_each(|converter| converter.event(event, thread, model))
+    }
+
+    #[inline]
+    fn wants(&self, kind: Kind) -> bool {
+        self.options.kinds.contains(&kind)
+    }
+
+    /// Nanoseconds since the session's start. A stream without a clock has no time: all is now.
+    #[inline]
+    fn nanos(&mut self, event: &Event<'_>) -> i64 {
+        let clock = *self.clock.get_or_insert_with(|| {
+            let session = event.session();
+            self.cpu.expect(session.sampling_period_nanos.map_or(0, u64::from));
+            session.clock()
+        });
+        clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0)
+    }
+
+    #[inline]
+    fn cpu_sample(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
+        let Some(sample) = view::Sample::of(event).filter(|_| self.wants(Kind::Cpu)) else { return Ok(()) };
+        let mode = match sample.state {
+            SampleState::Managed => Mode::Managed,
+            SampleState::External => Mode::External,
+            _ => Mode::Unknown,
+        };
+        self.add_cpu(event, thread, mode)
+    }
+
+    fn add_cpu(&mut self, event: &Event<'_>, thread: ThreadHandle, mode: Mode) -> Result<(), ConvertError> {
+        let nanos = self.nanos(event);
+        let stack = self.model.stack_of(event, thread);
+        let sample = Sample { mode, ..plain(Kind::Cpu, thread, stack, nanos) };
+        let (model, outputs) = (&self.model, &mut self.outputs);
+        self.cpu.add(sample, |sample| outputs.sample(sample, model))
+    }
+
+    fn runtime(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
+        let kind = match event.id() {
+            10 => Kind::AllocationTicks,
+            303 => Kind::AllocationSamples,
+            80 => Kind::Exceptions,
+            81 | 91 => Kind::Contention,
+            301 | 302 => Kind::Waits,
+            70 => Kind::ThreadStarts,
+            _ => return Ok(()),
+        };
+        if !self.wants(kind) {
+            return Ok(());
+        }
+        let nanos = self.nanos(event);
+        let stack = self.model.stack_of(event, thread);
+        let sample = plain(kind, thread, stack, nanos);
+        let sample = match (kind, event.id()) {
+            (Kind::AllocationTicks | Kind::AllocationSamples, _) => self.allocation(event, sample),
+            (Kind::Exceptions, _) => {
+                let label =
+                    view::Exception::of(event).map(|e| self.model.texts_mut().intern_shown(e.type_name));
+                Some(Sample { label, ..sample })
+            }
+            (_, 81 | 301) => {
+                self.waits.begin(kind, thread, nanos, stack);
+                None
+            }
+            (_, 91 | 302) => {
+                let told = view::ContentionStop::of(event).and_then(|stop| stop.duration_nanos);
+                self.waits.end(kind, thread, nanos, stack, told)
+            }
+            _ => Some(sample),
+        };
+        sample.map_or(Ok(()), |sample| self.outputs.sample(sample, &self.model))
+    }
+
+    fn allocation(&mut self, event: &Event<'_>, sample: Sample) -> Option<Sample> {
+        let Some(allocation) = view::Allocation::of(event) else {
+            // The first version of the tick names no type, and has 32 bits for the bytes.
+            let weight = event.field("AllocationAmount")?.as_u64()?;
+            return Some(Sample { weight, ..sample });
+        };
+        let label = Some(self.model.texts_mut().intern_shown(allocation.type_name));
+        let (count, weight) = if allocation.is_random_sample {
+            let (objects, bytes) = stands_for(allocation.object_bytes?);
+            (rounded(objects), rounded(bytes))
+        } else {
+            (1, allocation.bytes_since_last?)
+        };
+        Some(Sample { label, count, weight, ..sample })
+    }
+
+    fn universal(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
+        match event.name() {
+            "cpu" if self.wants(Kind::Cpu) => self.add_cpu(event, thread, Mode::OnCpu),
+            "cswitch" if self.wants(Kind::OffCpu) => {
+                let Some(ticks) = event.field("Value").and_then(|value| value.as_u64()) else {
+                    return Ok(());
+                };
+                let frequency = u64::try_from(event.session().tick_frequency).unwrap_or(0);
+                let nanos = self.nanos(event);
+                let weight =
+                    u128::from(ticks).saturating_mul(1_000_000_000).checked_div(u128::from(frequency));
+                let weight = weight.and_then(|weight| u64::try_from(weight).ok()).unwrap_or(ticks);
+                let stack = self.model.stack_of(event, thread);
+                let sample = Sample { weight, ..plain(Kind::OffCpu, thread, stack, nanos) };
+                self.outputs.sample(sample, &self.model)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn selected(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
+        let weight = self.options.events.iter().find(|selector| selector.is_match(event));
+        let Some(weight) = weight.and_then(|selector| selector.weight_of(event)) else { return Ok(()) };
+        let nanos = self.nanos(event);
+        let stack = self.model.stack_of(event, thread);
+        let sample = Sample { weight, ..plain(Kind::Event, thread, stack, nanos) };
+        self.outputs.sample(sample, &self.model)
+    }
+
+    /// The end of the trace: names are found, converters write what they have left.
+    ///
+    /// # Errors
+    /// When a converter fails.
+    pub fn finish(mut self) -> Result<Finished, ConvertError> {
+        let (model, outputs) = (&self.model, &mut self.outputs);
+        self.cpu.finish(|sample| outputs.sample(sample, model))?;
+        let has_samples = self.outputs.profile.has(Kind::Cpu);
+        self.model.complete(self.cpu.period_nanos().filter(|_| has_samples));
+        if !self.outputs.converters.is_empty() {
+            let resolved = Resolved::new(&self.model, self.options.names, &self.options.filter);
+            let converters = std::mem::take(&mut self.outputs.converters);
+            converters.into_iter().try_for_each(|converter| converter.finish(&resolved))?;
+        }
+        Ok(Finished { model: self.model, profile: self.outputs.profile, options: self.options })
+    }
+}
+
+/// A sample that stands for one thing.
+fn plain(kind: Kind, thread: ThreadHandle, stack: StackHandle, nanos: i64) -> Sample {
+    Sample { kind, thread, stack, mode: Mode::Unknown, nanos, count: 1, weight: 1, label: None }
+}
+
+/// A trace that was read to its end.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Finished {
+    /// What was learned.
+    pub model: Model,
+    /// The samples, summed up.
+    pub profile: Profile,
+    options: AnalysisOptions,
+}
+
+impl Finished {
+    /// All names, as the options ask for them, and the filter.
+    pub fn resolved(&self) -> Resolved<'_> {
+        Resolved::new(&self.model, self.options.names, &self.options.filter)
+    }
+
+    /// The kinds of samples that were collected.
+    pub fn kinds(&self) -> &[Kind] {
+        &self.options.kinds
+    }
+}

@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![warn(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss
+)]
+#![cfg_attr(test, allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod convert;
+mod driver;
+pub mod model;
+pub mod report;
+
+pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
+pub use model::{
+    EventSelector, Filter, Frame, FrameHandle, FrameKind, Kind, Mode, Model, NameOptions, NameStyle,
+    PerfMapSymbol, Profile, Resolved, Sample, StackHandle, State, TextHandle, ThreadHandle, Unit, perf_map,
+};
+pub use report::{TopN, TopNOptions};

@@ -1,0 +1,213 @@
+//! Weights of CPU samples.
+//!
+//! A sample weighs the wall time until the next sample of its thread, but at most five periods: a
+//! thread that was not sampled for long was gone, or the sampler was. The last sample of a thread
+//! weighs one period. The period is the median time between two samples of one thread, measured
+//! over the first of them; the number in the stream's header is what was asked for, not what was
+//! got.
+//!
+//! This is wall time, not time on a processor: the runtime's sampler stops all threads, running
+//! or not.
+//!
+//! The samplers of operating systems ask processors what they run, so that a thread that sleeps has
+//! no samples. There each sample stands for one period, and the period is the one that the header
+//! announces, if it does: between two samples of a thread that sleeps lies any time.
+
+use super::hash::NumberMap;
+use super::sample::{Mode, Sample};
+use std::collections::VecDeque;
+
+/// A sample weighs at most so many periods.
+const MOST_PERIODS: u64 = 5;
+/// Gaps that are looked at before the period is fixed.
+const MEASURED_GAPS: usize = 1024;
+
+/// Gives CPU samples their weights.
+#[derive(Debug)]
+pub(crate) struct CpuWeights {
+    /// The newest sample of each thread, whose gap is not known yet.
+    open: NumberMap<u32, Sample>,
+    /// Samples with known gaps, until the period is known.
+    early: VecDeque<(Sample, u64)>,
+    gaps: Vec<u64>,
+    period_nanos: Option<u64>,
+    /// What the header announces. Used when no gap could be measured.
+    expected_nanos: Option<u64>,
+    /// All samples were taken by an operating system.
+    is_on_cpu: bool,
+}
+
+/// What the runtime's sampler tries to keep.
+const USUAL_NANOS: u64 = 1_000_000;
+
+impl CpuWeights {
+    pub(crate) fn new() -> CpuWeights {
+        CpuWeights {
+            open: NumberMap::default(),
+            early: VecDeque::new(),
+            gaps: Vec::new(),
+            period_nanos: None,
+            expected_nanos: None,
+            is_on_cpu: true,
+        }
+    }
+
+    /// Sets the period that the header announces.
+    pub(crate) fn expect(&mut self, nanos: u64) {
+        self.expected_nanos = Some(nanos).filter(|nanos| *nanos > 0);
+    }
+
+    /// The period, as soon as it was measured.
+    pub(crate) fn period_nanos(&self) -> Option<u64> {
+        self.period_nanos
+    }
+
+    /// A sample; those whose weight is known now go to `out`, each thread's in time order.
+    #[inline]
+    pub(crate) fn add<E>(
+        &mut self,
+        sample: Sample,
+        mut out: impl FnMut(Sample) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.is_on_cpu &= sample.mode == Mode::OnCpu;
+        let Some(before) = self.open.insert(sample.thread.0, sample) else { return Ok(()) };
+        let gap = u64::try_from(sample.nanos.saturating_sub(before.nanos)).unwrap_or(0);
+        match self.period_nanos {
+            Some(period) => out(weighted(before, gap, period)),
+            None => self.measure(before, gap, out),
+        }
+    }
+
+    #[cold]
+    fn measure<E>(
+        &mut self,
+        sample: Sample,
+        gap: u64,
+        out: impl FnMut(Sample) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.early.push_back((sample, gap));
+        // Two samples at one moment are one event told twice, or a clock that stands.
+        if gap > 0 {
+            self.gaps.push(gap);
+        }
+        if self.gaps.len() < MEASURED_GAPS {
+            return Ok(());
+        }
+        self.fix_period(out)
+    }
+
+    fn fix_period<E>(&mut self, mut out: impl FnMut(Sample) -> Result<(), E>) -> Result<(), E> {
+        self.gaps.sort_unstable();
+        let measured = self.gaps.get(self.gaps.len() / 2).copied();
+        let announced = self.expected_nanos;
+        let period = if self.is_on_cpu { announced.or(measured) } else { measured.or(announced) };
+        let period = period.unwrap_or(USUAL_NANOS);
+        self.gaps = Vec::new();
+        self.period_nanos = Some(period);
+        std::mem::take(&mut self.early)
+            .into_iter()
+            .try_for_each(|(sample, gap)| out(weighted(sample, gap, period)))
+    }
+
+    /// The end of the trace: all samples that are left.
+    pub(crate) fn finish<E>(&mut self, mut out: impl FnMut(Sample) -> Result<(), E>) -> Result<(), E> {
+        if self.period_nanos.is_none() {
+            self.fix_period(&mut out)?;
+        }
+        let period = self.period_nanos.unwrap_or(USUAL_NANOS);
+        let mut last: Vec<Sample> = self.open.drain().map(|(_, sample)| sample).collect();
+        last.sort_by_key(|sample| sample.thread);
+        last.into_iter().try_for_each(|sample| out(Sample { weight: period, ..sample }))
+    }
+}
+
+fn weighted(sample: Sample, gap: u64, period: u64) -> Sample {
+    let weight = match sample.mode {
+        Mode::OnCpu => period,
+        _ => gap.min(period.saturating_mul(MOST_PERIODS)),
+    };
+    Sample { weight, ..sample }
+}
+
+impl CpuWeights {
+    /// Whether a sample of this thread waits for its weight.
+    #[cfg(test)]
+    fn is_open(&self, thread: super::handle::ThreadHandle) -> bool {
+        self.open.contains_key(&thread.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::handle::{StackHandle, ThreadHandle};
+    use super::super::sample::Kind;
+    use super::*;
+    use std::convert::Infallible;
+
+    fn sample(thread: u32, nanos: i64) -> Sample {
+        Sample {
+            kind: Kind::Cpu,
+            thread: ThreadHandle(thread),
+            stack: StackHandle(0),
+            mode: Mode::Managed,
+            nanos,
+            count: 1,
+            weight: 0,
+            label: None,
+        }
+    }
+
+    fn weights(samples: &[(u32, i64)]) -> (Vec<(u32, i64, u64)>, CpuWeights) {
+        let mut cpu = CpuWeights::new();
+        let mut seen = Vec::new();
+        let mut out = |sample: Sample| {
+            seen.push((sample.thread.0, sample.nanos, sample.weight));
+            Ok::<_, Infallible>(())
+        };
+        for (thread, nanos) in samples {
+            cpu.add(sample(*thread, *nanos), &mut out).unwrap();
+        }
+        cpu.finish(&mut out).unwrap();
+        (seen, cpu)
+    }
+
+    #[test]
+    fn a_sample_weighs_the_time_to_the_threads_next_but_at_most_five_periods() {
+        let (seen, cpu) = weights(&[(1, 0), (2, 0), (1, 10), (1, 20), (2, 12), (1, 1000), (1, 1010)]);
+        assert_eq!(cpu.period_nanos(), Some(10));
+        let of = |thread| seen.iter().filter(|s| s.0 == thread).map(|s| (s.1, s.2)).collect::<Vec<_>>();
+        assert_eq!(of(1), [(0, 10), (10, 10), (20, 50), (1000, 10), (1010, 10)]);
+        assert_eq!(of(2), [(0, 12), (12, 10)]);
+        assert!(!cpu.is_open(ThreadHandle(1)));
+    }
+
+    #[test]
+    fn a_threads_only_sample_weighs_one_period() {
+        let (seen, _) = weights(&[(1, 5)]);
+        assert_eq!(seen, [(1, 5, 1_000_000)]);
+    }
+
+    #[test]
+    fn a_sample_of_an_operating_system_weighs_the_announced_period() {
+        let mut cpu = CpuWeights::new();
+        cpu.expect(4);
+        let mut seen = Vec::new();
+        let mut out = |sample: Sample| {
+            seen.push(sample.weight);
+            Ok::<_, Infallible>(())
+        };
+        for nanos in [0, 100, 103, 900] {
+            cpu.add(Sample { mode: Mode::OnCpu, ..sample(1, nanos) }, &mut out).unwrap();
+        }
+        cpu.finish(&mut out).unwrap();
+        assert_eq!(seen, [4, 4, 4, 4]);
+    }
+
+    #[test]
+    fn the_period_is_measured_over_the_first_samples() {
+        let samples: Vec<(u32, i64)> =
+            (0..3000).map(|i| (1, if i < 2000 { i * 7 } else { 14_000 + i * 9 })).collect();
+        let (seen, cpu) = weights(&samples);
+        assert_eq!((cpu.period_nanos(), seen.len()), (Some(7), 3000));
+    }
+}

@@ -1,0 +1,129 @@
+//! What compilers make of lambdas, local functions, async methods and iterators, and what people
+//! called them.
+//!
+//! | written by C#'s compiler | shown |
+//! |---|---|
+//! | `Program+<Run>d__4` . `MoveNext` | `Program.Run` |
+//! | `Program+<>c` . `<Run>b__13_0` | `Program.Run.lambda_13_0` |
+//! | `Program+<>c__DisplayClass14_0+<<Run>b__0>d` . `MoveNext` | `Program.Run.lambda_0` |
+//! | `Thread` . `<PollGC>g__PollGCWorker\|67_0` | `Thread.PollGC.PollGCWorker` |
+//! | `Program` . `<Main>$` | `Program.Main` |
+
+/// Nesting that no compiler makes.
+const DEPTH: usize = 16;
+
+/// Takes what the compiler added from a type's segments and a method's name.
+pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
+    let mut inner: Vec<String> = Vec::new();
+    segments.retain(|segment| match of_type(segment) {
+        TypeKind::Written => true,
+        TypeKind::Closure => false,
+        TypeKind::StateMachine(name) => {
+            inner.push(name);
+            false
+        }
+    });
+    let own = of_method(method, 0);
+    let is_body = !inner.is_empty() && own == "MoveNext";
+    if !is_body {
+        inner.push(own);
+    }
+    *method = inner.join(".");
+}
+
+enum TypeKind {
+    /// A type that somebody wrote.
+    Written,
+    /// Holds what lambdas share.
+    Closure,
+    /// The body of an async method or iterator of this name.
+    StateMachine(String),
+}
+
+fn of_type(segment: &str) -> TypeKind {
+    if segment == "<>c" || segment.starts_with("<>c__") || segment.starts_with("<>c<") {
+        return TypeKind::Closure;
+    }
+    match mangled(segment) {
+        Some((name, tail)) if tail == "d" || tail.starts_with("d__") || tail.starts_with("d<") => {
+            TypeKind::StateMachine(of_method(name, 0))
+        }
+        _ => TypeKind::Written,
+    }
+}
+
+fn of_method(name: &str, depth: usize) -> String {
+    let Some((inner, tail)) = mangled(name).filter(|(inner, _)| !inner.is_empty() && depth < DEPTH) else {
+        return name.to_owned();
+    };
+    let inner = of_method(inner, depth + 1);
+    if tail == "$" {
+        return inner;
+    }
+    if let Some(local) = tail.strip_prefix("g__") {
+        let local = local.split('|').next().unwrap_or(local);
+        return format!("{inner}.{local}");
+    }
+    if let Some(number) = tail.strip_prefix("b__") {
+        return format!("{inner}.lambda_{number}");
+    }
+    name.to_owned()
+}
+
+/// Inside and tail of `<inside>tail`, brackets in pairs.
+fn mangled(name: &str) -> Option<(&str, &str)> {
+    let rest = name.strip_prefix('<')?;
+    let mut depth = 1usize;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some((rest.get(..at)?, rest.get(at + 1..)?));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::type_name::TypeName;
+    use super::*;
+
+    fn shown(type_name: &str, method: &str) -> String {
+        let mut segments = TypeName::of(type_name).segments;
+        let mut method = method.to_owned();
+        demangle(&mut segments, &mut method);
+        segments.push(method);
+        segments.join(".")
+    }
+
+    #[test]
+    fn people_read_what_they_wrote() {
+        let cases = [
+            ("Workload.Program+<TaskRound>d__14", "MoveNext", "Program.TaskRound"),
+            ("Workload.Program+<>c", "<ContentionRound>b__13_0", "Program.ContentionRound.lambda_13_0"),
+            ("Workload.Program+<>c__DisplayClass14_0", "<TaskRound>b__0", "Program.TaskRound.lambda_0"),
+            ("W.Program+<>c__DisplayClass14_0+<<TaskRound>b__0>d", "MoveNext", "Program.TaskRound.lambda_0"),
+            ("System.Threading.Thread", "<PollGC>g__PollGCWorker|67_0", "Thread.PollGC.PollGCWorker"),
+            ("Program", "<Main>$", "Program.Main"),
+            ("A.B+<Get>d__3`1[System.Int32]", "MoveNext", "B.Get"),
+            ("A.B+<Get>d__3", "SetStateMachine", "B.Get.SetStateMachine"),
+            ("A.B+<>c__4`1[System.Int32]", "<Get>b__4_0", "B.Get.lambda_4_0"),
+            ("A.Enumerator", "MoveNext", "Enumerator.MoveNext"),
+            ("A.B", "<>n__0", "B.<>n__0"),
+            ("A.B", "<oops", "B.<oops"),
+        ];
+        for (type_name, method, expected) in cases {
+            assert_eq!(shown(type_name, method), expected);
+        }
+    }
+
+    #[test]
+    fn deep_nesting_ends_somewhere() {
+        let name = "<".repeat(100_000) + &">g__x".repeat(100_000);
+        assert!(!shown("A", &name).is_empty());
+    }
+}

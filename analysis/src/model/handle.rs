@@ -1,0 +1,37 @@
+//! Handles: names of things that the model knows, as small as a number and of their own type.
+
+/// Makes handle types; each is an index into one table of the model.
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub(crate) u32);
+
+        impl $name {
+            /// Place in its table: 0, 1, 2 … in the order in which they were first met.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The handle of a table's next row. A table that is full gives its last one.
+            pub(crate) fn next(len: usize) -> $name {
+                $name(u32::try_from(len).unwrap_or(u32::MAX))
+            }
+        }
+    )*};
+}
+
+handles! {
+    /// A process.
+    ProcessHandle;
+    /// A thread of a process.
+    ThreadHandle;
+    /// A distinct stack; see [`Stacks`](super::Stacks).
+    StackHandle;
+    /// A text, such as the name of a type that was allocated.
+    TextHandle;
+    /// A frame as it is shown; see [`Resolved`](super::Resolved).
+    FrameHandle;
+    /// A method's code.
+    MethodHandle;
+}

@@ -1,0 +1,181 @@
+//! Methods: whose code lay at an address, and when.
+//!
+//! | told by | meaning |
+//! |---|---|
+//! | runtime 141, 143 | code was made or loaded: it begins to live |
+//! | runtime 142, 144 | code goes: its life ends; told for the first time, it lived since the trace began |
+//! | rundown 141 to 144 | code that was there when the session began or ended |
+//! | runtime 159 | precompiled code was handed out: an address without a size |
+//!
+//! The same code is told of several times; it is known by its start and its method's id. A method
+//! has several codes: tiers, re-JIT, the cold section.
+
+use super::handle::{MethodHandle, TextHandle};
+use super::hash::NumberMap;
+use super::ranges::{Ranges, Told};
+use super::texts::Texts;
+use nettrace_parser::view::{self, MethodChange, Tier};
+
+/// One piece of a method's code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MethodCode {
+    /// Identifies the method.
+    pub method_id: u64,
+    /// Identifies its module.
+    pub module_id: u64,
+    /// First address.
+    pub start: u64,
+    /// Bytes of code; 0 when only the entry point is known.
+    pub size: u32,
+    /// Whether the code was compiled in this process; if not, it came precompiled.
+    pub is_jitted: bool,
+    /// How it was compiled; says something only if it was.
+    pub tier: Tier,
+    /// Whether it is the method's cold section, which has an event of its own.
+    pub is_cold: bool,
+    /// Which version of the method's IL; 0 is the original.
+    pub rejit_id: u64,
+    /// Namespace and type, as stored.
+    pub namespace: TextHandle,
+    /// Name, as stored.
+    pub name: TextHandle,
+    /// Signature, as stored.
+    pub signature: TextHandle,
+}
+
+/// Precompiled code begins where the runtime handed out its address, and how far it reaches is not
+/// said. Beyond this many bytes a frame belongs to something that was not told of.
+const ENTRY_POINT_REACH: u64 = 4 * 1024;
+
+/// The methods of one process.
+#[derive(Debug, Default)]
+pub(crate) struct Methods {
+    codes: Vec<MethodCode>,
+    ranges: Ranges<MethodHandle>,
+    /// Entry points of precompiled code: address, method.
+    entry_points: NumberMap<u64, MethodHandle>,
+    sorted_entry_points: Vec<(u64, MethodHandle)>,
+    has_rundown: bool,
+}
+
+/// Memory whose meaning changed: start and size.
+pub(crate) type Reused = (u64, u64);
+
+impl Methods {
+    /// Learns from a method event. Gives the memory that means something new from now on, if any.
+    pub(crate) fn learn(
+        &mut self,
+        method: &view::Method<'_>,
+        ticks: u64,
+        texts: &mut Texts,
+    ) -> Option<Reused> {
+        self.has_rundown |= matches!(method.change, MethodChange::AtEnd | MethodChange::AtStart);
+        let (start, size) = (method.start, u64::from(method.size));
+        if let Some(known) = self.known(method) {
+            // The same code again. What was told without names may have them now.
+            if !method.name.is_empty()
+                && self.codes.get(known.index()).is_some_and(|code| texts.get(code.name).is_empty())
+            {
+                let named = MethodCode { ..code_of(method, texts) };
+                if let Some(code) = self.codes.get_mut(known.index()) {
+                    *code = named;
+                }
+            }
+            if method.change == MethodChange::Unload {
+                self.ranges.end(start, ticks, |value| *value == known);
+            }
+            return None;
+        }
+        let handle = MethodHandle::next(self.codes.len());
+        self.codes.push(code_of(method, texts));
+        let replaces = match method.change {
+            MethodChange::Unload => {
+                self.ranges.add_ended(start, size, ticks, handle);
+                false
+            }
+            MethodChange::Load => self.ranges.add(Told::Begins, start, size, ticks, handle),
+            _ => self.ranges.add(Told::Exists, start, size, ticks, handle),
+        };
+        replaces.then_some((start, size))
+    }
+
+    /// The code that an event tells of, if it is known and alive.
+    fn known(&self, method: &view::Method<'_>) -> Option<MethodHandle> {
+        let range = self.ranges.at_start(method.start)?;
+        let code = self.codes.get(range.value.index())?;
+        let is_same = code.method_id == method.method_id && code.size == method.size;
+        // What has ended may be told to have ended once more, but not to be there.
+        let is_alive = range.to == u64::MAX || method.change == MethodChange::Unload;
+        (is_same && is_alive).then_some(range.value)
+    }
+
+    /// Learns the entry point of precompiled code.
+    pub(crate) fn learn_entry_point(&mut self, code: MethodCode) {
+        let handle = MethodHandle::next(self.codes.len());
+        if let std::collections::hash_map::Entry::Vacant(vacant) = self.entry_points.entry(code.start) {
+            vacant.insert(handle);
+            self.codes.push(code);
+        }
+    }
+
+    /// Must be called behind the last event, before [`Methods::find`].
+    pub(crate) fn sort(&mut self) {
+        self.ranges.sort();
+        self.sorted_entry_points = self.entry_points.iter().map(|(at, method)| (*at, *method)).collect();
+        self.sorted_entry_points.sort_unstable();
+    }
+
+    /// The code at an address at a time. The second value tells whether the answer is the same at
+    /// all times.
+    pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(MethodHandle, bool)> {
+        match self.ranges.find(address, ticks) {
+            Some((range, is_always)) => Some((range.value, is_always)),
+            None => self.find_entry_point(address).map(|method| (method, true)),
+        }
+    }
+
+    /// The nearest entry point below, unless other code lies between. A guess: stubs lie among
+    /// methods, and no event tells of them. So it is made only for a trace without rundown, which
+    /// would have told where each precompiled method in use lies.
+    fn find_entry_point(&self, address: u64) -> Option<MethodHandle> {
+        if self.has_rundown {
+            return None;
+        }
+        let end = self.sorted_entry_points.partition_point(|(start, _)| *start <= address);
+        let (start, method) = *self.sorted_entry_points.get(end.checked_sub(1)?)?;
+        let is_interrupted = self.ranges.next_start(start).is_some_and(|next| next <= address);
+        (address - start < ENTRY_POINT_REACH && !is_interrupted).then_some(method)
+    }
+
+    /// The code of a handle.
+    pub(crate) fn code(&self, method: MethodHandle) -> Option<&MethodCode> {
+        self.codes.get(method.index())
+    }
+
+    /// All code, in the order in which it was first told of.
+    pub(crate) fn codes(&self) -> &[MethodCode] {
+        &self.codes
+    }
+
+    /// Whether a rundown told of methods.
+    pub(crate) fn has_rundown(&self) -> bool {
+        self.has_rundown
+    }
+}
+
+fn code_of(method: &view::Method<'_>, texts: &mut Texts) -> MethodCode {
+    MethodCode {
+        method_id: method.method_id,
+        module_id: method.module_id,
+        start: method.start,
+        size: method.size,
+        is_jitted: method.is_jitted(),
+        tier: method.tier(),
+        is_cold: method.extent() == 1,
+        rejit_id: method.rejit_id.unwrap_or(0),
+        namespace: texts.intern_shown(method.namespace),
+        name: texts.intern_shown(method.name),
+        signature: texts.intern_shown(method.signature),
+    }
+}

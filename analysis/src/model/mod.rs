@@ -1,0 +1,339 @@
+//! The model: what a trace tells of processes, threads, code and stacks.
+//!
+//! [`Model::learn`] takes events in time order. Names are found at the end, by [`Resolved`]: the
+//! list of methods mostly comes last. What is kept is bounded by how many different methods,
+//! modules, threads and stacks there are, not by the number of events.
+
+mod cpu;
+mod demangle;
+mod filter;
+mod handle;
+mod hash;
+mod methods;
+mod modules;
+mod names;
+mod perf_map;
+mod profile;
+mod ranges;
+mod resolved;
+mod sample;
+mod stacks;
+mod texts;
+mod threads;
+mod timeline;
+mod type_name;
+mod universal;
+mod waits;
+mod weights;
+
+pub(crate) use cpu::CpuWeights;
+pub use filter::Filter;
+pub use handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
+pub use methods::MethodCode;
+pub use modules::Module;
+pub use names::{Frame, FrameKind, NameOptions, NameStyle};
+pub use perf_map::{PerfMapSymbol, perf_map};
+pub use profile::{Profile, ProfileKey, Totals};
+pub use resolved::{Coverage, Resolved};
+pub use sample::{Kind, Mode, Sample, State, Unit};
+pub use stacks::Stacks;
+pub use texts::Texts;
+pub use threads::{Thread, Threads};
+pub use timeline::{Run, Timeline};
+pub use universal::Mapping;
+pub use weights::EventSelector;
+pub(crate) use weights::{OpenWaits, rounded, stands_for};
+
+use methods::Methods;
+use modules::Modules;
+use nettrace_parser::view::{self, KnownProvider, Tier};
+use nettrace_parser::{Event, Trace, Utf16};
+use ranges::{Ranges, Told};
+use std::collections::HashMap;
+use universal::Mappings;
+
+/// What a trace tells. See the [module](self).
+#[derive(Debug, Default)]
+pub struct Model {
+    session: Option<Trace>,
+    processes: Vec<Process>,
+    by_id: HashMap<Option<u64>, ProcessHandle>,
+    last_process: Option<(Option<u64>, ProcessHandle)>,
+    threads: Threads,
+    stacks: Stacks,
+    texts: Texts,
+    period_nanos: Option<u64>,
+}
+
+/// A process.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Process {
+    /// OS id; `None` when the stream does not tell.
+    pub id: Option<u64>,
+    /// Name, or command line; empty when it is not known.
+    pub name: String,
+    pub(crate) methods: Methods,
+    pub(crate) modules: Modules,
+    pub(crate) mappings: Mappings,
+    pub(crate) perf_map: Ranges<TextHandle>,
+}
+
+impl Process {
+    /// Its modules, in the order in which they were first told of.
+    pub fn modules(&self) -> &[Module] {
+        self.modules.rows()
+    }
+
+    /// All code of its methods, in the order in which it was first told of.
+    pub fn methods(&self) -> &[MethodCode] {
+        self.methods.codes()
+    }
+
+    /// Files and kernel in its memory (version 6).
+    pub fn mappings(&self) -> &[Mapping] {
+        self.mappings.rows()
+    }
+}
+
+impl Model {
+    /// Knows nothing yet.
+    pub fn new() -> Model {
+        Model::default()
+    }
+
+    /// Learns from an event, which must not be older than the one before. Gives its thread.
+    pub fn learn(&mut self, event: &Event<'_>) -> ThreadHandle {
+        if self.session.is_none() {
+            self.session = Some(event.session().clone());
+        }
+        let process = self.process_of(event);
+        let thread = self.threads.of(process, event);
+        match event.known_provider() {
+            KnownProvider::Runtime | KnownProvider::Rundown => self.learn_runtime(process, event),
+            KnownProvider::UniversalSystem => self.learn_universal(process, event),
+            KnownProvider::EventPipe => self.learn_process(process, event),
+            _ => {}
+        }
+        thread
+    }
+
+    #[inline]
+    fn process_of(&mut self, event: &Event<'_>) -> ProcessHandle {
+        let id = event.process_id();
+        if let Some((last, handle)) = self.last_process
+            && last == id
+        {
+            return handle;
+        }
+        let handle = self.process_handle(id);
+        self.last_process = Some((id, handle));
+        handle
+    }
+
+    fn process_handle(&mut self, id: Option<u64>) -> ProcessHandle {
+        let next = ProcessHandle::next(self.processes.len());
+        let handle = *self.by_id.entry(id).or_insert(next);
+        if handle == next {
+            self.processes.push(Process { id, ..Process::default() });
+        }
+        handle
+    }
+
+    fn learn_runtime(&mut self, process: ProcessHandle, event: &Event<'_>) {
+        let ticks = event.timestamp_ticks();
+        match (event.id(), event.known_provider()) {
+            (141..=144, _) => {
+                let Some(method) = view::Method::of(event) else { return };
+                let Some(row) = self.processes.get_mut(process.index()) else { return };
+                if let Some((start, size)) = row.methods.learn(&method, ticks, &mut self.texts) {
+                    self.stacks.reuse(process, start, size);
+                }
+            }
+            (152..=154, _) => {
+                let Some(module) = view::Module::of(event) else { return };
+                if let Some(row) = self.processes.get_mut(process.index()) {
+                    row.modules.learn(&module, ticks);
+                }
+            }
+            (159, KnownProvider::Runtime) => {
+                let _ = self.learn_entry_point(process, event);
+            }
+            (85, KnownProvider::Runtime) | (159, KnownProvider::Rundown) => {
+                let _ = self.learn_thread(process, event);
+            }
+            (187, _) => {
+                let Some(information) = view::RuntimeInformation::of(event) else { return };
+                self.name_process(process, information.command_line);
+            }
+            _ => {}
+        }
+    }
+
+    /// R2RGetEntryPoint.
+    fn learn_entry_point(&mut self, process: ProcessHandle, event: &Event<'_>) -> Option<()> {
+        let fields = &mut event.fields();
+        let method_id = fields.find("MethodID")?.value.ok()?.as_u64()?;
+        let mut text = |name| Some(fields.find(name)?.value.ok()?.as_utf16().unwrap_or_default());
+        let [namespace, name, signature] =
+            [text("MethodNamespace")?, text("MethodName")?, text("MethodSignature")?];
+        let start = fields.find("EntryPoint")?.value.ok()?.as_u64()?;
+        let mut intern = |text: Utf16<'_>| self.texts.intern_shown(text);
+        let code = MethodCode {
+            method_id,
+            // The event does not name it.
+            module_id: 0,
+            start,
+            size: 0,
+            is_jitted: false,
+            tier: Tier::Unknown,
+            is_cold: false,
+            rejit_id: 0,
+            namespace: intern(namespace),
+            name: intern(name),
+            signature: intern(signature),
+        };
+        self.processes.get_mut(process.index())?.methods.learn_entry_point(code);
+        Some(())
+    }
+
+    /// ThreadCreated, ThreadDC: what the thread is for.
+    fn learn_thread(&mut self, process: ProcessHandle, event: &Event<'_>) -> Option<()> {
+        let fields = &mut event.fields();
+        let flags = fields.find("Flags")?.value.ok()?.as_u64()?;
+        let id = fields.find("OSThreadID")?.value.ok()?.as_u64()?;
+        let name = match flags {
+            flags if flags & 2 != 0 => "Finalizer",
+            flags if flags & 4 != 0 => ".NET ThreadPool",
+            flags if flags & 1 != 0 => ".NET GC",
+            _ => return None,
+        };
+        let thread = self.threads.intern(process, Some(id));
+        self.threads.name(thread, name);
+        Some(())
+    }
+
+    fn learn_process(&mut self, process: ProcessHandle, event: &Event<'_>) {
+        if let Some(information) = view::ProcessInfo::of(event) {
+            self.name_process(process, information.command_line);
+        }
+    }
+
+    fn name_process(&mut self, process: ProcessHandle, name: impl std::fmt::Display) {
+        if let Some(row) = self.processes.get_mut(process.index())
+            && row.name.is_empty()
+        {
+            row.name = name.to_string();
+        }
+    }
+
+    fn learn_universal(&mut self, process: ProcessHandle, event: &Event<'_>) {
+        let Some(row) = self.processes.get_mut(process.index()) else { return };
+        match event.id() {
+            0 | 1 => {
+                if let Some(name) = event.field("Name") {
+                    self.name_process(process, universal::text(name));
+                }
+            }
+            3 => {
+                let _ = row.mappings.learn_mapping(event);
+            }
+            4 => {
+                let _ = row.mappings.learn_symbol(event, &mut self.texts);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds the symbols of a perf map (see [`perf_map`]) to a process, or to all that the trace
+    /// has told of so far.
+    pub fn add_perf_map(&mut self, process_id: Option<u64>, text: &str) {
+        if process_id.is_some() {
+            self.process_handle(process_id);
+        }
+        for symbol in perf_map(text) {
+            let name = self.texts.intern(symbol.name);
+            let wanted = self.processes.iter_mut().filter(|row| process_id.is_none() || row.id == process_id);
+            for row in wanted {
+                // Later lines are newer code.
+                row.perf_map.add(Told::Exists, symbol.start, symbol.size, 0, name);
+            }
+        }
+    }
+
+    /// Must be called behind the last event, before names are found.
+    pub(crate) fn complete(&mut self, period_nanos: Option<u64>) {
+        self.period_nanos = period_nanos;
+        for row in &mut self.processes {
+            row.methods.sort();
+            row.mappings.sort();
+            row.perf_map.sort();
+        }
+    }
+
+    /// What the session was; `None` before the first event.
+    pub fn session(&self) -> Option<&Trace> {
+        self.session.as_ref()
+    }
+
+    /// The median time between two CPU samples of a thread, in nanoseconds; `None` without samples.
+    pub fn period_nanos(&self) -> Option<u64> {
+        self.period_nanos
+    }
+
+    /// A process.
+    pub fn process(&self, process: ProcessHandle) -> Option<&Process> {
+        self.processes.get(process.index())
+    }
+
+    /// All processes, in the order in which they were first met.
+    pub fn processes(&self) -> impl ExactSizeIterator<Item = (ProcessHandle, &Process)> {
+        self.processes.iter().enumerate().map(|(index, row)| (ProcessHandle::next(index), row))
+    }
+
+    /// The threads.
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// The distinct stacks.
+    pub fn stacks(&self) -> &Stacks {
+        &self.stacks
+    }
+
+    /// The distinct texts.
+    pub fn texts(&self) -> &Texts {
+        &self.texts
+    }
+
+    pub(crate) fn texts_mut(&mut self) -> &mut Texts {
+        &mut self.texts
+    }
+
+    /// The handle of an event's stack. `thread` is what [`Model::learn`] gave for the event.
+    #[inline]
+    pub fn stack_of(&mut self, event: &Event<'_>, thread: ThreadHandle) -> StackHandle {
+        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
+        self.stacks.intern(process, event.stack(), event.timestamp_ticks())
+    }
+
+    /// A thread as people know it: `thread 17401`, `thread 17401 (Finalizer)`; with the process in
+    /// front when there are several.
+    pub fn thread_label(&self, thread: ThreadHandle) -> String {
+        let Some(row) = self.threads.get(thread) else { return "thread ?".to_owned() };
+        let mut label = match row.os_thread_id {
+            Some(id) => format!("thread {id}"),
+            None => "thread ?".to_owned(),
+        };
+        if let Some(name) = &row.name {
+            label = format!("{label} ({name})");
+        }
+        if self.processes.len() > 1
+            && let Some(process) = self.process(row.process)
+        {
+            let id = process.id.map_or("?".to_owned(), |id| id.to_string());
+            label = format!("process {id}, {label}");
+        }
+        label
+    }
+}

@@ -1,0 +1,182 @@
+//! How frames are named.
+
+use super::demangle::demangle;
+use super::type_name::{TypeName, arguments, rsplit_outside};
+
+/// How much of a name is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NameStyle {
+    /// `Type.Method`.
+    Short,
+    /// `Module!Namespace.Type.Method`.
+    Full,
+    /// `Module!Namespace.Type.Method(arguments)`.
+    #[default]
+    Signature,
+}
+
+/// How frames are named.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NameOptions {
+    /// How much of a name is shown.
+    pub style: NameStyle,
+    /// Names as the runtime stores them, with what the compiler added:
+    /// `workload!Workload.Program+<TaskRound>d__14.MoveNext()`, IL's notation of types. This is how
+    /// PerfView names frames.
+    pub is_raw: bool,
+}
+
+/// What a frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum FrameKind {
+    /// A method of .NET.
+    Managed,
+    /// Code of a library or program, with or without a name.
+    Native,
+    /// Code of the operating system's kernel.
+    Kernel,
+    /// An address of which nothing is known.
+    Unknown,
+}
+
+/// A frame as it is shown. Two frames that would look the same are one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Frame {
+    /// The whole name in the chosen style; never empty.
+    pub text: String,
+    /// Module's short name; empty when it is not known.
+    pub module: String,
+    /// Namespace; empty for native code.
+    pub namespace: String,
+    /// Type with its outer types; empty for native code.
+    pub type_name: String,
+    /// Name of the method or function, without signature.
+    pub method: String,
+    /// What it is.
+    pub kind: FrameKind,
+    /// Whether a name was found; if not, the text is an address.
+    pub is_named: bool,
+}
+
+/// The stored parts of a method's name.
+pub(crate) struct MethodName<'t> {
+    pub(crate) module: &'t str,
+    /// Namespace and type.
+    pub(crate) type_name: &'t str,
+    pub(crate) method: &'t str,
+    pub(crate) signature: &'t str,
+}
+
+impl Frame {
+    /// A managed method.
+    pub(crate) fn managed(name: &MethodName<'_>, options: NameOptions) -> Frame {
+        let arguments_at = name.signature.find('(').unwrap_or(name.signature.len());
+        let (namespace, type_name, method, arguments) = if options.is_raw {
+            let (namespace, type_name) = rsplit_outside(name.type_name, '.');
+            let arguments = name.signature.get(arguments_at..).unwrap_or_default().to_owned();
+            (namespace.to_owned(), type_name.to_owned(), name.method.to_owned(), arguments)
+        } else {
+            let TypeName { namespace, mut segments } = TypeName::of(name.type_name);
+            let mut method = name.method.to_owned();
+            demangle(&mut segments, &mut method);
+            let has_arguments = arguments_at < name.signature.len();
+            let arguments = if has_arguments { arguments(name.signature) } else { String::new() };
+            (namespace, segments.join("."), method, arguments)
+        };
+        let text = match options.style {
+            NameStyle::Short => dotted(["", &type_name, &method]),
+            NameStyle::Full => in_module(name.module, &dotted([&namespace, &type_name, &method])),
+            NameStyle::Signature => {
+                in_module(name.module, &(dotted([&namespace, &type_name, &method]) + &arguments))
+            }
+        };
+        let module = name.module.to_owned();
+        Frame { text, module, namespace, type_name, method, kind: FrameKind::Managed, is_named: true }
+    }
+
+    /// A function that has a name.
+    pub(crate) fn native(module: &str, name: &str, kind: FrameKind, options: NameOptions) -> Frame {
+        let text = match options.style {
+            NameStyle::Short => name.to_owned(),
+            _ => in_module(module, name),
+        };
+        Frame { text, method: name.to_owned(), ..Frame::unnamed(module, kind) }.named()
+    }
+
+    /// Code of a module, without a name: `module+0x1234`.
+    pub(crate) fn in_mapping(module: &str, offset: u64, kind: FrameKind) -> Frame {
+        let text = format!("{module}+{offset:#x}");
+        Frame { method: text.clone(), text, ..Frame::unnamed(module, kind) }
+    }
+
+    /// Nothing but an address.
+    pub(crate) fn address(address: u64, kind: FrameKind) -> Frame {
+        let text = format!("{address:#x}");
+        Frame { method: text.clone(), text, ..Frame::unnamed("", kind) }
+    }
+
+    fn unnamed(module: &str, kind: FrameKind) -> Frame {
+        Frame {
+            text: String::new(),
+            module: module.to_owned(),
+            namespace: String::new(),
+            type_name: String::new(),
+            method: String::new(),
+            kind,
+            is_named: false,
+        }
+    }
+
+    fn named(self) -> Frame {
+        Frame { is_named: true, ..self }
+    }
+}
+
+/// Parts with dots between; empty ones are left out. `.ctor` keeps its own dot.
+fn dotted(parts: [&str; 3]) -> String {
+    let mut text = String::new();
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        if !text.is_empty() {
+            text.push('.');
+        }
+        text.push_str(part);
+    }
+    if text.is_empty() { "?".to_owned() } else { text }
+}
+
+fn in_module(module: &str, name: &str) -> String {
+    if module.is_empty() { name.to_owned() } else { format!("{module}!{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: MethodName<'_> = MethodName {
+        module: "app",
+        type_name: "N.M.Box`1+<Run>d__4[System.Int32]",
+        method: "MoveNext",
+        signature: "instance void  (class System.String[])",
+    };
+
+    #[test]
+    fn a_method_is_named_in_the_chosen_style() {
+        let text = |style, is_raw| Frame::managed(&NAME, NameOptions { style, is_raw }).text;
+        assert_eq!(text(NameStyle::Short, false), "Box<int>.Run");
+        assert_eq!(text(NameStyle::Full, false), "app!N.M.Box<int>.Run");
+        assert_eq!(text(NameStyle::Signature, false), "app!N.M.Box<int>.Run(string[])");
+        let raw = "app!N.M.Box`1+<Run>d__4[System.Int32].MoveNext(class System.String[])";
+        assert_eq!(text(NameStyle::Signature, true), raw);
+    }
+
+    #[test]
+    fn constructors_keep_their_dot_and_nothing_is_nameless() {
+        let name = MethodName { module: "", type_name: "A.B", method: ".ctor", signature: "" };
+        assert_eq!(Frame::managed(&name, NameOptions::default()).text, "A.B..ctor");
+        let name = MethodName { module: "m", type_name: "", method: "", signature: "" };
+        assert_eq!(Frame::managed(&name, NameOptions::default()).text, "m!?");
+    }
+}

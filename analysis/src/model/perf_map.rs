@@ -1,0 +1,82 @@
+//! Perf maps: the text files in which runtimes tell Linux tools what they compiled
+//! (`/tmp/perf-PID.map`). One line a symbol: start and size in hexadecimal, then the name.
+//!
+//! ```text
+//! 7f2a10001000 3c void [workload] Workload.Program::Main(string[])[QuickJitted]
+//! ```
+
+/// One line of a perf map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PerfMapSymbol<'t> {
+    /// First address.
+    pub start: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Name as stored.
+    pub name: &'t str,
+}
+
+/// The symbols of a perf map. Lines of another form are left out.
+///
+/// ```
+/// let map = "1000 20 void [app] Program::Main(string[])[Tier0]\nnot a line\n";
+/// let symbols: Vec<_> = nettrace_analysis::perf_map(map).collect();
+/// assert_eq!((symbols.len(), symbols[0].start, symbols[0].size), (1, 0x1000, 0x20));
+/// ```
+pub fn perf_map(text: &str) -> impl Iterator<Item = PerfMapSymbol<'_>> {
+    text.lines().filter_map(|line| {
+        let (start, rest) = line.split_once(' ')?;
+        let (size, name) = rest.split_once(' ')?;
+        let number = |text: &str| u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok();
+        let (start, size, name) = (number(start)?, number(size)?, name.trim_end());
+        (size > 0 && !name.is_empty()).then_some(PerfMapSymbol { start, size, name })
+    })
+}
+
+/// A name of .NET's own form, taken apart: `ReturnType [module] Type::Method(args)[Tier]`.
+pub(crate) struct ManagedName<'t> {
+    pub(crate) module: &'t str,
+    pub(crate) type_name: &'t str,
+    pub(crate) method: &'t str,
+    /// From its first parenthesis on.
+    pub(crate) signature: &'t str,
+}
+
+impl<'t> ManagedName<'t> {
+    pub(crate) fn of(name: &'t str) -> Option<ManagedName<'t>> {
+        let (before, rest) = name.split_once('[')?;
+        let (module, rest) = rest.split_once("] ")?;
+        // The return type stands in front; anything without one is not of this form.
+        if !before.ends_with(' ') || module.is_empty() {
+            return None;
+        }
+        let (type_name, rest) = rest.split_once("::")?;
+        let at = rest.find('(').unwrap_or(rest.len());
+        let (method, signature) = rest.split_at_checked(at)?;
+        let signature = match signature.rfind(')') {
+            Some(end) => signature.get(..=end)?,
+            None => signature,
+        };
+        let method = if signature.is_empty() { method.split('[').next().unwrap_or(method) } else { method };
+        Some(ManagedName { module, type_name, method, signature })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_dotnet_are_taken_apart() {
+        let name = "class System.Object [System.Private.CoreLib] System.Text.X`1[System.__Canon]::Get(int32)[PreJIT]";
+        let name = ManagedName::of(name).unwrap();
+        assert_eq!(
+            (name.module, name.type_name),
+            ("System.Private.CoreLib", "System.Text.X`1[System.__Canon]")
+        );
+        assert_eq!((name.method, name.signature), ("Get", "(int32)"));
+        assert!(ManagedName::of("std::vector<int>::push_back(int)").is_none());
+        assert!(ManagedName::of("GenerateLookupStub<0x7f>").is_none());
+    }
+}

@@ -1,0 +1,100 @@
+//! Samples summed up: what most reports and formats are made of.
+
+use super::handle::{StackHandle, TextHandle, ThreadHandle};
+use super::hash::NumberMap;
+use super::sample::{Kind, Mode, Sample};
+
+/// What is summed up by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct ProfileKey {
+    /// What is counted.
+    pub kind: Kind,
+    /// Whose stack it is.
+    pub thread: ThreadHandle,
+    /// The stack.
+    pub stack: StackHandle,
+    /// What is stored about the thread's state.
+    pub mode: Mode,
+    /// Name of the type that was allocated or thrown.
+    pub label: Option<TextHandle>,
+}
+
+/// Sums of samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Totals {
+    /// Samples.
+    pub samples: u64,
+    /// Things they stand for; see [`Sample::count`].
+    pub count: u64,
+    /// Weight, in the kind's unit.
+    pub weight: u64,
+    /// The earliest, in nanoseconds since the session's start.
+    pub first_nanos: i64,
+    /// The latest.
+    pub last_nanos: i64,
+}
+
+impl Totals {
+    fn of(sample: &Sample) -> Totals {
+        Totals {
+            samples: 1,
+            count: sample.count,
+            weight: sample.weight,
+            first_nanos: sample.nanos,
+            last_nanos: sample.nanos,
+        }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: &Totals) {
+        if self.samples == 0 {
+            *self = *other;
+            return;
+        }
+        if other.samples == 0 {
+            return;
+        }
+        self.samples = self.samples.saturating_add(other.samples);
+        self.count = self.count.saturating_add(other.count);
+        self.weight = self.weight.saturating_add(other.weight);
+        self.first_nanos = self.first_nanos.min(other.first_nanos);
+        self.last_nanos = self.last_nanos.max(other.last_nanos);
+    }
+}
+
+/// Samples summed up by kind, thread, stack, mode and label. Its size is bounded by how many
+/// different ones there are.
+#[derive(Debug, Default)]
+pub struct Profile {
+    rows: NumberMap<ProfileKey, Totals>,
+}
+
+impl Profile {
+    /// Adds a sample.
+    #[inline]
+    pub fn add(&mut self, sample: &Sample) {
+        let Sample { kind, thread, stack, mode, label, .. } = *sample;
+        let row = self.rows.entry(ProfileKey { kind, thread, stack, mode, label }).or_default();
+        row.add(&Totals::of(sample));
+    }
+
+    /// All sums, by kind, then thread and stack in the order in which they were first met.
+    pub fn rows(&self) -> Vec<(ProfileKey, Totals)> {
+        let mut rows: Vec<(ProfileKey, Totals)> =
+            self.rows.iter().map(|(key, totals)| (*key, *totals)).collect();
+        rows.sort_unstable_by_key(|(key, _)| *key);
+        rows
+    }
+
+    /// Whether there are no samples.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Whether samples of a kind were met.
+    pub fn has(&self, kind: Kind) -> bool {
+        self.rows.keys().any(|key| key.kind == kind)
+    }
+}

@@ -1,0 +1,213 @@
+//! What lay at an address, and when: ranges of addresses that live for a time.
+//!
+//! Code comes and goes, and its memory is used again. A trace tells of a thing when it comes, when
+//! it goes, or when the session ends, in any mixture, so that a life may have no known begin or
+//! end; it then reaches as far as nothing speaks against it.
+
+use std::collections::BTreeMap;
+
+/// One thing at one place for one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Range<T> {
+    /// First address.
+    pub(crate) start: u64,
+    /// Last address, which is inside.
+    pub(crate) last: u64,
+    /// First tick of its life.
+    pub(crate) from: u64,
+    /// First tick behind its life.
+    pub(crate) to: u64,
+    /// What it is.
+    pub(crate) value: T,
+}
+
+impl<T> Range<T> {
+    /// How far `ticks` is outside its life; 0 within.
+    fn distance(&self, ticks: u64) -> u64 {
+        if ticks < self.from { self.from - ticks } else { ticks.saturating_sub(self.to.saturating_sub(1)) }
+    }
+}
+
+/// What it means that a range is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// It comes now.
+    Begins,
+    /// It is there, since when is not known.
+    Exists,
+}
+
+/// Ranges of one address space.
+#[derive(Debug)]
+pub(crate) struct Ranges<T> {
+    rows: Vec<Range<T>>,
+    /// The newest range at each address, alive or not, by start; they do not overlap.
+    newest: BTreeMap<u64, u32>,
+    /// `rows` by start, and the highest last address up to each place; made by [`Ranges::sort`].
+    sorted: Vec<(u32, u64)>,
+}
+
+impl<T> Default for Ranges<T> {
+    fn default() -> Self {
+        Ranges { rows: Vec::new(), newest: BTreeMap::new(), sorted: Vec::new() }
+    }
+}
+
+impl<T: Copy + PartialEq> Ranges<T> {
+    /// The newest range that begins at `start`.
+    pub(crate) fn at_start(&self, start: u64) -> Option<&Range<T>> {
+        self.rows.get(*self.newest.get(&start)? as usize)
+    }
+
+    /// Adds a range. `true`: it takes the place of something else, so that its addresses mean
+    /// something new from `ticks` on.
+    pub(crate) fn add(&mut self, told: Told, start: u64, size: u64, ticks: u64, value: T) -> bool {
+        let Some(last) = size.checked_sub(1).and_then(|size| start.checked_add(size)) else { return false };
+        let mut from = if told == Told::Begins { ticks } else { 0 };
+        let mut replaces = false;
+        while let Some((at, row)) = self.overlapping(start, last) {
+            replaces = true;
+            self.newest.remove(&at);
+            let Some(old) = self.rows.get_mut(row as usize) else { continue };
+            if old.to == u64::MAX {
+                // Nobody said that it went; it cannot have stayed.
+                old.to = ticks;
+            }
+            if told == Told::Exists {
+                from = from.max(old.to);
+            }
+        }
+        self.put(Range { start, last, from, to: u64::MAX, value });
+        replaces
+    }
+
+    fn put(&mut self, range: Range<T>) {
+        if let Ok(row) = u32::try_from(self.rows.len()) {
+            self.newest.insert(range.start, row);
+            self.rows.push(range);
+        }
+    }
+
+    /// Ends the life of the range at `start`, if it is the one that `is_it` knows. `false`: there
+    /// is no such range.
+    pub(crate) fn end(&mut self, start: u64, ticks: u64, is_it: impl Fn(&T) -> bool) -> bool {
+        let Some(row) = self.newest.get(&start) else { return false };
+        match self.rows.get_mut(*row as usize) {
+            Some(range) if is_it(&range.value) => {
+                range.to = range.to.min(ticks);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Adds a range that was there before the trace began, and has just ended.
+    pub(crate) fn add_ended(&mut self, start: u64, size: u64, ticks: u64, value: T) {
+        let Some(last) = size.checked_sub(1).and_then(|size| start.checked_add(size)) else { return };
+        let range = Range { start, last, from: 0, to: ticks, value };
+        if self.overlapping(start, last).is_none() {
+            self.put(range);
+        } else {
+            self.rows.push(range);
+        }
+    }
+
+    /// The newest range that shares an address with these.
+    fn overlapping(&self, start: u64, last: u64) -> Option<(u64, u32)> {
+        let (at, row) = self.newest.range(..=last).next_back()?;
+        let range = self.rows.get(*row as usize)?;
+        (range.last >= start).then_some((*at, *row))
+    }
+
+    /// Must be called behind the last change, before [`Ranges::find`].
+    pub(crate) fn sort(&mut self) {
+        let mut order: Vec<u32> = (0..self.rows.len()).filter_map(|row| u32::try_from(row).ok()).collect();
+        let rows = &self.rows;
+        order.sort_by_key(|row| rows.get(*row as usize).map_or(0, |range| range.start));
+        let mut highest = 0;
+        self.sorted = order
+            .into_iter()
+            .map(|row| {
+                highest = rows.get(row as usize).map_or(highest, |range| range.last.max(highest));
+                (row, highest)
+            })
+            .collect();
+    }
+
+    /// What lay at `address` at `ticks`: the youngest that lived then, else what came nearest in
+    /// time. The second value tells whether the time made no difference.
+    pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(&Range<T>, bool)> {
+        let end = self.sorted.partition_point(|(row, _)| {
+            self.rows.get(*row as usize).is_some_and(|range| range.start <= address)
+        });
+        let mut best: Option<&Range<T>> = None;
+        let mut found = 0;
+        for (row, highest) in self.sorted.get(..end)?.iter().rev() {
+            if *highest < address {
+                break;
+            }
+            let Some(range) = self.rows.get(*row as usize).filter(|range| range.last >= address) else {
+                continue;
+            };
+            found += 1;
+            let rank = |range: &Range<T>| (range.distance(ticks), std::cmp::Reverse(range.from));
+            if best.is_none_or(|best| rank(range) < rank(best)) {
+                best = Some(range);
+            }
+        }
+        best.map(|range| (range, found == 1))
+    }
+
+    /// The lowest start above `address`.
+    pub(crate) fn next_start(&self, address: u64) -> Option<u64> {
+        let end = self.sorted.partition_point(|(row, _)| {
+            self.rows.get(*row as usize).is_some_and(|range| range.start <= address)
+        });
+        let (row, _) = self.sorted.get(end)?;
+        self.rows.get(*row as usize).map(|range| range.start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(ranges: &Ranges<char>, address: u64, ticks: u64) -> Option<char> {
+        ranges.find(address, ticks).map(|(range, _)| range.value)
+    }
+
+    #[test]
+    fn an_address_means_what_lived_there_at_the_time() {
+        let mut ranges = Ranges::default();
+        assert!(!ranges.add(Told::Begins, 100, 10, 50, 'a'));
+        assert!(ranges.end(100, 80, |value| *value == 'a'));
+        assert!(ranges.add(Told::Begins, 95, 10, 90, 'b'));
+        ranges.sort();
+        let at = |address, ticks| find(&ranges, address, ticks);
+        assert_eq!((at(100, 60), at(100, 95), at(100, 1_000)), (Some('a'), Some('b'), Some('b')));
+        assert_eq!((at(100, 10), at(100, 81), at(100, 89)), (Some('a'), Some('a'), Some('b')));
+        assert_eq!(
+            (at(109, 95), at(104, 95), at(105, 95), at(94, 95)),
+            (Some('a'), Some('b'), Some('a'), None)
+        );
+    }
+
+    #[test]
+    fn what_the_end_tells_of_was_there_since_nothing_else_was() {
+        let mut ranges = Ranges::default();
+        ranges.add_ended(100, 10, 80, 'a');
+        ranges.add(Told::Exists, 100, 10, 500, 'b');
+        ranges.add(Told::Exists, 200, 10, 500, 'c');
+        ranges.sort();
+        assert_eq!((find(&ranges, 105, 79), find(&ranges, 105, 80)), (Some('a'), Some('b')));
+        assert_eq!(find(&ranges, 209, 0), Some('c'));
+    }
+
+    #[test]
+    fn a_range_without_bytes_or_beyond_the_last_address_is_none() {
+        let mut ranges = Ranges::default();
+        ranges.add(Told::Begins, 100, 0, 1, 'a');
+        ranges.add(Told::Begins, u64::MAX, 2, 1, 'b');
+        assert!(ranges.rows.is_empty());
+    }
+}

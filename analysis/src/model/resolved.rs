@@ -1,0 +1,346 @@
+//! The model with all names found: what reports and formats are written from.
+
+use super::filter::Filter;
+use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
+use super::hash::NumberMap;
+use super::names::{Frame, FrameKind, MethodName, NameOptions};
+use super::perf_map::ManagedName;
+use super::sample::{Mode, State};
+use super::universal::KERNEL_START;
+use super::waits::{is_native_wait, is_wait};
+use super::{Model, Process};
+use std::collections::HashMap;
+
+/// A trace that was read to its end, with a name for every frame.
+#[derive(Debug)]
+pub struct Resolved<'m> {
+    model: &'m Model,
+    frames: Vec<Frame>,
+    /// Frames of all stacks, one stack after the other.
+    flat: Vec<FrameHandle>,
+    stacks: Vec<StackRow>,
+    states: Vec<State>,
+    coverage: Coverage,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct StackRow {
+    end: usize,
+    leaf: FrameKind,
+    is_waiting: bool,
+    /// Whether the filter's frames let it pass.
+    passes: bool,
+}
+
+/// How many frames have a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Coverage {
+    /// Frames of the distinct stacks.
+    pub frames: u64,
+    /// Those with a name.
+    pub named: u64,
+    /// Whether the trace has a rundown: the list of methods that runtimes write at a session's end.
+    pub has_rundown: bool,
+    /// Whether it tells of any method at all.
+    pub has_methods: bool,
+    /// Whether it tells of files in memory, as recorders of operating systems do (version 6).
+    pub has_mappings: bool,
+}
+
+impl Coverage {
+    /// What to tell a user whose frames have no names, and what to do.
+    pub fn advice(&self) -> Option<String> {
+        let unnamed = self.frames.saturating_sub(self.named);
+        // A stub here and there has no name in any trace.
+        if unnamed == 0 || self.has_rundown && unnamed.saturating_mul(20) < self.frames {
+            return None;
+        }
+        let share = unnamed.saturating_mul(100).div_ceil(self.frames.max(1));
+        Some(if self.has_rundown || self.has_methods && share < 20 {
+            format!("{share} % of the frames have no name: the trace tells of no code at their addresses")
+        } else if self.has_mappings {
+            format!(
+                "{share} % of the frames have no name: the recorder stored no symbols for their addresses. A perf map \
+                 names compiled methods: run the process with DOTNET_PerfMapEnabled=1 and give \
+                 /tmp/perf-PID.map with --perf-map"
+            )
+        } else {
+            format!(
+                "{share} % of the frames have no name: the trace has no rundown, the list of methods that the \
+                 runtime writes when a session ends. Record with rundown (its default), and let the session stop \
+                 before the process does; or give a perf map with --perf-map"
+            )
+        })
+    }
+}
+
+impl<'m> Resolved<'m> {
+    /// Names all frames of all stacks.
+    pub fn new(model: &'m Model, options: NameOptions, filter: &Filter) -> Resolved<'m> {
+        let mut resolver = Resolver::new(model, options, filter);
+        let stacks = model.stacks();
+        let mut rows = Vec::with_capacity(stacks.len());
+        let mut flat = Vec::new();
+        for stack in stacks.handles() {
+            let row = resolver.stack(stack, &mut flat);
+            rows.push(row);
+        }
+        let coverage = Coverage {
+            has_rundown: model.processes().any(|(_, process)| process.methods.has_rundown()),
+            has_methods: model.processes().any(|(_, process)| !process.methods.codes().is_empty()),
+            has_mappings: model.processes().any(|(_, process)| !process.mappings().is_empty()),
+            ..resolver.coverage
+        };
+        Resolved {
+            model,
+            frames: resolver.frames,
+            flat,
+            stacks: rows,
+            states: filter.states.clone(),
+            coverage,
+        }
+    }
+
+    /// What was learned from the trace.
+    pub fn model(&self) -> &'m Model {
+        self.model
+    }
+
+    /// All distinct frames, in the order of their handles.
+    pub fn all_frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// A frame.
+    pub fn frame(&self, frame: FrameHandle) -> Option<&Frame> {
+        self.frames.get(frame.index())
+    }
+
+    /// A frame's text.
+    pub fn text(&self, frame: FrameHandle) -> &str {
+        self.frame(frame).map_or("?", |frame| &frame.text)
+    }
+
+    /// The frames of a stack, innermost first, whatever the filter says. One for each address.
+    pub fn frames(&self, stack: StackHandle) -> &[FrameHandle] {
+        let at = stack.index();
+        let start = at.checked_sub(1).and_then(|before| self.stacks.get(before)).map_or(0, |row| row.end);
+        self.stacks.get(at).and_then(|row| self.flat.get(start..row.end)).unwrap_or_default()
+    }
+
+    /// The frames of a sample's stack, innermost first; `None` if the filter does not let it pass.
+    pub fn selected(&self, stack: StackHandle, mode: Mode) -> Option<&[FrameHandle]> {
+        let passes = self.stacks.get(stack.index()).is_some_and(|row| row.passes)
+            && (self.states.is_empty() || self.states.contains(&self.state(stack, mode)));
+        passes.then(|| self.frames(stack))
+    }
+
+    /// What a thread with this stack did.
+    pub fn state(&self, stack: StackHandle, mode: Mode) -> State {
+        let row = self.stacks.get(stack.index());
+        match (mode, row) {
+            (Mode::Managed, _) => State::Managed,
+            (Mode::External, Some(row)) if row.is_waiting => State::Waiting,
+            (Mode::OnCpu | Mode::Unknown, Some(row)) if row.leaf == FrameKind::Managed => State::Managed,
+            _ => State::Native,
+        }
+    }
+
+    /// How many frames have a name.
+    pub fn coverage(&self) -> Coverage {
+        self.coverage
+    }
+}
+
+/// Finds names, each once.
+struct Resolver<'m, 'f> {
+    model: &'m Model,
+    options: NameOptions,
+    filter: &'f Filter,
+    frames: Vec<Frame>,
+    /// What is known of each frame besides its text.
+    facts: Vec<Facts>,
+    by_text: HashMap<String, FrameHandle>,
+    /// Addresses that mean the same at all times.
+    by_address: NumberMap<(u32, u64), FrameHandle>,
+    by_method: NumberMap<(u32, u32), FrameHandle>,
+    coverage: Coverage,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Facts {
+    is_waiting: bool,
+    /// Whether the filter wants, or does not want, stacks with this frame.
+    is_wanted: bool,
+    is_excluded: bool,
+}
+
+/// A frame, whether its method waits, and whether it is the same at all times.
+struct Found {
+    frame: FrameHandle,
+    is_always: bool,
+}
+
+impl<'m, 'f> Resolver<'m, 'f> {
+    fn new(model: &'m Model, options: NameOptions, filter: &'f Filter) -> Self {
+        Resolver {
+            model,
+            options,
+            filter,
+            frames: Vec::new(),
+            facts: Vec::new(),
+            by_text: HashMap::new(),
+            by_address: NumberMap::default(),
+            by_method: NumberMap::default(),
+            coverage: Coverage::default(),
+        }
+    }
+
+    fn stack(&mut self, stack: StackHandle, flat: &mut Vec<FrameHandle>) -> StackRow {
+        let stacks = self.model.stacks();
+        let process = stacks.process(stack).unwrap_or(ProcessHandle(0));
+        let ticks = stacks.since_ticks(stack);
+        let mut row = StackRow { end: 0, leaf: FrameKind::Unknown, is_waiting: false, passes: false };
+        let (mut is_wanted, mut is_excluded) = (self.filter.frame.is_none(), false);
+        let mut is_below_managed = true;
+        for (index, address) in stacks.addresses(stack).iter().enumerate() {
+            // A return address may be the first behind its method: the call was its last instruction.
+            let address = if index == 0 { *address } else { address.saturating_sub(1) };
+            let handle = self.address(process, address, ticks, index == 0);
+            flat.push(handle);
+            let (Some(frame), Some(facts)) =
+                (self.frames.get(handle.index()), self.facts.get(handle.index()))
+            else {
+                continue;
+            };
+            self.coverage.frames = self.coverage.frames.saturating_add(1);
+            self.coverage.named = self.coverage.named.saturating_add(u64::from(frame.is_named));
+            is_wanted |= facts.is_wanted;
+            is_excluded |= facts.is_excluded;
+            if index == 0 {
+                row.leaf = frame.kind;
+            }
+            if is_below_managed {
+                row.is_waiting |= facts.is_waiting;
+                is_below_managed = frame.kind != FrameKind::Managed;
+            }
+        }
+        row.end = flat.len();
+        row.passes = is_wanted && !is_excluded;
+        row
+    }
+
+    fn address(&mut self, process: ProcessHandle, address: u64, ticks: u64, is_leaf: bool) -> FrameHandle {
+        if let Some(known) = self.by_address.get(&(process.0, address)) {
+            return *known;
+        }
+        let found = self.find(process, address, ticks, is_leaf);
+        if found.is_always {
+            self.by_address.insert((process.0, address), found.frame);
+        }
+        found.frame
+    }
+
+    fn find(&mut self, process: ProcessHandle, address: u64, ticks: u64, is_leaf: bool) -> Found {
+        let model = self.model;
+        if let Some(row) = model.process(process)
+            && let Some(found) = self.find_in(row, process, address, ticks)
+        {
+            return found;
+        }
+        // The kernel is the same for all; a recorder may have told of it once.
+        let is_kernel = address >= KERNEL_START;
+        if is_kernel {
+            for (other, row) in model.processes().filter(|(other, _)| *other != process) {
+                if let Some(found) = self.find_in(row, other, address, ticks) {
+                    return found;
+                }
+            }
+        }
+        let kind = if is_kernel { FrameKind::Kernel } else { FrameKind::Unknown };
+        // What is shown is the address of the stream.
+        let shown = if is_leaf { address } else { address.saturating_add(1) };
+        let frame = self.intern(Frame::address(shown, kind), false);
+        Found { frame, is_always: false }
+    }
+
+    fn find_in(&mut self, row: &Process, process: ProcessHandle, address: u64, ticks: u64) -> Option<Found> {
+        if let Some((method, is_always)) = row.methods.find(address, ticks) {
+            return Some(Found { frame: self.method(row, process, method, ticks), is_always });
+        }
+        let kind = if address >= KERNEL_START { FrameKind::Kernel } else { FrameKind::Native };
+        let mapping = row.mappings.mapping(address, ticks);
+        if let Some((name, is_always)) = row.mappings.symbol(address, ticks) {
+            let (module, is_same) =
+                mapping.map_or(("", true), |(mapping, is_same)| (&*mapping.name, is_same));
+            let frame = self.symbol(module, self.model.texts().get(name), kind);
+            return Some(Found { frame, is_always: is_always && is_same });
+        }
+        if let Some((range, is_always)) = row.perf_map.find(address, ticks) {
+            let module = mapping.map_or("", |(mapping, _)| &*mapping.name);
+            let frame = self.symbol(module, self.model.texts().get(range.value), kind);
+            return Some(Found { frame, is_always });
+        }
+        let (mapping, is_always) = mapping?;
+        let offset = address.wrapping_sub(mapping.start).wrapping_add(mapping.file_offset);
+        Some(Found { frame: self.intern(Frame::in_mapping(&mapping.name, offset, kind), false), is_always })
+    }
+
+    fn method(
+        &mut self,
+        row: &Process,
+        process: ProcessHandle,
+        method: MethodHandle,
+        ticks: u64,
+    ) -> FrameHandle {
+        if let Some(known) = self.by_method.get(&(process.0, method.0)) {
+            return *known;
+        }
+        let texts = self.model.texts();
+        let Some(code) = row.methods.code(method) else {
+            return self.intern(Frame::address(0, FrameKind::Unknown), false);
+        };
+        let module = row.modules.find(code.module_id, ticks).map_or("", |module| &*module.name);
+        let frame = self.managed(&MethodName {
+            module,
+            type_name: texts.get(code.namespace),
+            method: texts.get(code.name),
+            signature: texts.get(code.signature),
+        });
+        self.by_method.insert((process.0, method.0), frame);
+        frame
+    }
+
+    fn managed(&mut self, name: &MethodName<'_>) -> FrameHandle {
+        let is_waiting = is_wait(name.type_name, name.method);
+        self.intern(Frame::managed(name, self.options), is_waiting)
+    }
+
+    /// A name that is a symbol's: native, or managed code as a perf map names it.
+    fn symbol(&mut self, module: &str, name: &str, kind: FrameKind) -> FrameHandle {
+        match ManagedName::of(name).filter(|_| kind == FrameKind::Native) {
+            Some(ManagedName { module, type_name, method, signature }) => {
+                self.managed(&MethodName { module, type_name, method, signature })
+            }
+            None => self.intern(Frame::native(module, name, kind, self.options), is_native_wait(name)),
+        }
+    }
+
+    fn intern(&mut self, frame: Frame, is_waiting: bool) -> FrameHandle {
+        if let Some(known) = self.by_text.get(&frame.text) {
+            return *known;
+        }
+        let handle = FrameHandle::next(self.frames.len());
+        let matches =
+            |regex: &Option<regex::Regex>| regex.as_ref().is_some_and(|regex| regex.is_match(&frame.text));
+        self.facts.push(Facts {
+            is_waiting,
+            is_wanted: matches(&self.filter.frame),
+            is_excluded: matches(&self.filter.exclude),
+        });
+        self.by_text.insert(frame.text.clone(), handle);
+        self.frames.push(frame);
+        handle
+    }
+}

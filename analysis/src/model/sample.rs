@@ -1,0 +1,140 @@
+//! A sample: a stack with a weight.
+
+use super::handle::{StackHandle, TextHandle, ThreadHandle};
+
+/// What is counted at a stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A sampler found the thread there. Weight: wall time until the thread's next sample.
+    Cpu,
+    /// Runtime 10, after about each 100 KB. Weight: bytes allocated since the last one.
+    AllocationTicks,
+    /// Runtime 303 (.NET 10), at random. Weight: the bytes that the sample stands for.
+    AllocationSamples,
+    /// Runtime 80. Weight: 1.
+    Exceptions,
+    /// Runtime 81 to 91. Weight: how long the thread waited for the lock.
+    Contention,
+    /// Runtime 301 to 302. Weight: how long the thread waited.
+    Waits,
+    /// Runtime 70, a thread was asked for. Weight: 1.
+    ThreadStarts,
+    /// `Universal.Events` `cswitch`. Weight: how long the thread was switched out.
+    OffCpu,
+    /// Events that were asked for. Weight: 1, or the value of the field that was asked for.
+    Event,
+}
+
+/// Unit of a weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Bytes.
+    Bytes,
+    /// Things.
+    Count,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 9] = [
+        Kind::Cpu,
+        Kind::AllocationTicks,
+        Kind::AllocationSamples,
+        Kind::Exceptions,
+        Kind::Contention,
+        Kind::Waits,
+        Kind::ThreadStarts,
+        Kind::OffCpu,
+        Kind::Event,
+    ];
+
+    /// Name as formats show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Cpu => "cpu samples",
+            Kind::AllocationTicks => "allocation ticks",
+            Kind::AllocationSamples => "allocations",
+            Kind::Exceptions => "exceptions",
+            Kind::Contention => "contention",
+            Kind::Waits => "waits",
+            Kind::ThreadStarts => "thread starts",
+            Kind::OffCpu => "off cpu",
+            Kind::Event => "events",
+        }
+    }
+
+    /// The unit of its weights. For [`Kind::Event`] it is whatever the field counts.
+    pub fn unit(self) -> Unit {
+        match self {
+            Kind::Cpu | Kind::Contention | Kind::Waits | Kind::OffCpu => Unit::Nanoseconds,
+            Kind::AllocationTicks | Kind::AllocationSamples => Unit::Bytes,
+            Kind::Exceptions | Kind::ThreadStarts | Kind::Event => Unit::Count,
+        }
+    }
+}
+
+/// What a sample says about the thread, as stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Mode {
+    /// It ran managed code when it was stopped.
+    Managed,
+    /// It was in native code, or blocked: the runtime cannot tell which.
+    External,
+    /// It was on a processor: the sample comes from the operating system's sampler.
+    OnCpu,
+    /// Not said: the sampler failed, or the event is no sample of a sampler.
+    Unknown,
+}
+
+/// What a thread did, as far as mode and names tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum State {
+    /// Managed code ran.
+    Managed,
+    /// Native code ran, or something blocked that is not known to wait.
+    Native,
+    /// A method that only waits was the innermost managed one, and native code was running.
+    Waiting,
+}
+
+impl State {
+    /// All states.
+    pub const ALL: [State; 3] = [State::Managed, State::Native, State::Waiting];
+
+    /// Name, as users type it.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Managed => "managed",
+            State::Native => "native",
+            State::Waiting => "waiting",
+        }
+    }
+}
+
+/// A stack with a weight: one sample, allocation, exception, wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sample {
+    /// What is counted.
+    pub kind: Kind,
+    /// Whose stack it is.
+    pub thread: ThreadHandle,
+    /// The stack; it may have no frames.
+    pub stack: StackHandle,
+    /// What is stored about the thread's state.
+    pub mode: Mode,
+    /// When, in nanoseconds since the session's start. Of waits: when they began.
+    pub nanos: i64,
+    /// How many things it stands for: 1, or the objects that a random sample stands for.
+    pub count: u64,
+    /// Weight, in the kind's [unit](Kind::unit).
+    pub weight: u64,
+    /// Name of the type that was allocated or thrown.
+    pub label: Option<TextHandle>,
+}

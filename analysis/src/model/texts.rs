@@ -1,0 +1,68 @@
+//! Distinct texts, each kept once.
+
+use super::handle::TextHandle;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Distinct texts.
+#[derive(Debug, Default)]
+pub struct Texts {
+    rows: Vec<Rc<str>>,
+    handles: HashMap<Rc<str>, TextHandle>,
+    scratch: String,
+}
+
+impl Texts {
+    /// The handle of a text; a new one if it was not met before.
+    pub fn intern(&mut self, text: &str) -> TextHandle {
+        if let Some(handle) = self.handles.get(text) {
+            return *handle;
+        }
+        let handle = TextHandle::next(self.rows.len());
+        let row: Rc<str> = Rc::from(text);
+        self.rows.push(Rc::clone(&row));
+        self.handles.insert(row, handle);
+        handle
+    }
+
+    /// The same for something that shows itself as text.
+    pub fn intern_shown(&mut self, text: impl std::fmt::Display) -> TextHandle {
+        use std::fmt::Write;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        // Writing to a String does not fail.
+        let _ = write!(scratch, "{text}");
+        let handle = self.intern(&scratch);
+        self.scratch = scratch;
+        handle
+    }
+
+    /// The text.
+    pub fn get(&self, handle: TextHandle) -> &str {
+        self.rows.get(handle.index()).map_or("", |row| row)
+    }
+
+    /// Number of texts.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_have_one_handle() {
+        let mut texts = Texts::default();
+        let a = texts.intern("a");
+        let b = texts.intern("b");
+        assert_eq!((texts.intern_shown('a'), texts.len()), (a, 2));
+        assert_eq!((texts.get(a), texts.get(b)), ("a", "b"));
+    }
+}

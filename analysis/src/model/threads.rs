@@ -1,0 +1,88 @@
+//! Threads and processes by their OS ids.
+
+use super::handle::{ProcessHandle, ThreadHandle};
+use super::hash::NumberMap;
+use nettrace_parser::Event;
+
+/// A thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Thread {
+    /// Its process.
+    pub process: ProcessHandle,
+    /// OS id; `None` when the stream does not tell.
+    pub os_thread_id: Option<u64>,
+    /// Name: what a recorder stored, or what the runtime says it is for.
+    pub name: Option<String>,
+    /// Events about it.
+    pub events: u64,
+}
+
+/// The threads of a trace.
+#[derive(Debug, Default)]
+pub struct Threads {
+    rows: Vec<Thread>,
+    by_id: NumberMap<(u32, u64), ThreadHandle>,
+    last: Option<(ProcessHandle, Option<u64>, ThreadHandle)>,
+}
+
+/// Stands for "not told" among ids.
+const NO_ID: u64 = u64::MAX;
+
+impl Threads {
+    /// The thread that an event is about.
+    #[inline]
+    pub(crate) fn of(&mut self, process: ProcessHandle, event: &Event<'_>) -> ThreadHandle {
+        let id = event.thread_id();
+        let handle = match self.last {
+            Some((last_process, last_id, handle)) if last_process == process && last_id == id => handle,
+            _ => self.find_or_add(process, id, event),
+        };
+        self.last = Some((process, id, handle));
+        if let Some(row) = self.rows.get_mut(handle.index()) {
+            row.events = row.events.saturating_add(1);
+        }
+        handle
+    }
+
+    #[inline(never)]
+    fn find_or_add(&mut self, process: ProcessHandle, id: Option<u64>, event: &Event<'_>) -> ThreadHandle {
+        let handle = self.intern(process, id);
+        let name = event.thread().and_then(|thread| thread.name.as_deref()).filter(|name| !name.is_empty());
+        if let (Some(name), Some(row)) = (name, self.rows.get_mut(handle.index()))
+            && row.name.is_none()
+        {
+            row.name = Some(name.to_owned());
+        }
+        handle
+    }
+
+    /// The thread of an OS id.
+    pub(crate) fn intern(&mut self, process: ProcessHandle, id: Option<u64>) -> ThreadHandle {
+        let next = ThreadHandle::next(self.rows.len());
+        let handle = *self.by_id.entry((process.0, id.unwrap_or(NO_ID))).or_insert(next);
+        if handle == next {
+            self.rows.push(Thread { process, os_thread_id: id, name: None, events: 0 });
+        }
+        handle
+    }
+
+    /// Gives a thread a name, unless it has one.
+    pub(crate) fn name(&mut self, thread: ThreadHandle, name: &str) {
+        if let Some(row) = self.rows.get_mut(thread.index())
+            && row.name.is_none()
+        {
+            row.name = Some(name.to_owned());
+        }
+    }
+
+    /// A thread.
+    pub fn get(&self, thread: ThreadHandle) -> Option<&Thread> {
+        self.rows.get(thread.index())
+    }
+
+    /// All threads, in the order in which they were first met.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (ThreadHandle, &Thread)> {
+        self.rows.iter().enumerate().map(|(index, row)| (ThreadHandle::next(index), row))
+    }
+}

@@ -1,0 +1,208 @@
+//! Names of types, as the runtime writes them and as people do.
+//!
+//! | written | shown |
+//! |---|---|
+//! | ``System.Collections.Generic.List`1[System.__Canon]`` | `System.Collections.Generic.List<__Canon>` |
+//! | ``A.Outer`1+Inner`1[System.Int32,System.String]`` | `A.Outer<int>.Inner<string>` |
+//! | `class System.Collections.Generic.List`1<value class X>&` (signatures) | `List<X>&` |
+//! | `unsigned int8[]` | `byte[]` |
+
+/// Deeper nesting of types than any compiler makes; beyond it text is shown as it is.
+const DEPTH: usize = 32;
+
+/// Splits at `separator` where it is outside of all brackets.
+pub(crate) fn split_outside(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut depth = 0usize;
+    text.split(move |c| {
+        match c {
+            '[' | '<' | '(' => depth += 1,
+            ']' | '>' | ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == separator && depth == 0
+    })
+}
+
+/// Splits behind the last `separator` that is outside of all brackets.
+pub(crate) fn rsplit_outside(text: &str, separator: char) -> (&str, &str) {
+    let last = split_outside(text, separator).last().unwrap_or(text);
+    let before = text.len().saturating_sub(last.len());
+    let namespace = text.get(..before).unwrap_or_default();
+    (namespace.strip_suffix(separator).unwrap_or(namespace), last)
+}
+
+/// A type's name taken apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct TypeName {
+    pub(crate) namespace: String,
+    /// The type, outer types in front, with their generic arguments.
+    pub(crate) segments: Vec<String>,
+}
+
+impl TypeName {
+    /// Reads a name such as ``N.Outer`1+Inner[System.Int32]``.
+    pub(crate) fn of(text: &str) -> TypeName {
+        TypeName::at_depth(text, 0)
+    }
+
+    fn at_depth(text: &str, depth: usize) -> TypeName {
+        // Generic arguments stand behind all nested types and belong to them in order.
+        let (path, arguments) = match text.find('[').filter(|_| text.ends_with(']')) {
+            Some(at) => {
+                let inside = text.get(at.saturating_add(1)..text.len().saturating_sub(1)).unwrap_or_default();
+                (text.get(..at).unwrap_or_default(), inside)
+            }
+            None => (text, ""),
+        };
+        let mut arguments = split_outside(arguments, ',').filter(|argument| !argument.is_empty());
+        let mut parts = split_outside(path, '+');
+        let (namespace, first) = rsplit_outside(parts.next().unwrap_or_default(), '.');
+        let segments = std::iter::once(first).chain(parts).map(|part| {
+            let (name, arity) = arity_of(part);
+            let own: Vec<String> =
+                arguments.by_ref().take(arity).map(|text| shown_at_depth(text, depth + 1)).collect();
+            if own.is_empty() { name.to_owned() } else { format!("{name}<{}>", own.join(",")) }
+        });
+        TypeName { namespace: namespace.to_owned(), segments: segments.collect() }
+    }
+}
+
+/// Name and number of generic parameters of ``List`1``.
+fn arity_of(part: &str) -> (&str, usize) {
+    match part.rsplit_once('`') {
+        Some((name, digits)) if !name.is_empty() => match digits.parse() {
+            Ok(arity) => (name, arity),
+            Err(_) => (part, 0),
+        },
+        _ => (part, 0),
+    }
+}
+
+/// A type as people write it, without namespace.
+pub(crate) fn shown(text: &str) -> String {
+    shown_at_depth(text, 0)
+}
+
+fn shown_at_depth(text: &str, depth: usize) -> String {
+    let text = text.trim();
+    if depth > DEPTH {
+        return text.to_owned();
+    }
+    // Arrays, pointers and references stand behind.
+    if let Some((element, suffix)) = with_suffix(text) {
+        return format!("{}{suffix}", shown_at_depth(element, depth + 1));
+    }
+    for prefix in ["class ", "value class ", "valuetype "] {
+        if let Some(rest) = text.strip_prefix(prefix) {
+            return shown_at_depth(rest, depth + 1);
+        }
+    }
+    if let Some(name) = keyword(text) {
+        return name.to_owned();
+    }
+    // Signatures have their generic arguments in angle brackets, behind a backtick.
+    if let Some((path, rest)) = text.split_once('<')
+        && path.contains('`')
+        && let Some(inside) = rest.strip_suffix('>')
+    {
+        let arguments: Vec<String> =
+            split_outside(inside, ',').map(|text| shown_at_depth(text, depth + 1)).collect();
+        let (name, _) = arity_of(path);
+        let (_, name) = rsplit_outside(name, '.');
+        let name = name.split('+').map(|part| arity_of(part).0).collect::<Vec<_>>().join(".");
+        return format!("{name}<{}>", arguments.join(","));
+    }
+    TypeName::at_depth(text, depth + 1).segments.join(".")
+}
+
+/// Element and suffix of `X[]`, `X[,]`, `X&`, `X*`.
+fn with_suffix(text: &str) -> Option<(&str, &str)> {
+    for mark in ["&", "*"] {
+        if let Some(element) = text.strip_suffix(mark).filter(|element| !element.is_empty()) {
+            return Some((element, mark));
+        }
+    }
+    let open = text.ends_with(']').then(|| text.rfind('['))??;
+    let (element, suffix) = text.split_at_checked(open)?;
+    // One closing bracket: two end a generic type whose last argument is empty.
+    let inside = suffix.strip_prefix('[')?.strip_suffix(']')?;
+    let is_array = inside.chars().all(|c| matches!(c, ',' | '.' | '0'));
+    (is_array && !element.is_empty()).then_some((element, suffix))
+}
+
+/// C#'s word for a type that IL or the framework names otherwise.
+fn keyword(text: &str) -> Option<&'static str> {
+    Some(match text {
+        "bool" | "System.Boolean" => "bool",
+        "wchar" | "char" | "System.Char" => "char",
+        "int8" | "System.SByte" => "sbyte",
+        "unsigned int8" | "uint8" | "System.Byte" => "byte",
+        "int16" | "System.Int16" => "short",
+        "unsigned int16" | "uint16" | "System.UInt16" => "ushort",
+        "int32" | "System.Int32" => "int",
+        "unsigned int32" | "uint32" | "System.UInt32" => "uint",
+        "int64" | "System.Int64" => "long",
+        "unsigned int64" | "uint64" | "System.UInt64" => "ulong",
+        "int" | "native int" | "System.IntPtr" => "nint",
+        "unsigned int" | "native uint" | "System.UIntPtr" => "nuint",
+        "float32" | "System.Single" => "float",
+        "float64" | "System.Double" => "double",
+        "void" => "void",
+        "System.Decimal" => "decimal",
+        "string" | "System.String" => "string",
+        "object" | "System.Object" => "object",
+        _ => return None,
+    })
+}
+
+/// A signature's arguments as people write them: `(int,string[])`.
+pub(crate) fn arguments(signature: &str) -> String {
+    let open = signature.find('(').unwrap_or(signature.len());
+    let inside = signature.get(open.saturating_add(1)..).unwrap_or_default();
+    let inside = inside.strip_suffix(')').unwrap_or(inside);
+    let arguments: Vec<String> = split_outside(inside, ',').map(shown).collect();
+    format!("({})", arguments.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_shown_as_people_write_them() {
+        let cases = [
+            ("System.Collections.Generic.List`1[System.__Canon]", "List<__Canon>"),
+            ("A.Outer`1+Inner`1[System.Int32,System.String]", "Outer<int>.Inner<string>"),
+            (
+                "class System.Collections.Generic.IDictionary`2<class System.String,value class X[]>&",
+                "IDictionary<string,X[]>&",
+            ),
+            ("unsigned int8[]", "byte[]"),
+            ("class System.String[0...,0...]", "string[0...,0...]"),
+            ("value class System.Span`1<unsigned int8>", "Span<byte>"),
+            ("!!0&", "!!0&"),
+            ("A.B`1[C.D`1[System.Int32]]", "B<D<int>>"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn any_text_is_shown_somehow() {
+        for text in
+            ["", "[", "]", "`", "<>", "a`", "`1[", "A`9[B]", "&", "*", "[]", "))((", "+", "a+", "class "]
+        {
+            shown(text);
+            arguments(text);
+        }
+        let deep = "A`1[".repeat(10_000) + &"]".repeat(10_000);
+        assert!(shown(&deep).starts_with("A<A<"));
+    }
+
+    #[test]
+    fn arguments_of_a_signature_are_those_in_its_parentheses() {
+        assert_eq!(arguments("instance void  (int32,class System.String[])"), "(int,string[])");
+        assert_eq!(arguments("void ()"), "()");
+    }
+}

@@ -1,0 +1,117 @@
+//! What the `Universal.System` provider tells (version 6): processes, the files that are mapped
+//! into them, and names of addresses in those files.
+//!
+//! Recorders write the kernel as one more mapping of the process. Ranges are told with the last
+//! address inside for symbols; for mappings the end is the first address behind, but for the last
+//! page of all, which ends in `u64::MAX`.
+
+use super::modules::short_name;
+use super::ranges::{Ranges, Told};
+use super::texts::Texts;
+use crate::model::handle::TextHandle;
+use nettrace_parser::{Event, Value};
+
+/// A file, or the kernel, in a process's memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mapping {
+    /// First address.
+    pub start: u64,
+    /// Last address, which is inside.
+    pub last: u64,
+    /// Where in the file it begins, in bytes.
+    pub file_offset: u64,
+    /// Path as stored.
+    pub path: String,
+    /// The path's file name.
+    pub name: String,
+    /// Identifies its metadata; 0 for none.
+    pub metadata_id: u64,
+    /// Tick at which it was told of.
+    pub since_ticks: u64,
+}
+
+/// Mappings and symbols of one process.
+#[derive(Debug, Default)]
+pub(crate) struct Mappings {
+    rows: Vec<Mapping>,
+    ranges: Ranges<u32>,
+    symbols: Ranges<TextHandle>,
+}
+
+/// An address in the first half of no user's process is the kernel's.
+pub(crate) const KERNEL_START: u64 = 1 << 63;
+
+impl Mappings {
+    /// Learns from `ProcessMapping`.
+    pub(crate) fn learn_mapping(&mut self, event: &Event<'_>) -> Option<()> {
+        let fields = &mut event.fields();
+        let mut number = |name| fields.find(name)?.value.ok()?.as_u64();
+        let (start, end) = (number("StartAddress")?, number("EndAddress")?);
+        let file_offset = number("FileOffset")?;
+        let path = text(fields.find("FileName")?.value.ok()?);
+        let metadata_id = fields.find("MetadataId").and_then(|field| field.value.ok()?.as_u64()).unwrap_or(0);
+        let last = if end == u64::MAX { end } else { end.checked_sub(1)? };
+        let size = last.checked_sub(start)?.saturating_add(1);
+        let row = u32::try_from(self.rows.len()).ok()?;
+        let ticks = event.timestamp_ticks();
+        self.ranges.add(Told::Begins, start, size, ticks, row);
+        self.rows.push(Mapping {
+            start,
+            last,
+            file_offset,
+            name: short_name(&path).to_owned(),
+            path,
+            metadata_id,
+            since_ticks: ticks,
+        });
+        Some(())
+    }
+
+    /// Learns from `ProcessSymbol`.
+    pub(crate) fn learn_symbol(&mut self, event: &Event<'_>, texts: &mut Texts) -> Option<()> {
+        let fields = &mut event.fields();
+        let mut number = |name| fields.find(name)?.value.ok()?.as_u64();
+        let (start, last) = (number("StartAddress")?, number("EndAddress")?);
+        let name = texts.intern(&text(fields.find("Name")?.value.ok()?));
+        self.add_symbol(start, last, event.timestamp_ticks(), name)
+    }
+
+    /// Adds the name of a range; `last` is inside.
+    pub(crate) fn add_symbol(&mut self, start: u64, last: u64, ticks: u64, name: TextHandle) -> Option<()> {
+        let size = last.checked_sub(start)?.saturating_add(1);
+        if let Some(known) = self.symbols.at_start(start)
+            && known.value == name
+            && known.last == last
+        {
+            return Some(());
+        }
+        self.symbols.add(Told::Begins, start, size, ticks, name);
+        Some(())
+    }
+
+    pub(crate) fn sort(&mut self) {
+        self.ranges.sort();
+        self.symbols.sort();
+    }
+
+    /// The mapping at an address at a time, and whether the answer is the same at all times.
+    pub(crate) fn mapping(&self, address: u64, ticks: u64) -> Option<(&Mapping, bool)> {
+        let (range, is_always) = self.ranges.find(address, ticks)?;
+        Some((self.rows.get(range.value as usize)?, is_always))
+    }
+
+    /// The name of an address at a time, and whether the answer is the same at all times.
+    pub(crate) fn symbol(&self, address: u64, ticks: u64) -> Option<(TextHandle, bool)> {
+        self.symbols.find(address, ticks).map(|(range, is_always)| (range.value, is_always))
+    }
+
+    /// All mappings, in the order in which they were told of.
+    pub(crate) fn rows(&self) -> &[Mapping] {
+        &self.rows
+    }
+}
+
+pub(crate) fn text(value: Value<'_>) -> String {
+    value.to_text().unwrap_or_default()
+}

@@ -1,0 +1,145 @@
+//! Weighted stacks that are not CPU samples: allocations, exceptions, waits, any event.
+
+use super::handle::{StackHandle, ThreadHandle};
+use super::hash::NumberMap;
+use super::sample::{Kind, Mode, Sample};
+use nettrace_parser::Event;
+
+/// Bytes between two bytes that the runtime's random sampler picks, on average (.NET 10).
+const SAMPLED_EVERY_BYTES: f64 = 102_400.0;
+
+/// How many objects, and how many bytes, an allocation of `bytes` that was sampled at random
+/// stands for.
+///
+/// Each byte is picked with probability p = 1/102,400, and an object is sampled if one of its bytes
+/// is picked, so with probability 1 − (1 − p)^bytes. Large objects are met more often, and each
+/// sample counts that much less. The runtime's document on random sampling gives this estimate; it
+/// has no bias.
+pub(crate) fn stands_for(bytes: u64) -> (f64, f64) {
+    if bytes == 0 {
+        return (1.0, 0.0);
+    }
+    let size = bytes as f64;
+    let missed = (size * (-1.0 / SAMPLED_EVERY_BYTES).ln_1p()).exp_m1();
+    let objects = -1.0 / missed;
+    (objects, objects * size)
+}
+
+/// Rounds to the nearest whole number that fits.
+pub(crate) fn rounded(value: f64) -> u64 {
+    // A float is cut off at the type's ends by `as`, and is 0 if it is no number.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut off at both ends")]
+    let whole = value.round() as u64;
+    whole
+}
+
+/// Waits that have begun and not ended.
+#[derive(Debug, Default)]
+pub(crate) struct OpenWaits {
+    open: NumberMap<(u32, u8), (i64, StackHandle)>,
+}
+
+impl OpenWaits {
+    pub(crate) fn begin(&mut self, kind: Kind, thread: ThreadHandle, nanos: i64, stack: StackHandle) {
+        self.open.insert((thread.0, kind as u8), (nanos, stack));
+    }
+
+    /// The wait as a sample. `told_nanos`: how long it took, if the event says so.
+    pub(crate) fn end(
+        &mut self,
+        kind: Kind,
+        thread: ThreadHandle,
+        nanos: i64,
+        stack: StackHandle,
+        told_nanos: Option<f64>,
+    ) -> Option<Sample> {
+        let begin = self.open.remove(&(thread.0, kind as u8));
+        let told = told_nanos.map(rounded);
+        // A wait whose begin was lost, or came before the session, still has its length.
+        let (since, stack, weight) = match (begin, told) {
+            (Some((since, stack)), told) => {
+                let between = u64::try_from(nanos.saturating_sub(since)).unwrap_or(0);
+                (since, stack, told.unwrap_or(between))
+            }
+            (None, Some(told)) => {
+                (nanos.saturating_sub(i64::try_from(told).unwrap_or(i64::MAX)), stack, told)
+            }
+            (None, None) => return None,
+        };
+        Some(Sample { kind, thread, stack, mode: Mode::Unknown, nanos: since, count: 1, weight, label: None })
+    }
+}
+
+/// Which events to weigh as [`Kind::Event`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EventSelector {
+    /// Provider; empty for any.
+    pub provider: String,
+    /// Event name, or its id in digits.
+    pub event: String,
+    /// Field whose value is the weight; empty: each event weighs 1.
+    pub weight: String,
+}
+
+impl EventSelector {
+    /// Reads `Name`, `Provider/Name` or `Provider/Id`. Names are those of [`Event::display_name`]
+    /// or as stored; case does not matter.
+    pub fn new(text: &str) -> EventSelector {
+        let (provider, event) = match text.split_once('/') {
+            // Native events have a slash in their names: GC/Start.
+            Some((provider, event)) if provider.contains(['.', '-']) => (provider, event),
+            _ => ("", text),
+        };
+        EventSelector { provider: provider.to_owned(), event: event.to_owned(), weight: String::new() }
+    }
+
+    /// Sets the field whose value is the weight.
+    pub fn weight(mut self, field: &str) -> EventSelector {
+        field.clone_into(&mut self.weight);
+        self
+    }
+
+    pub(crate) fn is_match(&self, event: &Event<'_>) -> bool {
+        let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+        (self.provider.is_empty() || same(&self.provider, event.provider()))
+            && (same(&self.event, event.name())
+                || event
+                    .catalog()
+                    .is_some_and(|known| same(&self.event, known.name) || same(&self.event, known.symbol))
+                || self.event.parse() == Ok(event.id()))
+    }
+
+    pub(crate) fn weight_of(&self, event: &Event<'_>) -> Option<u64> {
+        if self.weight.is_empty() {
+            return Some(1);
+        }
+        let value = event.field(&self.weight)?;
+        value.as_u64().or_else(|| value.as_f64().map(rounded))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_random_sample_stands_for_more_the_smaller_the_object_is() {
+        let (objects, bytes) = stands_for(24);
+        assert!((objects - 4267.2).abs() < 0.1 && (bytes - 102_412.0).abs() < 1.0, "{objects} {bytes}");
+        let (objects, bytes) = stands_for(102_400);
+        assert!((objects - 1.582).abs() < 0.001 && (bytes - 161_994.0).abs() < 100.0, "{objects} {bytes}");
+        let (objects, bytes) = stands_for(100 << 20);
+        assert_eq!((objects, bytes), (1.0, 104_857_600.0));
+        assert_eq!(stands_for(0), (1.0, 0.0));
+        assert!(stands_for(u64::MAX).1.is_finite());
+    }
+
+    #[test]
+    fn a_selector_knows_provider_and_event() {
+        let selector = EventSelector::new("My-Provider/Request");
+        assert_eq!((&*selector.provider, &*selector.event), ("My-Provider", "Request"));
+        let selector = EventSelector::new("GC/Start");
+        assert_eq!((&*selector.provider, &*selector.event), ("", "GC/Start"));
+    }
+}

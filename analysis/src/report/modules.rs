@@ -1,0 +1,109 @@
+//! What was loaded.
+
+use super::SCHEMA;
+use crate::model::{Model, Process};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// What was loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ModulesReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// The modules: by process, then by methods that were told of, most first, then by name.
+    pub modules: Vec<ModuleRow>,
+}
+
+/// A module of a process, or a file that was mapped into it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ModuleRow {
+    /// OS id of the process.
+    pub process_id: Option<u64>,
+    /// Short name.
+    pub name: String,
+    /// Path as stored.
+    pub path: String,
+    /// `managed` for modules of .NET, `native` for files that are mapped (version 6).
+    pub kind: &'static str,
+    /// Whether it holds precompiled code that the runtime uses.
+    pub is_ready_to_run: bool,
+    /// Whether it was made in memory.
+    pub is_dynamic: bool,
+    /// Its methods that the trace tells of: precompiled, used as they came.
+    pub precompiled_methods: u64,
+    /// Its pieces of code that were compiled in the process: a method at two tiers counts twice.
+    pub jitted_methods: u64,
+    /// Bytes of the compiled code.
+    pub jitted_bytes: u64,
+    /// Time of its load in nanoseconds since the session's start; `None`: it was there before, or
+    /// that was not recorded.
+    pub loaded_ns: Option<i64>,
+    /// Time of its unload.
+    pub unloaded_ns: Option<i64>,
+}
+
+impl ModulesReport {
+    /// Lists the modules of a trace.
+    pub fn new(model: &Model) -> ModulesReport {
+        let mut modules = Vec::new();
+        for (_, process) in model.processes() {
+            let mut rows = managed(model, process);
+            rows.extend(process.mappings().iter().map(|mapping| ModuleRow {
+                process_id: process.id,
+                name: mapping.name.clone(),
+                path: mapping.path.clone(),
+                kind: "native",
+                ..ModuleRow::default()
+            }));
+            rows.sort_by(|a, b| {
+                let key = |row: &ModuleRow| {
+                    (row.kind, Reverse(row.jitted_methods.saturating_add(row.precompiled_methods)))
+                };
+                key(a).cmp(&key(b)).then_with(|| (&a.name, &a.path).cmp(&(&b.name, &b.path)))
+            });
+            // A file is mapped in several pieces.
+            rows.dedup();
+            modules.append(&mut rows);
+        }
+        ModulesReport { schema: SCHEMA, modules }
+    }
+}
+
+fn managed(model: &Model, process: &Process) -> Vec<ModuleRow> {
+    let clock = model.session().map(|session| session.clock());
+    let nanos = |ticks: Option<u64>| clock?.nanos_since_start(ticks?);
+    let mut by_id: HashMap<u64, usize> = HashMap::new();
+    let mut rows: Vec<ModuleRow> = Vec::new();
+    for module in process.modules() {
+        by_id.insert(module.module_id, rows.len());
+        rows.push(ModuleRow {
+            process_id: process.id,
+            name: module.name.clone(),
+            path: if module.il_path.is_empty() { module.native_path.clone() } else { module.il_path.clone() },
+            kind: "managed",
+            is_ready_to_run: module.is_ready_to_run,
+            is_dynamic: module.is_dynamic,
+            loaded_ns: nanos(module.loaded_ticks),
+            unloaded_ns: nanos(module.unloaded_ticks),
+            ..ModuleRow::default()
+        });
+    }
+    for code in process.methods() {
+        let Some(row) = by_id.get(&code.module_id).and_then(|row| rows.get_mut(*row)) else { continue };
+        match code.is_jitted {
+            // The cold section belongs to a method that was counted.
+            true if code.is_cold => row.jitted_bytes = row.jitted_bytes.saturating_add(u64::from(code.size)),
+            true => {
+                row.jitted_methods = row.jitted_methods.saturating_add(1);
+                row.jitted_bytes = row.jitted_bytes.saturating_add(u64::from(code.size));
+            }
+            false if code.is_cold => {}
+            false => row.precompiled_methods = row.precompiled_methods.saturating_add(1),
+        }
+    }
+    rows
+}

@@ -1,0 +1,132 @@
+//! What each thread did.
+
+use super::{SCHEMA, percent};
+use crate::model::{FrameHandle, Kind, Profile, Resolved, State, ThreadHandle, Totals};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// What each thread did.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ThreadsReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// CPU samples that the filter lets pass.
+    pub samples: u64,
+    /// The median time between two samples of a thread, in nanoseconds; 0 without samples.
+    pub period_ns: u64,
+    /// The threads: by samples, most first, then in the order in which they were met.
+    pub threads: Vec<ThreadRow>,
+}
+
+/// Samples and wall time in one state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct StateTotals {
+    /// Samples.
+    pub samples: u64,
+    /// Wall time in nanoseconds.
+    pub ns: u64,
+}
+
+/// A thread.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ThreadRow {
+    /// OS id.
+    pub thread_id: Option<u64>,
+    /// OS id of its process.
+    pub process_id: Option<u64>,
+    /// Name: what a recorder stored, or what the runtime says it is for.
+    pub name: Option<String>,
+    /// Events about it, of all kinds.
+    pub events: u64,
+    /// CPU samples.
+    pub samples: u64,
+    /// Their weights' sum, in nanoseconds.
+    pub total_ns: u64,
+    /// Part of all samples' wall time.
+    pub percent: f64,
+    /// In managed code.
+    pub managed: StateTotals,
+    /// In native code, or blocked.
+    pub native: StateTotals,
+    /// In a method that only waits.
+    pub waiting: StateTotals,
+    /// Time of its first sample, in nanoseconds since the session's start.
+    pub first_ns: Option<i64>,
+    /// Time of its last sample.
+    pub last_ns: Option<i64>,
+    /// The innermost frame of most of its samples.
+    pub top_frame: Option<String>,
+    /// Part of the thread's wall time with that frame.
+    pub top_frame_percent: f64,
+}
+
+#[derive(Default)]
+struct Sums {
+    totals: Totals,
+    states: BTreeMap<State, StateTotals>,
+    leaves: BTreeMap<FrameHandle, u64>,
+}
+
+impl ThreadsReport {
+    /// Lists the threads of a trace. Those without samples too, if the filter has no part in it:
+    /// they are listed with their events.
+    pub fn new(resolved: &Resolved<'_>, profile: &Profile) -> ThreadsReport {
+        let mut sums: BTreeMap<ThreadHandle, Sums> = BTreeMap::new();
+        let mut all = Totals::default();
+        for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
+            let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
+            let row = sums.entry(key.thread).or_default();
+            row.totals.add(totals);
+            all.add(totals);
+            let state = row.states.entry(resolved.state(key.stack, key.mode)).or_default();
+            state.samples = state.samples.saturating_add(totals.samples);
+            state.ns = state.ns.saturating_add(totals.weight);
+            if let Some(leaf) = frames.first() {
+                let leaf = row.leaves.entry(*leaf).or_default();
+                *leaf = leaf.saturating_add(totals.weight);
+            }
+        }
+        let model = resolved.model();
+        let mut threads: Vec<(ThreadHandle, ThreadRow)> = model
+            .threads()
+            .iter()
+            .map(|(handle, thread)| {
+                let none = Sums::default();
+                let sums = sums.get(&handle).unwrap_or(&none);
+                let state = |state| sums.states.get(&state).copied().unwrap_or_default();
+                let top =
+                    sums.leaves.iter().max_by_key(|(frame, ns)| (**ns, Reverse(resolved.text(**frame))));
+                let row = ThreadRow {
+                    thread_id: thread.os_thread_id,
+                    process_id: model.process(thread.process).and_then(|process| process.id),
+                    name: thread.name.clone(),
+                    events: thread.events,
+                    samples: sums.totals.samples,
+                    total_ns: sums.totals.weight,
+                    percent: percent(sums.totals.weight, all.weight),
+                    managed: state(State::Managed),
+                    native: state(State::Native),
+                    waiting: state(State::Waiting),
+                    first_ns: (sums.totals.samples > 0).then_some(sums.totals.first_nanos),
+                    last_ns: (sums.totals.samples > 0).then_some(sums.totals.last_nanos),
+                    top_frame: top.map(|(frame, _)| resolved.text(*frame).to_owned()),
+                    top_frame_percent: top.map_or(0.0, |(_, ns)| percent(*ns, sums.totals.weight)),
+                };
+                (handle, row)
+            })
+            .collect();
+        threads.sort_by_key(|(handle, row)| (Reverse(row.samples), Reverse(row.total_ns), *handle));
+        ThreadsReport {
+            schema: SCHEMA,
+            samples: all.samples,
+            period_ns: model.period_nanos().unwrap_or(0),
+            threads: threads.into_iter().map(|(_, row)| row).collect(),
+        }
+    }
+}

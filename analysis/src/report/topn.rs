@@ -1,0 +1,262 @@
+//! The methods in which most time was spent.
+
+use super::{SCHEMA, percent};
+use crate::model::{Frame, FrameHandle, Kind, Profile, Resolved, ThreadHandle};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What rows stand for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum GroupBy {
+    /// Methods and functions.
+    #[default]
+    Method,
+    /// Modules.
+    Module,
+    /// Namespaces.
+    Namespace,
+    /// Types, with their namespace.
+    Type,
+}
+
+/// What to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TopNOptions {
+    /// Rows, at most.
+    pub count: usize,
+    /// Orders by total instead of self.
+    pub is_inclusive: bool,
+    /// Lists each thread by itself.
+    pub is_by_thread: bool,
+    /// What rows stand for.
+    pub group_by: GroupBy,
+}
+
+impl Default for TopNOptions {
+    fn default() -> Self {
+        TopNOptions { count: 20, is_inclusive: false, is_by_thread: false, group_by: GroupBy::Method }
+    }
+}
+
+/// The methods in which most time was spent.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TopN {
+    /// Version of this document.
+    pub schema: u32,
+    /// CPU samples that the filter lets pass.
+    pub samples: u64,
+    /// Their weights' sum, in nanoseconds.
+    pub total_ns: u64,
+    /// The median time between two samples of a thread, in nanoseconds; 0 without samples.
+    pub period_ns: u64,
+    /// Samples without frames: part of `samples`, and of no row.
+    pub samples_without_stack: u64,
+    /// The rows, heaviest first.
+    pub methods: Vec<MethodRow>,
+    /// Each thread by itself, heaviest first, if that was asked for.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub threads: Vec<ThreadTop>,
+}
+
+/// The rows of one thread. Percentages are of the thread's samples.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ThreadTop {
+    /// OS id.
+    pub thread_id: Option<u64>,
+    /// The thread as people know it.
+    pub thread: String,
+    /// Its samples.
+    pub samples: u64,
+    /// Their weights' sum, in nanoseconds.
+    pub total_ns: u64,
+    /// The rows, heaviest first.
+    pub methods: Vec<MethodRow>,
+}
+
+/// One row. *Self* is what had the method innermost; *total* what had it anywhere, counted once
+/// however often it recurs.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct MethodRow {
+    /// Name: of a method in the chosen style, or of the module, namespace or type.
+    pub name: String,
+    /// Module's short name; empty if it is not known.
+    pub module: String,
+    /// Samples.
+    pub self_samples: u64,
+    /// Samples.
+    pub total_samples: u64,
+    /// Wall time in nanoseconds.
+    pub self_ns: u64,
+    /// Wall time in nanoseconds.
+    pub total_ns: u64,
+    /// Part of all wall time.
+    pub self_percent: f64,
+    /// Part of all wall time.
+    pub total_percent: f64,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Sums {
+    self_samples: u64,
+    total_samples: u64,
+    self_ns: u64,
+    total_ns: u64,
+}
+
+/// Sums of all rows.
+#[derive(Debug, Default)]
+struct Table {
+    samples: u64,
+    total_ns: u64,
+    without_stack: u64,
+    rows: HashMap<u32, Sums>,
+}
+
+impl TopN {
+    /// Lists the CPU samples of a trace.
+    pub fn new(resolved: &Resolved<'_>, profile: &Profile, options: &TopNOptions) -> TopN {
+        let groups = Groups::new(resolved, options.group_by);
+        let mut all = Table::default();
+        let mut threads: BTreeMap<ThreadHandle, Table> = BTreeMap::new();
+        let mut met = HashSet::new();
+        for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
+            let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
+            let frames = || frames.iter().filter_map(|frame| groups.of(*frame));
+            all.add(frames(), totals.samples, totals.weight, &mut met);
+            if options.is_by_thread {
+                let table = threads.entry(key.thread).or_default();
+                table.add(frames(), totals.samples, totals.weight, &mut met);
+            }
+        }
+        let mut threads: Vec<(ThreadHandle, Table)> = threads.into_iter().collect();
+        threads.sort_by_key(|(thread, table)| (Reverse(table.total_ns), *thread));
+        let model = resolved.model();
+        TopN {
+            schema: SCHEMA,
+            samples: all.samples,
+            total_ns: all.total_ns,
+            period_ns: model.period_nanos().unwrap_or(0),
+            samples_without_stack: all.without_stack,
+            methods: all.rows(&groups, options),
+            threads: threads
+                .iter()
+                .map(|(thread, table)| ThreadTop {
+                    thread_id: model.threads().get(*thread).and_then(|row| row.os_thread_id),
+                    thread: model.thread_label(*thread),
+                    samples: table.samples,
+                    total_ns: table.total_ns,
+                    methods: table.rows(&groups, options),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Table {
+    fn add(
+        &mut self,
+        mut groups: impl Iterator<Item = u32> + Clone,
+        samples: u64,
+        nanos: u64,
+        met: &mut HashSet<u32>,
+    ) {
+        self.samples = self.samples.saturating_add(samples);
+        self.total_ns = self.total_ns.saturating_add(nanos);
+        met.clear();
+        for group in groups.clone() {
+            // Recursion counts once.
+            if met.insert(group) {
+                let row = self.rows.entry(group).or_default();
+                row.total_samples = row.total_samples.saturating_add(samples);
+                row.total_ns = row.total_ns.saturating_add(nanos);
+            }
+        }
+        match groups.next() {
+            Some(leaf) => {
+                let row = self.rows.entry(leaf).or_default();
+                row.self_samples = row.self_samples.saturating_add(samples);
+                row.self_ns = row.self_ns.saturating_add(nanos);
+            }
+            None => self.without_stack = self.without_stack.saturating_add(samples),
+        }
+    }
+
+    fn rows(&self, groups: &Groups, options: &TopNOptions) -> Vec<MethodRow> {
+        let row = |(group, sums): (&u32, &Sums)| {
+            let (name, module) = groups.names.get(*group as usize)?;
+            Some(MethodRow {
+                name: name.clone(),
+                module: module.clone(),
+                self_samples: sums.self_samples,
+                total_samples: sums.total_samples,
+                self_ns: sums.self_ns,
+                total_ns: sums.total_ns,
+                self_percent: percent(sums.self_ns, self.total_ns),
+                total_percent: percent(sums.total_ns, self.total_ns),
+            })
+        };
+        let mut rows: Vec<MethodRow> = self.rows.iter().filter_map(row).collect();
+        let by_self = |row: &MethodRow| (row.self_ns, row.self_samples, row.total_ns);
+        let by_total = |row: &MethodRow| (row.total_ns, row.total_samples, row.self_ns);
+        rows.sort_by(|a, b| {
+            let order = match options.is_inclusive {
+                true => by_total(b).cmp(&by_total(a)),
+                false => by_self(b).cmp(&by_self(a)),
+            };
+            order.then_with(|| a.name.cmp(&b.name))
+        });
+        rows.truncate(options.count);
+        rows
+    }
+}
+
+/// What each frame counts for.
+struct Groups {
+    of_frame: Vec<u32>,
+    /// Name and module.
+    names: Vec<(String, String)>,
+}
+
+impl Groups {
+    fn new(resolved: &Resolved<'_>, by: GroupBy) -> Groups {
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut groups = Groups { of_frame: Vec::new(), names: Vec::new() };
+        for frame in resolved.all_frames() {
+            let name = group_name(frame, by);
+            let next = u32::try_from(groups.names.len()).unwrap_or(u32::MAX);
+            let number = *numbers.entry(name.clone()).or_insert(next);
+            if number == next {
+                groups.names.push((name, frame.module.clone()));
+            }
+            groups.of_frame.push(number);
+        }
+        groups
+    }
+
+    fn of(&self, frame: FrameHandle) -> Option<u32> {
+        self.of_frame.get(frame.index()).copied()
+    }
+}
+
+fn group_name(frame: &Frame, by: GroupBy) -> String {
+    let unknown = || if frame.module.is_empty() { "(unknown)".to_owned() } else { frame.module.clone() };
+    match by {
+        GroupBy::Method => frame.text.clone(),
+        GroupBy::Module => unknown(),
+        GroupBy::Namespace if !frame.namespace.is_empty() => frame.namespace.clone(),
+        GroupBy::Type if !frame.type_name.is_empty() && !frame.namespace.is_empty() => {
+            format!("{}.{}", frame.namespace, frame.type_name)
+        }
+        GroupBy::Type if !frame.type_name.is_empty() => frame.type_name.clone(),
+        // Native code has neither.
+        GroupBy::Namespace | GroupBy::Type => unknown(),
+    }
+}

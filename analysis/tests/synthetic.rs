@@ -1,0 +1,519 @@
+//! What the model makes of streams that were made for it.
+
+use nettrace_analysis::convert::{ConvertOptions, FORMATS, Folded, Format};
+use nettrace_analysis::report::{CallTree, ModulesReport, ThreadsReport, TreeOptions};
+use nettrace_analysis::{
+    Analysis, AnalysisOptions, EventSelector, Finished, Kind, NameStyle, State, TopN, TopNOptions,
+};
+use nettrace_parser::Reader;
+use nettrace_testdata::synth::{EventType, Session, SessionEvent, SessionThread, Step, Value, Version};
+
+const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
+const RUNDOWN: &str = "Microsoft-Windows-DotNETRuntimeRundown";
+const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
+
+/// Types of a version 4 stream.
+const LOAD: usize = 0;
+const UNLOAD: usize = 1;
+const AT_END: usize = 2;
+const SAMPLE: usize = 3;
+const MODULE: usize = 4;
+const SAMPLED: usize = 5;
+const TICK: usize = 6;
+const THROWN: usize = 7;
+const LOCK: usize = 8;
+const LOCKED: usize = 9;
+const ENTRY: usize = 10;
+
+fn native(provider: &str, event_id: u32, version: u8) -> EventType {
+    EventType { provider: provider.into(), event_id, version, ..EventType::default() }
+}
+
+fn session(steps: Vec<Step>) -> Session {
+    let mut session = Session::new(Version::V4);
+    session.trace.tick_frequency = 1_000_000_000;
+    session.types = vec![
+        native(RUNTIME, 143, 1),
+        native(RUNTIME, 144, 1),
+        native(RUNDOWN, 144, 1),
+        native(SAMPLER, 0, 0),
+        native(RUNDOWN, 154, 1),
+        native(RUNTIME, 303, 0),
+        native(RUNTIME, 10, 2),
+        native(RUNTIME, 80, 1),
+        native(RUNTIME, 81, 1),
+        native(RUNTIME, 91, 1),
+        native(RUNTIME, 159, 0),
+    ];
+    session.threads = vec![SessionThread::new(11), SessionThread::new(12), SessionThread::new(99)];
+    session.steps = steps;
+    session
+}
+
+/// An event of thread 99, or about another one.
+fn event(event_type: usize, thread: usize, later: u32, stack: &[u64], values: Vec<Value>) -> Step {
+    Step::Event(SessionEvent {
+        event_type,
+        thread,
+        capture_thread: 2,
+        ticks_later: later,
+        stack: stack.to_vec(),
+        values,
+        ..SessionEvent::default()
+    })
+}
+
+fn method(event_type: usize, id: u64, start: u64, size: u32, name: &str) -> Step {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let (type_name, name) = name.rsplit_once('.').unwrap();
+    let values = vec![
+        Value::U64(id),
+        Value::U64(7),
+        Value::U64(start),
+        Value::U32(size),
+        Value::U32(0x0600_0001),
+        Value::U32(8),
+        text(type_name),
+        text(name),
+        text("void  (int32)"),
+        Value::U16(0),
+    ];
+    event(event_type, 2, 1, &[], values)
+}
+
+fn module() -> Step {
+    let path = Value::Text("/x/app.dll".into());
+    let none = Value::Text(String::new());
+    let values = vec![Value::U64(7), Value::U64(1), Value::U32(0), Value::U32(0), path, none, Value::U16(0)];
+    event(MODULE, 2, 1, &[], values)
+}
+
+fn sample(thread: usize, later: u32, stack: &[u64]) -> Step {
+    event(SAMPLE, thread, later, stack, vec![Value::U32(2)])
+}
+
+fn read(session: &Session, options: AnalysisOptions) -> Finished {
+    let bytes = session.record().stream.bytes;
+    let mut analysis = Analysis::new(options);
+    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    analysis.finish().unwrap()
+}
+
+fn full_names() -> AnalysisOptions {
+    let mut options = AnalysisOptions::new();
+    options.names.style = NameStyle::Full;
+    options
+}
+
+fn folded_with(session: &Session, options: AnalysisOptions, convert: &ConvertOptions) -> String {
+    let bytes = session.record().stream.bytes;
+    let mut out = Vec::new();
+    let mut analysis = Analysis::new(options);
+    analysis.add(Box::new(Folded::new(Box::new(&mut out), convert)));
+    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    analysis.finish().unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn folded(session: &Session) -> String {
+    let mut convert = ConvertOptions::new();
+    convert.counts_samples = true;
+    folded_with(session, full_names(), &convert)
+}
+
+#[test]
+fn names_that_come_last_name_what_came_first() {
+    let session = session(vec![
+        sample(0, 10, &[0x1010, 0x2020]),
+        sample(0, 10, &[0x1010, 0x2020]),
+        Step::sequence_point(),
+        // The same stack, under another id.
+        sample(1, 10, &[0x1010, 0x2020]),
+        method(AT_END, 1, 0x1000, 0x20, "N.T.Leaf"),
+        method(AT_END, 2, 0x2000, 0x20, "N.T.Root"),
+        module(),
+    ]);
+    // The root's address is the first behind its code: a return address of a call that ends it.
+    assert_eq!(folded(&session), "app!N.T.Root;app!N.T.Leaf 3\n");
+    let finished = read(&session, full_names());
+    assert_eq!(finished.model.stacks().len(), 1);
+    assert!(finished.resolved().coverage().advice().is_none());
+}
+
+#[test]
+fn a_frame_is_named_by_the_code_of_its_time() {
+    let session = session(vec![
+        method(LOAD, 1, 0x1000, 0x100, "N.T.Old"),
+        sample(0, 10, &[0x1010]),
+        method(UNLOAD, 1, 0x1000, 0x100, "N.T.Old"),
+        method(LOAD, 2, 0x0f80, 0x100, "N.T.New"),
+        sample(0, 10, &[0x1010]),
+        sample(0, 10, &[0x1010]),
+        // A new version of a method has other addresses; the old one stays what it was.
+        method(LOAD, 2, 0x3000, 0x100, "N.T.New"),
+        sample(0, 10, &[0x3010]),
+        sample(0, 10, &[0x1010]),
+        method(AT_END, 2, 0x0f80, 0x100, "N.T.New"),
+        method(AT_END, 2, 0x3000, 0x100, "N.T.New"),
+        module(),
+    ]);
+    assert_eq!(folded(&session), "app!N.T.New 4\napp!N.T.Old 1\n");
+    assert_eq!(read(&session, full_names()).model.stacks().len(), 3);
+}
+
+#[test]
+fn memory_that_is_used_again_without_a_word_of_its_end_has_a_new_name() {
+    let session = session(vec![
+        method(LOAD, 1, 0x1000, 0x100, "N.T.Old"),
+        sample(0, 10, &[0x1010]),
+        method(LOAD, 2, 0x1000, 0x80, "N.T.New"),
+        sample(0, 10, &[0x1010]),
+        // Behind the new code still lies the end of the old, but its life is over.
+        sample(0, 10, &[0x1090]),
+    ]);
+    assert_eq!(folded(&session), "N.T.New 1\nN.T.Old 2\n");
+}
+
+#[test]
+fn recursion_counts_once_in_totals() {
+    let session = session(vec![
+        method(LOAD, 1, 0x1000, 0x100, "N.T.Main"),
+        method(LOAD, 2, 0x2000, 0x100, "N.T.Fib"),
+        sample(0, 10, &[0x2010, 0x2020, 0x2030, 0x1010]),
+        sample(0, 10, &[0x1010]),
+        sample(0, 10, &[]),
+        sample(1, 1, &[0x2010]),
+    ]);
+    let finished = read(&session, full_names());
+    let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+    let rows: Vec<_> = top
+        .methods
+        .iter()
+        .map(|row| (&*row.name, row.self_samples, row.total_samples, row.self_ns, row.total_ns))
+        .collect();
+    assert_eq!(rows, [("N.T.Fib", 2, 2, 20, 20), ("N.T.Main", 1, 2, 10, 20)]);
+    assert_eq!((top.samples, top.samples_without_stack, top.period_ns, top.total_ns), (4, 1, 10, 40));
+    assert_eq!(top.methods[0].self_percent, 50.0);
+    let tree = CallTree::new(&finished.resolved(), &finished.profile, &TreeOptions::default());
+    let nodes: Vec<_> = tree
+        .nodes
+        .iter()
+        .map(|node| (node.depth, &*node.name, node.total_samples, node.self_samples))
+        .collect();
+    let expected = [
+        (0, "N.T.Main", 2, 1),
+        (1, "N.T.Fib", 1, 0),
+        (2, "N.T.Fib", 1, 0),
+        (3, "N.T.Fib", 1, 1),
+        (0, "N.T.Fib", 1, 1),
+    ];
+    assert_eq!(nodes, expected);
+}
+
+#[test]
+fn callers_stand_below_whom_they_call() {
+    let session = session(vec![
+        method(LOAD, 1, 0x1000, 0x100, "N.T.A"),
+        method(LOAD, 2, 0x2000, 0x100, "N.T.B"),
+        method(LOAD, 3, 0x3000, 0x100, "N.T.C"),
+        sample(0, 10, &[0x3010, 0x1010]),
+        sample(0, 10, &[0x3010, 0x2010]),
+        sample(0, 10, &[0x3010, 0x2010]),
+        sample(0, 10, &[0x1010]),
+    ]);
+    let finished = read(&session, full_names());
+    let mut options = TreeOptions::default();
+    options.is_callers = true;
+    options.from = Some(regex::Regex::new("C$").unwrap());
+    options.min_percent = 20.0;
+    let tree = CallTree::new(&finished.resolved(), &finished.profile, &options);
+    let nodes: Vec<_> = tree.nodes.iter().map(|node| (node.depth, &*node.name, node.total_samples)).collect();
+    assert_eq!(nodes, [(0, "N.T.C", 3), (1, "N.T.B", 2), (1, "N.T.A", 1)]);
+}
+
+#[test]
+fn a_missing_rundown_is_said_and_addresses_are_shown() {
+    let session = session(vec![sample(0, 10, &[0x1010, 0x2000])]);
+    assert_eq!(folded(&session), "0x2000;0x1010 1\n");
+    let advice = read(&session, full_names()).resolved().coverage().advice().unwrap();
+    assert!(advice.contains("100 %") && advice.contains("rundown"), "{advice}");
+}
+
+#[test]
+fn entry_points_name_frames_only_where_nothing_better_can_come() {
+    let entry = || {
+        let text = |text: &str| Value::Text(text.to_owned());
+        event(
+            ENTRY,
+            2,
+            1,
+            &[],
+            vec![
+                Value::U64(5),
+                text("N.T"),
+                text("Ready"),
+                text("void ()"),
+                Value::U64(0x1000),
+                Value::U16(0),
+            ],
+        )
+    };
+    let without = session(vec![entry(), sample(0, 10, &[0x1010]), sample(0, 10, &[0x5000])]);
+    assert_eq!(folded(&without), "0x5000 1\nN.T.Ready 1\n");
+    let with = session(vec![entry(), sample(0, 10, &[0x1010]), method(AT_END, 1, 0x9000, 1, "N.T.Other")]);
+    assert_eq!(folded(&with), "0x1010 1\n");
+}
+
+#[test]
+fn a_perf_map_names_what_the_trace_does_not() {
+    let session = session(vec![sample(0, 10, &[0x1010, 0x2010, 0x3010])]);
+    let bytes = session.record().stream.bytes;
+    let mut out = Vec::new();
+    let mut analysis = Analysis::new(full_names());
+    analysis.add(Box::new(Folded::new(Box::new(&mut out), &ConvertOptions::new())));
+    let mut events = Reader::from_slice(&bytes).time_ordered();
+    analysis.read(&mut events).unwrap();
+    let map = "1000 20 void [app] N.Program::Run(int32)[Tier0]\n2000 20 stale\n2000 20 memset\n";
+    analysis.model_mut().add_perf_map(None, map);
+    analysis.finish().unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "0x3010;memset;app!N.Program.Run 1000000\n");
+}
+
+#[test]
+fn allocations_exceptions_and_waits_have_their_weights() {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let stack = [0x1010];
+    let session = session(vec![
+        method(LOAD, 1, 0x1000, 0x100, "N.T.M"),
+        event(
+            SAMPLED,
+            0,
+            1,
+            &stack,
+            vec![
+                Value::U32(0),
+                Value::U16(0),
+                Value::U64(3),
+                text("N.Small"),
+                Value::U64(9),
+                Value::U64(24),
+                Value::U64(0),
+            ],
+        ),
+        event(
+            TICK,
+            0,
+            1,
+            &stack,
+            vec![
+                Value::U32(7),
+                Value::U32(0),
+                Value::U16(0),
+                Value::U64(104_000),
+                Value::U64(3),
+                text("N.Small"),
+                Value::U32(0),
+            ],
+        ),
+        event(
+            THROWN,
+            0,
+            1,
+            &stack,
+            vec![text("N.Oops"), text("no"), Value::U64(0), Value::U32(0), Value::U16(0), Value::U16(0)],
+        ),
+        event(LOCK, 0, 1, &stack, vec![Value::U8(0), Value::U16(0)]),
+        event(LOCKED, 0, 700, &stack, vec![Value::U8(0), Value::U16(0), Value::F64(650.0)]),
+        // Its begin was lost.
+        event(LOCKED, 1, 5, &[], vec![Value::U8(0), Value::U16(0), Value::F64(40.0)]),
+    ]);
+    let mut options = full_names();
+    options.kinds = Kind::ALL.to_vec();
+    options.events =
+        vec![EventSelector::new("Microsoft-Windows-DotNETRuntime/10").weight("AllocationAmount")];
+    let finished = read(&session, options);
+    let texts = finished.model.texts();
+    let rows: Vec<_> = finished
+        .profile
+        .rows()
+        .into_iter()
+        .map(|(key, totals)| (key.kind, totals.count, totals.weight, key.label.map(|label| texts.get(label))))
+        .collect();
+    let expected = [
+        (Kind::AllocationTicks, 1, 104_000, Some("N.Small")),
+        (Kind::AllocationSamples, 4267, 102_412, Some("N.Small")),
+        (Kind::Exceptions, 1, 1, Some("N.Oops")),
+        (Kind::Contention, 1, 650, None),
+        (Kind::Contention, 1, 40, None),
+        (Kind::Event, 1, 7, None),
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn filters_choose_by_thread_time_frame_and_state() {
+    let steps = || {
+        vec![
+            method(LOAD, 1, 0x1000, 0x100, "N.T.A"),
+            method(LOAD, 2, 0x2000, 0x100, "System.Threading.Monitor.Wait"),
+            sample(0, 10, &[0x1010]),
+            event(SAMPLE, 1, 10, &[0x2010, 0x1010], vec![Value::U32(1)]),
+            event(SAMPLE, 1, 10, &[0x1010], vec![Value::U32(1)]),
+        ]
+    };
+    let session = session(steps());
+    let samples = |change: &dyn Fn(&mut AnalysisOptions)| {
+        let mut options = full_names();
+        change(&mut options);
+        let finished = read(&session, options);
+        TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default()).samples
+    };
+    let regex = |text| Some(regex::Regex::new(text).unwrap());
+    assert_eq!(samples(&|_| ()), 3);
+    assert_eq!(samples(&|o| o.filter.threads = vec![12]), 2);
+    assert_eq!(samples(&|o| o.filter.processes = vec![1]), 0);
+    assert_eq!(samples(&|o| o.filter.from_nanos = Some(22)), 2);
+    assert_eq!(samples(&|o| o.filter.to_nanos = Some(22)), 1);
+    assert_eq!(samples(&|o| o.filter.frame = regex("Wait")), 1);
+    assert_eq!(samples(&|o| o.filter.exclude = regex("Wait")), 2);
+    for state in State::ALL {
+        assert_eq!(samples(&|o| o.filter.states = vec![state]), 1, "{state:?}");
+    }
+    let finished = read(&session, full_names());
+    let report = ThreadsReport::new(&finished.resolved(), &finished.profile);
+    let row = &report.threads[0];
+    assert_eq!((row.thread_id, row.samples, row.waiting.samples, row.native.samples), (Some(12), 2, 1, 1));
+    assert_eq!((row.first_ns, row.last_ns), (Some(22), Some(32)));
+}
+
+/// A session of one-collect's kind: two processes, one kernel.
+fn universal() -> Session {
+    let named = |provider: &str, event_id, name: &str| EventType {
+        provider: provider.into(),
+        event_id,
+        name: name.into(),
+        ..EventType::default()
+    };
+    let text = |text: &str| Value::CountedText(text.to_owned());
+    let thread = |os_thread_id, process_id, name: Option<&str>| SessionThread {
+        os_thread_id,
+        process_id,
+        name: name.map(str::to_owned),
+    };
+    let mut session = Session::new(Version::V6);
+    session.trace.tick_frequency = 1_000_000_000;
+    session.trace.key_values = vec![("ExpectedCPUSamplingRate".into(), "5".into())];
+    session.types = vec![
+        named("Universal.System", 0, "ExistingProcess"),
+        named("Universal.System", 3, "ProcessMapping"),
+        named("Universal.System", 4, "ProcessSymbol"),
+        named("Universal.Events", 1, "cpu"),
+    ];
+    session.threads = vec![thread(100, 1, Some("main")), thread(200, 2, None)];
+    let at = |event_type, thread, values| event(event_type, thread, 1, &[], values);
+    let number = Value::VarUInt;
+    let mapping = |thread, id, start, end, path: &str| {
+        at(1, thread, vec![number(id), number(start), number(end), number(0x500), text(path), number(0)])
+    };
+    let symbol = |thread, mapping, start, last, name: &str| {
+        at(2, thread, vec![number(1), number(mapping), number(start), number(last), text(name)])
+    };
+    let kernel = 0xffff_8000_0000_0000u64;
+    let sample = |thread, stack: &[u64]| event(3, thread, 1, stack, vec![number(1)]);
+    let mut steps = vec![
+        at(0, 0, vec![number(1), text("first"), text("")]),
+        mapping(0, 1, 0x1000, 0x2000, "/lib/liba.so"),
+        symbol(0, 1, 0x1000, 0x10ff, "work"),
+        mapping(0, 2, kernel, u64::MAX, "vmlinux"),
+        symbol(0, 2, kernel + 0x100, kernel + 0x1ff, "schedule"),
+        at(0, 1, vec![number(2), text("second"), text("")]),
+        mapping(1, 3, 0x1000, 0x2000, "/lib/libb.so"),
+        sample(0, &[kernel + 0x110, 0x1011]),
+        sample(1, &[kernel + 0x120, 0x1011]),
+        sample(1, &[0x9000]),
+    ];
+    for step in &mut steps {
+        if let Step::Event(event) = step {
+            event.capture_thread = event.thread;
+        }
+    }
+    session.steps = steps;
+    session
+}
+
+#[test]
+fn processes_have_their_own_memory_and_share_the_kernel() {
+    let mut convert = ConvertOptions::new();
+    convert.is_by_thread = true;
+    let lines = folded_with(&universal(), full_names(), &convert);
+    let expected = "\
+process 1, thread 100 (main);liba.so!work;vmlinux!schedule 5
+process 2, thread 200;0x9000 5
+process 2, thread 200;libb.so+0x510;vmlinux!schedule 5
+";
+    assert_eq!(lines, expected);
+    let mut options = full_names();
+    options.filter.processes = vec![2];
+    let finished = read(&universal(), options);
+    let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+    assert_eq!((top.samples, top.period_ns), (2, 5));
+    let modules = ModulesReport::new(&finished.model);
+    let names: Vec<_> = modules.modules.iter().map(|row| (row.process_id, &*row.name)).collect();
+    assert_eq!(names, [(Some(1), "liba.so"), (Some(1), "vmlinux"), (Some(2), "libb.so")]);
+}
+
+#[test]
+fn every_format_writes_the_same_bytes_twice_and_says_when_there_is_nothing() {
+    let some = session(vec![
+        method(LOAD, 1, 0x1000, 0x100, "N.T.A;\"<>"),
+        sample(0, 10, &[0x1010, 0x1020]),
+        sample(1, 10, &[0x1010]),
+        sample(0, 10, &[0x1010]),
+    ]);
+    let convert = |session: &Session, format: &Format| {
+        let bytes = session.record().stream.bytes;
+        let mut out = Vec::new();
+        let mut analysis = Analysis::new(full_names());
+        analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::new()));
+        analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        analysis.finish().map(|_| ()).map(|()| out)
+    };
+    for format in FORMATS {
+        let once = convert(&some, format).unwrap();
+        assert!(!once.is_empty() && once == convert(&some, format).unwrap(), "{}", format.name);
+        assert!(convert(&session(vec![]), format).is_err(), "{}", format.name);
+        for extension in format.extensions {
+            let found = Format::by_path(&format!("x.{extension}")).unwrap().0;
+            assert_eq!(found.name, format.name);
+        }
+    }
+}
+
+#[test]
+fn speedscopes_sums_are_those_of_the_samples() {
+    let session = session(vec![
+        method(LOAD, 1, 0x1000, 0x100, "N.T.A"),
+        method(LOAD, 2, 0x2000, 0x100, "N.T.B"),
+        sample(0, 10, &[0x1010, 0x2010]),
+        sample(0, 10, &[0x1010, 0x2010]),
+        sample(0, 10, &[0x2010]),
+        sample(1, 0, &[0x1010]),
+    ]);
+    let bytes = session.record().stream.bytes;
+    let mut out = Vec::new();
+    let mut analysis = Analysis::new(full_names());
+    let format = Format::by_name("speedscope").unwrap();
+    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::new()));
+    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    analysis.finish().unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    let profiles = document["profiles"].as_array().unwrap();
+    let names: Vec<&str> = profiles.iter().map(|profile| profile["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["All threads", "thread 11", "thread 12"]);
+    let frames = &document["shared"]["frames"];
+    assert_eq!((&frames[0]["name"], &frames[1]["name"]), (&"N.T.B".into(), &"N.T.A".into()));
+    assert_eq!(profiles[1]["samples"], serde_json::json!([[0, 1], [0]]));
+    assert_eq!(profiles[1]["weights"], serde_json::json!([20, 10]));
+    assert_eq!((&profiles[1]["startValue"], &profiles[1]["endValue"]), (&12.into(), &42.into()));
+    assert_eq!((&profiles[0]["endValue"], &profiles[0]["unit"]), (&40.into(), &"nanoseconds".into()));
+}

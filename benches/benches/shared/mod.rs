@@ -1,0 +1,24 @@
+//! What all groups have in common.
+
+use std::time::Duration;
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput};
+
+/// Bytes of the traces that are measured: more than the L2 cache, less than the L3.
+#[allow(dead_code, reason = "primitives have no trace")]
+pub(crate) const TRACE_BYTES: u64 = 8_000_000;
+
+/// A group whose every case goes over so many events (or what else is counted) and bytes.
+pub(crate) fn group<'c>(
+    criterion: &'c mut Criterion,
+    name: &str,
+    elements: u64,
+    bytes: usize,
+) -> BenchmarkGroup<'c, WallTime> {
+    let mut group = criterion.benchmark_group(name);
+    group.throughput(Throughput::ElementsAndBytes { elements, bytes: bytes as u64 });
+    group.sample_size(10).warm_up_time(Duration::from_millis(300));
+    group.measurement_time(Duration::from_millis(1500));
+    group
+}

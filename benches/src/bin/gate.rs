@@ -1,0 +1,52 @@
+//! Fails when reading has become slower or hungrier than it may be. See `benches/README.md`.
+
+use std::io;
+use std::process::ExitCode;
+
+use nettrace_benches::cases::Case;
+use nettrace_benches::gate::{self, child, report::Report};
+use nettrace_benches::memory::{COUNTING, Counting};
+use nettrace_benches::pass::Mode;
+
+#[global_allocator]
+static ALLOCATOR: &Counting = &COUNTING;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.split_first() {
+        Some((flag, rest)) if flag == child::FLAG => child::serve(rest).map(|()| true),
+        Some((flag, rest)) if flag == "--instructions" => instructions(rest),
+        Some((other, _)) => Err(io::Error::other(format!("there is no argument {other}"))),
+        None => whole(),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("gate: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// `--instructions CASE MODE`: one number, for whoever works on it.
+fn instructions(arguments: &[String]) -> io::Result<bool> {
+    let [case, mode] = arguments else {
+        return Err(io::Error::other("--instructions needs a case and a mode"));
+    };
+    let case = Case::ALL.into_iter().find(|known| known.name() == case);
+    let (Some(case), Some(mode)) = (case, Mode::of_name(mode)) else {
+        let names = Case::ALL.map(Case::name).join(", ");
+        return Err(io::Error::other(format!("cases: {names}; modes: as of throughput")));
+    };
+    let per_event = gate::instructions_per_event(&gate::folder()?, case, mode)?;
+    println!("{}, {}: {per_event:.1} Ir/event", case.name(), mode.name());
+    Ok(true)
+}
+
+fn whole() -> io::Result<bool> {
+    let folder = gate::folder()?;
+    let mut report = Report::begin();
+    gate::run(&folder, &mut report)?;
+    Ok(report.end())
+}

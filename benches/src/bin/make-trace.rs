@@ -1,0 +1,43 @@
+//! Writes a valid trace of any size: `make-trace uniform|mixed|fat|v6|v6c|FILE SIZE OUT`.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+use std::process::ExitCode;
+
+use nettrace_benches::make::{Synthetic, Written, repeat};
+use nettrace_benches::size;
+
+const USAGE: &str = "usage: make-trace uniform|mixed|fat|v6|v6c|FILE SIZE OUT
+  FILE  a trace to repeat, gzip or not
+  SIZE  bytes: 500k, 100MB, 1GB, 64MiB";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [what, size, out] = arguments.as_slice() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let Some(bytes) = size::parse(size) else {
+        eprintln!("make-trace: '{size}' is no size\n{USAGE}");
+        return ExitCode::from(2);
+    };
+    match write(what, bytes, out.as_ref()) {
+        Ok(written) => {
+            println!("{out}: {} events, {} bytes", written.events, written.bytes);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("make-trace: {what}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write(what: &str, bytes: u64, out: &Path) -> io::Result<Written> {
+    let create = || File::create(out).map(|file| BufWriter::with_capacity(1 << 20, file));
+    match Synthetic::of_name(what) {
+        Some(synthetic) => synthetic.write(create()?, bytes),
+        None => repeat::write(create()?, &repeat::Base::open(what.as_ref())?, bytes),
+    }
+}

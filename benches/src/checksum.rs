@@ -1,0 +1,118 @@
+//! What a pass saw, in one number.
+
+use nettrace_parser::{Event, Guid};
+
+use crate::floor::Header;
+
+/// Events folded together. Independent of their order, so that passes over blocks in any order
+/// agree; several sums side by side, so that they do not wait for each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Checksum {
+    /// Events folded in.
+    pub events: u64,
+    sums: [u64; 4],
+}
+
+impl Checksum {
+    /// Of a pass that writes events instead of folding them: lines and bytes.
+    pub fn of_output(lines: u64, bytes: u64) -> Checksum {
+        Checksum { events: lines, sums: [bytes, 0, 0, 0] }
+    }
+
+    /// Folds every field of an event's header, and the payload's length.
+    #[inline(always)]
+    pub fn header(&mut self, event: &Event<'_>) {
+        let guid = |id: Option<Guid>| id.map_or(0, |id| u128::from_le_bytes(id.to_bytes()));
+        self.stored(&Header {
+            metadata_id: event.metadata_id(),
+            sequence: event.sequence_number(),
+            thread: event.raw_thread(),
+            capture_thread: event.capture_thread(),
+            processor: event.processor().unwrap_or(u32::MAX),
+            stack: event.stack_id(),
+            timestamp: event.timestamp_ticks(),
+            activity: guid(event.activity_id()),
+            related: guid(event.related_activity_id()),
+            label_list: event.label_list_id(),
+            payload_size: event.payload_size(),
+            is_sorted: event.is_sorted(),
+        });
+    }
+
+    /// Folds a header as it is stored, in as few instructions as still notice a change of any field.
+    #[inline(always)]
+    pub fn stored(&mut self, header: &Header) {
+        self.events += 1;
+        self.add(0, header.timestamp ^ u64::from(header.metadata_id));
+        self.add(1, header.thread ^ u64::from(header.sequence));
+        self.add(2, header.capture_thread ^ u64::from(header.payload_size));
+        let place = u64::from(header.processor ^ header.stack ^ header.label_list);
+        self.add(3, place.wrapping_add(u64::from(header.is_sorted)));
+        self.add(0, header.activity as u64);
+        self.add(1, (header.activity >> 64) as u64);
+        self.add(2, header.related as u64);
+        self.add(3, (header.related >> 64) as u64);
+    }
+
+    /// Folds a number in.
+    #[inline(always)]
+    pub fn number(&mut self, number: u64) {
+        self.add(3, number);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, at: usize, number: u64) {
+        self.sums[at] = self.sums[at].wrapping_add(number);
+    }
+
+    /// Joins two parts of a pass.
+    pub fn join(self, other: Checksum) -> Checksum {
+        let mut joined = self;
+        joined.events += other.events;
+        for (at, sum) in other.sums.into_iter().enumerate() {
+            joined.add(at, sum);
+        }
+        joined
+    }
+
+    /// All of it in 64 bits.
+    pub fn value(&self) -> u64 {
+        let mix = |value: u64, sum: &u64| (value ^ sum).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        self.sums.iter().fold(self.events, mix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_of_a_header_changes_the_checksum_and_the_order_does_not() {
+        let one = Header { metadata_id: 1, sequence: 5, timestamp: 77, ..Header::default() };
+        let changes: [fn(&mut Header); 12] = [
+            |header| header.metadata_id += 1,
+            |header| header.sequence += 1,
+            |header| header.thread += 1,
+            |header| header.capture_thread += 1,
+            |header| header.processor += 1,
+            |header| header.stack += 1,
+            |header| header.timestamp += 1,
+            |header| header.activity += 1,
+            |header| header.related += 1 << 70,
+            |header| header.label_list += 1,
+            |header| header.payload_size += 1,
+            |header| header.is_sorted = true,
+        ];
+        let sum_of = |headers: &[Header]| {
+            let mut sum = Checksum::default();
+            headers.iter().for_each(|header| sum.stored(header));
+            sum.value()
+        };
+        for (at, change) in changes.iter().enumerate() {
+            let mut other = one;
+            change(&mut other);
+            assert_ne!(sum_of(&[one]), sum_of(&[other]), "change {at}");
+            assert_eq!(sum_of(&[one, other]), sum_of(&[other, one]));
+        }
+    }
+}

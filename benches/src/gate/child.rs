@@ -1,0 +1,106 @@
+//! One pass in a process of its own, alone or under callgrind.
+
+use std::cell::Cell;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use crate::memory;
+use crate::pass::{self, Input, Mode};
+
+/// What a pass in its own process says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Child {
+    /// Events seen.
+    pub events: u64,
+    /// Most memory held, in bytes.
+    pub peak: u64,
+    /// Most memory that no file backs, in bytes; not for instruction counts.
+    pub anonymous: u64,
+    /// Instructions, if they were counted.
+    pub instructions: u64,
+}
+
+/// First argument of the gate when it is such a process.
+pub const FLAG: &str = "--one-pass";
+
+/// Environment variable that asks such a process to look at its memory now and then.
+const WATCHED: &str = "NETTRACE_GATE_WATCHED";
+
+const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
+
+/// Whether instructions can be counted here.
+pub fn has_callgrind() -> bool {
+    Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Makes the pass that the arguments behind [`FLAG`] ask for, and prints what [`Child`] reads.
+///
+/// # Errors
+/// What the pass reports.
+pub fn serve(arguments: &[String]) -> io::Result<()> {
+    let [file, mode, input] = arguments else {
+        return Err(io::Error::other("a file, a mode and how to read it"));
+    };
+    let mode = Mode::of_name(mode).ok_or_else(|| io::Error::other("no such mode"))?;
+    let input = if input == "read" { Input::Read } else { Input::Mapped };
+    let (events, anonymous) = match std::env::var_os(WATCHED) {
+        Some(_) => watched(file.as_ref(), mode, input)?,
+        None => (pass::file(file.as_ref(), mode, input, 1)?.checksum.events, 0),
+    };
+    let peak = memory::peak_bytes().unwrap_or(0);
+    println!("{events} {peak} {anonymous}");
+    Ok(())
+}
+
+/// Looks at the memory now and then. Events, and the most that no file backs.
+fn watched(file: &Path, mode: Mode, input: Input) -> io::Result<(u64, u64)> {
+    let most = Cell::new(0);
+    let seen = pass::file_watched(file, mode, input, |count| {
+        if count % EVENTS_BETWEEN_LOOKS == 0 {
+            most.set(most.get().max(memory::anonymous_bytes().unwrap_or(0)));
+        }
+    })?;
+    Ok((seen.checksum.events, most.get()))
+}
+
+impl Child {
+    /// A pass alone.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn plain(file: &Path, mode: Mode, input: Input) -> io::Result<Child> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.env(WATCHED, "1");
+        Child::run(&mut command, file, mode, input).map(|(child, _)| child)
+    }
+
+    /// A pass whose instructions are counted.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn under_callgrind(file: &Path, mode: Mode) -> io::Result<Child> {
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(std::env::current_exe()?);
+        let (mut child, said) = Child::run(&mut command, file, mode, Input::Mapped)?;
+        let count = said.lines().find_map(|line| line.split_once("Collected : "));
+        let count = count.and_then(|(_, count)| count.trim().parse().ok());
+        child.instructions =
+            count.ok_or_else(|| io::Error::other(format!("valgrind gave no count: {said}")))?;
+        Ok(child)
+    }
+
+    fn run(command: &mut Command, file: &Path, mode: Mode, input: Input) -> io::Result<(Child, String)> {
+        let input = if input == Input::Read { "read" } else { "mapped" };
+        let output = command.arg(FLAG).arg(file).args([mode.name(), input]).output()?;
+        let (out, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let numbers: Vec<u64> = out.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        match (output.status.success(), numbers.as_slice()) {
+            (true, [events, peak, anonymous]) => {
+                let child = Child { events: *events, peak: *peak, anonymous: *anonymous, instructions: 0 };
+                Ok((child, said.into_owned()))
+            }
+            _ => Err(io::Error::other(format!("a pass failed: {out}{said}"))),
+        }
+    }
+}

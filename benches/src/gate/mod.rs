@@ -1,0 +1,210 @@
+//! The gate: what must not get worse, measured so that it does not flicker.
+//!
+//! Instructions are counted by callgrind in runs of two lengths, so that what is done once cancels;
+//! times are compared only within one process and as medians of many rounds; allocations and memory
+//! are counted.
+
+pub mod child;
+pub mod report;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::cases::Case;
+use crate::checksum::Checksum;
+use crate::floor::{Rows, idiom, window};
+use crate::pass::{self, Input, Mode};
+use child::Child;
+use report::{Limit, Report};
+
+/// Where the gate keeps its traces: beside the program.
+///
+/// # Errors
+/// When the program's own path is not known.
+pub fn folder() -> io::Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    Ok(program.with_file_name("bench-data"))
+}
+
+/// Measures all goals.
+///
+/// # Errors
+/// When something cannot be measured at all.
+pub fn run(folder: &Path, report: &mut Report) -> io::Result<()> {
+    if child::has_callgrind() {
+        instructions(folder, report)?;
+    } else {
+        report.skip("instructions per event", "valgrind is not there");
+    }
+    idioms(report)?;
+    allocations(folder, report)?;
+    memory(folder, report)
+}
+
+/// Two lengths of a trace. The longer is about a second of callgrind.
+fn lengths(case: Case, mode: Mode) -> (u64, u64) {
+    let unit = match case {
+        // So that the short one holds a whole copy: all metadata, all shapes.
+        Case::Net10 => 5_700_000,
+        Case::Net31 => 1_300_000,
+        Case::V6 => 4_000_000,
+        Case::Fat => 3_000_000,
+        _ => 1_500_000,
+    };
+    let long = if mode == Mode::Raw { 4 } else { 2 };
+    (unit, long * unit)
+}
+
+/// Instructions that one event costs, start-up left out.
+///
+/// # Errors
+/// When callgrind, or a pass under it, fails.
+pub fn instructions_per_event(folder: &Path, case: Case, mode: Mode) -> io::Result<f64> {
+    let (short, long) = lengths(case, mode);
+    let count = |bytes| -> io::Result<(f64, f64)> {
+        let file = case.file(folder, bytes)?;
+        let counted = Child::under_callgrind(&file, mode)?;
+        std::fs::remove_file(file)?;
+        Ok((counted.instructions as f64, counted.events as f64))
+    };
+    let (few, many) = (count(short)?, count(long)?);
+    Ok((many.0 - few.0) / (many.1 - few.1))
+}
+
+fn instructions(folder: &Path, report: &mut Report) -> io::Result<()> {
+    let raw = [
+        (Case::Uniform, 100.0),
+        (Case::Mixed, 110.0),
+        (Case::Net10, 120.0),
+        (Case::Net31, 120.0),
+        (Case::Fat, 120.0),
+        (Case::V6, 60.0),
+    ];
+    let ndjson = [(Case::Mixed, 800.0), (Case::Net10, 1_000.0), (Case::Net31, 1_000.0), (Case::Fat, 1_800.0)];
+    let mut per_event = Vec::new();
+    for (case, limit) in raw {
+        let measured = instructions_per_event(folder, case, Mode::Raw)?;
+        per_event.push((case, measured));
+        report.add(format!("raw, {}", case.name()), Limit::AtMost(limit), measured, "Ir/event");
+    }
+    for (case, limit) in ndjson {
+        let below = per_event.iter().find(|(other, _)| *other == case).map_or(0.0, |(_, measured)| *measured);
+        let measured = instructions_per_event(folder, case, Mode::Ndjson)? - below;
+        report.add(format!("NDJSON above raw, {}", case.name()), Limit::AtMost(limit), measured, "Ir/event");
+    }
+    Ok(())
+}
+
+/// How many times faster than idiomatic nom, and how near to the floor, in this process.
+fn idioms(report: &mut Report) -> io::Result<()> {
+    for (case, limit) in [(Case::Mixed, 2.5), (Case::Net10, 3.0), (Case::Net31, 3.0)] {
+        let stream = case.bytes(12_000_000);
+        let rows = Rows::of(&stream);
+        let (mut over_idiom, mut over_floor) = (Vec::new(), Vec::new());
+        for _ in 0..15 {
+            let ours = seconds(|| pass::memory(&stream, Mode::Raw).map(|seen| seen.checksum));
+            let idiom = seconds(|| Ok(idiom::decode(&stream, &rows)));
+            let floor = seconds(|| Ok(window::decode(&stream, &rows)));
+            let (ours, idiom, floor) = (ours?, idiom?, floor?);
+            if ours.1 != idiom.1 || ours.1 != floor.1 {
+                return Err(io::Error::other("decoders disagree on what they saw"));
+            }
+            over_idiom.push(idiom.0 / ours.0);
+            over_floor.push(ours.0 / floor.0);
+        }
+        let name = case.name();
+        report.add(
+            format!("faster than nom's idiom, {name}"),
+            Limit::AtLeast(limit),
+            median(over_idiom),
+            "times",
+        );
+        report.note(format!("slower than the floor, {name}"), median(over_floor), "times");
+    }
+    Ok(())
+}
+
+fn seconds(work: impl FnOnce() -> io::Result<Checksum>) -> io::Result<(f64, Checksum)> {
+    let begin = Instant::now();
+    let seen = work()?;
+    Ok((begin.elapsed().as_secs_f64(), seen))
+}
+
+/// The middle one.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Allocations an event, when everything has its size.
+fn allocations(folder: &Path, report: &mut Report) -> io::Result<()> {
+    for case in [Case::Mixed, Case::Net10, Case::Fat, Case::V6] {
+        let file = case.file(folder, 12_000_000)?;
+        let events = pass::file(&file, Mode::Raw, Input::Mapped, 1)?.checksum.events;
+        for mode in [Mode::Raw, Mode::Ordered, Mode::Fields, Mode::Ndjson] {
+            let count = pass::allocations_when_warm(&file, mode, Input::Mapped, events)?;
+            let per_event = count as f64 / (events / 2) as f64;
+            let what = format!("allocations, {}, {}", mode.name(), case.name());
+            // A table may still grow once or twice; an event may not cost any.
+            report.add(what, Limit::AtMost(0.001), per_event, "an event");
+        }
+        std::fs::remove_file(file)?;
+    }
+    Ok(())
+}
+
+const MIB: f64 = (1 << 20) as f64;
+
+/// Memory of passes over long traces, each in a process of its own.
+fn memory(folder: &Path, report: &mut Report) -> io::Result<()> {
+    for case in [Case::Mixed, Case::Net10, Case::Fat] {
+        let name = case.name();
+        let file = case.file(folder, 200_000_000)?;
+        let (largest_block, largest_region) = extent(&file)?;
+        let read = Child::plain(&file, Mode::Raw, Input::Read)?;
+        let limit = 8.0 + 2.0 * largest_block as f64 / MIB;
+        report.add(format!("memory, read, {name}"), Limit::AtMost(limit), read.peak as f64 / MIB, "MiB");
+        let mapped = Child::plain(&file, Mode::Raw, Input::Mapped)?;
+        report.add(format!("memory, mapped, {name}"), Limit::AtMost(24.0), mapped.peak as f64 / MIB, "MiB");
+        let anonymous = mapped.anonymous as f64 / MIB;
+        report.add(format!("memory, mapped, anonymous, {name}"), Limit::AtMost(4.0), anonymous, "MiB");
+        let ordered = Child::plain(&file, Mode::Ordered, Input::Read)?;
+        let limit = (16.0 + 80.0 * largest_region as f64 / MIB).min(256.0);
+        report.add(
+            format!("memory, ordered, {name}"),
+            Limit::AtMost(limit),
+            ordered.peak as f64 / MIB,
+            "MiB",
+        );
+        std::fs::remove_file(file)?;
+    }
+    Ok(())
+}
+
+/// Bytes of the largest block, and events of the largest region between two sequence points, in
+/// what is enough of a trace to meet them.
+fn extent(file: &Path) -> io::Result<(u64, u64)> {
+    let mut beginning = std::fs::read(file)?;
+    beginning.truncate(20_000_000);
+    let mut reader = nettrace_parser::Reader::from_slice(&beginning);
+    let (mut block_bytes, mut region, mut largest) = (0, 0, 0);
+    while let Some(block) = reader.next_block().map_err(io::Error::other)? {
+        let size = u64::from(block.span().len);
+        block_bytes = block_bytes.max(size);
+        if size != block.content().len() as u64 {
+            break;
+        }
+        match block.kind() {
+            nettrace_parser::BlockKind::SequencePoint => region = 0,
+            nettrace_parser::BlockKind::Event => {
+                let start = block.span().start as usize;
+                let rows = Rows::of_block(block.content(), start, false);
+                region += rows.map_or(0, |rows| window::decode(&beginning, &[rows]).events);
+                largest = largest.max(region);
+            }
+            _ => {}
+        }
+    }
+    Ok((block_bytes, largest))
+}

@@ -1,0 +1,233 @@
+//! A real trace, again and again, as one long session would have been written.
+//!
+//! Framing and padding are made anew. What the writer would do once (metadata) is done once;
+//! stacks, labels and, where the stream had forgotten them, threads are written again. Events are
+//! re-encoded: each copy's timestamps are later than those of all copies before it, and every
+//! capture thread's numbers go on without a gap. A number that a thread had lost is not lost any
+//! more: the result reads back without losses, restarts or damage.
+
+mod base;
+mod decode;
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+
+use nettrace_parser::BlockKind;
+use nettrace_testdata::synth::{Blob, PartKind, RemoveThreadBlock, SequencePoint, Sink, Version};
+
+use super::Written;
+use super::rows::{Layout, Rows};
+use super::stream::Writer;
+pub use base::{Base, unpacked};
+use decode::{Bytes, RowReader};
+
+/// Writes `base` repeated to at least `bytes` bytes, by less than a block and what ends it more.
+///
+/// # Errors
+/// What `out` reports, and [`io::ErrorKind::InvalidData`] when the base has no events.
+pub fn write(out: impl Write, base: &Base, bytes: u64) -> io::Result<Written> {
+    if base.events == 0 {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "there are no events to repeat"));
+    }
+    let mut copies = Copies::new(Writer::new(out, base.version)?);
+    copies.writer.part(PartKind::Trace, base.trace.clone())?;
+    let period = base.newest - base.oldest + 1 + (base.newest - base.oldest) / 1000;
+    while copies.writer.position() < bytes {
+        copies.newest = base.oldest + copies.shift;
+        for (kind, content) in &base.blocks {
+            copies.block(*kind, content)?;
+            if copies.writer.position() >= bytes {
+                break;
+            }
+        }
+        if !copies.ends_in_point {
+            copies.point_here()?;
+        }
+        copies.is_first = false;
+        copies.shift += period;
+    }
+    Ok(Written { events: copies.events, bytes: copies.writer.end()? })
+}
+
+/// What the stream written so far means to its readers.
+struct Copies<W> {
+    writer: Writer<W>,
+    is_first: bool,
+    /// Ticks that this copy is later than the base.
+    shift: u64,
+    newest: u64,
+    events: u64,
+    /// Last number of each capture thread that has not ended.
+    numbers: HashMap<u64, u32>,
+    /// Version 6: thread indices and metadata ids that are defined.
+    threads: HashSet<u64>,
+    types: HashSet<u64>,
+    ends_in_point: bool,
+}
+
+impl<W: Write> Copies<W> {
+    fn new(writer: Writer<W>) -> Self {
+        Copies {
+            writer,
+            is_first: true,
+            shift: 0,
+            newest: 0,
+            events: 0,
+            numbers: HashMap::new(),
+            threads: HashSet::new(),
+            types: HashSet::new(),
+            ends_in_point: false,
+        }
+    }
+
+    fn block(&mut self, kind: BlockKind, content: &[u8]) -> io::Result<()> {
+        let is_v6 = self.writer.version() == Version::V6;
+        self.ends_in_point = kind == BlockKind::SequencePoint;
+        match kind {
+            BlockKind::Event => self.events(content),
+            BlockKind::Metadata if is_v6 => self.types(content),
+            BlockKind::Metadata if self.is_first => self.part(PartKind::Metadata, content),
+            BlockKind::Stack => self.part(PartKind::Stack, content),
+            BlockKind::LabelList => self.part(PartKind::LabelList, content),
+            BlockKind::SequencePoint => self.point(content),
+            BlockKind::Thread => self.threads(content),
+            BlockKind::RemoveThread => self.removals(content),
+            _ => Ok(()),
+        }
+    }
+
+    fn part(&mut self, kind: PartKind, content: &[u8]) -> io::Result<()> {
+        self.writer.part(kind, content.to_vec())
+    }
+
+    fn events(&mut self, content: &[u8]) -> io::Result<()> {
+        let version = self.writer.version();
+        let mut reader = RowReader::new(version, content).ok_or_else(invalid)?;
+        let layout = if reader.is_compressed() { Layout::Compressed } else { Layout::Uncompressed };
+        let mut rows = Rows::new(version, layout);
+        let mut blob = Blob::default();
+        while !reader.is_done() {
+            reader.next(&mut blob).ok_or_else(invalid)?;
+            if version == Version::V3 && blob.metadata_id == 0 {
+                if self.is_first {
+                    rows.push(&blob);
+                }
+                continue;
+            }
+            blob.ticks = blob.ticks.wrapping_add(self.shift);
+            self.newest = self.newest.max(blob.ticks);
+            if version == Version::V6 || blob.metadata_id != 0 {
+                let number = self.numbers.entry(blob.capture_thread_id).or_default();
+                *number = number.wrapping_add(1);
+                blob.sequence_number = *number;
+            }
+            // What the writer had set stays set, for the shape of the headers.
+            blob.flags = blob.flags.map(|flags| flags | rows.needed_flags(&blob));
+            rows.push(&blob);
+            self.events += 1;
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.writer.part(PartKind::Event, rows.take())
+    }
+
+    /// Rows of types that are not defined yet.
+    fn types(&mut self, content: &[u8]) -> io::Result<()> {
+        let mut bytes = Bytes::new(content);
+        let header = usize::from(bytes.u16().ok_or_else(invalid)?);
+        bytes.take(header).ok_or_else(invalid)?;
+        let mut out = Sink::new();
+        out.u16(0);
+        self.rows(bytes, out, PartKind::Metadata, |copies, id| copies.types.insert(id))
+    }
+
+    /// Rows of threads that are not alive.
+    fn threads(&mut self, content: &[u8]) -> io::Result<()> {
+        self.rows(Bytes::new(content), Sink::new(), PartKind::Thread, |copies, index| {
+            let is_new = copies.threads.insert(index);
+            if is_new {
+                copies.numbers.insert(index, 0);
+            }
+            is_new
+        })
+    }
+
+    /// Copies those rows of a u16 size and a varuint id that `is_wanted`.
+    fn rows(
+        &mut self,
+        mut bytes: Bytes<'_>,
+        mut out: Sink,
+        kind: PartKind,
+        is_wanted: impl Fn(&mut Self, u64) -> bool,
+    ) -> io::Result<()> {
+        let empty = out.len();
+        while !bytes.is_empty() {
+            let size = bytes.u16().ok_or_else(invalid)?;
+            let row = bytes.take(usize::from(size)).ok_or_else(invalid)?;
+            let id = Bytes::new(row).varuint().ok_or_else(invalid)?;
+            if is_wanted(self, id) {
+                out.u16(size).raw(row);
+            }
+        }
+        if out.len() == empty {
+            return Ok(());
+        }
+        self.writer.part(kind, out.into_vec())
+    }
+
+    fn removals(&mut self, content: &[u8]) -> io::Result<()> {
+        let mut bytes = Bytes::new(content);
+        let mut removed = Vec::new();
+        while !bytes.is_empty() {
+            let index = bytes.varuint().ok_or_else(invalid)?;
+            bytes.varuint().ok_or_else(invalid)?;
+            if self.threads.remove(&index) {
+                removed.push((index, self.numbers.remove(&index).unwrap_or(0)));
+            }
+        }
+        self.writer.part(PartKind::RemoveThread, RemoveThreadBlock::new(removed).content().bytes)
+    }
+
+    fn point(&mut self, content: &[u8]) -> io::Result<()> {
+        let version = self.writer.version();
+        let (ticks, flags, listed) = decode::sequence_point(version, content).ok_or_else(invalid)?;
+        // one-collect's last point may not know the time.
+        let ticks = if ticks == u64::MAX { self.newest } else { ticks.wrapping_add(self.shift) };
+        let threads: Vec<(u64, u32)> = listed
+            .into_iter()
+            .map(|thread| (thread, self.numbers.get(&thread).copied().unwrap_or(0)))
+            .collect();
+        if version != Version::V6 {
+            // Who is not listed has ended. If its id comes back it is another thread's, and that
+            // begins at 1.
+            self.numbers = threads.iter().copied().collect();
+        }
+        if version == Version::V6 && flags & SequencePoint::FORGET_THREADS != 0 {
+            self.threads.clear();
+            self.numbers.clear();
+        }
+        if version == Version::V6 && flags & SequencePoint::FORGET_METADATA != 0 {
+            self.types.clear();
+        }
+        let point = SequencePoint { ticks, flags, threads, ..SequencePoint::default() };
+        self.writer.part(PartKind::SequencePoint, point.content(version).bytes)
+    }
+
+    /// A sequence point where the base has none: stacks begin anew behind it.
+    fn point_here(&mut self) -> io::Result<()> {
+        let version = self.writer.version();
+        if version == Version::V3 {
+            return Ok(());
+        }
+        let mut threads: Vec<(u64, u32)> =
+            self.numbers.iter().map(|(thread, number)| (*thread, *number)).collect();
+        threads.sort_unstable();
+        let point = SequencePoint { ticks: self.newest, threads, ..SequencePoint::default() };
+        self.writer.part(PartKind::SequencePoint, point.content(version).bytes)
+    }
+}
+
+fn invalid() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "a block of the base cannot be read")
+}

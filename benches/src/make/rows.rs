@@ -1,0 +1,83 @@
+//! The rows of one event block under construction.
+
+use nettrace_testdata::synth::{Blob, Compressor, Sink, Version};
+
+/// Content of runtimes' event blocks stays below this many bytes.
+const BLOCK_BYTES: usize = 100 * 1024 - 1024;
+
+/// How event rows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Flags and differences.
+    Compressed,
+    /// All fields.
+    Uncompressed,
+}
+
+/// Event rows, and the block header that goes before them.
+#[derive(Debug)]
+pub struct Rows {
+    version: Version,
+    layout: Layout,
+    compressor: Compressor,
+    bytes: Sink,
+    count: u64,
+    oldest: u64,
+    newest: u64,
+}
+
+impl Rows {
+    /// No rows yet.
+    pub fn new(version: Version, layout: Layout) -> Rows {
+        Rows {
+            version,
+            layout,
+            compressor: Compressor::new(version),
+            bytes: Sink::new(),
+            count: 0,
+            oldest: u64::MAX,
+            newest: 0,
+        }
+    }
+
+    /// Whether the next row begins a block: nothing is inherited.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether a runtime would write the block now.
+    pub fn is_full(&self) -> bool {
+        self.bytes.len() >= BLOCK_BYTES
+    }
+
+    /// Flags that a compressed row needs so that a reader gets all of its fields right.
+    pub fn needed_flags(&self, blob: &Blob) -> u8 {
+        self.compressor.needed_flags(blob)
+    }
+
+    /// Appends a row.
+    pub fn push(&mut self, blob: &Blob) {
+        match (self.version, self.layout) {
+            (Version::V3, _) => blob.encode_v3(&mut self.bytes),
+            (_, Layout::Compressed) => self.compressor.encode(blob, &mut self.bytes),
+            (Version::V6, Layout::Uncompressed) => blob.encode_v6(&mut self.bytes),
+            (_, Layout::Uncompressed) => blob.encode_v4(&mut self.bytes, true),
+        }
+        self.count += 1;
+        self.oldest = self.oldest.min(blob.ticks);
+        self.newest = self.newest.max(blob.ticks);
+    }
+
+    /// The block's content; what follows begins a new block.
+    pub fn take(&mut self) -> Vec<u8> {
+        let done = std::mem::replace(self, Rows::new(self.version, self.layout));
+        let rows = done.bytes.into_vec();
+        if self.version == Version::V3 {
+            return rows;
+        }
+        let mut content = Sink::new();
+        content.u16(20).u16(u16::from(self.layout == Layout::Compressed));
+        content.u64(if done.count == 0 { 0 } else { done.oldest }).u64(done.newest).raw(&rows);
+        content.into_vec()
+    }
+}

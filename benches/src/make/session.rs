@@ -1,0 +1,137 @@
+//! A synthetic session: definitions once, then regions of stacks, events and a sequence point.
+
+use std::io::{self, Write};
+
+use nettrace_testdata::synth::{
+    Blob, Definition, EventBlock, Field, MetadataBlock, MetadataRow, Optional, PartKind, SequencePoint,
+    StackBlock, ThreadBlock, ThreadRow, Trace, Version,
+};
+
+use super::Written;
+use super::rows::{Layout, Rows};
+use super::stream::Writer;
+
+/// First tick of every synthetic session: that of [`Trace::default`].
+pub(super) const START_TICKS: u64 = 1_000_000;
+
+/// One event type.
+#[derive(Debug, Clone)]
+pub struct EventType {
+    /// Provider.
+    pub provider: &'static str,
+    /// Event id.
+    pub id: u32,
+    /// Event version.
+    pub version: u32,
+    /// Name; empty for native events.
+    pub name: String,
+    /// Fields; none for native events.
+    pub fields: Vec<Field>,
+}
+
+/// Where a synthetic session's events come from.
+pub trait Events {
+    /// Version of the stream.
+    fn version(&self) -> Version;
+    /// How rows are written.
+    fn layout(&self) -> Layout;
+    /// Event types; the first has metadata id 1.
+    fn types(&self) -> Vec<EventType>;
+    /// Threads that write events: OS ids, in version 6 indices.
+    fn capture_threads(&self) -> Vec<u64>;
+    /// Threads that events are about, if others (version 6).
+    fn threads(&self) -> Vec<u64> {
+        self.capture_threads()
+    }
+    /// Whether a sequence point may come here, `events` events after the last: nothing that comes
+    /// is older than what was.
+    fn is_region_end(&self, events: u64) -> bool;
+    /// Stacks of the next region; the first has id 1.
+    fn stacks(&mut self) -> Vec<Vec<u64>>;
+    /// Sets everything of the next event but its sequence number.
+    fn next(&mut self, blob: &mut Blob);
+    /// Flags of a compressed row, from those that are needed.
+    fn flags(&self, needed: u8) -> u8 {
+        needed
+    }
+}
+
+/// Writes a session of at least `bytes` bytes.
+pub fn write(out: impl Write, events: &mut impl Events, bytes: u64) -> io::Result<Written> {
+    let version = events.version();
+    let mut writer = Writer::new(out, version)?;
+    writer.trace(&Trace::default().with_known_keys())?;
+    write_types(&mut writer, &events.types())?;
+    if version == Version::V6 {
+        let threads = events.threads();
+        let rows = threads.iter().map(|index| ThreadRow::new(*index, 1234, 40_000 + index)).collect();
+        writer.part(PartKind::Thread, ThreadBlock::new(rows).content().bytes)?;
+    }
+    let mut numbers: Vec<(u64, u32)> =
+        events.capture_threads().into_iter().map(|thread| (thread, 0)).collect();
+    let mut rows = Rows::new(version, events.layout());
+    let mut blob = Blob::default();
+    let (mut count, mut newest) = (0, START_TICKS);
+    while writer.position() < bytes {
+        let stacks = events.stacks();
+        writer.part(PartKind::Stack, StackBlock::new(1, 8, &stacks).content().bytes)?;
+        let begin = count;
+        while count == begin || !events.is_region_end(count - begin) {
+            events.next(&mut blob);
+            let number = numbers.iter_mut().find(|(thread, _)| *thread == blob.capture_thread_id);
+            let (_, number) = number.ok_or_else(|| io::Error::other("an event of an unlisted thread"))?;
+            *number = number.wrapping_add(1);
+            blob.sequence_number = *number;
+            blob.flags = Some(events.flags(rows.needed_flags(&blob)));
+            rows.push(&blob);
+            newest = newest.max(blob.ticks);
+            count += 1;
+            if rows.is_full() {
+                writer.part(PartKind::Event, rows.take())?;
+                if writer.position() >= bytes {
+                    break;
+                }
+            }
+        }
+        if !rows.is_empty() {
+            writer.part(PartKind::Event, rows.take())?;
+        }
+        let point = SequencePoint { ticks: newest, threads: numbers.clone(), ..SequencePoint::default() };
+        writer.part(PartKind::SequencePoint, point.content(version).bytes)?;
+    }
+    Ok(Written { events: count, bytes: writer.end()? })
+}
+
+fn write_types<W: Write>(writer: &mut Writer<W>, types: &[EventType]) -> io::Result<()> {
+    let ids = 1u32..;
+    let version = writer.version();
+    let content = if version == Version::V6 {
+        let row = |(metadata_id, kind): (u32, &EventType)| MetadataRow {
+            metadata_id,
+            provider: kind.provider.to_owned(),
+            event_id: kind.id,
+            name: kind.name.clone(),
+            fields: kind.fields.clone(),
+            optional: vec![Optional::Level(4), Optional::Version(kind.version as u8), Optional::Keywords(1)],
+            ..MetadataRow::default()
+        };
+        MetadataBlock::new(ids.zip(types).map(row).collect()).content()
+    } else {
+        let blob = |(metadata_id, kind): (u32, &EventType)| {
+            let definition = Definition {
+                metadata_id,
+                provider: kind.provider.to_owned(),
+                event_id: kind.id,
+                name: kind.name.clone(),
+                keywords: 1,
+                version: kind.version,
+                level: 4,
+                fields: kind.fields.clone(),
+                ..Definition::default()
+            };
+            Blob::definition(40_000, START_TICKS, definition.encode())
+        };
+        EventBlock::new(ids.zip(types).map(blob)).content(version)
+    };
+    writer.part(PartKind::Metadata, content.bytes)
+}

@@ -1,0 +1,37 @@
+//! What the process allocates and holds.
+
+use std::alloc::System;
+use std::fs;
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+/// The system's allocator, counting. A binary that wants counts installs it:
+/// `#[global_allocator] static ALLOCATOR: &Counting = &COUNTING;`
+pub type Counting = StatsAlloc<System>;
+
+/// The one instance of it.
+pub use stats_alloc::INSTRUMENTED_SYSTEM as COUNTING;
+
+/// Allocations and reallocations so far; 0 for ever if [`COUNTING`] is not installed.
+pub fn allocations() -> u64 {
+    let stats = INSTRUMENTED_SYSTEM.stats();
+    (stats.allocations + stats.reallocations) as u64
+}
+
+/// Bytes of memory that the process held at most so far, pages of mapped files among them.
+/// `None` where the system does not tell.
+pub fn peak_bytes() -> Option<u64> {
+    status("VmHWM:")
+}
+
+/// Bytes that the process holds now and that no file backs.
+pub fn anonymous_bytes() -> Option<u64> {
+    status("RssAnon:")
+}
+
+fn status(key: &str) -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}

@@ -1,0 +1,261 @@
+//! One pass over a trace: opened anew, read to its end, folded into a checksum.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use nettrace_parser::{Buffered, Event, Mapping, Reader, Source, TimeOrdered, Value, Whole};
+
+use crate::checksum::Checksum;
+use crate::memory::allocations;
+use crate::ndjson;
+
+/// What is done with each event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// File order; all header fields.
+    Raw,
+    /// Time order; header fields, schema and stack.
+    Ordered,
+    /// File order; header fields and every payload value.
+    Fields,
+    /// Time order and every payload value, as TraceEvent's `timefields`.
+    OrderedFields,
+    /// Formatted as NDJSON, file order.
+    Ndjson,
+    /// Blocks only: where they lie.
+    Index,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Mode; 6] =
+        [Mode::Raw, Mode::Ordered, Mode::Fields, Mode::OrderedFields, Mode::Ndjson, Mode::Index];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Raw => "raw",
+            Mode::Ordered => "ordered",
+            Mode::Fields => "fields",
+            Mode::OrderedFields => "ordered-fields",
+            Mode::Ndjson => "ndjson",
+            Mode::Index => "index",
+        }
+    }
+
+    /// The one of that name.
+    pub fn of_name(name: &str) -> Option<Mode> {
+        Mode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// How a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// Mapped into memory.
+    Mapped,
+    /// By `read`, through a buffer.
+    Read,
+}
+
+/// What a pass saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// Events, and what they sum up to.
+    pub checksum: Checksum,
+    /// What went wrong on the way, if all was not well: losses, damage, a missing end.
+    pub wrong: Wrong,
+}
+
+/// What no valid trace has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wrong {
+    /// Events lost.
+    pub lost: u64,
+    /// Threads that began anew.
+    pub restarts: u64,
+    /// Events out of order (time-ordered modes).
+    pub out_of_order: u64,
+    /// Findings of damage.
+    pub damage: u64,
+    /// Whether the end mark is missing.
+    pub is_incomplete: bool,
+}
+
+/// Opens `path` and makes one pass.
+///
+/// # Errors
+/// What reading reports, and [`io::ErrorKind::Unsupported`] for a mode or number of threads that
+/// cannot be had.
+pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result<Seen> {
+    if threads > 1 {
+        return Err(unsupported("more than one thread"));
+    }
+    one_thread(path, mode, input, |_| ())
+}
+
+/// The same with one thread; `observe` is told the number of events so far behind each.
+///
+/// # Errors
+/// As [`file`].
+pub fn file_watched(path: &Path, mode: Mode, input: Input, observe: impl Fn(u64)) -> io::Result<Seen> {
+    one_thread(path, mode, input, observe)
+}
+
+/// Makes one pass over a stream in memory.
+///
+/// # Errors
+/// As [`file`].
+pub fn memory(stream: &[u8], mode: Mode) -> io::Result<Seen> {
+    source(Whole::new(stream), mode, |_| ())
+}
+
+/// Makes a pass and counts what it allocates behind its first half: its tables and buffers have
+/// their size by then, so that what is left would go on for ever. `events` is their number.
+///
+/// # Errors
+/// As [`file`].
+pub fn allocations_when_warm(path: &Path, mode: Mode, input: Input, events: u64) -> io::Result<u64> {
+    let at_half = Cell::new(None);
+    file_watched(path, mode, input, |count| {
+        if count >= events / 2 && at_half.get().is_none() {
+            at_half.set(Some(allocations()));
+        }
+    })?;
+    Ok(allocations() - at_half.get().unwrap_or(0))
+}
+
+#[inline(always)]
+fn one_thread(path: &Path, mode: Mode, input: Input, observe: impl Fn(u64)) -> io::Result<Seen> {
+    if mode == Mode::Ndjson {
+        let checksum = ndjson::pass(path, observe)?;
+        return Ok(Seen { checksum, wrong: Wrong::default() });
+    }
+    match input {
+        Input::Mapped => source(Whole::new(Mapping::open(path)?), mode, observe),
+        Input::Read => source(Buffered::new(File::open(path)?), mode, observe),
+    }
+}
+
+/// Makes one pass over a source. `observe` is told the number of events so far behind each.
+///
+/// # Errors
+/// As [`file`].
+#[inline(always)]
+pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64)) -> io::Result<Seen> {
+    let reader = Reader::new(source);
+    match mode {
+        Mode::Raw => in_file_order(reader, Checksum::header, observe),
+        Mode::Fields => in_file_order(reader, fields_event, observe),
+        Mode::Ordered => in_time_order(reader.time_ordered(), ordered_event, observe),
+        Mode::OrderedFields => in_time_order(reader.time_ordered(), fields_event, observe),
+        Mode::Ndjson => Err(unsupported("NDJSON of anything but a file")),
+        Mode::Index => Err(unsupported("mode index")),
+    }
+}
+
+fn unsupported(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, format!("{what}: the library has nothing for it yet"))
+}
+
+#[inline(never)]
+fn in_file_order<S: Source>(
+    mut reader: Reader<S>,
+    fold: impl Fn(&mut Checksum, &Event<'_>),
+    observe: impl Fn(u64),
+) -> io::Result<Seen> {
+    let mut sum = Checksum::default();
+    let each = |event: Event<'_>| {
+        fold(&mut sum, &event);
+        observe(sum.events);
+    };
+    reader.for_each(each).map_err(io::Error::other)?;
+    Ok(Seen { checksum: sum, wrong: Wrong::of(&reader, 0) })
+}
+
+#[inline(never)]
+fn in_time_order<S: Source>(
+    mut events: TimeOrdered<S>,
+    fold: impl Fn(&mut Checksum, &Event<'_>),
+    observe: impl Fn(u64),
+) -> io::Result<Seen> {
+    let mut sum = Checksum::default();
+    while let Some(event) = events.next_event().map_err(io::Error::other)? {
+        fold(&mut sum, &event);
+        observe(sum.events);
+    }
+    Ok(Seen { checksum: sum, wrong: Wrong::of(events.reader(), events.out_of_order()) })
+}
+
+/// Header, schema and stack.
+#[inline(always)]
+fn ordered_event(sum: &mut Checksum, event: &Event<'_>) {
+    sum.header(event);
+    schema_and_stack(sum, event);
+}
+
+/// Folds in what can only be had by looking up the event's type and its stack.
+#[inline(always)]
+pub fn schema_and_stack(sum: &mut Checksum, event: &Event<'_>) {
+    let fields = event.schema().map_or(0, |schema| schema.fields.len() as u64);
+    let leaf = event.stack().addresses().next().unwrap_or(0);
+    sum.number(fields ^ leaf);
+}
+
+/// Header and every value of the payload.
+#[inline(always)]
+fn fields_event(sum: &mut Checksum, event: &Event<'_>) {
+    sum.header(event);
+    for field in event.fields() {
+        sum.number(field.value.as_ref().map_or(1, value));
+    }
+}
+
+/// A number that cannot be had without decoding the value.
+#[inline(always)]
+fn value(value: &Value<'_>) -> u64 {
+    match value {
+        Value::Bool(value) => u64::from(*value),
+        Value::U8(value) => u64::from(*value),
+        Value::U16(value) | Value::Char(value) => u64::from(*value),
+        Value::U32(value) => u64::from(*value),
+        Value::U64(value) | Value::Pointer(value) => *value,
+        Value::I8(value) => *value as u64,
+        Value::I16(value) => *value as u64,
+        Value::I32(value) => *value as u64,
+        Value::I64(value) => *value as u64,
+        Value::F32(value) => u64::from(value.to_bits()),
+        Value::F64(value) => value.to_bits(),
+        // Where a text ends had to be searched for.
+        Value::Utf16(text) => text.bytes().len() as u64,
+        Value::Utf8(text) => text.bytes().len() as u64,
+        Value::Bytes(bytes) => bytes.len() as u64,
+        Value::Guid(guid) => u128::from_le_bytes(guid.to_bytes()) as u64,
+        nested => nested_value(nested),
+    }
+}
+
+#[inline(never)]
+fn nested_value(nested: &Value<'_>) -> u64 {
+    match nested {
+        Value::Array(array) => array.iter().fold(2, |sum, element| sum ^ value(&element).rotate_left(7)),
+        Value::Object(object) => {
+            object.fields().fold(3, |sum, field| sum ^ field.value.as_ref().map_or(1, value).rotate_left(7))
+        }
+        _ => 4,
+    }
+}
+
+impl Wrong {
+    fn of<S: Source>(reader: &Reader<S>, out_of_order: u64) -> Wrong {
+        Wrong {
+            lost: reader.losses().total(),
+            restarts: reader.losses().restarts(),
+            out_of_order,
+            damage: reader.damage().findings().len() as u64,
+            is_incomplete: !reader.is_complete(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What `make-trace` writes is a valid trace, whatever it is made from.
+
+use nettrace_benches::cases::Case;
+use nettrace_benches::floor::{Rows, idiom, window};
+use nettrace_benches::make::Synthetic;
+use nettrace_benches::make::repeat::{self, Base};
+use nettrace_benches::pass::{self, Mode, Wrong};
+use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
+
+/// Reads back in both orders, and gives the number of events.
+fn assert_valid(stream: &[u8], events: u64, what: &str) {
+    for mode in [Mode::Raw, Mode::Ordered] {
+        let seen = pass::memory(stream, mode).unwrap();
+        assert_eq!(seen.wrong, Wrong::default(), "{what}, {}", mode.name());
+        assert_eq!(seen.checksum.events, events, "{what}, {}", mode.name());
+    }
+}
+
+#[test]
+fn synthetic_traces_are_complete_and_lose_nothing() {
+    for synthetic in Synthetic::ALL {
+        let mut stream = Vec::new();
+        let written = synthetic.write(&mut stream, 3_000_000).unwrap();
+        assert_eq!(written.bytes, stream.len() as u64);
+        assert!((3_000_000..3_300_000).contains(&stream.len()), "{}: {}", synthetic.name(), stream.len());
+        assert_valid(&stream, written.events, synthetic.name());
+    }
+}
+
+#[test]
+fn synthetic_headers_and_payloads_have_the_sizes_that_are_told() {
+    // Bytes a header and a payload, as the table in `make` has them.
+    let told = [
+        (Synthetic::Uniform, 4.0, 14.8),
+        (Synthetic::Mixed, 4.4, 12.5),
+        (Synthetic::Fat, 5.1, 251.0),
+        (Synthetic::V6, 52.0, 12.5),
+        (Synthetic::V6Compressed, 13.0, 12.5),
+    ];
+    for (synthetic, header, payload) in told {
+        let mut stream = Vec::new();
+        synthetic.write(&mut stream, 2_000_000).unwrap();
+        let (mut events, mut headers, mut payloads) = (0.0, 0.0, 0.0);
+        let each = |event: nettrace_parser::Event<'_>| {
+            events += 1.0;
+            headers += (event.payload_offset() - event.offset()) as f64;
+            payloads += event.payload().len() as f64;
+        };
+        Reader::from_slice(&stream).for_each(each).unwrap();
+        let name = synthetic.name();
+        assert!((headers / events - header).abs() < 0.04 * header, "{name}: header {}", headers / events);
+        assert!(
+            (payloads / events - payload).abs() < 0.02 * payload,
+            "{name}: payload {}",
+            payloads / events
+        );
+    }
+}
+
+#[test]
+fn synthetic_payloads_are_what_their_schemas_say() {
+    for synthetic in Synthetic::ALL {
+        let mut stream = Vec::new();
+        synthetic.write(&mut stream, 500_000).unwrap();
+        let each = |event: nettrace_parser::Event<'_>| {
+            let mut fields = event.fields();
+            for field in fields.by_ref() {
+                assert!(field.value.is_ok(), "{}: {:?}", synthetic.name(), field);
+            }
+            assert!(fields.rest().is_empty(), "{}: {:?} has bytes left", synthetic.name(), event);
+        };
+        Reader::from_slice(&stream).for_each(each).unwrap();
+    }
+}
+
+#[test]
+fn every_real_trace_can_be_repeated_and_then_loses_nothing() {
+    for trace in corpus::traces() {
+        let base = Base::new(&trace.bytes()).unwrap();
+        let bytes = 3 * trace.bytes().len() as u64;
+        let mut stream = Vec::new();
+        let written = repeat::write(&mut stream, &base, bytes).unwrap();
+        assert!(written.events > 2 * base.events, "{}", trace.name());
+        assert_valid(&stream, written.events, trace.name());
+    }
+}
+
+#[test]
+fn a_copy_has_the_events_of_its_base_but_for_times_and_numbers() {
+    for name in
+        ["net10-linux-x64/all.nettrace", "net3.1-linux-x64/all.netperf", "one-collect-v6/cpu.nettrace"]
+    {
+        let bytes = corpus::trace(name).unwrap().bytes();
+        let base = Base::new(&bytes).unwrap();
+        let mut stream = Vec::new();
+        repeat::write(&mut stream, &base, 2 * bytes.len() as u64).unwrap();
+        let facts = |event: &nettrace_parser::Event<'_>| {
+            let types = (event.provider().to_owned(), event.id(), event.metadata_id());
+            let ids = (event.thread_id(), event.capture_thread(), event.processor(), event.is_sorted());
+            let more = (event.activity_id(), event.related_activity_id(), event.stack().bytes().to_vec());
+            (types, ids, more, event.payload().to_vec())
+        };
+        let (mut original, mut copies) = (Vec::new(), Vec::new());
+        let mut times = Vec::new();
+        Reader::from_slice(&bytes)
+            .for_each(|event| original.push((facts(&event), event.timestamp_ticks())))
+            .unwrap();
+        let each = |event: nettrace_parser::Event<'_>| {
+            copies.push(facts(&event));
+            times.push(event.timestamp_ticks());
+        };
+        Reader::from_slice(&stream).for_each(each).unwrap();
+        let count = original.len();
+        assert!(copies.len() > count + count / 2, "{name}");
+        let newest = times[..count].iter().max().unwrap();
+        for (at, copy) in copies.iter().enumerate() {
+            let (expected, time) = &original[at % count];
+            assert!(copy == expected, "{name}: event {at}");
+            assert!(
+                (at < count && times[at] == *time) || (at >= count && times[at] > *newest),
+                "{name}: event {at}"
+            );
+        }
+    }
+}
+
+#[test]
+fn floors_and_the_idiom_see_what_the_parser_sees() {
+    for case in Case::ALL {
+        let stream = case.bytes(1_500_000);
+        let rows = Rows::of(&stream);
+        let seen = pass::memory(&stream, Mode::Raw).unwrap().checksum;
+        assert!(seen.events > 1000, "{}", case.name());
+        assert_eq!(window::decode(&stream, &rows), seen, "{}", case.name());
+        assert_eq!(window::decode_by_nom_signature(&stream, &rows), seen, "{}", case.name());
+        assert_eq!(idiom::decode(&stream, &rows), seen, "{}", case.name());
+    }
+}

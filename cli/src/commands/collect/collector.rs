@@ -1,0 +1,442 @@
+//! All recordings of one run: starts them, watches them, ends them, and tells how they ended.
+
+use super::super::Context;
+use super::files::Files;
+use crate::args::CollectArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::live::condition::{Condition, Watcher};
+use crate::live::recording::{Notice, Outcome, Plan, Recording, Sink};
+use crate::live::signals::Signals;
+use crate::live::status::{State, Status, advice};
+use crate::live::target::{Reached, TICK};
+use crate::units;
+use nettrace_ipc::{Ending, Launched, Port, SessionConfig};
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+/// Notices that may wait; each may hold a chunk of the trace.
+const NOTICES: usize = 64;
+/// How often a rotation that failed is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Where more processes come from.
+pub(super) enum Newcomers<'n> {
+    None,
+    Port(&'n Port),
+    Launched(&'n mut Launched),
+}
+
+/// One recording.
+struct Active {
+    number: usize,
+    reached: Reached,
+    /// None: standard output.
+    path: Option<PathBuf>,
+    /// Number within a rotation.
+    part: u64,
+    recording: Recording,
+    start: Instant,
+    is_stopping: bool,
+    /// The file is full; when to try to go on in a new one.
+    full_since: Option<Instant>,
+}
+
+/// All recordings of one run.
+pub(super) struct Collector {
+    config: SessionConfig,
+    conditions: Vec<Condition>,
+    files: Option<Files>,
+    signals: Signals,
+    status: Status,
+    duration: Option<Duration>,
+    keep_after: Duration,
+    limit: Option<u64>,
+    /// How many files of each process are kept.
+    kept: Option<usize>,
+    resumes: bool,
+    buffer_megabytes: u32,
+    notices: (SyncSender<Notice>, Receiver<Notice>),
+    active: Vec<Active>,
+    /// Finished files of the rotation by process, oldest first.
+    finished: VecDeque<(Option<u64>, PathBuf)>,
+    count: usize,
+    /// Recordings are over at this moment.
+    deadline: Option<Instant>,
+    is_stopping: bool,
+    /// Of recordings that have ended.
+    totals: (u64, u64, u64),
+    is_damaged: bool,
+    failure: Option<Failure>,
+}
+
+impl Collector {
+    pub(super) fn new(
+        args: &CollectArgs,
+        config: SessionConfig,
+        conditions: Vec<Condition>,
+        files: Option<Files>,
+        signals: Signals,
+    ) -> Collector {
+        let buffer_megabytes = args.session.buffersize.get();
+        let limit = args.max_size.map(|size| size.0).or(args.rotate.map(|rotation| rotation.bytes));
+        Collector {
+            config,
+            conditions,
+            files,
+            signals,
+            status: Status::new(false, buffer_megabytes),
+            duration: args.duration.map(|span| span.0),
+            keep_after: args.keep_after.map(|span| span.0).unwrap_or_default(),
+            limit,
+            kept: args.rotate.map(|rotation| rotation.files),
+            resumes: args.resume_runtime,
+            buffer_megabytes,
+            notices: sync_channel(NOTICES),
+            active: Vec::new(),
+            finished: VecDeque::new(),
+            count: 0,
+            deadline: None,
+            is_stopping: false,
+            totals: (0, 0, 0),
+            is_damaged: false,
+            failure: None,
+        }
+    }
+
+    /// Whether nothing was ever recorded.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Records a process; afterwards, if wanted, lets it go in case it waits at startup.
+    pub(super) fn add(
+        &mut self,
+        reached: Reached,
+        resumes: bool,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let part = self.kept.map(|_| 1);
+        self.start(reached.clone(), part, context)?;
+        if resumes {
+            reached.runtime.resume().map_err(|error| reached.failed(&error))?;
+        }
+        if self.count == 1 {
+            self.status = Status::new(context.shows_status, self.buffer_megabytes);
+            self.deadline = self.duration.and_then(|duration| Instant::now().checked_add(duration));
+        }
+        Ok(())
+    }
+
+    /// Starts a session and its recording. No file is left behind if that fails.
+    fn start(
+        &mut self,
+        reached: Reached,
+        part: Option<u64>,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let made = match &mut self.files {
+            Some(files) => Some(files.create(&reached, part)?),
+            None => None,
+        };
+        let (path, sink) = match made {
+            Some((path, file)) => (Some(path), Sink::File(file)),
+            None => (None, Sink::Notices),
+        };
+        let session = match reached.runtime.start(&self.config) {
+            Ok(session) => session,
+            Err(error) => {
+                if let Some(path) = path {
+                    // It is empty, and ours.
+                    let _ = std::fs::remove_file(path);
+                }
+                return Err(reached.failed(&error));
+            }
+        };
+        let number = self.count;
+        if part.is_none_or(|part| part == 1) {
+            for lost in session.lost() {
+                context
+                    .messages
+                    .warning(&format!("{}: it is too old for part of this: {lost}", reached.label()));
+            }
+            let file = path.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
+            context.messages.note(&format!("recording {} to {file}", reached.label()));
+        }
+        let watcher = (!self.conditions.is_empty()).then(|| Watcher::new(self.conditions.clone()));
+        let plan = Plan { number, sink, limit: self.limit, watcher };
+        let recording = Recording::start(session, plan, self.notices.0.clone())?;
+        self.count += 1;
+        self.active.push(Active {
+            number,
+            reached,
+            path,
+            part: part.unwrap_or(1),
+            recording,
+            start: Instant::now(),
+            is_stopping: false,
+            full_since: None,
+        });
+        Ok(())
+    }
+
+    /// Watches until all has ended.
+    pub(super) fn run(
+        &mut self,
+        newcomers: &mut Newcomers<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        loop {
+            let is_expecting = !self.is_stopping && self.admit(newcomers, context)?;
+            if self.active.is_empty() && !is_expecting {
+                return Ok(());
+            }
+            match self.notices.1.recv_timeout(TICK) {
+                Ok(notice) => self.take(notice, context),
+                Err(RecvTimeoutError::Timeout) => {}
+                // We hold a sender ourselves.
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            while let Ok(notice) = self.notices.1.try_recv() {
+                self.take(notice, context);
+            }
+            self.go_on_rotating(context);
+            let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if !self.is_stopping && (is_late || self.signals.seen().is_some()) {
+                self.stop_all();
+            }
+            let state = self.state();
+            self.status.show(state);
+        }
+    }
+
+    /// Takes in who comes. Tells whether more may come.
+    fn admit(&mut self, newcomers: &mut Newcomers<'_>, context: &mut Context<'_>) -> Result<bool, Failure> {
+        let (arrival, more, resumes) = match newcomers {
+            Newcomers::None => return Ok(false),
+            Newcomers::Port(port) => (port.next(Duration::ZERO), true, self.resumes),
+            Newcomers::Launched(launched) => {
+                let failed = |error: nettrace_ipc::Error| Failure::Input {
+                    file: "the started program".to_owned(),
+                    message: error.to_string(),
+                };
+                let arrival = launched.next(Duration::ZERO).map_err(failed)?;
+                (arrival, launched.try_wait().map_err(failed)?.is_none(), true)
+            }
+        };
+        if let Some(arrival) = arrival {
+            let runtime = arrival.runtime.clone();
+            if let Err(failure) = self.add(Reached::arrived(arrival), resumes, context) {
+                // One that cannot be recorded must not wait for ever, nor spoil the others.
+                self.status.clear();
+                context.messages.error(&failure);
+                let _ = runtime.resume();
+            }
+            return Ok(true);
+        }
+        Ok(more)
+    }
+
+    fn take(&mut self, notice: Notice, context: &mut Context<'_>) {
+        match notice {
+            Notice::Bytes(bytes) => {
+                let written = context.out.write_all(&bytes).and_then(|()| context.out.flush());
+                if let Err(error) = written {
+                    // Once is enough: whoever read the trace has gone.
+                    self.failure.get_or_insert(Failure::Output(error));
+                    self.stop_all();
+                }
+            }
+            Notice::Size(number) => match self.kept {
+                Some(_) => {
+                    if let Some(active) = self.active.iter_mut().find(|active| active.number == number) {
+                        active.full_since = Some(Instant::now());
+                    }
+                }
+                None => self.stop_one(number),
+            },
+            Notice::Event(text) => {
+                let end = Instant::now().checked_add(self.keep_after);
+                // The first event counts.
+                if !self.is_stopping && self.conditions.iter().any(|condition| condition.text() == text) {
+                    self.conditions.clear();
+                    self.status.clear();
+                    context.messages.note(&format!("{text}: stopping"));
+                    self.deadline = match (self.deadline, end) {
+                        (Some(before), Some(end)) => Some(before.min(end)),
+                        (before, end) => end.or(before),
+                    };
+                }
+            }
+            Notice::Ended(number) => {
+                if let Some(at) = self.active.iter().position(|active| active.number == number) {
+                    let active = self.active.remove(at);
+                    self.end(active, context);
+                }
+            }
+        }
+    }
+
+    /// Starts the next file of a process before the full one is stopped, so that nothing falls between them.
+    fn go_on_rotating(&mut self, context: &mut Context<'_>) {
+        let is_due = |active: &&mut Active| {
+            !active.is_stopping && active.full_since.is_some_and(|since| since <= Instant::now())
+        };
+        let Some(active) = self.active.iter_mut().find(is_due) else { return };
+        if self.is_stopping {
+            return;
+        }
+        active.full_since = None;
+        let (number, reached, part) = (active.number, active.reached.clone(), active.part + 1);
+        match self.start(reached, Some(part), context) {
+            Ok(()) => self.stop_one(number),
+            Err(failure) => {
+                // The process may be ending; if not, the file grows until the next try.
+                self.status.clear();
+                context.messages.warning(&format!("no new file yet: {failure}"));
+                if let Some(active) = self.active.iter_mut().find(|active| active.number == number) {
+                    active.full_since = Instant::now().checked_add(RETRY);
+                }
+            }
+        }
+    }
+
+    fn stop_one(&mut self, number: usize) {
+        if let Some(active) =
+            self.active.iter_mut().find(|active| active.number == number && !active.is_stopping)
+        {
+            active.is_stopping = true;
+            active.recording.stop();
+        }
+    }
+
+    fn stop_all(&mut self) {
+        self.is_stopping = true;
+        let numbers: Vec<usize> = self.active.iter().map(|active| active.number).collect();
+        for number in numbers {
+            self.stop_one(number);
+        }
+    }
+
+    fn state(&self) -> State {
+        let (mut bytes, mut events, mut lost) = self.totals;
+        for active in &self.active {
+            let counts = &active.recording.counts;
+            bytes += counts.bytes();
+            events += counts.events();
+            lost += counts.lost();
+        }
+        let is_stopping =
+            self.is_stopping || (self.active.iter().all(|a| a.is_stopping) && !self.active.is_empty());
+        State { bytes, events, lost, sessions: self.active.len(), is_stopping }
+    }
+
+    /// Tells how a recording ended.
+    fn end(&mut self, active: Active, context: &mut Context<'_>) {
+        self.status.clear();
+        let elapsed = active.start.elapsed();
+        let label = active.reached.label();
+        let pid = active.reached.pid;
+        let file =
+            active.path.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
+        let outcome = active.recording.outcome();
+        self.totals.0 += outcome.bytes;
+        self.totals.1 += outcome.events;
+        self.totals.2 += outcome.lost;
+        self.tell(&outcome, &label, &file, elapsed, context);
+        if let (Some(kept), Some(path)) = (self.kept, active.path) {
+            self.finished.push_back((pid, path));
+            let is_growing = self.active.iter().any(|active| active.reached.pid == pid);
+            let kept = if is_growing { kept.saturating_sub(1).max(1) } else { kept };
+            while self.finished.iter().filter(|(other, _)| *other == pid).count() > kept {
+                let Some(at) = self.finished.iter().position(|(other, _)| *other == pid) else { break };
+                if let Some((_, old)) = self.finished.remove(at) {
+                    // Somebody may have taken it away already.
+                    let _ = std::fs::remove_file(old);
+                }
+            }
+        }
+    }
+
+    fn tell(
+        &mut self,
+        outcome: &Outcome,
+        label: &str,
+        file: &str,
+        elapsed: Duration,
+        context: &mut Context<'_>,
+    ) {
+        let messages = &mut context.messages;
+        if let Some(error) = &outcome.failure {
+            let is_gone = file == "standard output" && error.kind() == io::ErrorKind::BrokenPipe;
+            let failure = match is_gone {
+                true => Failure::Output(io::ErrorKind::BrokenPipe.into()),
+                false => {
+                    Failure::Input { file: file.to_owned(), message: format!("recording failed: {error}") }
+                }
+            };
+            self.failure.get_or_insert(failure);
+        }
+        let nanos = i64::try_from(elapsed.as_nanos()).unwrap_or(i64::MAX);
+        messages.note(&format!(
+            "{file}: {} and {} in {}, {} lost",
+            units::bytes(outcome.bytes),
+            units::counted(outcome.events, "event"),
+            units::duration(nanos),
+            units::count(outcome.lost),
+        ));
+        if outcome.lost > 0 {
+            messages.warning(&format!(
+                "{file}: {} lost: the process had no room for them; {}",
+                units::counted(outcome.lost, "event"),
+                advice(self.buffer_megabytes)
+            ));
+        }
+        if let Some(lacking) = &outcome.lacking {
+            messages.warning(&format!("{file}: {lacking}, so it could not be stopped at"));
+        }
+        if let Some(fault) = &outcome.fault {
+            messages
+                .warning(&format!("{file}: the stream cannot be read ({fault}); its bytes are in the file"));
+            self.is_damaged = true;
+        } else if outcome.damage_count > 0 {
+            messages.warning(&format!(
+                "{file}: {} in the stream",
+                units::counted(outcome.damage_count, "finding")
+            ));
+            self.is_damaged = true;
+        }
+        match outcome.ending {
+            Some(Ending::Cut) => {
+                messages.warning(&format!(
+                    "{label} did not end the session in time, so it was cut off; {file} has what came until then"
+                ));
+                self.is_damaged = true;
+            }
+            Some(Ending::ByTarget) if !outcome.is_complete => {
+                messages.warning(&format!(
+                    "{label} ended without ending the trace (was it killed?); {file} has what came until then"
+                ));
+                self.is_damaged = true;
+            }
+            Some(Ending::Stopped) if !outcome.is_complete && outcome.fault.is_none() => {
+                messages.warning(&format!("{file}: the stream has no end mark; what came is in the file"));
+                self.is_damaged = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// How the command ends.
+    pub(super) fn conclude(&mut self, _context: &mut Context<'_>) -> Result<Exit, Failure> {
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None if self.count == 0 => Ok(Exit::Failed),
+            None if self.is_damaged => Ok(Exit::Damaged),
+            None => Ok(Exit::Fine),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Which files recordings go to. Nothing is written over unless that is asked for.
+
+use crate::failure::Failure;
+use crate::live::target::Reached;
+use nettrace_parser::utc_text;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Where recordings go.
+#[derive(Debug)]
+pub(super) struct Files {
+    /// As given; without, names are made.
+    given: Option<PathBuf>,
+    is_forced: bool,
+    /// There may be several recordings, so that each needs a name of its own.
+    is_per_process: bool,
+    is_rotating: bool,
+    /// `20261120_143746`, UTC.
+    stamp: String,
+    used: u64,
+}
+
+impl Files {
+    pub(super) fn new(
+        given: Option<&Path>,
+        is_forced: bool,
+        is_per_process: bool,
+        is_rotating: bool,
+    ) -> Files {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let digits: String = utc_text(i128::try_from(now.as_nanos()).unwrap_or(0), 0)
+            .chars()
+            .filter(char::is_ascii_digit)
+            .collect();
+        let stamp =
+            format!("{}_{}", digits.get(..8).unwrap_or_default(), digits.get(8..14).unwrap_or_default());
+        Files { given: given.map(Path::to_owned), is_forced, is_per_process, is_rotating, stamp, used: 0 }
+    }
+
+    /// Refuses what would fail later, before any process is touched.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let Some(path) = &self.given else { return Ok(()) };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(refused(path, &format!("there is no folder {}", folder.display())));
+        }
+        if path.is_dir() {
+            return Err(refused(path, "is a folder; give a file in it"));
+        }
+        if !self.is_rotating && !self.is_per_process && !self.is_forced && path.exists() {
+            return Err(exists(path));
+        }
+        Ok(())
+    }
+
+    /// Makes the file of a recording; `part` numbers those of a rotation.
+    pub(super) fn create(
+        &mut self,
+        reached: &Reached,
+        part: Option<u64>,
+    ) -> Result<(PathBuf, File), Failure> {
+        let path = self.path(reached, part);
+        let mut options = OpenOptions::new();
+        options.write(true);
+        let file = match self.is_forced {
+            true => options.create(true).truncate(true).open(&path),
+            false => options.create_new(true).open(&path),
+        };
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => exists(&path),
+            _ => refused(&path, &error.to_string()),
+        };
+        let file = file.map_err(failed)?;
+        self.used += 1;
+        Ok((path, file))
+    }
+
+    fn path(&self, reached: &Reached, part: Option<u64>) -> PathBuf {
+        let pid = reached.pid.map(|pid| format!("_{pid}")).unwrap_or_default();
+        let part = part.map(|part| format!("_{part:04}")).unwrap_or_default();
+        let Some(given) = &self.given else {
+            let letters =
+                reached.name.chars().map(|c| if c.is_alphanumeric() || "-._".contains(c) { c } else { '_' });
+            let name: String = letters.collect();
+            let name = if name.is_empty() { "process".to_owned() } else { name };
+            let pid = if self.is_per_process || self.used > 0 { pid } else { String::new() };
+            return PathBuf::from(format!("{name}{pid}_{}{part}.nettrace", self.stamp));
+        };
+        // The first of several recordings has the name that was asked for, if there need not be others.
+        let pid = if self.is_per_process || (self.used > 0 && part.is_empty()) { pid } else { String::new() };
+        if pid.is_empty() && part.is_empty() {
+            return given.clone();
+        }
+        let stem = given.file_stem().unwrap_or_default().to_string_lossy();
+        let extension = given.extension().map(|extension| format!(".{}", extension.to_string_lossy()));
+        given.with_file_name(format!("{stem}{pid}{part}{}", extension.unwrap_or_default()))
+    }
+}
+
+fn exists(path: &Path) -> Failure {
+    refused(path, "is there already; --force replaces it")
+}
+
+fn refused(path: &Path, message: &str) -> Failure {
+    Failure::Input { file: path.display().to_string(), message: message.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nettrace_ipc::{Endpoint, Runtime};
+
+    fn reached() -> Reached {
+        Reached { pid: Some(7), name: "a shop/1".to_owned(), runtime: Runtime::at(Endpoint::socket("/x")) }
+    }
+
+    fn named(given: Option<&str>, is_per_process: bool, used: u64, part: Option<u64>) -> String {
+        let mut files = Files::new(given.map(Path::new), false, is_per_process, part.is_some());
+        files.used = used;
+        files.stamp = "S".to_owned();
+        files.path(&reached(), part).display().to_string()
+    }
+
+    #[test]
+    fn names_tell_what_has_to_be_told_apart() {
+        assert_eq!(named(None, false, 0, None), "a_shop_1_S.nettrace");
+        assert_eq!(named(None, true, 0, None), "a_shop_1_7_S.nettrace");
+        assert_eq!(named(Some("d/x.nettrace"), false, 0, None), "d/x.nettrace");
+        assert_eq!(named(Some("d/x.nettrace"), false, 1, None), "d/x_7.nettrace");
+        assert_eq!(named(Some("d/x.nettrace"), true, 0, None), "d/x_7.nettrace");
+        assert_eq!(named(Some("x.nettrace"), false, 3, Some(3)), "x_0003.nettrace");
+        assert_eq!(named(Some("x"), true, 3, Some(12)), "x_7_0012");
+    }
+
+    #[test]
+    fn the_stamp_is_date_and_time() {
+        let files = Files::new(None, false, false, false);
+        assert_eq!(files.stamp.len(), 15);
+        assert!(files.stamp.starts_with("20"), "{}", files.stamp);
+    }
+}

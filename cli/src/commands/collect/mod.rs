@@ -1,0 +1,202 @@
+//! `nettrace collect`: events of running processes into files.
+
+mod collector;
+mod dry_run;
+mod files;
+
+use super::{Context, open_recorder};
+use crate::args::CollectArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::live::condition::Condition;
+use crate::live::request;
+use crate::live::signals::Signals;
+use crate::live::target::{self, Place, Reached, TICK};
+use collector::{Collector, Newcomers};
+use files::Files;
+use nettrace_ipc::{Children, Launch, Launched};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let rundown = request::rundown(&args.session, args.rundown);
+    let config = request::config(&args.session, Vec::new(), rundown)?;
+    let conditions = conditions(args)?;
+    if args.keep_after.is_some() && conditions.is_empty() {
+        return Err(Failure::Usage(
+            "--keep-after says how long to go on after --until; give that too".to_owned(),
+        ));
+    }
+    if args.dry_run {
+        dry_run::write(context, args, &config)?;
+        return Ok(Exit::Fine);
+    }
+    let is_stdout = args.output.as_deref() == Some(Path::new("-"));
+    if is_stdout && (args.all || args.children || args.rotate.is_some()) {
+        return Err(Failure::Usage("standard output takes one trace; give -o FILE".to_owned()));
+    }
+    if is_stdout && context.stdout_is_terminal {
+        return Err(Failure::Usage(
+            "a trace is no text; send standard output to a file or program".to_owned(),
+        ));
+    }
+    let given = args.output.as_deref().filter(|_| !is_stdout);
+    let files = Files::new(given, args.talk.force, args.all, args.rotate.is_some());
+    files.check()?;
+    for warning in request::warnings(&config) {
+        context.messages.warning(&warning);
+    }
+    let recorder = open_recorder(&args.talk)?;
+    let signals = Signals::notice()?;
+    let files = (!is_stdout).then_some(files);
+    let mut collector = Collector::new(args, config, conditions, files, signals.clone());
+    let result = if args.command.is_empty() {
+        collect(args, &mut collector, &signals, recorder.as_ref(), context)
+    } else {
+        launch(args, &mut collector, &signals, recorder.as_ref(), context)
+    };
+    if let Some(recorder) = recorder {
+        recorder.finish().map_err(Failure::Output)?;
+    }
+    result
+}
+
+/// What to stop at.
+fn conditions(args: &CollectArgs) -> Result<Vec<Condition>, Failure> {
+    let mut conditions: Vec<Condition> = args.until.iter().cloned().collect();
+    if let Some(provider) = &args.stopping_event_provider_name {
+        let event = args.stopping_event_event_name.as_deref();
+        let filter = args.stopping_event_payload_filter.as_deref();
+        conditions.push(Condition::stopping_event(provider, event, filter).map_err(Failure::Usage)?);
+    }
+    Ok(conditions)
+}
+
+/// Records processes that are there, or come to a port.
+fn collect(
+    args: &CollectArgs,
+    collector: &mut Collector,
+    signals: &Signals,
+    recorder: Option<&nettrace_ipc::Recorder>,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    if args.all && args.target.port.is_none() {
+        let all = target::all(recorder);
+        if all.is_empty() {
+            let message = "there is none that can be reached; nettrace ps says why".to_owned();
+            return Err(Failure::Input { file: "processes".to_owned(), message });
+        }
+        for reached in all {
+            // One that is just ending must not spoil the others.
+            if let Err(failure) = collector.add(reached, false, context) {
+                context.messages.error(&failure);
+            }
+        }
+        collector.run(&mut Newcomers::None, context)?;
+        return collector.conclude(context);
+    }
+    match target::find(&args.target, recorder)? {
+        Place::Process(reached) => {
+            collector.add(*reached, args.resume_runtime, context)?;
+            collector.run(&mut Newcomers::None, context)?;
+        }
+        Place::Port(port) => {
+            context.messages.note(&target::invitation(&port));
+            if args.all {
+                collector.run(&mut Newcomers::Port(&port), context)?;
+            } else {
+                let Some(reached) = target::first(&port, signals) else {
+                    return Ok(Exit::Failed);
+                };
+                collector.add(reached, args.resume_runtime, context)?;
+                collector.run(&mut Newcomers::None, context)?;
+            }
+        }
+    }
+    collector.conclude(context)
+}
+
+/// Starts a program and records it from its first method.
+fn launch(
+    args: &CollectArgs,
+    collector: &mut Collector,
+    signals: &Signals,
+    recorder: Option<&nettrace_ipc::Recorder>,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    let Some((program, arguments)) = args.command.split_first() else { return Ok(Exit::Usage) };
+    let name = program.to_string_lossy().into_owned();
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let children = if args.children { Children::GiveOut } else { Children::Resume };
+    let mut launch = Launch::new(command).children(children);
+    if let Some(recorder) = recorder {
+        launch = launch.recorder(recorder.clone());
+    }
+    let failed =
+        |error: nettrace_ipc::Error| Failure::Input { file: name.clone(), message: error.to_string() };
+    let mut launched = launch.spawn().map_err(failed)?;
+    let recorded = record_launched(args, collector, signals, &mut launched, context);
+    // Whatever became of the trace, the program is not left alone.
+    if let Err(failure) = recorded {
+        context.messages.error(&failure);
+    } else if collector.is_empty() {
+        let text = "started no .NET program that can be traced (or its diagnostics are switched off)";
+        context.messages.warning(&format!("{name}: {text}; nothing is recorded"));
+    }
+    let trace = collector.conclude(context);
+    if let Err(failure) = &trace {
+        context.messages.error(failure);
+    }
+    pass_on(signals, &mut launched);
+    let status = launched.wait().map_err(failed)?;
+    Ok(Exit::Program(exit_code(status)))
+}
+
+fn record_launched(
+    args: &CollectArgs,
+    collector: &mut Collector,
+    signals: &Signals,
+    launched: &mut Launched,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    loop {
+        let failed = |error: nettrace_ipc::Error| Failure::Input {
+            file: "the started program".to_owned(),
+            message: error.to_string(),
+        };
+        if let Some(arrival) = launched.next(TICK).map_err(failed)? {
+            collector.add(Reached::arrived(arrival), true, context)?;
+            break;
+        }
+        if signals.seen().is_some() || launched.try_wait().map_err(failed)?.is_some() {
+            return Ok(());
+        }
+    }
+    let mut newcomers = if args.children { Newcomers::Launched(launched) } else { Newcomers::None };
+    collector.run(&mut newcomers, context)
+}
+
+/// SIGTERM is sent to us alone, but meant for the program too. Ctrl-C has reached both.
+#[cfg(unix)]
+fn pass_on(signals: &Signals, launched: &mut Launched) {
+    use rustix::process::{Pid, Signal, kill_process};
+    let is_running = matches!(launched.try_wait(), Ok(None));
+    let pid = launched.pid().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+    if let (true, Some(pid), Some(signal_hook::consts::SIGTERM)) = (is_running, pid, signals.seen()) {
+        // It may have ended meanwhile.
+        let _ = kill_process(pid, Signal::TERM);
+    }
+}
+
+#[cfg(not(unix))]
+fn pass_on(_: &Signals, _: &mut Launched) {}
+
+/// As a shell tells it: 128 and the signal for a program that was killed.
+fn exit_code(status: ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
+    }
+    status.code().map_or(1, |code| u8::try_from(code & 0xFF).unwrap_or(1))
+}

@@ -1,0 +1,289 @@
+//! `nettrace info`: what a trace is.
+//!
+//! The report is worked out once ([`Report`]); JSON is the report as it is, text is the same for reading
+//! ([`super::info_text`]).
+
+use super::{Context, Trace, info_text, next_event};
+use crate::args::InfoArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::messages::Condition;
+use crate::survey::Survey;
+use nettrace_parser::{BlockKind, Class, Finding, utc_text};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use std::collections::BTreeSet;
+
+pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let mut trace = context.open(&args.input)?;
+    trace.reader.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;
+    let has_inline_stacks = trace.reader.version().is_some_and(|version| version.major() == 3);
+    let mut survey = Survey::default();
+    while let Some(event) = next_event(&mut trace)? {
+        survey.take(&event);
+        if has_inline_stacks {
+            survey.take_inline_stack(&event);
+        }
+    }
+    context.progress.end();
+    let report = Report::new(&mut trace, &survey)?;
+    if args.json {
+        super::write_json(context, &report)?;
+    } else {
+        info_text::write(context, &trace.file, &report)?;
+    }
+    context.out.finish()?;
+    Ok(context.conclude(&trace.file, &trace.reader, true))
+}
+
+/// All that `info` knows. The keys are a promise to scripts.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    schema: u32,
+    /// Major version of the format: 3, 4 or 6.
+    pub(super) version: u32,
+    pub(super) minor: u32,
+    /// Whether the stream's end mark was seen, whatever is damaged before it.
+    pub(super) complete: bool,
+    /// Where the stream ended, in bytes, unpacked.
+    pub(super) end_offset: u64,
+    pub(super) compressed: bool,
+    /// Who wrote the stream, as far as its form and events tell.
+    pub(super) writer: Option<String>,
+    /// The traced process; version 6: if events are of one only.
+    pub(super) process_id: Option<u64>,
+    /// Processes that events are about.
+    pub(super) processes: u64,
+    pub(super) command_line: Option<String>,
+    pub(super) os: Option<String>,
+    pub(super) architecture: Option<String>,
+    pub(super) pointer_size: u8,
+    pub(super) processors: Option<u32>,
+    pub(super) ticks_per_second: i64,
+    pub(super) sampling_period_ns: Option<u32>,
+    pub(super) start_utc: Option<String>,
+    /// From the session's start to the youngest event.
+    pub(super) duration_ns: Option<i64>,
+    pub(super) events: u64,
+    pub(super) events_with_stack: u64,
+    pub(super) payload_bytes: u64,
+    pub(super) lost: u64,
+    /// False for version 3, whose events carry no numbers.
+    pub(super) losses_known: bool,
+    /// How many threads lost events.
+    pub(super) lost_threads: u64,
+    /// How often the OS gave a thread's id to a new one.
+    pub(super) restarts: u64,
+    /// OS threads that events are about.
+    pub(super) threads: u64,
+    pub(super) providers: Vec<ProviderReport>,
+    /// Event types (provider, id, version, name) of which there are events.
+    pub(super) types: u64,
+    /// Stacks that are stored; version 3, which stores one with every event: different ones.
+    pub(super) stacks: u64,
+    /// Blocks by kind, only kinds that there are.
+    pub(super) blocks: ByKind,
+    /// Bytes by kind of block, framing included.
+    pub(super) bytes: ByKind,
+    /// What is damaged.
+    pub(super) damage: Vec<FindingReport>,
+    /// How many findings there are, also beyond those listed in `damage`.
+    pub(super) damage_count: u64,
+    /// Bytes that were not delivered because of damage.
+    pub(super) damage_bytes: u64,
+    /// What is odd, but harmless.
+    pub(super) notes: Vec<NoteReport>,
+    /// Further keys and values of the stream's header (version 6).
+    pub(super) properties: Pairs,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ProviderReport {
+    pub(super) name: String,
+    pub(super) events: u64,
+}
+
+/// One thing that is damaged.
+#[derive(Debug, Serialize)]
+pub(super) struct FindingReport {
+    pub(super) offset: u64,
+    /// Kind of the block it lies in; null between blocks.
+    pub(super) block: Option<&'static str>,
+    pub(super) context: &'static str,
+    pub(super) fault: String,
+    pub(super) class: &'static str,
+    pub(super) lost_bytes: u64,
+}
+
+/// One kind of harmless oddity, where it was met first, and how often.
+#[derive(Debug, Serialize)]
+pub(super) struct NoteReport {
+    pub(super) offset: u64,
+    pub(super) block: Option<&'static str>,
+    pub(super) context: &'static str,
+    pub(super) fault: String,
+    pub(super) count: u64,
+}
+
+/// Numbers by kind of block, as a JSON object.
+#[derive(Debug)]
+pub(super) struct ByKind(pub(super) Vec<(&'static str, u64)>);
+
+/// Keys and values as a JSON object. A key that comes twice keeps its last value.
+#[derive(Debug)]
+pub(super) struct Pairs(pub(super) Vec<(String, String)>);
+
+impl Serialize for ByKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+impl Serialize for Pairs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (at, (key, value)) in self.0.iter().enumerate() {
+            let comes_again = self.0.iter().skip(at + 1).any(|(other, _)| other == key);
+            if !comes_again {
+                map.serialize_entry(key, value)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl Report {
+    fn new(trace: &mut Trace, survey: &Survey) -> Result<Report, Failure> {
+        let Trace { file, reader } = trace;
+        let header = reader.trace().cloned().map_err(|error| Failure::read(file, &error, 0))?;
+        let reader = &*reader;
+        let (version, minor) = reader.version().map_or((0, 0), |version| (version.major(), version.minor()));
+        let statistics = reader.statistics();
+        let kinds = |count: &dyn Fn(BlockKind) -> u64| {
+            let present = BlockKind::ALL.into_iter().filter(|kind| statistics.blocks(*kind) > 0);
+            ByKind(present.map(|kind| (kind.as_str(), count(kind))).collect())
+        };
+        let session = survey.session();
+        let clock = header.clock();
+        let last = survey.last_ticks().and_then(|ticks| clock.nanos_since_start(ticks));
+        let condition = Condition::of(reader, true);
+        let mut report = Report {
+            schema: 1,
+            version,
+            minor,
+            complete: reader.is_complete(),
+            end_offset: reader.end_offset().unwrap_or_else(|| reader.position()),
+            compressed: reader.source().is_gzip(),
+            writer: writer(version, session.runtime.as_deref()),
+            process_id: header.process_id.map(u64::from).or_else(|| only(survey.processes())),
+            processes: survey.processes().len() as u64,
+            command_line: session.command_line.clone(),
+            os: session.os.clone(),
+            architecture: session.architecture.clone(),
+            pointer_size: header.pointer_size,
+            processors: header.processors,
+            ticks_per_second: header.tick_frequency,
+            sampling_period_ns: header.sampling_period_nanos,
+            start_utc: header.start.unix_nanos().map(|nanos| utc_text(nanos, 3).replace(' ', "T") + "Z"),
+            duration_ns: last.map(|nanos| nanos.max(0)),
+            events: survey.events(),
+            events_with_stack: survey.events_with_stack(),
+            payload_bytes: survey.payload_bytes(),
+            lost: reader.losses().total(),
+            losses_known: version != 3,
+            lost_threads: reader.losses().thread_count() as u64,
+            restarts: reader.losses().restarts(),
+            threads: survey.thread_count() as u64,
+            providers: survey
+                .providers()
+                .into_iter()
+                .map(|(name, events)| ProviderReport { name: name.to_owned(), events })
+                .collect(),
+            types: survey.type_count() as u64,
+            stacks: match version {
+                3 => survey.inline_stack_count() as u64,
+                _ => statistics.rows(BlockKind::Stack),
+            },
+            blocks: kinds(&|kind| statistics.blocks(kind)),
+            bytes: kinds(&|kind| statistics.bytes(kind)),
+            damage: reader.damage().losses().map(FindingReport::new).collect(),
+            damage_count: condition.finding_count,
+            damage_bytes: reader.damage().lost_bytes(),
+            notes: notes(reader.damage().notes(), |finding| reader.damage().count_like(finding)),
+            properties: Pairs(header.pairs),
+        };
+        if let Some(fault) = condition.unpack_fault {
+            report.add_unpack_fault(fault);
+        }
+        Ok(report)
+    }
+
+    fn add_unpack_fault(&mut self, fault: crate::input::UnpackFault) {
+        let (offset, block, context, text) = (fault.offset, None, "compressed file", fault.what().to_owned());
+        if fault.is_loss() {
+            let class = Class::Incomplete.as_str();
+            let first = FindingReport { offset, block, context, fault: text, class, lost_bytes: 0 };
+            self.damage.insert(0, first);
+            self.damage_count += 1;
+        } else {
+            self.notes.push(NoteReport { offset, block, context, fault: text, count: 1 });
+        }
+    }
+}
+
+impl FindingReport {
+    fn new(finding: &Finding) -> FindingReport {
+        FindingReport {
+            offset: finding.offset,
+            block: finding.block.map(BlockKind::as_str),
+            context: finding.context,
+            fault: finding.fault.to_string(),
+            class: finding.class.as_str(),
+            lost_bytes: finding.lost_bytes,
+        }
+    }
+}
+
+/// Notes of one kind are told once, with how many there are.
+fn notes<'f>(
+    findings: impl Iterator<Item = &'f Finding>,
+    count: impl Fn(&Finding) -> u64,
+) -> Vec<NoteReport> {
+    let mut kinds: Vec<&Finding> = Vec::new();
+    for finding in findings {
+        let is_like = |other: &&Finding| {
+            other.context == finding.context
+                && std::mem::discriminant(&other.fault) == std::mem::discriminant(&finding.fault)
+        };
+        if !kinds.iter().any(is_like) {
+            kinds.push(finding);
+        }
+    }
+    kinds
+        .into_iter()
+        .map(|finding| NoteReport {
+            offset: finding.offset,
+            block: finding.block.map(BlockKind::as_str),
+            context: finding.context,
+            fault: finding.fault.to_string(),
+            count: count(finding),
+        })
+        .collect()
+}
+
+/// The element of a set of one.
+fn only(set: &BTreeSet<u64>) -> Option<u64> {
+    set.first().copied().filter(|_| set.len() == 1)
+}
+
+/// Who writes such streams.
+fn writer(version: u32, runtime: Option<&str>) -> Option<String> {
+    match (version, runtime) {
+        (6, _) => Some("one-collect".to_owned()),
+        (_, Some(runtime)) if runtime.starts_with("3.") || runtime.starts_with("2.") => {
+            Some(format!(".NET Core {runtime}"))
+        }
+        (_, Some(runtime)) => Some(format!(".NET {runtime}")),
+        (_, None) => None,
+    }
+}

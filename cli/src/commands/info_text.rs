@@ -1,0 +1,195 @@
+//! The page that `nettrace info` shows.
+
+use super::Context;
+use super::info::Report;
+use crate::failure::Failure;
+use crate::messages::cause_of_loss;
+use crate::printable::printable;
+use crate::style::Style;
+use crate::units;
+use std::io::{self, Write};
+
+/// Lines of a list before the rest is only counted.
+const LISTED: usize = 12;
+
+pub(super) fn write(context: &mut Context<'_>, file: &str, report: &Report) -> Result<(), Failure> {
+    let style = context.style;
+    let mut page = Page { out: context.out.buffer(), style };
+    page.heading(file)?;
+    page.what(report)?;
+    page.blank()?;
+    page.amounts(report)?;
+    page.blank()?;
+    page.providers(report)?;
+    page.blank()?;
+    page.blocks(report)?;
+    page.damage(report)?;
+    page.blank()?;
+    page.next(file, report)?;
+    Ok(())
+}
+
+struct Page<'o> {
+    out: &'o mut Vec<u8>,
+    style: Style,
+}
+
+impl Page<'_> {
+    fn heading(&mut self, file: &str) -> io::Result<()> {
+        writeln!(self.out, "{}", self.style.strong().over(printable(file)))
+    }
+
+    fn blank(&mut self) -> io::Result<()> {
+        writeln!(self.out)
+    }
+
+    fn line(&mut self, label: &str, text: &str) -> io::Result<()> {
+        writeln!(self.out, "  {}  {text}", self.style.faint().over(format_args!("{label:<9}")))
+    }
+
+    fn what(&mut self, report: &Report) -> io::Result<()> {
+        let name = match report.version {
+            3 => "NetPerf (nettrace 3)".to_owned(),
+            6 => format!("nettrace {}.{}", report.version, report.minor),
+            version => format!("nettrace {version}"),
+        };
+        let packed = if report.compressed { ", gzip" } else { "" };
+        let size = units::bytes(report.end_offset);
+        let unpacked = if report.compressed { " unpacked" } else { "" };
+        let end = match report.complete {
+            true => self.style.good().over("complete"),
+            false => self.style.bad().over(format_args!("incomplete: ends at {:#x}", report.end_offset)),
+        };
+        self.line("format", &format!("{name}{packed}, {size}{unpacked}, {end}"))?;
+        let writer = report.writer.as_deref().unwrap_or("a .NET runtime, its version is not in the trace");
+        self.line("writer", &printable(writer))?;
+        let process = match report.process_id {
+            Some(id) => id.to_string(),
+            None if report.processes > 0 => units::counted(report.processes, "process"),
+            None => "unknown".to_owned(),
+        };
+        let command = report.command_line.as_deref().map(printable).unwrap_or_default();
+        self.line("process", format!("{process}  {command}").trim_end())?;
+        let machine = [
+            report.os.as_deref().map(printable),
+            report.architecture.as_deref().map(printable),
+            report.processors.map(|count| units::counted(u64::from(count), "processor")),
+            Some(format!("{}-bit", u32::from(report.pointer_size) * 8)),
+        ];
+        self.line("machine", &machine.into_iter().flatten().collect::<Vec<_>>().join(", "))?;
+        let start = match &report.start_utc {
+            Some(start) => start.replace('T', " ").replace('Z', " UTC"),
+            None => "unknown".to_owned(),
+        };
+        self.line("started", &start)?;
+        let duration = report.duration_ns.map_or_else(|| "unknown".to_owned(), units::duration);
+        self.line("lasted", &format!("{duration} to the last event"))?;
+        let frequency = u64::try_from(report.ticks_per_second).unwrap_or(0);
+        self.line("clock", &format!("{} ticks a second", units::count(frequency)))
+    }
+
+    fn amounts(&mut self, report: &Report) -> io::Result<()> {
+        self.line(
+            "events",
+            &format!(
+                "{} of {}, {} with stacks, {} of payload",
+                units::count(report.events),
+                units::counted(report.types, "type"),
+                units::count(report.events_with_stack),
+                units::bytes(report.payload_bytes),
+            ),
+        )?;
+        let lost = match (report.losses_known, report.lost) {
+            (false, _) => "unknown: NetPerf does not number its events".to_owned(),
+            (true, 0) => self.style.good().over("none"),
+            (true, lost) => self.style.bad().over(format_args!(
+                "{} of {} ({} of all) {}",
+                units::counted(lost, "event"),
+                units::counted(report.lost_threads, "thread"),
+                units::share(lost, lost.saturating_add(report.events)),
+                cause_of_loss(report.damage_count > 0),
+            )),
+        };
+        self.line("lost", &lost)?;
+        if report.restarts > 0 {
+            let times = units::counted(report.restarts, "time");
+            self.line("", &format!("{times} a thread id came back for another thread"))?;
+        }
+        self.line("threads", &units::count(report.threads))?;
+        self.line("stacks", &units::count(report.stacks))
+    }
+
+    fn providers(&mut self, report: &Report) -> io::Result<()> {
+        self.line("providers", &units::count(report.providers.len() as u64))?;
+        for provider in report.providers.iter().take(LISTED) {
+            let name = self.style.name().over(printable(&provider.name));
+            writeln!(self.out, "  {:>21}  {name}", units::count(provider.events))?;
+        }
+        if let Some(rest) = report.providers.len().checked_sub(LISTED + 1) {
+            writeln!(self.out, "  {:>21}  and {} more", "…", rest + 1)?;
+        }
+        Ok(())
+    }
+
+    fn blocks(&mut self, report: &Report) -> io::Result<()> {
+        let total: u64 = report.blocks.0.iter().map(|(_, count)| count).sum();
+        self.line("blocks", &units::count(total))?;
+        for ((kind, count), (_, bytes)) in report.blocks.0.iter().zip(&report.bytes.0) {
+            writeln!(self.out, "  {:>21}  {kind:<13} {:>11}", units::count(*count), units::bytes(*bytes))?;
+        }
+        Ok(())
+    }
+
+    fn damage(&mut self, report: &Report) -> io::Result<()> {
+        if report.damage_count == 0 {
+            let good = self.style.good().over("none");
+            self.line("damage", &good)?;
+        } else {
+            let lost = match report.damage_bytes {
+                0 => String::new(),
+                bytes => format!(", {} not delivered", units::bytes(bytes)),
+            };
+            let text = format!("{}{lost}", units::counted(report.damage_count, "finding"));
+            let text = self.style.bad().over(text);
+            self.line("damage", &text)?;
+            for finding in report.damage.iter().take(LISTED) {
+                let block = finding.block.map_or_else(String::new, |block| format!("{block} block, "));
+                writeln!(
+                    self.out,
+                    "  {:>#21x}  {}: {block}{}: {}",
+                    finding.offset, finding.class, finding.context, finding.fault
+                )?;
+            }
+            let listed = report.damage.len().min(LISTED) as u64;
+            if report.damage_count > listed {
+                writeln!(self.out, "  {:>21}  and {} more", "…", units::count(report.damage_count - listed))?;
+            }
+        }
+        for note in report.notes.iter().take(LISTED) {
+            let times =
+                if note.count > 1 { format!(" ({} times)", units::count(note.count)) } else { String::new() };
+            let text = format!("{:#x}: {}: {}{times}", note.offset, note.context, note.fault);
+            self.line("note", &text)?;
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, file: &str, report: &Report) -> io::Result<()> {
+        let file = if file == super::STDIN_NAME { "-".to_owned() } else { quoted(file) };
+        let (command, why) = match report.events {
+            0 => (format!("nettrace info --json {file}"), "all of this for programs"),
+            _ => (format!("nettrace stats {file}"), "which events, how many, how large"),
+        };
+        let text = format!("{}   {}", self.style.strong().over(command), self.style.faint().over(why));
+        self.line("next", &text)
+    }
+}
+
+/// A file's name as a shell takes it.
+fn quoted(file: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !file.is_empty() && file.chars().all(is_plain) {
+        return file.to_owned();
+    }
+    format!("'{}'", printable(file).replace('\'', r"'\''"))
+}

@@ -1,0 +1,189 @@
+//! The commands, one file each.
+
+mod collect;
+mod completions;
+mod convert;
+mod events;
+mod info;
+mod info_text;
+mod man;
+mod process;
+mod ps;
+mod replay;
+mod report;
+mod report_text;
+mod schema;
+mod stats;
+mod watch;
+
+use crate::args::{Cli, Command, InputArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::messages::{Condition, Messages};
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::style::{Style, is_coloured};
+use crate::{Console, units};
+use nettrace_parser::{Reader, utc_text};
+use std::io::{self, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+/// What standard input is called.
+const STDIN_NAME: &str = "standard input";
+
+/// What commands work with.
+pub(crate) struct Context<'a> {
+    stdin: Option<Box<dyn Read>>,
+    stdin_is_terminal: bool,
+    stdout_is_terminal: bool,
+    /// Columns that the environment says the terminal has.
+    columns: Option<usize>,
+    /// Whether somebody looks at lines that are rewritten.
+    shows_status: bool,
+    progress: Rc<Progress>,
+    pub(crate) out: Output<'a>,
+    pub(crate) messages: Messages<'a>,
+    /// For what goes to stdout.
+    pub(crate) style: Style,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(console: Console<'a>, cli: &Cli) -> Context<'a> {
+        let coloured = |is_terminal| Style::new(is_coloured(cli.color, is_terminal, console.variable));
+        let style = coloured(console.stdout_is_terminal);
+        let message_style = coloured(console.stderr_is_terminal);
+        Context {
+            columns: (console.variable)("COLUMNS").and_then(|text| text.parse().ok()),
+            stdin: Some(console.stdin),
+            stdin_is_terminal: console.stdin_is_terminal,
+            stdout_is_terminal: console.stdout_is_terminal,
+            shows_status: console.stderr_is_terminal && !cli.quiet,
+            progress: Rc::new(Progress::new(console.stderr_is_terminal && !cli.quiet)),
+            out: Output::new(console.stdout),
+            messages: Messages::new(console.stderr, message_style, cli.quiet),
+            style,
+        }
+    }
+
+    /// The trace that the user named.
+    fn open(&mut self, args: &InputArgs) -> Result<Trace, Failure> {
+        let is_stdin = args.file == Path::new("-");
+        let file = if is_stdin { STDIN_NAME.to_owned() } else { args.file.display().to_string() };
+        let input = if is_stdin {
+            if self.stdin_is_terminal {
+                return Err(Failure::terminal());
+            }
+            let stdin = self.stdin.take().unwrap_or_else(|| Box::new(io::empty()));
+            Input::stdin(stdin, Rc::clone(&self.progress))?
+        } else {
+            Input::open(&args.file, !args.no_mmap, Rc::clone(&self.progress))?
+        };
+        Ok(Trace { file, reader: Reader::new(input) })
+    }
+
+    /// Results that scroll by show by themselves how far reading is.
+    fn forgo_progress_on_terminal(&self) {
+        if self.stdout_is_terminal {
+            self.progress.end();
+        }
+    }
+
+    /// Columns of the terminal that results go to; `None` when they go elsewhere.
+    fn terminal_columns(&self) -> Option<usize> {
+        let of_terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        self.stdout_is_terminal.then(|| self.columns.or_else(of_terminal).unwrap_or(80))
+    }
+
+    /// Says what is wrong with a trace that was read, and how the command ends therefore.
+    fn conclude(&mut self, file: &str, reader: &Reader<Input>, is_whole: bool) -> Exit {
+        self.messages.condition(file, reader, is_whole);
+        if Condition::of(reader, is_whole).is_bad() { Exit::Damaged } else { Exit::Fine }
+    }
+}
+
+/// An open trace.
+struct Trace {
+    /// As messages name it.
+    file: String,
+    reader: Reader<Input>,
+}
+
+impl Trace {
+    fn failed(&self, error: &nettrace_parser::Error) -> Failure {
+        failed(&self.file, &self.reader, error)
+    }
+}
+
+fn failed(file: &str, reader: &Reader<Input>, error: &nettrace_parser::Error) -> Failure {
+    Failure::read(file, error, reader.position())
+}
+
+/// Runs a command and says how it failed, if it did.
+pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
+    let result = match command {
+        Command::Info(args) => info::run(&args, context),
+        Command::Stats(args) => stats::run(&args, context),
+        Command::Events(args) => events::run(&args, context),
+        Command::Report(args) => report::run(&args, context),
+        Command::Convert(args) => convert::run(&args, context),
+        Command::Schema(args) => schema::run(&args, context),
+        Command::Ps(args) => ps::run(&args, context),
+        Command::Collect(args) => collect::run(&args, context),
+        Command::Watch(args) => watch::run(&args, context),
+        Command::Process(args) => process::run(&args, context),
+        Command::Replay(args) => replay::run(&args, context),
+        Command::Completions(args) => completions::run(&args, context),
+        Command::Man(args) => man::run(&args, context),
+    };
+    context.progress.end();
+    match result {
+        Ok(exit) => exit,
+        // Whoever read the results has enough of them: `nettrace events … | head`.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Fine,
+        Err(failure) => {
+            context.messages.error(&failure);
+            if matches!(failure, Failure::Usage(_)) { Exit::Usage } else { Exit::Failed }
+        }
+    }
+}
+
+/// An instant for reading, or `?` if the trace does not tell.
+fn instant(clock: nettrace_parser::Clock, ticks: u64, is_utc: bool) -> String {
+    let text = match is_utc {
+        true => clock.unix_nanos(ticks).map(|nanos| utc_text(nanos, 6)),
+        false => clock.nanos_since_start(ticks).map(units::milliseconds),
+    };
+    text.unwrap_or_else(|| "?".to_owned())
+}
+
+/// Writes a report as one JSON object, indented, with a newline behind it.
+fn write_json(context: &mut Context<'_>, report: &impl serde::Serialize) -> Result<(), Failure> {
+    let out = context.out.buffer();
+    serde_json::to_writer_pretty(&mut *out, report).map_err(io::Error::from)?;
+    out.push(b'\n');
+    Ok(())
+}
+
+/// The next event in file order.
+fn next_event(trace: &mut Trace) -> Result<Option<nettrace_parser::Event<'_>>, Failure> {
+    let position = trace.reader.position();
+    let Trace { file, reader } = trace;
+    reader.next_event().map_err(|error| Failure::read(file, &error, position))
+}
+
+/// The transcript that the user wants of all connections.
+fn open_recorder(args: &crate::args::TalkArgs) -> Result<Option<nettrace_ipc::Recorder>, Failure> {
+    let Some(path) = &args.record else { return Ok(None) };
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(!args.force).create(true).truncate(args.force);
+    let file = options.open(path).map_err(|error| Failure::Input {
+        file: path.display().to_string(),
+        message: match error.kind() {
+            io::ErrorKind::AlreadyExists => "is there already; --force replaces it".to_owned(),
+            _ => error.to_string(),
+        },
+    })?;
+    Ok(Some(nettrace_ipc::Recorder::new(io::BufWriter::new(file))))
+}

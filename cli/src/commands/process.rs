@@ -1,0 +1,253 @@
+//! `nettrace process`: every command of the protocol that is no session.
+
+use super::{Context, open_recorder};
+use crate::args::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::live::amount::hex_bytes;
+use crate::live::signals::Signals;
+use crate::live::target::{self, Place, Reached};
+use crate::printable::printable;
+use nettrace_ipc::{
+    AttachProfiler, CommandId, Dump, DumpCommand, DumpType, PerfMapType, RawCommand, RequestError,
+    SetEnvironmentVariable, StartupHook, StartupProfiler, Variable,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::Path;
+
+pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let ask = ask(&args.request);
+    let recorder = open_recorder(&ask.talk)?;
+    let place = target::find(&ask.target, recorder.as_ref())?;
+    let (reached, port) = match place {
+        Place::Process(reached) => (*reached, None),
+        Place::Port(port) => {
+            context.messages.note(&target::invitation(&port));
+            let signals = Signals::notice()?;
+            let Some(reached) = target::first(&port, &signals) else { return Ok(Exit::Failed) };
+            (reached, Some(port))
+        }
+    };
+    let answer = answer(&args.request, &reached);
+    // A process that came to our port is let go by this.
+    drop(port);
+    if let Some(recorder) = recorder {
+        recorder.finish().map_err(Failure::Output)?;
+    }
+    let answer = answer?;
+    if ask.json {
+        super::write_json(context, &Report { schema: 1, pid: reached.pid, answer: &answer.json })?;
+    } else {
+        for line in &answer.text {
+            writeln!(context.out, "{}", printable(line))?;
+        }
+    }
+    context.out.finish()?;
+    Ok(Exit::Fine)
+}
+
+/// What was answered. The keys are a promise to scripts.
+#[derive(Serialize)]
+struct Report<'r> {
+    schema: u32,
+    pid: Option<u64>,
+    #[serde(flatten)]
+    answer: &'r Value,
+}
+
+struct Answer {
+    text: Vec<String>,
+    json: Value,
+}
+
+impl Answer {
+    /// A command without an answer of its own.
+    fn done(command: CommandId, text: String) -> Answer {
+        Answer { text: vec![text], json: json!({ "command": command.to_string(), "done": true }) }
+    }
+}
+
+fn ask(request: &ProcessRequest) -> &AskArgs {
+    match request {
+        ProcessRequest::Info { ask }
+        | ProcessRequest::Env { ask, .. }
+        | ProcessRequest::Setenv { ask, .. }
+        | ProcessRequest::Resume { ask }
+        | ProcessRequest::Perfmap { ask, .. }
+        | ProcessRequest::StartupHook { ask, .. }
+        | ProcessRequest::Dump { ask, .. }
+        | ProcessRequest::AttachProfiler { ask, .. }
+        | ProcessRequest::StartupProfiler { ask, .. }
+        | ProcessRequest::Send { ask, .. } => ask,
+    }
+}
+
+fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure> {
+    let runtime = &reached.runtime;
+    let label = reached.label();
+    let refused = |error: RequestError| Failure::Usage(error.to_string());
+    let failed = |error: nettrace_ipc::Error| reached.failed(&error);
+    match request {
+        ProcessRequest::Info { .. } => info(reached),
+        ProcessRequest::Env { names, .. } => {
+            let variables = runtime.environment().map_err(failed)?;
+            environment(reached, variables, names)
+        }
+        ProcessRequest::Setenv { variable, unset, .. } => {
+            let (variable, text) = variable_change(variable, *unset)?;
+            runtime.set_environment_variable(&variable).map_err(failed)?;
+            Ok(Answer::done(CommandId::SET_ENVIRONMENT_VARIABLE, format!("{label}: {text}")))
+        }
+        ProcessRequest::Resume { .. } => {
+            runtime.resume().map_err(failed)?;
+            Ok(Answer::done(CommandId::RESUME_RUNTIME, format!("{label}: resumed, if it waited for this")))
+        }
+        ProcessRequest::Perfmap { which, .. } => {
+            let kind = match which {
+                PerfMapChoice::All => Some((PerfMapType::All, "jit-PID.dump and perf-PID.map")),
+                PerfMapChoice::Jitdump => Some((PerfMapType::JitDump, "jit-PID.dump")),
+                PerfMapChoice::Perfmap => Some((PerfMapType::PerfMap, "perf-PID.map")),
+                PerfMapChoice::Off => None,
+            };
+            match kind {
+                Some((kind, files)) => {
+                    runtime.enable_perf_map(kind).map_err(failed)?;
+                    let text = format!("{label}: writes {files} into /tmp");
+                    Ok(Answer::done(CommandId::ENABLE_PERF_MAP, text))
+                }
+                None => {
+                    runtime.disable_perf_map().map_err(failed)?;
+                    Ok(Answer::done(
+                        CommandId::DISABLE_PERF_MAP,
+                        format!("{label}: writes no perf map any more"),
+                    ))
+                }
+            }
+        }
+        ProcessRequest::StartupHook { assembly, .. } => {
+            let path = absolute(assembly)?;
+            let hook = StartupHook::in_root(Path::new(&path), runtime.target_root()).map_err(refused)?;
+            runtime.apply_startup_hook(&hook).map_err(failed)?;
+            Ok(Answer::done(CommandId::APPLY_STARTUP_HOOK, format!("{label}: {path} has run")))
+        }
+        ProcessRequest::Dump { output, kind, crash_report, logging, .. } => {
+            let path = absolute(output)?;
+            let kind = match kind {
+                DumpChoice::Normal => DumpType::Normal,
+                DumpChoice::Heap => DumpType::WithHeap,
+                DumpChoice::Triage => DumpType::Triage,
+                DumpChoice::Full => DumpType::Full,
+            };
+            let dump = Dump::new(&path, kind).map_err(refused)?.logging(*logging).crash_report(*crash_report);
+            let command = match runtime.write_dump(&dump).map_err(failed)? {
+                DumpCommand::V1 => CommandId::GENERATE_CORE_DUMP,
+                DumpCommand::V2 => CommandId::GENERATE_CORE_DUMP_2,
+                DumpCommand::V3 => CommandId::GENERATE_CORE_DUMP_3,
+            };
+            let mut answer = Answer::done(command, format!("{label}: wrote {path}"));
+            answer.json["path"] = json!(path);
+            Ok(answer)
+        }
+        ProcessRequest::AttachProfiler { profiler, timeout, client_data, .. } => {
+            let mut attach = AttachProfiler::new(profiler.class_id, &profiler.path).map_err(refused)?;
+            attach = attach.timeout(timeout.0);
+            if let Some(file) = client_data {
+                let bytes = std::fs::read(file)
+                    .map_err(|error| Failure::open(&file.display().to_string(), file, &error))?;
+                attach = attach.client_data(bytes);
+            }
+            runtime.attach_profiler(&attach).map_err(failed)?;
+            let text = format!("{label}: {} is attached", profiler.path);
+            Ok(Answer::done(CommandId::ATTACH_PROFILER, text))
+        }
+        ProcessRequest::StartupProfiler { profiler, .. } => {
+            let startup = StartupProfiler::new(profiler.class_id, &profiler.path).map_err(refused)?;
+            runtime.startup_profiler(&startup).map_err(failed)?;
+            let text = format!("{label}: {} is loaded at startup, unless that is over", profiler.path);
+            Ok(Answer::done(CommandId::STARTUP_PROFILER, text))
+        }
+        // clap has made sure that the danger is known.
+        ProcessRequest::Send { set, id, payload, .. } => {
+            let payload = hex_bytes(payload)
+                .ok_or_else(|| Failure::Usage(format!("\"{payload}\" is no payload in hexadecimal")))?;
+            let command = CommandId { set: *set, id: *id };
+            let reply = runtime.send_unchecked(&RawCommand::unchecked(command, payload)).map_err(failed)?;
+            let hex: String = reply.iter().map(|byte| format!("{byte:02x}")).collect();
+            let json = json!({ "command": command.to_string(), "reply_hex": hex });
+            Ok(Answer { text: vec![hex], json })
+        }
+    }
+}
+
+fn info(reached: &Reached) -> Result<Answer, Failure> {
+    let info = reached.runtime.info().map_err(|error| reached.failed(&error))?;
+    let version = info.version();
+    let commands: Vec<String> =
+        version.iter().flat_map(|version| version.commands()).map(|command| command.to_string()).collect();
+    let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
+    let text = vec![
+        format!("process       {}", info.pid),
+        format!("command line  {}", info.command_line),
+        format!("assembly      {}", shown(&info.entry_assembly)),
+        format!("version       {}", shown(&info.product_version)),
+        format!("machine       {}, {}", info.operating_system, info.architecture),
+        format!("identifier    {}", shown(&info.runtime_identifier)),
+        format!("cookie        {}", info.cookie),
+        format!("commands      {}", commands.join(", ")),
+    ];
+    let json = json!({
+        "own_pid": info.pid,
+        "cookie": info.cookie.to_string(),
+        "command_line": info.command_line,
+        "os": info.operating_system,
+        "architecture": info.architecture,
+        "entry_assembly": info.entry_assembly,
+        "product_version": info.product_version,
+        "runtime_identifier": info.runtime_identifier,
+        "commands": commands,
+    });
+    Ok(Answer { text, json })
+}
+
+fn environment(reached: &Reached, variables: Vec<Variable>, names: &[String]) -> Result<Answer, Failure> {
+    let is_wanted = |variable: &&Variable| names.is_empty() || names.contains(&variable.name);
+    let wanted: Vec<&Variable> = variables.iter().filter(is_wanted).collect();
+    if let Some(name) = names.iter().find(|name| !wanted.iter().any(|variable| variable.name == **name)) {
+        let message = format!("its environment has no {name}");
+        return Err(Failure::Input { file: reached.label(), message });
+    }
+    let text = wanted.iter().map(|variable| match &variable.value {
+        Some(value) => format!("{}={value}", variable.name),
+        None => variable.name.clone(),
+    });
+    let json: Vec<Value> =
+        wanted.iter().map(|variable| json!({ "name": variable.name, "value": variable.value })).collect();
+    Ok(Answer { text: text.collect(), json: json!({ "variables": json }) })
+}
+
+fn variable_change(text: &str, is_unset: bool) -> Result<(SetEnvironmentVariable, String), Failure> {
+    let refused = |error: RequestError| Failure::Usage(error.to_string());
+    match (text.split_once('='), is_unset) {
+        (None, true) => {
+            let variable = SetEnvironmentVariable::unset(text).map_err(refused)?;
+            Ok((variable, format!("{text} is removed")))
+        }
+        (Some((name, value)), false) => {
+            let variable = SetEnvironmentVariable::set(name, value).map_err(refused)?;
+            Ok((variable, format!("{name} is set")))
+        }
+        (Some(_), true) => Err(Failure::Usage("--unset takes the name alone".to_owned())),
+        (None, false) => Err(Failure::Usage(format!("write {text}=VALUE, or --unset {text}"))),
+    }
+}
+
+/// The process has another current folder than we.
+fn absolute(path: &Path) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| Failure::open(&path.display().to_string(), path, &error);
+    let path = std::path::absolute(path).map_err(failed)?;
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| Failure::Usage(format!("{}: the protocol carries Unicode only", path.display())))
+}

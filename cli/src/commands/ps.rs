@@ -1,0 +1,268 @@
+//! `nettrace ps`: the .NET processes there are.
+
+use super::Context;
+use crate::args::PsArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::units;
+use nettrace_ipc::{
+    CommandId, Deadlines, Found, LeftBy, Leftover, ProcessInfo, ProcessKind, RuntimeVersion, Search, Startup,
+};
+use serde::Serialize;
+use std::io::Write;
+use std::time::Duration;
+
+/// A process that says nothing for so long is listed without what it would have said.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Columns of a command line that is cut.
+const COMMAND_COLUMNS: usize = 60;
+
+/// All that `ps` knows. The keys are a promise to scripts.
+#[derive(Debug, Serialize)]
+struct Report {
+    schema: u32,
+    processes: Vec<ProcessReport>,
+    leftovers: Vec<LeftoverReport>,
+}
+
+#[derive(Debug, Serialize)]
+struct ProcessReport {
+    pid: u32,
+    /// Its id in its own namespace, if that is another.
+    own_pid: Option<u32>,
+    kind: &'static str,
+    name: String,
+    version: Option<String>,
+    architecture: Option<String>,
+    os: Option<String>,
+    runtime_identifier: Option<String>,
+    entry_assembly: Option<String>,
+    uptime_s: Option<f64>,
+    owner: Option<u32>,
+    command_line: String,
+    reachable: bool,
+    /// Why it cannot be reached, or did not answer.
+    reason: Option<String>,
+    endpoint: Option<String>,
+    /// It waits at startup to be resumed.
+    suspended: Option<bool>,
+    /// Commands it should know, by its version.
+    commands: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct LeftoverReport {
+    path: String,
+    pid: u32,
+    left_by: &'static str,
+}
+
+pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let listing = Search::new().run();
+    let asked: Vec<_> = listing
+        .processes
+        .into_iter()
+        // They are asked all at once, since each may take its time.
+        .map(|found| std::thread::Builder::new().spawn(move || report(&found)))
+        .collect();
+    let mut processes = Vec::new();
+    for thread in asked {
+        let thread = thread.map_err(Failure::Output)?;
+        processes.extend(thread.join().ok());
+    }
+    let leftovers = listing.leftovers.iter().map(leftover).collect();
+    let report = Report { schema: 1, processes, leftovers };
+    if args.json {
+        super::write_json(context, &report)?;
+    } else {
+        write_text(context, args, &report)?;
+    }
+    context.out.finish()?;
+    Ok(Exit::Fine)
+}
+
+fn report(found: &Found) -> ProcessReport {
+    let deadlines = Deadlines { connect: PATIENCE, reply: PATIENCE, ..Deadlines::default() };
+    let runtime = match found.kind {
+        ProcessKind::Runtime => found.runtime().map(|runtime| runtime.deadlines(deadlines)),
+        // A router passes what it is asked on to a device, or waits for one.
+        _ => None,
+    };
+    let (info, mut reason) = match runtime.as_ref().map(nettrace_ipc::Runtime::info) {
+        Some(Ok(info)) => (Some(info), None),
+        Some(Err(error)) if error.is_unknown_command() => (None, None),
+        Some(Err(error)) => (None, Some(error.to_string())),
+        None => (None, None),
+    };
+    if let Err(error) = &found.endpoint {
+        reason = Some(error.to_string());
+    }
+    let suspended = match (&runtime, &info) {
+        (Some(runtime), Some(info)) if found.told_to_suspend => {
+            runtime.startup_of(info).ok().map(|startup| startup == Startup::Suspended)
+        }
+        (Some(_), Some(_)) => Some(false),
+        _ => None,
+    };
+    let version = info.as_ref().and_then(ProcessInfo::version);
+    // Only .NET Core 3 has no ProcessInfo at all.
+    let is_old = runtime.is_some() && info.is_none() && reason.is_none();
+    let core_3 = RuntimeVersion { major: 3, minor: 0, patch: 0, prerelease: false };
+    let version_for_commands = version.or(is_old.then_some(core_3));
+    ProcessReport {
+        pid: found.pid,
+        own_pid: found.own_pid,
+        kind: if found.kind == ProcessKind::Router { "router" } else { "runtime" },
+        name: found.name.clone(),
+        version: match &info {
+            Some(info) => info.product_version.as_deref().map(|text| without_build(text).to_owned()),
+            None => is_old.then(|| "3.x".to_owned()),
+        },
+        architecture: info.as_ref().map(|info| info.architecture.clone()),
+        os: info.as_ref().map(|info| info.operating_system.clone()),
+        runtime_identifier: info.as_ref().and_then(|info| info.runtime_identifier.clone()),
+        entry_assembly: info.as_ref().and_then(|info| info.entry_assembly.clone()),
+        uptime_s: found.uptime.map(|uptime| uptime.as_secs_f64()),
+        owner: found.owner,
+        command_line: found.command_line.join(" "),
+        reachable: found.endpoint.is_ok() && reason.is_none(),
+        reason,
+        endpoint: found.endpoint.as_ref().ok().map(ToString::to_string),
+        suspended,
+        commands: version_for_commands
+            .map(|version| version.commands().map(|command| command.to_string()).collect())
+            .unwrap_or_default(),
+    }
+}
+
+fn leftover(leftover: &Leftover) -> LeftoverReport {
+    LeftoverReport {
+        path: leftover.path.display().to_string(),
+        pid: leftover.pid,
+        left_by: match leftover.left_by {
+            LeftBy::Recycled => "another process has its id",
+            _ => "the process is gone",
+        },
+    }
+}
+
+/// `10.0.12+4aa8ba5a` without the commit.
+fn without_build(version: &str) -> &str {
+    version.split('+').next().unwrap_or(version)
+}
+
+fn write_text(context: &mut Context<'_>, args: &PsArgs, report: &Report) -> Result<(), Failure> {
+    if report.processes.is_empty() {
+        context.messages.note("no .NET process is running that we can see");
+    }
+    let rows: Vec<[String; 7]> = report.processes.iter().map(|process| row(process, args.all)).collect();
+    let heading = ["PID", "NAME", "VERSION", "ARCH", "UPTIME", "CAN", "COMMAND"].map(str::to_owned);
+    let mut widths = [0; 7];
+    for row in rows.iter().chain([&heading]) {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let line = |row: &[String; 7]| {
+        let mut text = String::new();
+        for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
+            let fill = " ".repeat(width.saturating_sub(cell.chars().count()));
+            // Numbers end where the column ends; the last column needs no fill.
+            match at {
+                0 => text.push_str(&format!("{fill}{cell}")),
+                6 => text.push_str(&format!("  {cell}")),
+                _ => text.push_str(&format!("  {cell}{fill}")),
+            }
+        }
+        text
+    };
+    if !rows.is_empty() {
+        let heading = context.style.faint().over(line(&heading));
+        writeln!(context.out, "{heading}")?;
+    }
+    for (process, row) in report.processes.iter().zip(&rows) {
+        let text = line(row);
+        let text = if process.reachable { text } else { context.style.warning().over(text) };
+        writeln!(context.out, "{text}")?;
+    }
+    if args.all {
+        for leftover in &report.leftovers {
+            let text =
+                format!("{}: left behind by process {}: {}", leftover.path, leftover.pid, leftover.left_by);
+            writeln!(context.out, "{}", context.style.faint().over(printable(&text)))?;
+        }
+    }
+    Ok(())
+}
+
+fn row(process: &ProcessReport, is_whole: bool) -> [String; 7] {
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
+    let mut command = printable(&process.command_line).to_string();
+    if !is_whole && command.chars().count() > COMMAND_COLUMNS {
+        command = command.chars().take(COMMAND_COLUMNS - 1).chain(['…']).collect();
+    }
+    [
+        process.pid.to_string(),
+        printable(&process.name).to_string(),
+        known(&process.version),
+        known(&process.architecture),
+        process.uptime_s.map_or_else(|| "?".to_owned(), uptime),
+        can(process),
+        command,
+    ]
+}
+
+/// What it can do, in a few words, or why it can do nothing.
+fn can(process: &ProcessReport) -> String {
+    if let Some(reason) = &process.reason {
+        return format!("nothing: {reason}");
+    }
+    if process.kind == "router" {
+        return "route to devices".to_owned();
+    }
+    let knows = |command: CommandId| process.commands.iter().any(|name| *name == command.to_string());
+    let words = [
+        (CommandId::COLLECT_TRACING_2, "trace"),
+        (CommandId::COLLECT_TRACING_4, "no-stacks"),
+        (CommandId::COLLECT_TRACING_5, "event ids"),
+        (CommandId::GENERATE_CORE_DUMP, "dump"),
+        (CommandId::PROCESS_ENVIRONMENT, "env"),
+        (CommandId::ENABLE_PERF_MAP, "perfmap"),
+        (CommandId::APPLY_STARTUP_HOOK, "hook"),
+    ];
+    let mut words: Vec<&str> = words.into_iter().filter(|(id, _)| knows(*id)).map(|(_, word)| word).collect();
+    if process.suspended == Some(true) {
+        words.push("resume (it waits)");
+    }
+    words.join(", ")
+}
+
+/// `3 s`, `5 min`, `2 h 5 min`, `3 d 4 h`.
+fn uptime(seconds: f64) -> String {
+    // Whole seconds are enough here.
+    let seconds = seconds as u64;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, _) => format!("{minutes} min"),
+        (0, ..) => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{} d {} h", units::count(days), hours % 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uptime_needs_two_units_at_most() {
+        assert_eq!([3.9, 300.0, 7500.0, 273_600.0].map(uptime), ["3 s", "5 min", "2 h 5 min", "3 d 4 h"]);
+    }
+
+    #[test]
+    fn a_version_is_shown_without_its_commit() {
+        assert_eq!(without_build("10.0.12+4aa8ba5a"), "10.0.12");
+        assert_eq!(without_build("9.0.0-rc.1"), "9.0.0-rc.1");
+    }
+}

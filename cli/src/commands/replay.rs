@@ -1,0 +1,44 @@
+//! `nettrace replay`: a transcript in the place of the process.
+
+use super::Context;
+use crate::args::ReplayArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::live::signals::Signals;
+use crate::live::target::TICK;
+use nettrace_ipc::{Error, Pace, PortAddress, Replay, Transcript};
+use std::fs::File;
+use std::io::{BufReader, Write};
+
+pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let name = args.transcript.display().to_string();
+    let file =
+        File::open(&args.transcript).map_err(|error| Failure::open(&name, &args.transcript, &error))?;
+    let failed = |error: Error| Failure::Input { file: name.clone(), message: error.to_string() };
+    let transcript = Transcript::read(BufReader::new(file)).map_err(failed)?;
+    if transcript.connection_count() == 0 {
+        let message = "no connection with a request is recorded".to_owned();
+        return Err(Failure::Input { file: name, message });
+    }
+    let pace = if args.at_once { Pace::AtOnce } else { Pace::AsRecorded };
+    let signals = Signals::notice()?;
+    let address = |text: &str| PortAddress::parse(text).map_err(|error| Failure::Usage(error.to_string()));
+    let replay = match (&args.connect, &args.listen) {
+        (Some(port), _) => Replay::connect_to(transcript, &address(port)?.endpoint(), pace),
+        (None, Some(listen)) => Replay::listen(transcript, &address(listen)?, pace),
+        (None, None) => {
+            let path = std::env::temp_dir().join(format!("nettrace-replay-{}", std::process::id()));
+            Replay::listen(transcript, &address(&path.to_string_lossy())?, pace)
+        }
+    };
+    let replay = replay.map_err(|error| Failure::Input { file: name.clone(), message: error.to_string() })?;
+    if args.connect.is_none() {
+        // Scripts read this line, and know then that somebody listens.
+        writeln!(context.out, "{},connect", replay.endpoint())?;
+        context.out.finish()?;
+    }
+    while signals.seen().is_none() && !(args.once && replay.is_finished()) {
+        std::thread::sleep(TICK);
+    }
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,148 @@
+//! Reports as tables.
+
+use super::Context;
+use crate::printable::printable;
+use crate::units;
+use nettrace_analysis::report::{CallTree, MethodRow, ModulesReport, ThreadsReport, TopN};
+use std::io::{self, Write};
+
+/// Nanoseconds as milliseconds.
+fn ms(nanos: u64) -> String {
+    units::milliseconds(i64::try_from(nanos).unwrap_or(i64::MAX))
+}
+
+fn summary(samples: u64, total_ns: u64, period_ns: u64) -> String {
+    if samples == 0 {
+        return units::counted(0, "sample");
+    }
+    format!(
+        "{}, {} of wall time summed over threads, one every {}",
+        units::counted(samples, "sample"),
+        units::duration(i64::try_from(total_ns).unwrap_or(i64::MAX)),
+        units::duration(i64::try_from(period_ns).unwrap_or(i64::MAX)),
+    )
+}
+
+pub(super) fn top(context: &mut Context<'_>, top: &TopN) -> io::Result<()> {
+    let (strong, faint) = (context.style.strong(), context.style.faint());
+    let out = context.out.buffer();
+    if top.threads.is_empty() {
+        rows(out, &faint.over(HEADING), &top.methods)?;
+    }
+    for thread in &top.threads {
+        let share = units::share(thread.total_ns, top.total_ns);
+        let head = format!(
+            "{}: {}, {share} of all",
+            printable(&thread.thread),
+            units::counted(thread.samples, "sample")
+        );
+        writeln!(out, "{}", strong.over(head))?;
+        rows(out, &faint.over(HEADING), &thread.methods)?;
+        writeln!(out)?;
+    }
+    writeln!(out, "{}", strong.over(summary(top.samples, top.total_ns, top.period_ns)))
+}
+
+const HEADING: &str = " SELF %  TOTAL %      SELF ms     TOTAL ms  SAMPLES  NAME";
+
+fn rows(out: &mut Vec<u8>, heading: &str, rows: &[MethodRow]) -> io::Result<()> {
+    writeln!(out, "{heading}")?;
+    for row in rows {
+        writeln!(
+            out,
+            "{:>7.2}  {:>7.2}  {:>11}  {:>11}  {:>7}  {}",
+            row.self_percent,
+            row.total_percent,
+            ms(row.self_ns),
+            ms(row.total_ns),
+            units::count(row.self_samples),
+            printable(&row.name),
+        )?;
+    }
+    Ok(())
+}
+
+/// Deeper nodes are shown with their depth in digits.
+const DEEPEST_INDENT: u32 = 60;
+
+pub(super) fn tree(context: &mut Context<'_>, tree: &CallTree) -> io::Result<()> {
+    let (strong, faint) = (context.style.strong(), context.style.faint());
+    let out = context.out.buffer();
+    writeln!(out, "{}", faint.over("TOTAL %   SELF %     TOTAL ms  SAMPLES  NAME"))?;
+    for node in &tree.nodes {
+        let indent = match node.depth {
+            depth @ 0..=DEEPEST_INDENT => "  ".repeat(depth as usize),
+            depth => format!("{}[{depth}] ", "  ".repeat(DEEPEST_INDENT as usize)),
+        };
+        writeln!(
+            out,
+            "{:>7.2}  {:>7.2}  {:>11}  {:>7}  {indent}{}",
+            node.total_percent,
+            node.self_percent,
+            ms(node.total_ns),
+            units::count(node.total_samples),
+            printable(&node.name),
+        )?;
+    }
+    writeln!(out, "{}", strong.over(summary(tree.samples, tree.total_ns, tree.period_ns)))
+}
+
+pub(super) fn threads(context: &mut Context<'_>, report: &ThreadsReport) -> io::Result<()> {
+    let (strong, faint) = (context.style.strong(), context.style.faint());
+    let out = context.out.buffer();
+    let heading =
+        " THREAD  SAMPLES  MANAGED   NATIVE  WAITING   EVENTS     FIRST ms      LAST ms  NAME; TOP FRAME";
+    writeln!(out, "{}", faint.over(heading))?;
+    for row in &report.threads {
+        let time = |nanos: Option<i64>| nanos.map_or_else(|| "-".to_owned(), units::milliseconds);
+        let id = row.thread_id.map_or_else(|| "?".to_owned(), |id| id.to_string());
+        let mut text = row.name.as_deref().map(printable).unwrap_or_default();
+        if let Some(frame) = &row.top_frame {
+            let between = if text.is_empty() { "" } else { "; " };
+            text = format!("{text}{between}{} {:.0} %", printable(frame), row.top_frame_percent);
+        }
+        writeln!(
+            out,
+            "{id:>7}  {:>7}  {:>7}  {:>7}  {:>7}  {:>7}  {:>11}  {:>11}  {text}",
+            units::count(row.samples),
+            units::count(row.managed.samples),
+            units::count(row.native.samples),
+            units::count(row.waiting.samples),
+            units::count(row.events),
+            time(row.first_ns),
+            time(row.last_ns),
+        )?;
+    }
+    let summary = format!(
+        "{} of {}",
+        units::counted(report.samples, "sample"),
+        units::counted(report.threads.len() as u64, "thread"),
+    );
+    writeln!(out, "{}", strong.over(summary))
+}
+
+pub(super) fn modules(context: &mut Context<'_>, report: &ModulesReport) -> io::Result<()> {
+    let (strong, faint) = (context.style.strong(), context.style.faint());
+    let out = context.out.buffer();
+    let heading = "PRECOMPILED   JITTED    BYTES    LOADED ms  KIND     NAME; PATH";
+    writeln!(out, "{}", faint.over(heading))?;
+    for row in &report.modules {
+        let loaded = row.loaded_ns.map_or_else(|| "-".to_owned(), units::milliseconds);
+        let kind = match (row.kind, row.is_ready_to_run, row.is_dynamic) {
+            ("managed", true, _) => "r2r",
+            ("managed", _, true) => "dynamic",
+            ("managed", ..) => "il",
+            (kind, ..) => kind,
+        };
+        writeln!(
+            out,
+            "{:>11}  {:>7}  {:>7}  {loaded:>11}  {kind:<7}  {}; {}",
+            units::count(row.precompiled_methods),
+            units::count(row.jitted_methods),
+            units::bytes(row.jitted_bytes),
+            printable(&row.name),
+            faint.over(printable(&row.path)),
+        )?;
+    }
+    writeln!(out, "{}", strong.over(units::counted(report.modules.len() as u64, "module")))
+}

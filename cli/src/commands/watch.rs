@@ -1,0 +1,244 @@
+//! `nettrace watch`: events of a running process as they happen, one a line.
+
+use super::{Context, open_recorder};
+use crate::args::{EventFormat, EventsArgs, InputArgs, Order, Show, WatchArgs};
+use crate::event_types::EventTypes;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::filter::{EventPattern, Filter, ProviderPattern};
+use crate::live::profiles::{COMMON_KEYWORDS, RUNTIME};
+use crate::live::request;
+use crate::live::signals::Signals;
+use crate::live::target::{self, Place, Reached};
+use crate::render::{Csv, Detail, Form, Ndjson, Text};
+use crate::units;
+use nettrace_ipc::{Ending, Level, Lost, Provider, RequestError, Rundown, Session};
+use nettrace_parser::{Buffered, Error, Reader, TimeOrdered};
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Bytes come in bursts, about ten a second. After so long without any, the burst is over, and everything that
+/// waits for its place in time is shown.
+const SILENCE: Duration = Duration::from_millis(50);
+/// How often losses are told at most.
+const BETWEEN_LOSSES: Duration = Duration::from_secs(5);
+
+pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let failed = |error: RequestError| Failure::Usage(error.to_string());
+    let config = request::config(&args.session, wanted(args).map_err(failed)?, Rundown::Off)?;
+    // Stacks that are not shown need not be taken.
+    let config = config.stacks(args.stacks && !args.session.no_stacks);
+    for warning in request::warnings(&config) {
+        context.messages.warning(&warning);
+    }
+    let recorder = open_recorder(&args.talk)?;
+    let signals = Signals::notice()?;
+    let mut open_port = None;
+    let reached = match target::find(&args.target, recorder.as_ref())? {
+        Place::Process(reached) => *reached,
+        Place::Port(port) => {
+            context.messages.note(&target::invitation(&port));
+            let Some(reached) = target::first(&port, &signals) else { return Ok(Exit::Failed) };
+            open_port = Some(port);
+            reached
+        }
+    };
+    let session = reached.runtime.start(&config).map_err(|error| reached.failed(&error))?;
+    for lost in session.lost().iter().filter(|lost| **lost != Lost::StacksOff) {
+        context.messages.warning(&format!("{}: it is too old for part of this: {lost}", reached.label()));
+    }
+    reached.runtime.resume().map_err(|error| reached.failed(&error))?;
+    let result = Watch::new(args, session, signals, context)?.run(&reached, context);
+    drop(open_port);
+    if let Some(recorder) = recorder {
+        recorder.finish().map_err(Failure::Output)?;
+    }
+    result
+}
+
+/// Providers that `--show` needs; without any wish those of `--provider`, else the runtime's.
+fn wanted(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
+    let mut wanted = Vec::new();
+    for show in &args.show {
+        let (name, keywords, level) = match show {
+            Show::Gc => (RUNTIME, 0x1, Level::Informational),
+            Show::Exceptions => (RUNTIME, 0x8000, Level::Informational),
+            Show::Contention => (RUNTIME, 0x4000, Level::Informational),
+            // FormattedMessage; levels below Information are chosen by the application.
+            Show::Logs => ("Microsoft-Extensions-Logging", 0x4, Level::Verbose),
+        };
+        wanted.push(Provider::new(name)?.keywords(keywords).level(level));
+    }
+    let session = &args.session;
+    let is_silent = session.providers.is_empty()
+        && session.profile.is_empty()
+        && session.clrevents.is_none()
+        && session.events.is_empty();
+    if wanted.is_empty() && is_silent {
+        let plain =
+            args.provider.iter().map(ProviderPattern::as_str).filter(|name| !name.contains(['*', '?']));
+        for name in plain {
+            let keywords = crate::live::providers::default_keywords(name);
+            wanted.push(Provider::new(name)?.keywords(keywords).level(Level::Verbose));
+        }
+        if wanted.is_empty() {
+            wanted.push(Provider::new(RUNTIME)?.keywords(COMMON_KEYWORDS).level(Level::Informational));
+        }
+    }
+    Ok(wanted)
+}
+
+/// Events that `--show` means.
+fn shown(show: Show) -> &'static [&'static str] {
+    match show {
+        // Start, end, heap sizes, why.
+        Show::Gc => &[
+            "Microsoft-Windows-DotNETRuntime/1",
+            "Microsoft-Windows-DotNETRuntime/2",
+            "Microsoft-Windows-DotNETRuntime/4",
+            "Microsoft-Windows-DotNETRuntime/35",
+        ],
+        Show::Exceptions => &["Microsoft-Windows-DotNETRuntime/80"],
+        Show::Contention => &["Microsoft-Windows-DotNETRuntime/81", "Microsoft-Windows-DotNETRuntime/91"],
+        Show::Logs => &["Microsoft-Extensions-Logging/FormattedMessage"],
+    }
+}
+
+/// The same choices as `nettrace events` has them.
+fn as_events(args: &WatchArgs) -> EventsArgs {
+    let shown = args.show.iter().flat_map(|show| shown(*show));
+    // Reading a pattern cannot fail.
+    let shown = shown.filter_map(|pattern| pattern.parse::<EventPattern>().ok());
+    EventsArgs {
+        input: InputArgs { file: PathBuf::from("-"), no_mmap: true },
+        format: args.format,
+        order: Order::Time,
+        provider: args.provider.clone(),
+        event: args.event.iter().cloned().chain(shown).collect(),
+        thread: args.thread.clone(),
+        time: None,
+        limit: args.limit,
+        stacks: args.stacks,
+        raw: args.raw,
+        utc: args.utc,
+        conditions: Vec::new(),
+        fields: Vec::new(),
+        big_ints: Default::default(),
+    }
+}
+
+/// A session being shown.
+struct Watch {
+    events: TimeOrdered<Buffered<Session>>,
+    form: Form,
+    filter: Filter,
+    types: EventTypes,
+    left: u64,
+    signals: Signals,
+    deadline: Option<Instant>,
+    is_stopping: bool,
+    told_losses: (u64, Instant),
+}
+
+impl Watch {
+    fn new(
+        args: &WatchArgs,
+        mut session: Session,
+        signals: Signals,
+        context: &mut Context<'_>,
+    ) -> Result<Watch, Failure> {
+        session.set_read_timeout(Some(SILENCE));
+        let choice = as_events(args);
+        let detail = Detail { stacks: args.stacks, raw: args.raw, utc: args.utc, big_ints_as_strings: false };
+        let mut form = match args.format {
+            EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
+            EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
+            EventFormat::Csv => Form::Csv(Csv::new(detail, None, false)),
+        };
+        form.begin(context.out.buffer(), false);
+        context.out.finish()?;
+        Ok(Watch {
+            events: Reader::new(Buffered::new(session)).time_ordered(),
+            form,
+            filter: Filter::new(&choice),
+            types: EventTypes::default(),
+            left: args.limit.unwrap_or(u64::MAX),
+            signals,
+            deadline: args.duration.and_then(|span| Instant::now().checked_add(span.0)),
+            is_stopping: false,
+            told_losses: (0, Instant::now()),
+        })
+    }
+
+    fn run(mut self, reached: &Reached, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        while self.left > 0 {
+            match self.events.next_event() {
+                Ok(Some(event)) => {
+                    let place = self.types.place_of(&event);
+                    if !self.filter.accepts(&event, place, &self.types) {
+                        continue;
+                    }
+                    self.form.event(context.out.buffer(), &event, place, &self.types, None);
+                    self.left -= 1;
+                    context.out.hand_on()?;
+                }
+                Ok(None) => break,
+                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.events.release();
+                    // Unless something waits there is nothing more to show for now.
+                    if self.events.waiting() == 0 {
+                        context.out.finish()?;
+                    }
+                    self.pause(context);
+                }
+                Err(error) => {
+                    context.out.finish()?;
+                    let message = format!("its stream cannot be read: {error}");
+                    return Err(Failure::Input { file: reached.label(), message });
+                }
+            }
+            self.look_up();
+        }
+        context.out.finish()?;
+        if self.left > 0 {
+            for message in self.filter.unmatched(&self.types) {
+                context.messages.warning(&format!("{}: {message}", reached.label()));
+            }
+        }
+        self.tell_losses(context);
+        let session = self.events.reader().source().get_ref();
+        let is_cut = session.ending() == Some(Ending::ByTarget) && !self.events.is_complete();
+        if is_cut {
+            let text = "ended without ending the trace (was it killed?)";
+            context.messages.warning(&format!("{} {text}", reached.label()));
+        }
+        Ok(if is_cut { Exit::Damaged } else { Exit::Fine })
+    }
+
+    /// While nothing comes.
+    fn pause(&mut self, context: &mut Context<'_>) {
+        if self.told_losses.1.elapsed() >= BETWEEN_LOSSES {
+            self.tell_losses(context);
+        }
+    }
+
+    fn tell_losses(&mut self, context: &mut Context<'_>) {
+        let total = self.events.losses().total();
+        if total > self.told_losses.0 {
+            context.messages.warning(&format!("{} lost so far", units::counted(total, "event")));
+        }
+        self.told_losses = (total, Instant::now());
+    }
+
+    /// Stops the session when it is time to; what still comes is shown.
+    fn look_up(&mut self) {
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if !self.is_stopping && (is_late || self.signals.seen().is_some()) {
+            self.is_stopping = true;
+            let session = self.events.reader().source().get_ref();
+            // Without a thread to stop it on, it is stopped when it is dropped.
+            let _ = session.stop_handle().stop_soon();
+        }
+    }
+}

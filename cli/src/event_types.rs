@@ -1,0 +1,296 @@
+//! The event types that were met: (provider, id, version, name) as small numbers, what they are called, and
+//! the shapes of their payloads.
+//!
+//! # Names
+//! | where | name |
+//! |---|---|
+//! | JSON (`event` of `events`, `name` of `stats` and `schema`) | the stream's own; of native events the catalog's, `GC/Start`; else `Provider/ID` |
+//! | text | the same, with the provider in front; and a name of the stream that ends in Start or Stop and has no other opcode is shown as `Request/Start` (format.md 15) |
+//! | `--event` | all of these, and the manifest's symbols with and without version: `GCStart_V2`, `GCStart` |
+
+use crate::shape::Names;
+use nettrace_parser::catalog::CatalogEvent;
+use nettrace_parser::{Event, Metadata, Schema};
+use std::collections::HashMap;
+
+/// One event type.
+#[derive(Debug, Clone)]
+pub(crate) struct EventType {
+    pub(crate) provider: Box<str>,
+    pub(crate) id: u32,
+    pub(crate) version: u32,
+    /// The name that the stream gives; empty for native runtime events.
+    pub(crate) name: Box<str>,
+    /// Whether the stream describes it. If not, nothing else is known of it.
+    pub(crate) is_defined: bool,
+    /// The opcode that the stream stores with the type.
+    opcode: Option<u8>,
+    /// The catalog's row, if the payload's layout is taken from there.
+    pub(crate) catalog: Option<&'static CatalogEvent>,
+    /// Numbers of its shapes.
+    shapes: Vec<usize>,
+}
+
+/// What tells types apart.
+type Key = (Box<str>, u32, u32, Box<str>, bool);
+
+impl EventType {
+    fn of(event: &Event<'_>) -> EventType {
+        EventType {
+            provider: event.provider().into(),
+            id: event.id(),
+            version: event.version(),
+            name: event.name().into(),
+            is_defined: event.metadata().is_some(),
+            opcode: event.metadata().and_then(|metadata| metadata.opcode),
+            catalog: event.catalog(),
+            shapes: Vec::new(),
+        }
+    }
+
+    fn of_metadata(metadata: &Metadata) -> EventType {
+        EventType {
+            provider: metadata.provider.clone(),
+            id: metadata.event_id,
+            version: metadata.version,
+            name: metadata.name.clone(),
+            is_defined: true,
+            opcode: metadata.opcode,
+            catalog: metadata.catalog(),
+            shapes: Vec::new(),
+        }
+    }
+
+    fn key(&self) -> Key {
+        (self.provider.clone(), self.id, self.version, self.name.clone(), self.is_defined)
+    }
+
+    /// What types are sorted by.
+    pub(crate) fn sort_key(&self) -> (&str, u32, u32, &str, bool) {
+        (&self.provider, self.id, self.version, &self.name, self.is_defined)
+    }
+
+    /// Whether the stream gives no name. `Unknown(10)` is none either: writers of version 6 that know only the
+    /// id have to say something.
+    fn is_unnamed(&self) -> bool {
+        let id = self.name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
+        self.name.is_empty() || self.catalog.is_some() && id.is_some_and(|id| id.parse() == Ok(self.id))
+    }
+
+    /// The catalog's name, if the stream has none.
+    fn native_name(&self) -> Option<&'static str> {
+        let known = self.catalog.filter(|_| self.is_unnamed())?;
+        Some(known.name).filter(|name| !name.is_empty())
+    }
+
+    /// Whether the name says more than provider and id.
+    pub(crate) fn has_name(&self) -> bool {
+        self.native_name().is_some() || !self.is_unnamed()
+    }
+
+    /// The name for programs: the stream's, else the catalog's, else `Provider/ID`.
+    pub(crate) fn event_name(&self) -> String {
+        match (self.is_defined, self.native_name()) {
+            (false, _) => "(undefined)".to_owned(),
+            (true, Some(name)) => name.to_owned(),
+            (true, None) if self.is_unnamed() => self.numbered_path(),
+            (true, None) => self.name.to_string(),
+        }
+    }
+
+    /// The name for people, without provider; `None` without a name.
+    fn shown_name(&self) -> Option<String> {
+        if let Some(name) = self.native_name() {
+            return Some(name.to_owned());
+        }
+        if self.is_unnamed() {
+            return None;
+        }
+        for (ending, opcode) in [("Start", 1), ("Stop", 2)] {
+            let stem_len = self.name.len().checked_sub(ending.len()).filter(|len| *len > 0);
+            let split = stem_len.and_then(|len| self.name.split_at_checked(len));
+            if let Some((stem, end)) = split.filter(|(_, end)| end.eq_ignore_ascii_case(ending))
+                && self.opcode.unwrap_or(opcode) == opcode
+                && !end.is_empty()
+            {
+                return Some(format!("{}/{ending}", stem.strip_suffix('/').unwrap_or(stem)));
+            }
+        }
+        Some(self.name.to_string())
+    }
+
+    /// The name for people: `Provider/Name`, or `Provider/ID` without a name.
+    pub(crate) fn path(&self) -> String {
+        match (self.is_defined, self.shown_name()) {
+            (false, _) => "(undefined)".to_owned(),
+            (true, Some(name)) => format!("{}/{name}", self.provider),
+            (true, None) => self.numbered_path(),
+        }
+    }
+
+    fn numbered_path(&self) -> String {
+        format!("{}/{}", self.provider, self.id)
+    }
+
+    /// All names without provider by which users may know it, the one for people first.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.shown_name().into_iter().collect();
+        let mut add = |name: String| {
+            if !name.is_empty() && !names.contains(&name) {
+                names.push(name);
+            }
+        };
+        add(self.name.to_string());
+        if let Some(known) = self.catalog {
+            for name in catalog_names(known) {
+                add(name);
+            }
+        }
+        names
+    }
+}
+
+/// The names of a row of the catalog: `GC/Start`, `GCStart`, `GCStart_V2`.
+pub(crate) fn catalog_names(known: &CatalogEvent) -> [String; 4] {
+    let symbol = known.symbol;
+    let is_version = |version: &str| !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit());
+    let stem =
+        symbol.rsplit_once("_V").filter(|(_, version)| is_version(version)).map_or(symbol, |(stem, _)| stem);
+    [known.name.to_owned(), known.name.replace('/', ""), stem.to_owned(), symbol.to_owned()]
+}
+
+/// The fields of payloads of one type. A type has several when the stream describes it several times,
+/// differently.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    /// Number of the type.
+    pub(crate) type_number: usize,
+    pub(crate) schema: Schema,
+    pub(crate) names: Names,
+}
+
+/// Where an event belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Number of its type.
+    pub(crate) number: usize,
+    /// Number of its payload's shape.
+    pub(crate) shape: usize,
+}
+
+/// What a metadata id stood for the last time: ids come back with other meanings, serial numbers do not.
+#[derive(Debug, Clone, Copy)]
+struct Guess {
+    serial: u64,
+    /// Of the event: labels may give it one of its own.
+    version: u32,
+    place: Place,
+}
+
+/// No description has this serial number.
+const NO_GUESS: Guess = Guess { serial: 0, version: 0, place: Place { number: 0, shape: 0 } };
+
+/// Metadata ids above this are looked up by hashing.
+const DENSE_IDS: usize = 1 << 16;
+
+/// All types met so far, numbered in the order they were met.
+#[derive(Debug, Default)]
+pub(crate) struct EventTypes {
+    rows: Vec<EventType>,
+    by_key: HashMap<Key, usize>,
+    shapes: Vec<Shape>,
+    by_metadata_id: Vec<Guess>,
+}
+
+impl EventTypes {
+    /// Where an event belongs.
+    #[inline]
+    pub(crate) fn place_of(&mut self, event: &Event<'_>) -> Place {
+        if let Some(metadata) = event.metadata()
+            && let Some(guess) = self.by_metadata_id.get(metadata.id as usize)
+            && guess.serial == metadata.serial()
+            && guess.version == metadata.version
+            && event.labels().is_empty()
+        {
+            return guess.place;
+        }
+        self.look_up(event)
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, event: &Event<'_>) -> Place {
+        let metadata_id = event.metadata_id() as usize;
+        let serial = event.metadata().map_or(0, Metadata::serial);
+        let version = event.version();
+        if let Some(guess) = self.by_metadata_id.get(metadata_id)
+            && guess.serial == serial
+            && guess.version == version
+            && serial != 0
+        {
+            return guess.place;
+        }
+        let place = self.insert(EventType::of(event), event.schema());
+        if serial != 0 && metadata_id < DENSE_IDS {
+            if self.by_metadata_id.len() <= metadata_id {
+                self.by_metadata_id.resize(metadata_id + 1, NO_GUESS);
+            }
+            if let Some(guess) = self.by_metadata_id.get_mut(metadata_id) {
+                *guess = Guess { serial, version, place };
+            }
+        }
+        place
+    }
+
+    /// Where the events of a description belong.
+    pub(crate) fn place_of_metadata(&mut self, metadata: &Metadata) -> Place {
+        let schema = metadata.catalog().map_or(&metadata.schema, CatalogEvent::schema);
+        self.insert(EventType::of_metadata(metadata), Some(schema))
+    }
+
+    fn insert(&mut self, row: EventType, schema: Option<&Schema>) -> Place {
+        let key = row.key();
+        let number = match self.by_key.get(&key) {
+            Some(number) => *number,
+            None => {
+                let number = self.rows.len();
+                self.rows.push(row);
+                self.by_key.insert(key, number);
+                number
+            }
+        };
+        let undescribed = Schema::default();
+        let schema = schema.unwrap_or(&undescribed);
+        let shapes = self.rows.get(number).map_or(&[][..], |row| &row.shapes);
+        let known =
+            shapes.iter().copied().find(|shape| self.shapes.get(*shape).is_some_and(|s| s.schema == *schema));
+        let shape = known.unwrap_or_else(|| {
+            let shape = self.shapes.len();
+            self.shapes.push(Shape { type_number: number, schema: schema.clone(), names: Names::of(schema) });
+            if let Some(row) = self.rows.get_mut(number) {
+                row.shapes.push(shape);
+            }
+            shape
+        });
+        Place { number, shape }
+    }
+
+    /// The types, in the order they were met.
+    pub(crate) fn rows(&self) -> &[EventType] {
+        &self.rows
+    }
+
+    /// The type of an event.
+    pub(crate) fn row(&self, place: Place) -> Option<&EventType> {
+        self.rows.get(place.number)
+    }
+
+    /// The shapes, in the order they were met.
+    pub(crate) fn shapes(&self) -> &[Shape] {
+        &self.shapes
+    }
+
+    /// The names of an event's fields.
+    pub(crate) fn names(&self, place: Place) -> Option<&Names> {
+        self.shapes.get(place.shape).map(|shape| &shape.names)
+    }
+}

@@ -1,0 +1,37 @@
+//! How a command ended.
+
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// All was done.
+    Fine,
+    /// Nothing could be done.
+    Failed,
+    /// The command line makes no sense.
+    Usage,
+    /// The trace is damaged or incomplete; what was readable was delivered.
+    Damaged,
+    /// A program was run, and ended with this code.
+    Program(u8),
+}
+
+impl Exit {
+    /// The process's exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Fine => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Damaged => 3,
+            Exit::Program(code) => code,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}

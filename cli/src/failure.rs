@@ -1,0 +1,112 @@
+//! Why a command could not do its work, in one line: file, offset, what was found, what to try.
+
+use nettrace_parser::{Error, Fault, Foreign};
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The trace could not be opened or read.
+    Input {
+        /// The file as the user named it.
+        file: String,
+        /// What was found, and what to try.
+        message: String,
+    },
+    /// The results could not be written.
+    Output(io::Error),
+    /// The command line is right for clap, but not for us.
+    Usage(String),
+}
+
+impl Failure {
+    /// The file cannot be opened.
+    pub(crate) fn open(file: &str, path: &Path, error: &io::Error) -> Failure {
+        let hint = match error.kind() {
+            io::ErrorKind::NotFound => match with_gz(path) {
+                Some(other) => format!("; there is {other}"),
+                None => "; check the path".to_owned(),
+            },
+            io::ErrorKind::PermissionDenied => "; check its permissions".to_owned(),
+            _ => String::new(),
+        };
+        Failure::Input { file: file.to_owned(), message: format!("{}{hint}", plain(error)) }
+    }
+
+    /// The path is a folder.
+    pub(crate) fn folder(file: &str) -> Failure {
+        let message = "is a folder; give a .nettrace file in it".to_owned();
+        Failure::Input { file: file.to_owned(), message }
+    }
+
+    /// Nothing is piped in.
+    pub(crate) fn terminal() -> Failure {
+        let message = "is a terminal; pipe a trace into it, or give a file".to_owned();
+        Failure::Input { file: "standard input".to_owned(), message }
+    }
+
+    /// The parser gave up.
+    pub(crate) fn read(file: &str, error: &Error, position: u64) -> Failure {
+        let message = match error {
+            Error::Format { offset, context, fault } => {
+                format!("offset {offset:#x}, {context}: {fault}; {}", remedy(fault))
+            }
+            Error::Io(error) => {
+                format!("offset {position:#x}: reading failed: {}; copy the file and try again", plain(error))
+            }
+            error => format!("offset {position:#x}: {error}"),
+        };
+        Failure::Input { file: file.to_owned(), message }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Input { file, message } => write!(f, "{file}: {message}"),
+            Failure::Output(error) => write!(f, "writing the output failed: {}", plain(error)),
+            Failure::Usage(message) => f.write_str(message),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+/// What can be done about a stream that cannot be read from its beginning.
+fn remedy(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::HeaderTruncated => "the recording ended before it began, record again",
+        Fault::Foreign(Foreign::Gzip) => "it is compressed twice, unpack it once",
+        Fault::Foreign(Foreign::Zip) => "unpack it and give the .nettrace file in it",
+        Fault::Foreign(Foreign::Zstd) => "unpack it with zstd -d",
+        Fault::Foreign(Foreign::Etl) => "open it with PerfView or Windows Performance Analyzer",
+        Fault::Foreign(Foreign::PerfData) => "open it with perf report",
+        Fault::Foreign(_) => {
+            "give a file that dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe or record-trace made"
+        }
+        Fault::UnsupportedVersion(1 | 2) => "record with .NET Core 2.1 or later",
+        Fault::UnsupportedVersion(_) => "look for a newer nettrace",
+        _ => "its beginning is damaged, record again or look for another copy",
+    }
+}
+
+/// Without Rust's `(os error 2)`.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// The compressed file, if only that is there.
+fn with_gz(path: &Path) -> Option<String> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".gz");
+    Path::new(&name).is_file().then(|| Path::new(&name).display().to_string())
+}

@@ -1,0 +1,220 @@
+//! gzip, unpacked while it is read. What is wrong with the file ends the reading and is told afterwards: all
+//! that could be unpacked counts.
+
+use flate2::bufread::GzDecoder;
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read};
+use std::rc::Rc;
+
+/// How gzip begins.
+pub(super) const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+pub(super) fn is_gzip(head: &[u8]) -> bool {
+    head.starts_with(&MAGIC)
+}
+
+/// What was wrong with a compressed file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UnpackFault {
+    /// Offset in the compressed file; where it is corrupt, shortly behind the place.
+    pub(crate) offset: u64,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It ends inside the compressed data.
+    Truncated,
+    /// The compressed data, or its checksum, makes no sense.
+    Corrupt,
+    /// Something else follows. Nothing is lost by that.
+    Trailing,
+}
+
+impl UnpackFault {
+    /// Whether a part of the trace may be missing because of it.
+    pub(crate) fn is_loss(&self) -> bool {
+        self.kind != Kind::Trailing
+    }
+
+    /// What is wrong, without the place.
+    pub(crate) fn what(&self) -> &'static str {
+        match self.kind {
+            Kind::Truncated => "the gzip data ends too early",
+            Kind::Corrupt => "the gzip data is corrupt",
+            Kind::Trailing => "something that is not gzip follows, ignored",
+        }
+    }
+}
+
+impl fmt::Display for UnpackFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (offset {:#x} of the compressed file)", self.what(), self.offset)
+    }
+}
+
+/// Unpacks one gzip member after the other.
+pub(super) struct Unpack<R> {
+    /// None at the end.
+    member: Option<GzDecoder<BufReader<R>>>,
+    /// Bytes that were read from the file, including those that wait in the buffer.
+    consumed: Rc<Cell<u64>>,
+    fault: Rc<Cell<Option<UnpackFault>>>,
+    is_first: bool,
+    /// Bytes that this member gave.
+    given: u64,
+}
+
+/// Bytes unpacked at a time. What is unpacked in the call that meets corrupt data is lost with it.
+const PIECE_BYTES: usize = 32 * 1024;
+
+impl<R: Read> Unpack<R> {
+    pub(super) fn new(file: R, consumed: Rc<Cell<u64>>) -> (Unpack<R>, Rc<Cell<Option<UnpackFault>>>) {
+        let fault = Rc::new(Cell::new(None));
+        let member = Some(GzDecoder::new(BufReader::with_capacity(64 * 1024, file)));
+        (Unpack { member, consumed, fault: Rc::clone(&fault), is_first: true, given: 0 }, fault)
+    }
+
+    /// The member is at its end: goes to the next one, if there is one.
+    fn next_member(&mut self) -> io::Result<()> {
+        let Some(member) = self.member.take() else { return Ok(()) };
+        let mut file = member.into_inner();
+        loop {
+            let waiting = file.fill_buf()?;
+            match waiting.first() {
+                // Zeros fill a file up to the size of a tape's or disk's block.
+                Some(0) => {
+                    let zeros = waiting.iter().take_while(|byte| **byte == 0).count();
+                    file.consume(zeros);
+                }
+                Some(byte) if *byte == MAGIC[0] => {
+                    self.is_first = false;
+                    self.given = 0;
+                    self.member = Some(GzDecoder::new(file));
+                    return Ok(());
+                }
+                Some(_) => {
+                    let offset = self.consumed.get() - waiting.len() as u64;
+                    self.fault.set(Some(UnpackFault { offset, kind: Kind::Trailing }));
+                    return Ok(());
+                }
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// What an error of the decoder means; `None`: it is not about gzip.
+    fn fault_of(&self, error: &io::Error, waiting: u64) -> Option<UnpackFault> {
+        let kind = match error.kind() {
+            io::ErrorKind::UnexpectedEof => Kind::Truncated,
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData if self.is_first || self.given > 0 => {
+                Kind::Corrupt
+            }
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Kind::Trailing,
+            _ => return None,
+        };
+        Some(UnpackFault { offset: self.consumed.get() - waiting, kind })
+    }
+}
+
+impl<R: Read> Read for Unpack<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let room = buffer.len().min(PIECE_BYTES);
+        let Some(buffer) = buffer.get_mut(..room) else { return Ok(0) };
+        while let Some(member) = &mut self.member {
+            match member.read(buffer) {
+                Ok(0) if !buffer.is_empty() => self.next_member()?,
+                Ok(count) => {
+                    self.given += count as u64;
+                    return Ok(count);
+                }
+                Err(error) => {
+                    let waiting = member.get_ref().buffer().len() as u64;
+                    let Some(fault) = self.fault_of(&error, waiting) else { return Err(error) };
+                    self.fault.set(Some(fault));
+                    self.member = None;
+                }
+            }
+        }
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// Bytes that hardly compress.
+    fn noise(length: usize) -> Vec<u8> {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    fn unpacked(file: &[u8]) -> (Vec<u8>, Option<UnpackFault>) {
+        let consumed = Rc::new(Cell::new(0));
+        let counted = super::super::Counted { inner: file, consumed: Rc::clone(&consumed) };
+        let (mut unpack, fault) = Unpack::new(counted, consumed);
+        let mut bytes = Vec::new();
+        unpack.read_to_end(&mut bytes).unwrap();
+        (bytes, fault.get())
+    }
+
+    #[test]
+    fn members_that_follow_each_other_are_one_file() {
+        let file = [packed(b"one "), packed(b"two")].concat();
+        assert_eq!(unpacked(&file), (b"one two".to_vec(), None));
+    }
+
+    #[test]
+    fn zeros_behind_the_last_member_are_padding() {
+        let file = [packed(b"one"), vec![0; 1000]].concat();
+        assert_eq!(unpacked(&file), (b"one".to_vec(), None));
+    }
+
+    #[test]
+    fn whatever_else_follows_is_told_and_costs_nothing() {
+        for garbage in [&b"x"[..], b"garbage", b"\x1f\x8cno gzip, only its first byte"] {
+            let member = packed(b"one");
+            let file = [&member, garbage].concat();
+            let (bytes, fault) = unpacked(&file);
+            let fault = fault.unwrap();
+            assert_eq!((bytes.as_slice(), fault.kind), (&b"one"[..], Kind::Trailing), "{garbage:?}");
+            assert!(!fault.is_loss() && fault.offset >= member.len() as u64);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_gives_all_before_the_cut() {
+        let data = noise(500_000);
+        let file = packed(&data);
+        let (bytes, fault) = unpacked(&file[..file.len() / 2]);
+        assert!(bytes.len() > 200_000 && data.starts_with(&bytes));
+        assert_eq!(fault, Some(UnpackFault { offset: file.len() as u64 / 2, kind: Kind::Truncated }));
+        let (bytes, fault) = unpacked(&file[..file.len() - 1]);
+        assert_eq!((bytes, fault.unwrap().kind), (data, Kind::Truncated));
+    }
+
+    #[test]
+    fn a_wrong_checksum_is_told_behind_all_data() {
+        let data = noise(100_000);
+        let mut file = packed(&data);
+        let at = file.len() - 8;
+        file[at] ^= 1;
+        let (bytes, fault) = unpacked(&file);
+        assert_eq!((bytes, fault.unwrap().kind), (data, Kind::Corrupt));
+    }
+}

@@ -1,0 +1,108 @@
+//! The `nettrace` command as a library: `main` only hands over the process's arguments and streams, so that
+//! tests can call what users call.
+//!
+//! The way of a command: `args`, then `input` (file, pipe, gzip → the parser's source), then a command of
+//! `commands`, which shows what it reads through `render` and `output`. What is wrong with a trace goes to
+//! stderr in one place, `messages`.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod condition;
+mod event_types;
+mod exit;
+mod failure;
+mod filter;
+mod glob;
+mod input;
+mod live;
+mod messages;
+pub mod ndjson;
+mod nearest;
+mod output;
+mod printable;
+mod progress;
+mod render;
+mod samples;
+mod selection;
+mod session;
+mod shape;
+mod style;
+mod survey;
+mod time_range;
+mod units;
+
+pub use exit::Exit;
+
+use args::Cli;
+use clap::{CommandFactory, FromArgMatches};
+use commands::Context;
+use std::ffi::OsString;
+use std::io::{Read, Write};
+
+/// What a command is connected to.
+#[expect(missing_debug_implementations, reason = "streams have nothing to show")]
+pub struct Console<'a> {
+    /// Read when the trace is given as `-`.
+    pub stdin: Box<dyn Read>,
+    /// Takes the results.
+    pub stdout: &'a mut dyn Write,
+    /// Takes everything else.
+    pub stderr: &'a mut dyn Write,
+    /// Whether a person would have to type the trace.
+    pub stdin_is_terminal: bool,
+    /// Whether results are read by a person.
+    pub stdout_is_terminal: bool,
+    /// Whether progress has somebody to look at it.
+    pub stderr_is_terminal: bool,
+    /// Looks up an environment variable.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// Runs the command that `args` ask for; the first of them is the program's name.
+///
+/// ```
+/// use nettrace_cli::{Console, Exit, run};
+/// let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+/// let console = Console {
+///     stdin: Box::new(std::io::empty()),
+///     stdout: &mut stdout,
+///     stderr: &mut stderr,
+///     stdin_is_terminal: false,
+///     stdout_is_terminal: false,
+///     stderr_is_terminal: false,
+///     variable: &|_| None,
+/// };
+/// assert_eq!(run(["nettrace".into(), "--version".into()], console), Exit::Fine);
+/// assert!(String::from_utf8(stdout).unwrap().starts_with("nettrace "));
+/// ```
+pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Exit {
+    let mut console = console;
+    let matches = match Cli::command().try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) => return help_or_usage(&error, &mut console),
+    };
+    match Cli::from_arg_matches(&matches) {
+        Ok(cli) => {
+            let mut context = Context::new(console, &cli);
+            commands::run(cli.command, &mut context)
+        }
+        Err(error) => help_or_usage(&error, &mut console),
+    }
+}
+
+/// clap's own texts: `--help` and `--version` go to stdout, a wrong usage to stderr.
+fn help_or_usage(error: &clap::Error, console: &mut Console<'_>) -> Exit {
+    let variable = console.variable;
+    let (stream, is_terminal, exit) = match error.use_stderr() {
+        true => (&mut console.stderr, console.stderr_is_terminal, Exit::Usage),
+        false => (&mut console.stdout, console.stdout_is_terminal, Exit::Fine),
+    };
+    let text = error.render();
+    let is_coloured = style::is_coloured(args::ColorChoice::Auto, is_terminal, variable);
+    let text = if is_coloured { text.ansi().to_string() } else { text.to_string() };
+    // Nobody is left to be told that this text could not be written.
+    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    exit
+}

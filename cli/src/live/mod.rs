@@ -1,0 +1,15 @@
+//! Talking to running processes: whom, about what, how long.
+//!
+//! The way of a session: [`target`] (or a launched program) → [`request`] → a [`recording`] on a thread of its
+//! own, which writes the bytes and reads them on the way → the command, which watches [`signals`] and clock and
+//! shows the [`status`].
+
+pub(crate) mod amount;
+pub(crate) mod condition;
+pub(crate) mod profiles;
+pub(crate) mod providers;
+pub(crate) mod recording;
+pub(crate) mod request;
+pub(crate) mod signals;
+pub(crate) mod status;
+pub(crate) mod target;

@@ -1,0 +1,110 @@
+//! Ready-made sets of providers, the same as dotnet-trace's.
+
+use crate::args::ProfileName;
+use nettrace_ipc::{Arguments, Level, Provider, RequestError, Rundown};
+
+/// The runtime's own provider.
+pub(crate) const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
+const PRIVATE: &str = "Microsoft-Windows-DotNETRuntimePrivate";
+const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
+/// One listener for the whole process: sessions change each other's.
+pub(crate) const DIAGNOSTIC_SOURCE: &str = "Microsoft-Diagnostics-DiagnosticSource";
+
+/// GC, AssemblyLoader, Loader, JIT, Exception, Threading, ILToNativeMap, Compilation.
+pub(crate) const COMMON_KEYWORDS: u64 = 0x10_0003_801D;
+
+/// What the SqlClient and Entity Framework listeners say of commands.
+const DATABASE_SPECS: &str = "\
+SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommandBefore@Activity1Start:-Command;Command.CommandText;ConnectionId;Operation;Command.Connection.ServerVersion;Command.CommandTimeout;Command.CommandType;Command.Connection.ConnectionString;Command.Connection.Database;Command.Connection.DataSource;Command.Connection.PacketSize\r\n\
+SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommandAfter@Activity1Stop:\r\n\
+Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuting@Activity2Start:-Command;Command.CommandText;ConnectionId;IsAsync;Command.Connection.ClientConnectionId;Command.Connection.ServerVersion;Command.CommandTimeout;Command.CommandType;Command.Connection.ConnectionString;Command.Connection.Database;Command.Connection.DataSource;Command.Connection.PacketSize\r\n\
+Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted@Activity2Stop:";
+
+impl ProfileName {
+    /// Its providers.
+    pub(crate) fn providers(self) -> Result<Vec<Provider>, RequestError> {
+        let provider =
+            |name: &str, keywords: u64, level| Ok(Provider::new(name)?.keywords(keywords).level(level));
+        let sampler = || provider(SAMPLER, 0, Level::Informational);
+        Ok(match self {
+            ProfileName::DotnetCommon => vec![provider(RUNTIME, COMMON_KEYWORDS, Level::Informational)?],
+            ProfileName::DotnetSampledThreadTime => vec![sampler()?],
+            ProfileName::GcVerbose => vec![provider(RUNTIME, 0x8003, Level::Verbose)?],
+            ProfileName::GcCollect => vec![
+                provider(RUNTIME, 0x1, Level::Informational)?,
+                provider(PRIVATE, 0x1, Level::Informational)?,
+            ],
+            ProfileName::Database => vec![
+                provider("System.Threading.Tasks.TplEventSource", 0x80, Level::Informational)?,
+                provider(DIAGNOSTIC_SOURCE, 0x3, Level::Verbose)?
+                    .arguments(Arguments::pairs([("FilterAndPayloadSpecs", DATABASE_SPECS)])?),
+            ],
+            ProfileName::CpuSampling => {
+                vec![sampler()?, provider(RUNTIME, 0x14_C14F_CCBD, Level::Informational)?]
+            }
+        })
+    }
+
+    /// The rundown it needs.
+    pub(crate) fn rundown(self) -> Rundown {
+        match self {
+            ProfileName::GcCollect => Rundown::Keyword(0x1),
+            _ => Rundown::Default,
+        }
+    }
+}
+
+/// The rundown that several profiles need together.
+pub(crate) fn united_rundown(profiles: &[ProfileName]) -> Rundown {
+    let mut rundowns = profiles.iter().map(|profile| profile.rundown());
+    match rundowns.next() {
+        Some(first) if rundowns.all(|other| other == first) => first,
+        _ => Rundown::Default,
+    }
+}
+
+/// Keywords of the runtime's provider by the names that dotnet-trace takes.
+pub(crate) const CLR_KEYWORDS: &[(&str, u64)] = &[
+    ("gc", 0x1),
+    ("gchandle", 0x2),
+    ("fusion", 0x4),
+    ("assemblyloader", 0x4),
+    ("loader", 0x8),
+    ("jit", 0x10),
+    ("ngen", 0x20),
+    ("startenumeration", 0x40),
+    ("endenumeration", 0x80),
+    ("security", 0x400),
+    ("appdomainresourcemanagement", 0x800),
+    ("jittracing", 0x1000),
+    ("interop", 0x2000),
+    ("contention", 0x4000),
+    ("exception", 0x8000),
+    ("threading", 0x1_0000),
+    ("jittedmethodiltonativemap", 0x2_0000),
+    ("overrideandsuppressngenevents", 0x4_0000),
+    ("type", 0x8_0000),
+    ("gcheapdump", 0x10_0000),
+    ("gcsampledobjectallocationhigh", 0x20_0000),
+    ("gcheapsurvivalandmovement", 0x40_0000),
+    ("gcheapcollect", 0x80_0000),
+    ("managedheadcollect", 0x80_0000),
+    ("managedheapcollect", 0x80_0000),
+    ("gcheapandtypenames", 0x100_0000),
+    ("gcsampledobjectallocationlow", 0x200_0000),
+    ("perftrack", 0x2000_0000),
+    ("stack", 0x4000_0000),
+    ("threadtransfer", 0x8000_0000),
+    ("debugger", 0x1_0000_0000),
+    ("monitoring", 0x2_0000_0000),
+    ("codesymbols", 0x4_0000_0000),
+    ("eventsource", 0x8_0000_0000),
+    ("compilation", 0x10_0000_0000),
+    ("compilationdiagnostic", 0x20_0000_0000),
+    ("methoddiagnostic", 0x40_0000_0000),
+    ("typediagnostic", 0x80_0000_0000),
+    ("jitinstrumentationdata", 0x100_0000_0000),
+    ("profiler", 0x200_0000_0000),
+    ("waithandle", 0x400_0000_0000),
+    ("allocationsampling", 0x800_0000_0000),
+];

@@ -1,0 +1,219 @@
+//! Providers, keywords, levels and event ids as users write them.
+
+use super::amount;
+use super::profiles::{CLR_KEYWORDS, COMMON_KEYWORDS, RUNTIME};
+use crate::nearest::{nearest, suggestion};
+use nettrace_ipc::{Arguments, EventFilter, Level, Provider, Rundown};
+use std::str::FromStr;
+
+/// The value of `--providers`.
+#[derive(Debug, Clone)]
+pub(crate) struct ProviderList(pub(crate) Vec<Provider>);
+
+impl FromStr for ProviderList {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ProviderList, String> {
+        let entries = split_outside_quotes(text);
+        let entries = entries.iter().map(|entry| entry.trim()).filter(|entry| !entry.is_empty());
+        let providers: Vec<Provider> = entries.map(provider).collect::<Result<_, _>>()?;
+        if providers.is_empty() { Err("no provider given".to_owned()) } else { Ok(ProviderList(providers)) }
+    }
+}
+
+/// Parts between commas that do not stand between double quotes.
+fn split_outside_quotes(text: &str) -> Vec<&str> {
+    let mut is_quoted = false;
+    text.split(|c| {
+        is_quoted ^= c == '"';
+        c == ',' && !is_quoted
+    })
+    .collect()
+}
+
+/// `Name[:KEYWORDS[:LEVEL[:ARGUMENTS]]]`
+fn provider(text: &str) -> Result<Provider, String> {
+    let mut parts = text.splitn(4, ':');
+    let name = parts.next().unwrap_or_default().trim();
+    let provider = Provider::new(name).map_err(|error| error.to_string())?;
+    let keywords = match parts.next().map(str::trim) {
+        None | Some("") => default_keywords(name),
+        Some("*") => u64::MAX,
+        Some(text) => amount::hex(text).map_err(|error| format!("keywords of {name}: {error}"))?,
+    };
+    let level = match parts.next().map(str::trim) {
+        None | Some("") => Level::Informational,
+        Some(text) => level(text)?,
+    };
+    let arguments = match parts.next() {
+        None | Some("") => Arguments::none(),
+        Some(text) => arguments(text).map_err(|error| format!("arguments of {name}: {error}"))?,
+    };
+    Ok(provider.keywords(keywords).level(level).arguments(arguments))
+}
+
+/// Pairs where they can be told apart, so that they can be united with others; else the text as it is.
+fn arguments(text: &str) -> Result<Arguments, String> {
+    let pairs: Option<Vec<(&str, &str)>> = text.split(';').map(|pair| pair.split_once('=')).collect();
+    let is_plain = !text.contains('"');
+    match pairs.filter(|pairs| is_plain && pairs.iter().all(|(_, value)| !value.contains('='))) {
+        Some(pairs) => Arguments::pairs(pairs),
+        None => Arguments::raw(text),
+    }
+    .map_err(|error| error.to_string())
+}
+
+/// All, but of the runtime's provider only those that are cheap and change nothing: some start a garbage
+/// collection or log every object.
+pub(crate) fn default_keywords(name: &str) -> u64 {
+    if name == RUNTIME { COMMON_KEYWORDS } else { u64::MAX }
+}
+
+/// A level by number or name. Numbers above 5 mean 5.
+pub(crate) fn level(text: &str) -> Result<Level, String> {
+    const NAMES: [(&str, Level); 6] = [
+        ("logalways", Level::LogAlways),
+        ("critical", Level::Critical),
+        ("error", Level::Error),
+        ("warning", Level::Warning),
+        ("informational", Level::Informational),
+        ("verbose", Level::Verbose),
+    ];
+    if let Ok(number) = text.parse::<u32>() {
+        return Ok(Level::from_number(number).unwrap_or(Level::Verbose));
+    }
+    let lowered = text.to_ascii_lowercase();
+    let found =
+        NAMES.iter().find(|(name, _)| *name == lowered || (lowered == "info" && *name == "informational"));
+    found.map(|(_, level)| *level).ok_or_else(|| {
+        format!("\"{text}\" is no level; write 0 to 5, critical, error, warning, informational or verbose")
+    })
+}
+
+/// The value of `--clrevents`: keywords of the runtime's provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ClrEvents(pub(crate) u64);
+
+impl FromStr for ClrEvents {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ClrEvents, String> {
+        let mut keywords = 0;
+        for name in text.split('+').map(str::trim).filter(|name| !name.is_empty()) {
+            let lowered = name.to_ascii_lowercase();
+            match CLR_KEYWORDS.iter().find(|(known, _)| *known == lowered) {
+                Some((_, keyword)) => keywords |= keyword,
+                None => {
+                    let near = nearest(name, CLR_KEYWORDS.iter().map(|(known, _)| *known));
+                    return Err(format!("the runtime has no keyword {name}{}", suggestion(&near)));
+                }
+            }
+        }
+        if keywords == 0 { Err("no keyword given".to_owned()) } else { Ok(ClrEvents(keywords)) }
+    }
+}
+
+/// The value of `--events`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EventIds {
+    pub(crate) provider: String,
+    pub(crate) filter: EventFilter,
+}
+
+impl FromStr for EventIds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<EventIds, String> {
+        let (provider, ids) = text.split_once('=').ok_or("provider, = and ids are due: Name=1,2,3")?;
+        let (provider, is_except) = match provider.strip_suffix('!') {
+            Some(provider) => (provider, true),
+            None => (provider, false),
+        };
+        let id = |id: &str| id.trim().parse().map_err(|_| format!("\"{id}\" is no event id"));
+        let ids: Vec<u32> = ids.split(',').map(id).collect::<Result<_, _>>()?;
+        let filter = if is_except { EventFilter::except(ids) } else { EventFilter::only(ids) };
+        Ok(EventIds { provider: provider.trim().to_owned(), filter })
+    }
+}
+
+/// The value of `--rundown`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RundownChoice(pub(crate) Rundown);
+
+impl FromStr for RundownChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<RundownChoice, String> {
+        Ok(RundownChoice(match text.to_ascii_lowercase().as_str() {
+            "true" => Rundown::Default,
+            "false" => Rundown::Off,
+            other => match amount::hex(other)? {
+                0 => Rundown::Off,
+                Rundown::DEFAULT_KEYWORD => Rundown::Default,
+                keyword => Rundown::Keyword(keyword),
+            },
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Vec<String> {
+        let list = text.parse::<ProviderList>().unwrap_or_else(|error| panic!("{text}: {error}"));
+        list.0.iter().map(Provider::to_string).collect()
+    }
+
+    #[test]
+    fn providers_are_read_as_dotnet_trace_reads_them() {
+        assert_eq!(shown("A:0x1:5"), ["A:0xf00000000001:5"]);
+        assert_eq!(
+            shown("A:1:Verbose:k=v;l=w, B::2"),
+            ["A:0xf00000000001:5:k=v;l=w", "B:0xffffffffffffffff:2"]
+        );
+        assert_eq!(shown("A:*:9"), ["A:0xffffffffffffffff:5"]);
+        assert_eq!(
+            shown("Microsoft-Windows-DotNETRuntime"),
+            ["Microsoft-Windows-DotNETRuntime:0xf0100003801d:4"]
+        );
+    }
+
+    #[test]
+    fn commas_between_quotes_belong_to_arguments() {
+        assert_eq!(shown("A:1:4:k=\"x,y\",B:1:4"), ["A:0xf00000000001:4:k=\"x,y\"", "B:0xf00000000001:4"]);
+    }
+
+    #[test]
+    fn what_is_no_provider_is_refused() {
+        for wrong in ["", ",", ":1", "A:xyz", "A:1:loud", "A:1:4:k=\"open"] {
+            assert!(wrong.parse::<ProviderList>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn runtime_keywords_have_names() {
+        assert_eq!("gc+Exception+waithandle".parse(), Ok(ClrEvents(0x400_0000_8001)));
+        let error = "gc+exceptoin".parse::<ClrEvents>().unwrap_err();
+        assert!(error.contains("did you mean exception?"), "{error}");
+        assert!("".parse::<ClrEvents>().is_err());
+    }
+
+    #[test]
+    fn event_ids_are_wanted_or_unwanted() {
+        let only: EventIds = "P=1,2,2".parse().unwrap();
+        assert_eq!((only.provider.as_str(), only.filter), ("P", EventFilter::only([1, 2])));
+        let except: EventIds = "P!=3".parse().unwrap();
+        assert_eq!((except.provider.as_str(), except.filter), ("P", EventFilter::except([3])));
+        assert!("P=x".parse::<EventIds>().is_err() && "P".parse::<EventIds>().is_err());
+    }
+
+    #[test]
+    fn rundown_is_yes_no_or_a_keyword() {
+        let rundown = |text: &str| text.parse::<RundownChoice>().map(|choice| choice.0);
+        assert_eq!(rundown("True"), Ok(Rundown::Default));
+        assert_eq!(rundown("false"), Ok(Rundown::Off));
+        assert_eq!(rundown("0x1"), Ok(Rundown::Keyword(1)));
+        assert!(rundown("perhaps").is_err());
+    }
+}

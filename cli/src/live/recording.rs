@@ -1,0 +1,247 @@
+//! One session on its way into a file: a thread takes the bytes as they come, writes them as they are, and reads
+//! them on the way, so that losses and events to stop at are known at once.
+
+use super::condition::Watcher;
+use nettrace_ipc::{Ending, Session, StopHandle};
+use nettrace_parser::{Buffered, Class, Reader};
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, BufRead, Read, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::thread::JoinHandle;
+
+/// What a recording tells the one who watches it. The number is the recording's.
+#[derive(Debug)]
+pub(crate) enum Notice {
+    /// Bytes for standard output.
+    Bytes(Vec<u8>),
+    /// The file has reached its size.
+    Size(usize),
+    /// An event came at which to stop: the text of the condition that it fulfils.
+    Event(String),
+    /// The stream has ended.
+    Ended(usize),
+}
+
+/// Where the bytes go.
+pub(crate) enum Sink {
+    File(File),
+    /// To whoever has standard output, as [`Notice::Bytes`].
+    Notices,
+}
+
+/// What to do with a session.
+pub(crate) struct Plan {
+    pub(crate) number: usize,
+    pub(crate) sink: Sink,
+    /// When to tell that the size is reached.
+    pub(crate) limit: Option<u64>,
+    pub(crate) watcher: Option<Watcher>,
+}
+
+/// How far a recording is.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    bytes: AtomicU64,
+    events: AtomicU64,
+    lost: AtomicU64,
+}
+
+impl Counts {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn events(&self) -> u64 {
+        self.events.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+}
+
+/// How a recording ended.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) bytes: u64,
+    pub(crate) events: u64,
+    pub(crate) lost: u64,
+    pub(crate) ending: Option<Ending>,
+    /// Whether the stream has its end mark.
+    pub(crate) is_complete: bool,
+    /// Damage that was met on the way.
+    pub(crate) damage_count: u64,
+    /// The bytes could not be written, or not be received.
+    pub(crate) failure: Option<io::Error>,
+    /// The stream cannot be read at all.
+    pub(crate) fault: Option<String>,
+    /// A condition that could not be asked of its own event.
+    pub(crate) lacking: Option<String>,
+}
+
+/// A session being recorded.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    pub(crate) counts: Arc<Counts>,
+    stop: StopHandle,
+    thread: JoinHandle<Outcome>,
+}
+
+impl Recording {
+    /// Records the session on a thread of its own.
+    pub(crate) fn start(session: Session, plan: Plan, notices: SyncSender<Notice>) -> io::Result<Recording> {
+        let counts = Arc::new(Counts::default());
+        let stop = session.stop_handle();
+        let own = Arc::clone(&counts);
+        let thread = std::thread::Builder::new().name("nettrace-record".to_owned());
+        let thread = thread.spawn(move || {
+            let number = plan.number;
+            let outcome = record(session, plan, &notices, &own);
+            // Nobody listens any more when the command is over.
+            let _ = notices.send(Notice::Ended(number));
+            outcome
+        })?;
+        Ok(Recording { counts, stop, thread })
+    }
+
+    /// Begins to stop the session; the rest of the stream is still recorded.
+    pub(crate) fn stop(&self) {
+        // Without a thread to stop it on, the session is stopped when the recording is dropped.
+        let _ = self.stop.stop_soon();
+    }
+
+    /// Waits for the end.
+    pub(crate) fn outcome(self) -> Outcome {
+        self.thread.join().unwrap_or_else(|_| Outcome {
+            bytes: 0,
+            events: 0,
+            lost: 0,
+            ending: None,
+            is_complete: false,
+            damage_count: 0,
+            failure: Some(io::Error::other("the recording thread panicked")),
+            fault: None,
+            lacking: None,
+        })
+    }
+}
+
+/// The bytes on their way.
+struct Intake {
+    session: Session,
+    sink: Sink,
+    notices: SyncSender<Notice>,
+    number: usize,
+    limit: Option<u64>,
+    counts: Arc<Counts>,
+    failure: Option<io::Error>,
+}
+
+impl Intake {
+    /// Takes and writes the next bytes, and hands a copy of at most that many to the reader.
+    fn take(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let chunk = self.session.fill_buf()?;
+        let count = chunk.len().min(buffer.len());
+        let (Some(bytes), Some(room)) = (chunk.get(..count), buffer.get_mut(..count)) else { return Ok(0) };
+        room.copy_from_slice(bytes);
+        let written = match &mut self.sink {
+            Sink::File(file) => file.write_all(bytes),
+            Sink::Notices => {
+                let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+                if count > 0 {
+                    self.notices.send(Notice::Bytes(bytes.to_vec())).map_err(gone)
+                } else {
+                    Ok(())
+                }
+            }
+        };
+        self.session.consume(count);
+        if let Err(error) = written {
+            let kind = error.kind();
+            self.failure = Some(error);
+            return Err(kind.into());
+        }
+        let total = self.counts.bytes.load(Ordering::Relaxed) + count as u64;
+        self.counts.bytes.store(total, Ordering::Relaxed);
+        if self.limit.take_if(|limit| total >= *limit).is_some() {
+            // Nobody listens any more when the command is over.
+            let _ = self.notices.send(Notice::Size(self.number));
+        }
+        Ok(count)
+    }
+}
+
+/// The intake as the reader sees it; what the reader leaves, others take.
+struct Tee(Rc<RefCell<Intake>>);
+
+impl Read for Tee {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.borrow_mut().take(buffer)
+    }
+}
+
+/// How often losses are looked up, in events.
+const LOOK: u64 = 1024;
+
+fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &Arc<Counts>) -> Outcome {
+    let Plan { number, sink, limit, mut watcher } = plan;
+    let (own_notices, own_counts) = (notices.clone(), Arc::clone(counts));
+    let intake =
+        Intake { session, sink, notices: own_notices, number, limit, counts: own_counts, failure: None };
+    let intake = Rc::new(RefCell::new(intake));
+    let mut reader = Reader::new(Buffered::new(Tee(Rc::clone(&intake))));
+    let mut events = 0_u64;
+    let mut fault = None;
+    loop {
+        match reader.next_event() {
+            Ok(Some(event)) => {
+                events += 1;
+                if let Some(condition) = watcher.as_mut().and_then(|watcher| watcher.met(&event)) {
+                    let _ = notices.send(Notice::Event(condition.text().to_owned()));
+                }
+                counts.events.store(events, Ordering::Relaxed);
+                if events.is_multiple_of(LOOK) {
+                    counts.lost.store(reader.losses().total(), Ordering::Relaxed);
+                }
+            }
+            Ok(None) => break,
+            Err(error) => {
+                fault = Some(error.to_string());
+                break;
+            }
+        }
+    }
+    counts.lost.store(reader.losses().total(), Ordering::Relaxed);
+    let mut intake = intake.borrow_mut();
+    // What the reader does not understand is recorded all the same.
+    let mut rest = vec![0; 1 << 16];
+    let mut failure = None;
+    while intake.failure.is_none() {
+        match intake.take(&mut rest) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
+        }
+    }
+    const LOSSES: [Class; 5] =
+        [Class::FramingLost, Class::BlockLost, Class::RestOfBlockLost, Class::RowLost, Class::Incomplete];
+    let failure = intake.failure.take().or(failure);
+    Outcome {
+        bytes: counts.bytes(),
+        events,
+        lost: counts.lost(),
+        ending: intake.session.ending(),
+        is_complete: reader.is_complete(),
+        damage_count: LOSSES.iter().map(|class| reader.damage().count(*class)).sum(),
+        fault: fault.filter(|_| failure.is_none()),
+        failure,
+        lacking: watcher.as_ref().and_then(Watcher::lacking).map(str::to_owned),
+    }
+}

@@ -1,0 +1,149 @@
+//! From the command line to what is asked of the process.
+
+use super::profiles::{DIAGNOSTIC_SOURCE, RUNTIME, united_rundown};
+use super::providers::{RundownChoice, default_keywords};
+use crate::args::{ProfileName, SessionArgs};
+use crate::failure::Failure;
+use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+
+/// Profiles when nothing is asked for.
+const DEFAULT_PROFILES: [ProfileName; 2] = [ProfileName::DotnetCommon, ProfileName::DotnetSampledThreadTime];
+
+/// Those of the command line; without any wish the default ones.
+fn profiles(args: &SessionArgs) -> &[ProfileName] {
+    let is_silent = args.providers.is_empty()
+        && args.profile.is_empty()
+        && args.clrevents.is_none()
+        && args.events.is_empty();
+    if is_silent { &DEFAULT_PROFILES } else { &args.profile }
+}
+
+/// The rundown that is asked for, else the one that the profiles need.
+pub(crate) fn rundown(args: &SessionArgs, choice: Option<RundownChoice>) -> Rundown {
+    choice.map_or_else(|| united_rundown(profiles(args)), |choice| choice.0)
+}
+
+/// The session that is asked for. `more`: providers beside those of the command line; `rundown`:
+/// see [`rundown`].
+pub(crate) fn config(
+    args: &SessionArgs,
+    more: Vec<Provider>,
+    rundown: Rundown,
+) -> Result<SessionConfig, Failure> {
+    let failed = |error: RequestError| Failure::Usage(error.to_string());
+    let profiles = if more.is_empty() { profiles(args) } else { &args.profile };
+    let mut wanted: Vec<Provider> = args.providers.iter().flat_map(|list| list.0.clone()).collect();
+    for profile in profiles {
+        wanted.extend(profile.providers().map_err(failed)?);
+    }
+    if let Some(keywords) = args.clrevents {
+        let provider = Provider::new(RUNTIME).map_err(failed)?;
+        wanted.push(provider.keywords(keywords.0).level(args.clreventlevel));
+    }
+    wanted.extend(more);
+    let providers = filtered(wanted, args).map_err(failed)?;
+    Ok(SessionConfig::new(providers)
+        .buffer_megabytes(args.buffersize)
+        .stacks(!args.no_stacks)
+        .rundown(rundown))
+}
+
+/// The providers united, with the event ids of `--events`. A provider that only `--events` names is wanted with
+/// everything else that makes its events come.
+fn filtered(mut wanted: Vec<Provider>, args: &SessionArgs) -> Result<Providers, RequestError> {
+    for ids in &args.events {
+        if !wanted.iter().any(|provider| provider.name() == ids.provider) {
+            let keywords = default_keywords(&ids.provider);
+            wanted.push(Provider::new(&ids.provider)?.keywords(keywords).level(Level::Verbose));
+        }
+    }
+    let united = Providers::new(wanted)?;
+    if args.events.is_empty() {
+        return Ok(united);
+    }
+    // Ids given in several options for one provider unite like everything else.
+    let with_ids = united.iter().flat_map(|provider| {
+        let filters: Vec<_> = args.events.iter().filter(|ids| ids.provider == provider.name()).collect();
+        match filters.as_slice() {
+            [] => vec![provider.clone()],
+            _ => filters.iter().map(|ids| provider.clone().filter(ids.filter.clone())).collect(),
+        }
+    });
+    Providers::new(with_ids)
+}
+
+/// What the user should know before such a session.
+pub(crate) fn warnings(config: &SessionConfig) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for provider in config.providers() {
+        if provider.name() == DIAGNOSTIC_SOURCE {
+            warnings.push(format!(
+                "{DIAGNOSTIC_SOURCE} has one filter for the whole process: another session's is replaced, and not \
+                 restored afterwards"
+            ));
+        }
+        if provider.name().parse::<nettrace_ipc::Guid>().is_ok() {
+            let name = provider.name();
+            warnings.push(format!("{name} is a GUID; runtimes know providers by their names only"));
+        }
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+    use nettrace_ipc::{CollectCommand, EventFilter};
+
+    fn asked(args: &[&str]) -> SessionConfig {
+        let all = ["nettrace", "collect", "--dry-run"].iter().chain(args);
+        match Cli::try_parse_from(all).map(|cli| cli.command) {
+            Ok(Command::Collect(args)) => {
+                config(&args.session, Vec::new(), rundown(&args.session, args.rundown)).unwrap()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn shown(config: &SessionConfig) -> Vec<String> {
+        config.providers().iter().map(Provider::to_string).collect()
+    }
+
+    #[test]
+    fn without_options_the_two_default_profiles_are_meant() {
+        let config = asked(&[]);
+        let expected = [
+            "Microsoft-Windows-DotNETRuntime:0xf0100003801d:4",
+            "Microsoft-DotNETCore-SampleProfiler:0xf00000000000:4",
+        ];
+        assert_eq!(shown(&config), expected);
+        assert_eq!(config.lowest(), CollectCommand::V2);
+    }
+
+    #[test]
+    fn profiles_unite() {
+        let config = asked(&["--profile", "dotnet-common,gc-verbose"]);
+        assert_eq!(shown(&config), ["Microsoft-Windows-DotNETRuntime:0xf0100003801f:5"]);
+        let config = asked(&["--profile", "gc-collect", "--clrevents", "exception", "--clreventlevel", "2"]);
+        assert_eq!(shown(&config)[0], "Microsoft-Windows-DotNETRuntime:0xf00000008001:4");
+    }
+
+    #[test]
+    fn the_rundown_is_what_the_profiles_need_unless_it_is_said() {
+        assert_eq!(asked(&["--profile", "gc-collect"]).lowest(), CollectCommand::V4);
+        assert_eq!(asked(&["--profile", "gc-collect,gc-verbose"]).lowest(), CollectCommand::V2);
+        assert_eq!(asked(&["--profile", "gc-collect", "--rundown", "false"]).lowest(), CollectCommand::V2);
+        assert_eq!(asked(&["--no-stacks"]).lowest(), CollectCommand::V3);
+    }
+
+    #[test]
+    fn event_ids_need_no_other_option() {
+        let config = asked(&["--events", "P=1,2", "--events", "P=3"]);
+        let providers: Vec<_> = config.providers().iter().collect();
+        assert_eq!(providers.len(), 1);
+        assert_eq!(providers[0].event_filter(), Some(&EventFilter::only([1, 2, 3])));
+        assert_eq!(config.lowest(), CollectCommand::V5);
+    }
+}

@@ -1,0 +1,158 @@
+//! Whom to talk to: by process id, by name, or over a port.
+
+use super::signals::Signals;
+use crate::args::TargetArgs;
+use crate::failure::Failure;
+use crate::nearest::{nearest, suggestion};
+use nettrace_ipc::{
+    Arrival, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind, Recorder, Runtime, Search,
+};
+use std::time::Duration;
+
+/// How often somebody who waits looks whether to go on.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
+
+/// A process that can be talked to.
+#[derive(Debug, Clone)]
+pub(crate) struct Reached {
+    /// Its id, as far as it is known.
+    pub(crate) pid: Option<u64>,
+    /// Its name; may be empty.
+    pub(crate) name: String,
+    pub(crate) runtime: Runtime,
+}
+
+impl Reached {
+    /// As messages name it: `shop (4711)`.
+    pub(crate) fn label(&self) -> String {
+        match (self.pid, self.name.is_empty()) {
+            (Some(pid), true) => format!("process {pid}"),
+            (Some(pid), false) => format!("{} ({pid})", self.name),
+            (None, true) => "process".to_owned(),
+            (None, false) => self.name.clone(),
+        }
+    }
+
+    /// A failure with this process.
+    pub(crate) fn failed(&self, error: &Error) -> Failure {
+        Failure::Input { file: self.label(), message: error.to_string() }
+    }
+
+    fn of(found: &Found, recorder: Option<&Recorder>) -> Result<Reached, Failure> {
+        let pid = u64::from(found.pid);
+        let reached = |runtime| Reached { pid: Some(pid), name: found.name.clone(), runtime };
+        match (found.runtime(), &found.endpoint) {
+            (Some(runtime), _) => Ok(reached(recorded(runtime, recorder))),
+            (None, Err(reason)) => Err(cannot(&format!("process {pid}"), &reason.to_string())),
+            (None, Ok(_)) => Err(cannot(&format!("process {pid}"), "cannot be reached")),
+        }
+    }
+
+    /// Who came to a port, or answers behind one.
+    pub(crate) fn by_itself(runtime: Runtime, pid: Option<u64>) -> Reached {
+        // .NET Core 3 cannot tell; whoever else does not will say why when it is asked for something.
+        let info = runtime.info().ok();
+        let name = info.as_ref().and_then(|info| info.entry_assembly.clone()).unwrap_or_default();
+        Reached { pid: pid.or(info.map(|info| info.pid)), name, runtime }
+    }
+
+    pub(crate) fn arrived(arrival: Arrival) -> Reached {
+        Reached::by_itself(arrival.runtime, Some(arrival.pid))
+    }
+}
+
+fn recorded(runtime: Runtime, recorder: Option<&Recorder>) -> Runtime {
+    match recorder {
+        Some(recorder) => runtime.recorder(recorder.clone()),
+        None => runtime,
+    }
+}
+
+fn cannot(what: &str, message: &str) -> Failure {
+    Failure::Input { file: what.to_owned(), message: message.to_owned() }
+}
+
+/// Every process that can be reached.
+pub(crate) fn all(recorder: Option<&Recorder>) -> Vec<Reached> {
+    let found = Search::new().run().processes;
+    let runtimes = found.iter().filter(|found| found.kind == ProcessKind::Runtime);
+    runtimes.filter_map(|found| Reached::of(found, recorder).ok()).collect()
+}
+
+/// Where `--port` leads.
+pub(crate) enum Place {
+    /// A process that is there.
+    Process(Box<Reached>),
+    /// A port of ours, where processes come.
+    Port(Port),
+}
+
+/// The one that the user named. Connects to nobody but those behind a port.
+pub(crate) fn find(args: &TargetArgs, recorder: Option<&Recorder>) -> Result<Place, Failure> {
+    if let Some(pid) = args.process_id {
+        return by_id(pid, recorder).map(|reached| Place::Process(Box::new(reached)));
+    }
+    if let Some(name) = &args.name {
+        return by_name(name, recorder).map(|reached| Place::Process(Box::new(reached)));
+    }
+    let Some(port) = &args.port else {
+        return Err(Failure::Usage("which process? Give -p PID, -n NAME or --port ADDRESS".to_owned()));
+    };
+    let address = PortAddress::parse(port).map_err(|error| Failure::Usage(error.to_string()))?;
+    if address.mode() == PortMode::Connect {
+        let runtime = recorded(Runtime::at(address.endpoint()), recorder);
+        return Ok(Place::Process(Box::new(Reached::by_itself(runtime, None))));
+    }
+    let options = PortOptions { recorder: recorder.cloned(), ..PortOptions::default() };
+    let opened = Port::listen(&address, options);
+    opened.map(Place::Port).map_err(|error| cannot(port, &error.to_string()))
+}
+
+fn by_id(pid: u32, recorder: Option<&Recorder>) -> Result<Reached, Failure> {
+    match Search::new().process(pid) {
+        Some(found) => Reached::of(&found, recorder),
+        None => {
+            let message = "there is no .NET process of this id; nettrace ps lists those there are";
+            Err(cannot(&format!("process {pid}"), message))
+        }
+    }
+}
+
+fn by_name(name: &str, recorder: Option<&Recorder>) -> Result<Reached, Failure> {
+    let processes = Search::new().run().processes;
+    let wanted = name.to_lowercase();
+    let is_wanted =
+        |found: &&Found| found.kind == ProcessKind::Runtime && found.name.to_lowercase() == wanted;
+    let fitting: Vec<&Found> = processes.iter().filter(is_wanted).collect();
+    match fitting.as_slice() {
+        [one] => Reached::of(one, recorder),
+        [] => {
+            let names = nearest(name, processes.iter().map(|found| found.name.as_str()));
+            let message = match names.is_empty() {
+                true => "there is no .NET process of this name; nettrace ps lists those there are".to_owned(),
+                false => format!("there is no .NET process of this name{}", suggestion(&names)),
+            };
+            Err(cannot(name, &message))
+        }
+        several => {
+            let pids: Vec<String> = several.iter().map(|found| found.pid.to_string()).collect();
+            Err(cannot(name, &format!("several processes have this name; choose by -p: {}", pids.join(", "))))
+        }
+    }
+}
+
+/// Waits for the first that comes to a port; `None` if a signal came before. The others go on untouched.
+pub(crate) fn first(port: &Port, signals: &Signals) -> Option<Reached> {
+    while signals.seen().is_none() {
+        if let Some(arrival) = port.next(TICK) {
+            port.resume_newcomers();
+            return Some(Reached::arrived(arrival));
+        }
+    }
+    None
+}
+
+/// What to tell a program so that it comes to our port.
+pub(crate) fn invitation(port: &Port) -> String {
+    format!("waiting for a process started with DOTNET_DiagnosticPorts={}", port.address())
+}

@@ -1,0 +1,128 @@
+//! What goes to stderr: errors, and what is wrong with a trace. Every command says it here, the same way.
+
+use crate::failure::Failure;
+use crate::input::{Input, UnpackFault};
+use crate::printable::printable;
+use crate::style::Style;
+use crate::units;
+use nettrace_parser::{Class, Finding, Reader};
+use std::io::Write;
+
+/// Findings that are told one by one.
+const TOLD_FINDINGS: usize = 8;
+
+/// Writes to stderr, one line a message.
+pub(crate) struct Messages<'a> {
+    stream: &'a mut dyn Write,
+    style: Style,
+    is_quiet: bool,
+}
+
+impl<'a> Messages<'a> {
+    pub(crate) fn new(stream: &'a mut dyn Write, style: Style, is_quiet: bool) -> Messages<'a> {
+        Messages { stream, style, is_quiet }
+    }
+
+    /// Why nothing, or nothing more, could be done.
+    pub(crate) fn error(&mut self, failure: &Failure) {
+        let label = self.style.bad().over("error:");
+        self.line(&label, &failure.to_string());
+    }
+
+    /// Something the user should know.
+    pub(crate) fn warning(&mut self, text: &str) {
+        if !self.is_quiet {
+            let label = self.style.warning().over("warning:");
+            self.line(&label, text);
+        }
+    }
+
+    /// What happened, or what is waited for.
+    pub(crate) fn note(&mut self, text: &str) {
+        if !self.is_quiet {
+            // A closed stderr is no reason to stop.
+            let _ = writeln!(self.stream, "nettrace: {}", printable(text));
+        }
+    }
+
+    fn line(&mut self, label: &str, text: &str) {
+        // A closed stderr is no reason to stop.
+        let _ = writeln!(self.stream, "nettrace: {label} {}", printable(text));
+    }
+
+    /// Says what is wrong with a trace that was read to its end.
+    pub(crate) fn condition(&mut self, file: &str, reader: &Reader<Input>, is_whole: bool) {
+        let condition = Condition::of(reader, is_whole);
+        if let Some(fault) = condition.unpack_fault {
+            self.warning(&format!("{file}: {fault}"));
+        }
+        if condition.is_cut {
+            let end = reader.end_offset().unwrap_or_else(|| reader.position());
+            self.warning(&format!(
+                "{file}: incomplete: the stream ends at offset {end:#x} without its end mark (was the process \
+                 killed, or the copy cut?); everything before is there"
+            ));
+        }
+        let findings: Vec<&Finding> = reader.damage().losses().collect();
+        for finding in findings.iter().take(TOLD_FINDINGS) {
+            self.warning(&format!("{file}: {finding}"));
+        }
+        let total = condition.finding_count;
+        let told = findings.len().min(TOLD_FINDINGS) as u64;
+        if total > told {
+            let more = units::counted(total - told, "more finding");
+            self.warning(&format!("{file}: {more}; nettrace info lists them"));
+        }
+    }
+
+    /// Says how many events the writer had to drop.
+    pub(crate) fn losses(&mut self, file: &str, reader: &Reader<Input>) {
+        let losses = reader.losses();
+        if losses.total() > 0 {
+            let is_damaged = Condition::of(reader, true).finding_count > 0;
+            self.warning(&format!(
+                "{file}: {} of {} lost: {}; a larger buffer when recording helps",
+                units::counted(losses.total(), "event"),
+                units::counted(losses.thread_count() as u64, "thread"),
+                cause_of_loss(is_damaged),
+            ));
+        }
+    }
+}
+
+/// Where events are that the stream's numbers show to be missing.
+pub(crate) fn cause_of_loss(is_damaged: bool) -> &'static str {
+    match is_damaged {
+        true => "dropped before reaching the trace, or in its damaged parts",
+        false => "dropped before reaching the trace",
+    }
+}
+
+/// Whether a trace is what it should be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Condition {
+    /// What is wrong with the file that holds the stream.
+    pub(crate) unpack_fault: Option<UnpackFault>,
+    /// The stream ends without its end mark.
+    pub(crate) is_cut: bool,
+    /// Findings that are not notes, also those that are not kept.
+    pub(crate) finding_count: u64,
+}
+
+impl Condition {
+    /// `is_whole`: it was read to its end, so that a missing end mark means something.
+    pub(crate) fn of(reader: &Reader<Input>, is_whole: bool) -> Condition {
+        const LOSSES: [Class; 5] =
+            [Class::FramingLost, Class::BlockLost, Class::RestOfBlockLost, Class::RowLost, Class::Incomplete];
+        Condition {
+            unpack_fault: reader.source().unpack_fault(),
+            is_cut: is_whole && !reader.is_complete(),
+            finding_count: LOSSES.iter().map(|class| reader.damage().count(*class)).sum(),
+        }
+    }
+
+    /// Whether something is, or may be, missing.
+    pub(crate) fn is_bad(&self) -> bool {
+        self.is_cut || self.finding_count > 0 || self.unpack_fault.is_some_and(|fault| fault.is_loss())
+    }
+}

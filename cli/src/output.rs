@@ -1,0 +1,56 @@
+//! Where results go: one large buffer before stdout.
+
+use std::io::{self, Write};
+
+/// Bytes are handed on when so many wait.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Collects results and hands them on in large pieces.
+pub(crate) struct Output<'a> {
+    stream: &'a mut dyn Write,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Output<'a> {
+    pub(crate) fn new(stream: &'a mut dyn Write) -> Output<'a> {
+        Output { stream, buffer: Vec::with_capacity(BUFFER_BYTES + 4096) }
+    }
+
+    /// The bytes that wait; append to them, then call [`Output::hand_on`].
+    pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// Writes what waits if it is much.
+    #[inline]
+    pub(crate) fn hand_on(&mut self) -> io::Result<()> {
+        if self.buffer.len() >= BUFFER_BYTES { self.write_buffer() } else { Ok(()) }
+    }
+
+    /// Writes all that waits.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.write_buffer()?;
+        self.stream.flush()
+    }
+
+    #[inline(never)]
+    fn write_buffer(&mut self) -> io::Result<()> {
+        let written = self.stream.write_all(&self.buffer);
+        self.buffer.clear();
+        // One huge event must not make all others expensive.
+        self.buffer.shrink_to(16 * BUFFER_BYTES);
+        written
+    }
+}
+
+impl Write for Output<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.extend_from_slice(bytes);
+        self.hand_on()?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.finish()
+    }
+}

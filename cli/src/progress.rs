@@ -1,0 +1,74 @@
+//! How far reading is: one line on stderr, rewritten, when somebody looks and it takes longer.
+
+use crate::units;
+use std::cell::Cell;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// Work that lasts no longer than this is not worth a line.
+const SILENT: Duration = Duration::from_secs(1);
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// Shows how far reading is. Does nothing when nobody looks.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    next: Cell<Option<Instant>>,
+    is_shown: Cell<bool>,
+}
+
+impl Progress {
+    pub(crate) fn new(is_wanted: bool) -> Progress {
+        let next = is_wanted.then(|| Instant::now() + SILENT);
+        Progress { next: Cell::new(next), is_shown: Cell::new(false) }
+    }
+
+    /// `done` bytes of `whole`, if that is known, are read.
+    pub(crate) fn at(&self, done: u64, whole: Option<u64>) {
+        let Some(next) = self.next.get() else { return };
+        let now = Instant::now();
+        if now < next {
+            return;
+        }
+        self.next.set(Some(now + BETWEEN));
+        self.is_shown.set(true);
+        let text = line(done, whole);
+        // Progress that cannot be shown is no reason to stop.
+        let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
+    }
+
+    /// Takes the line away, for something to be said or at the end. None comes any more.
+    pub(crate) fn end(&self) {
+        self.next.set(None);
+        if self.is_shown.replace(false) {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+fn line(done: u64, whole: Option<u64>) -> String {
+    match whole {
+        Some(whole) if whole > 0 => {
+            let percent = (u128::from(done) * 100 / u128::from(whole)).min(100);
+            format!("reading {percent:3} %  {} of {}", units::bytes(done), units::bytes(whole))
+        }
+        _ => format!("reading  {}", units::bytes(done)),
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_tells_how_far_reading_is() {
+        assert_eq!(line(512, Some(2048)), "reading  25 %  512 B of 2.0 KiB");
+        assert_eq!(line(4096, None), "reading  4.0 KiB");
+        assert_eq!(line(5, Some(0)), "reading  5 B");
+    }
+}

@@ -1,0 +1,82 @@
+//! How events are shown: one file a form. Each appends one event to a buffer; filters and order are decided
+//! before, writing happens behind.
+
+mod csv;
+pub(crate) mod json;
+mod ndjson;
+mod payload;
+mod plain;
+mod text;
+mod text_value;
+mod utf16;
+
+pub(crate) use csv::Csv;
+pub(crate) use ndjson::Ndjson;
+pub(crate) use payload::PayloadWriter;
+pub(crate) use plain::plain;
+pub(crate) use text::Text;
+
+use crate::event_types::{EventTypes, Place};
+use crate::selection::Selection;
+use nettrace_parser::Event;
+
+/// What of an event is shown beside the ordinary.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Detail {
+    pub(crate) stacks: bool,
+    pub(crate) raw: bool,
+    /// Times as UTC.
+    pub(crate) utc: bool,
+    /// Whole numbers that a double does not hold exactly are strings.
+    pub(crate) big_ints_as_strings: bool,
+}
+
+/// One of the forms.
+pub(crate) enum Form {
+    Text(Text),
+    Ndjson(Ndjson),
+    Csv(Csv),
+}
+
+impl Form {
+    /// What comes before the first event.
+    pub(crate) fn begin(&mut self, out: &mut Vec<u8>, has_processes: bool) {
+        match self {
+            Form::Text(text) => text.begin(out, has_processes),
+            Form::Ndjson(_) => {}
+            Form::Csv(csv) => csv.begin(out),
+        }
+    }
+
+    /// One event that belongs to `place`.
+    #[inline]
+    pub(crate) fn event(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+        selection: Option<&mut Selection>,
+    ) {
+        match self {
+            Form::Text(text) => text.event(out, event, place, types, selection),
+            Form::Ndjson(ndjson) => ndjson.event(out, event, place, types, selection),
+            Form::Csv(csv) => csv.event(out, event, place, types, selection),
+        }
+    }
+
+    /// What comes behind the last event.
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
+        if let Form::Csv(csv) = self {
+            csv.end(out);
+        }
+    }
+}
+
+/// The opcode to show, and whether the stream stores it: if not, a name that ends in Start or Stop says it.
+fn opcode(event: &Event<'_>) -> (u8, bool) {
+    match event.opcode() {
+        Some(opcode) => (opcode, true),
+        None => (event.implied_opcode(), false),
+    }
+}

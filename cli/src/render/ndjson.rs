@@ -1,0 +1,257 @@
+//! One JSON object a line and event.
+//!
+//! Keys in order: `ts_ns`, `tid`, `provider`, `id`, `version`, `event`, `level`, then when there are any `pid`,
+//! `activity`, `related`, `labels`; `payload`, always, and when there are any `payload_rest` (bytes that no field
+//! takes: those behind the last field or a bad one, or the whole payload of an event that nobody describes) and
+//! `payload_faults`; then what was asked for: `stack`; `ticks`, `keywords`, `opcode`, `opcode_implied`,
+//! `processor`, `sequence`, `offset`, `payload_hex`.
+//!
+//! How values are written is told in [`payload`](super::payload), what events are called in
+//! [`event_types`](crate::event_types), what fields are called in [`shape`](crate::shape).
+
+use super::json::Json;
+use super::payload::PayloadWriter;
+use super::{Detail, opcode};
+use crate::event_types::{EventType, EventTypes, Place};
+use crate::selection::Selection;
+use crate::shape::Names;
+use nettrace_parser::{Event, Label, Labels};
+use std::io::Write;
+
+/// Writes events as NDJSON.
+#[derive(Debug)]
+pub(crate) struct Ndjson {
+    detail: Detail,
+    payloads: PayloadWriter,
+    /// What is the same for all events of a type, by the type's number.
+    fixed: Vec<Vec<u8>>,
+}
+
+impl Ndjson {
+    pub(crate) fn new(detail: Detail) -> Ndjson {
+        let payloads = PayloadWriter::new(detail.big_ints_as_strings);
+        Ndjson { detail, payloads, fixed: Vec::new() }
+    }
+
+    /// Appends one event.
+    pub(crate) fn event(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+        selection: Option<&mut Selection>,
+    ) {
+        if self.fixed.get(place.number).is_none_or(Vec::is_empty) {
+            self.make_fixed(place, types);
+        }
+        out.raw("{\"ts_ns\":");
+        match event.nanos() {
+            Some(nanos) => self.payloads.signed(out, nanos),
+            None => out.raw("null"),
+        }
+        out.raw(",\"tid\":");
+        match event.thread_id() {
+            Some(id) => self.payloads.integer(out, id),
+            None => out.raw("-1"),
+        }
+        out.extend_from_slice(self.fixed.get(place.number).map_or(&[], Vec::as_slice));
+        out.number(event.level());
+        if let Some(id) = event.process_id() {
+            out.raw(",\"pid\":");
+            self.payloads.integer(out, id);
+        }
+        for (key, id) in
+            [(",\"activity\":\"", event.activity_id()), (",\"related\":\"", event.related_activity_id())]
+        {
+            if let Some(id) = id {
+                out.raw(key);
+                out.guid(id);
+                out.push(b'"');
+            }
+        }
+        if !event.labels().is_empty() {
+            self.labels(out, event.labels(), ",\"labels\":");
+        }
+        match (selection, types.names(place)) {
+            (None, Some(names)) => self.payload(out, event, names),
+            (Some(selection), Some(names)) => self.selected(out, event, place, names, selection),
+            (_, None) => {}
+        }
+        if self.detail.stacks {
+            stack(out, event);
+        }
+        if self.detail.raw {
+            self.raw(out, event);
+        }
+        out.raw("}\n");
+    }
+
+    #[cold]
+    fn make_fixed(&mut self, place: Place, types: &EventTypes) {
+        if place.number >= self.fixed.len() {
+            self.fixed.resize(place.number + 1, Vec::new());
+        }
+        if let (Some(fixed), Some(row)) = (self.fixed.get_mut(place.number), types.row(place)) {
+            *fixed = fixed_of(row);
+        }
+    }
+
+    #[inline]
+    fn payload(&mut self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
+        out.raw(",\"payload\":");
+        let rest = self.payloads.object(out, event, names);
+        if !rest.is_empty() {
+            out.raw(",\"payload_rest\":\"");
+            out.hex_bytes(rest);
+            out.push(b'"');
+        }
+        self.payloads.take_faults(out, ",\"payload_faults\":");
+    }
+
+    /// The fields that were asked for, as far as the event has them.
+    fn selected(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        place: Place,
+        names: &Names,
+        selection: &mut Selection,
+    ) {
+        out.raw(",\"payload\":{");
+        let mut is_first = true;
+        for chosen in selection.of_shape(place.shape, names) {
+            if let Some(chosen) = chosen
+                && let Some(field) = chosen.path.field(event)
+            {
+                out.extend_from_slice(chosen.name.key(is_first));
+                is_first = false;
+                self.payloads.one(out, &field, &chosen.name);
+            }
+        }
+        out.push(b'}');
+        self.payloads.take_faults(out, ",\"payload_faults\":");
+    }
+
+    fn raw(&self, out: &mut Vec<u8>, event: &Event<'_>) {
+        out.raw(",\"ticks\":");
+        self.payloads.integer(out, event.timestamp_ticks());
+        out.raw(",\"keywords\":");
+        out.hex_string(event.keywords());
+        let (opcode, is_stored) = opcode(event);
+        out.raw(",\"opcode\":");
+        out.number(opcode);
+        if !is_stored {
+            out.raw(",\"opcode_implied\":true");
+        }
+        out.raw(",\"processor\":");
+        match event.processor() {
+            Some(processor) => out.number(processor),
+            None => out.raw("-1"),
+        }
+        out.raw(",\"sequence\":");
+        out.number(event.sequence_number());
+        out.raw(",\"offset\":");
+        self.payloads.integer(out, event.offset());
+        out.raw(",\"payload_hex\":\"");
+        out.hex_bytes(event.payload());
+        out.push(b'"');
+    }
+
+    fn labels(&self, out: &mut Vec<u8>, labels: Labels<'_>, before: &str) {
+        write_labels(out, labels, before, &self.payloads);
+    }
+}
+
+/// From the provider to the key of the level.
+fn fixed_of(row: &EventType) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.raw(",\"provider\":");
+    out.string(&row.provider);
+    out.raw(",\"id\":");
+    out.number(row.id);
+    out.raw(",\"version\":");
+    out.number(row.version);
+    out.raw(",\"event\":");
+    out.string(&row.event_name());
+    out.raw(",\"level\":");
+    out
+}
+
+fn stack(out: &mut Vec<u8>, event: &Event<'_>) {
+    out.raw(",\"stack\":[");
+    for (at, address) in event.stack().addresses().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.hex_string(address);
+    }
+    out.push(b']');
+}
+
+/// What a label says beside what the event's own keys show.
+enum Said<'r> {
+    Text(&'r [u8]),
+    Number(i64),
+    Trace(nettrace_parser::TraceId),
+    Span(u64),
+}
+
+/// Labels as an object, with `before` in front; a key that comes several times has an array of its values.
+/// Labels that are shown by other keys (activities, level, version, keywords, opcode) are left out; nothing is
+/// written if no other is there.
+pub(super) fn write_labels(out: &mut Vec<u8>, labels: Labels<'_>, before: &str, numbers: &PayloadWriter) {
+    let mut said: Vec<(&[u8], Said<'_>)> = labels
+        .iter()
+        .filter_map(|label| match label {
+            Label::Text { key, value } => Some((key, Said::Text(value))),
+            Label::Number { key, value, .. } => Some((key, Said::Number(value))),
+            Label::TraceId(id) => Some((&b"trace_id"[..], Said::Trace(id))),
+            Label::SpanId(id) => Some((&b"span_id"[..], Said::Span(id))),
+            _ => None,
+        })
+        .collect();
+    if said.is_empty() {
+        return;
+    }
+    // A JSON object has each key once. Few events have several labels, so sorting costs nothing; values of one
+    // key stay in their order.
+    said.sort_by_key(|(key, _)| *key);
+    out.raw(before);
+    out.push(b'{');
+    for (at, group) in said.chunk_by(|a, b| a.0 == b.0).enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        if let Some((key, _)) = group.first() {
+            out.lossy_string(key);
+        }
+        out.raw(if group.len() > 1 { ":[" } else { ":" });
+        for (at, (_, value)) in group.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            label_value(out, value, numbers);
+        }
+        if group.len() > 1 {
+            out.push(b']');
+        }
+    }
+    out.push(b'}');
+}
+
+fn label_value(out: &mut Vec<u8>, value: &Said<'_>, numbers: &PayloadWriter) {
+    // Writing to a vector cannot fail.
+    let _ = match value {
+        Said::Text(text) => {
+            out.lossy_string(text);
+            Ok(())
+        }
+        Said::Number(number) => {
+            numbers.signed(out, *number);
+            Ok(())
+        }
+        Said::Trace(id) => write!(out, "\"{id}\""),
+        Said::Span(id) => write!(out, "\"{id:016x}\""),
+    };
+}

@@ -1,0 +1,209 @@
+//! Events for reading: one line each, aligned.
+
+use super::json::Json;
+use super::text_value::TextValues;
+use super::{Detail, opcode};
+use crate::event_types::{EventType, EventTypes, Place};
+use crate::printable::printable;
+use crate::selection::Selection;
+use crate::style::{Paint, Style};
+use crate::units;
+use nettrace_parser::{Event, catalog, utc_text};
+use std::fmt;
+use std::io::Write;
+
+/// Columns that an event's name takes at least, and at most before what follows it moves to the right. In
+/// between the column is as wide as the longest name so far.
+const NAME_COLUMNS: (usize, usize) = (40, 64);
+
+/// Writes events as text.
+pub(crate) struct Text {
+    detail: Detail,
+    has_processes: bool,
+    name_columns: usize,
+    /// Names to show, by the type's number: without control characters, with their width.
+    names: Vec<Option<(String, usize)>>,
+    values: TextValues,
+    paints: Paints,
+}
+
+struct Paints {
+    faint: Paint,
+    name: Paint,
+    warning: Paint,
+    bad: Paint,
+}
+
+impl Text {
+    /// `columns`: those of the terminal, if a person looks at one.
+    pub(crate) fn new(detail: Detail, style: Style, columns: Option<usize>) -> Text {
+        let paints =
+            Paints { faint: style.faint(), name: style.name(), warning: style.warning(), bad: style.bad() };
+        Text {
+            detail,
+            has_processes: false,
+            name_columns: NAME_COLUMNS.0,
+            names: Vec::new(),
+            values: TextValues { columns },
+            paints,
+        }
+    }
+
+    /// The heading.
+    pub(crate) fn begin(&mut self, out: &mut Vec<u8>, has_processes: bool) {
+        self.has_processes = has_processes;
+        let time = if self.detail.utc { "UTC" } else { "TIME ms" };
+        let width = self.time_columns();
+        let mut line = format!("{time:>width$}");
+        if has_processes {
+            line.push_str("  PROCESS");
+        }
+        line.push_str("   THREAD  EVENT");
+        let columns = line.len() - "EVENT".len() + self.name_columns;
+        line.push_str(&" ".repeat(columns - line.len()));
+        line.push_str("  PAYLOAD");
+        let _ = writeln!(out, "{}", self.paints.faint.over(line));
+    }
+
+    /// Appends one event.
+    pub(crate) fn event(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+        selection: Option<&mut Selection>,
+    ) {
+        let Some(row) = types.row(place) else { return };
+        let name_columns = self.name_columns_for(place.number, row);
+        let (name, name_width) = match self.names.get(place.number) {
+            Some(Some((name, width))) => (name.as_str(), *width),
+            _ => ("", 0),
+        };
+        // Writing to a vector cannot fail, here and below.
+        let _ = match (self.detail.utc, event.unix_nanos(), event.nanos()) {
+            (true, Some(nanos), _) => write!(out, "{}", utc_text(nanos, 6)),
+            (false, _, Some(nanos)) => write!(out, "{:>12}", units::milliseconds(nanos)),
+            _ => write!(out, "{:>width$}", "?", width = self.time_columns()),
+        };
+        if self.has_processes {
+            let _ = match event.process_id() {
+                Some(id) => write!(out, "  {id:>7}"),
+                None => write!(out, "  {:>7}", "-"),
+            };
+        }
+        let _ = match event.thread_id() {
+            Some(id) => write!(out, "  {id:>7}"),
+            None => write!(out, "  {:>7}", "-"),
+        };
+        let paint = match event.level() {
+            1 | 2 => &self.paints.bad,
+            3 => &self.paints.warning,
+            _ => &self.paints.name,
+        };
+        out.raw("  ");
+        out.raw(&paint.on);
+        out.raw(name);
+        out.raw(&paint.off);
+        let end = out.len();
+        out.extend(std::iter::repeat_n(b' ', name_columns.saturating_sub(name_width)));
+        out.raw("  ");
+        let at = out.len();
+        match (selection, types.names(place)) {
+            (None, Some(names)) => self.values.payload(out, event, names),
+            (Some(selection), Some(names)) => {
+                for chosen in selection.of_shape(place.shape, names).iter().flatten() {
+                    if let Some(field) = chosen.path.field(event) {
+                        if out.len() > at {
+                            out.push(b' ');
+                        }
+                        self.values.pair(out, &field, &chosen.name);
+                    }
+                }
+            }
+            (_, None) => {}
+        }
+        if out.len() == at {
+            // Nothing to align.
+            out.truncate(end);
+        }
+        out.push(b'\n');
+        if self.detail.raw {
+            self.raw(out, event);
+        }
+        if self.detail.stacks {
+            self.stack(out, event);
+        }
+    }
+
+    fn time_columns(&self) -> usize {
+        if self.detail.utc { "2026-11-20 14:37:46.896123".len() } else { 12 }
+    }
+
+    /// Columns of the name in the next line.
+    fn name_columns_for(&mut self, number: usize, row: &EventType) -> usize {
+        if number >= self.names.len() {
+            self.names.resize(number + 1, None);
+        }
+        if let Some(entry @ None) = self.names.get_mut(number) {
+            let name = printable(&row.path());
+            let width = name.chars().count();
+            *entry = Some((name, width));
+            if width <= NAME_COLUMNS.1 {
+                self.name_columns = self.name_columns.max(width);
+            }
+        }
+        self.name_columns
+    }
+
+    fn raw(&self, out: &mut Vec<u8>, event: &Event<'_>) {
+        let (opcode, is_stored) = opcode(event);
+        let implied = if is_stored { "" } else { " (implied)" };
+        let processor = event.processor().map_or_else(|| "-".to_owned(), |number| number.to_string());
+        let _ = write!(
+            out,
+            "{}{:12}  ticks {}  id {} v{}  level {}  keywords {}  opcode {opcode}{implied}  processor {processor}  \
+             sequence {}  offset {:#x}",
+            self.paints.faint.on,
+            "",
+            event.timestamp_ticks(),
+            event.id(),
+            event.version(),
+            event.level(),
+            KeywordNames(event),
+            event.sequence_number(),
+            event.offset(),
+        );
+        for line in event.payload().chunks(32) {
+            let _ = write!(out, "\n{:14}", "");
+            out.hex_bytes(line);
+        }
+        out.raw(&self.paints.faint.off);
+        out.push(b'\n');
+    }
+
+    fn stack(&self, out: &mut Vec<u8>, event: &Event<'_>) {
+        for address in event.stack().addresses() {
+            let _ = writeln!(
+                out,
+                "{}{:12}  at {address:#018x}{}",
+                self.paints.faint.on, "", self.paints.faint.off
+            );
+        }
+    }
+}
+
+/// Keywords in hexadecimal, with the names that the catalog has for them.
+struct KeywordNames<'a, 'r>(&'a Event<'r>);
+
+impl fmt::Display for KeywordNames<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keywords = self.0.keywords();
+        write!(f, "{keywords:#x}")?;
+        let known = catalog::keywords(self.0.provider()).iter().filter(|(bit, _)| keywords & bit != 0);
+        for (at, (_, name)) in known.clone().enumerate() {
+            write!(f, "{}{name}", if at == 0 { " (" } else { ", " })?;
+        }
+        if known.count() > 0 { f.write_str(")") } else { Ok(()) }
+    }
+}

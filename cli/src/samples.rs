@@ -1,0 +1,114 @@
+//! From the options that `report` and `convert` share to an analysis of samples.
+
+use crate::args::SampleArgs;
+use crate::failure::Failure;
+use clap::ValueEnum;
+use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Kind, NameStyle, State};
+use std::convert::Infallible;
+use std::path::Path;
+use std::str::FromStr;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StateArg {
+    /// Managed code ran
+    Managed,
+    /// Native code ran, or something blocked
+    Native,
+    /// A method that only waits was innermost
+    Waiting,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NameStyleArg {
+    /// Type.Method
+    Short,
+    /// Module!Namespace.Type.Method
+    Full,
+    /// Module!Namespace.Type.Method(arguments)
+    #[default]
+    Signature,
+}
+
+/// What to count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum KindArg {
+    Known(&'static [Kind]),
+    Event(String),
+}
+
+impl FromStr for KindArg {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(KindArg::Known(match text.to_ascii_lowercase().as_str() {
+            "cpu" => &[Kind::Cpu],
+            "alloc" | "allocations" => &[Kind::AllocationSamples, Kind::AllocationTicks],
+            "exceptions" => &[Kind::Exceptions],
+            "contention" => &[Kind::Contention],
+            "waits" => &[Kind::Waits],
+            "threads" => &[Kind::ThreadStarts],
+            "off-cpu" => &[Kind::OffCpu],
+            _ => return Ok(KindArg::Event(text.to_owned())),
+        }))
+    }
+}
+
+impl KindArg {
+    pub(crate) fn kinds(&self) -> &'static [Kind] {
+        match self {
+            KindArg::Known(kinds) => kinds,
+            KindArg::Event(_) => &[Kind::Event],
+        }
+    }
+
+    pub(crate) fn selector(&self, weight: Option<&str>) -> Option<EventSelector> {
+        match self {
+            KindArg::Known(_) => None,
+            KindArg::Event(name) => Some(EventSelector::new(name).weight(weight.unwrap_or_default())),
+        }
+    }
+}
+
+/// The options of an analysis that users choose.
+pub(crate) fn options(args: &SampleArgs) -> AnalysisOptions {
+    let mut options = AnalysisOptions::new();
+    let filter = &mut options.filter;
+    filter.threads.clone_from(&args.thread);
+    filter.processes.clone_from(&args.process);
+    filter.from_nanos = args.time.and_then(crate::time_range::TimeRange::from);
+    filter.to_nanos = args.time.and_then(crate::time_range::TimeRange::to);
+    filter.frame.clone_from(&args.frame);
+    filter.exclude.clone_from(&args.exclude);
+    filter.states = args
+        .state
+        .iter()
+        .map(|state| match state {
+            StateArg::Managed => State::Managed,
+            StateArg::Native => State::Native,
+            StateArg::Waiting => State::Waiting,
+        })
+        .collect();
+    options.names.is_raw = args.raw_names;
+    options.names.style = match args.names {
+        NameStyleArg::Short => NameStyle::Short,
+        NameStyleArg::Full => NameStyle::Full,
+        NameStyleArg::Signature => NameStyle::Signature,
+    };
+    options
+}
+
+/// Gives an analysis the perf maps that the user named. To be called when the trace was read, so
+/// that its processes are known.
+pub(crate) fn add_perf_maps(args: &SampleArgs, analysis: &mut Analysis<'_>) -> Result<(), Failure> {
+    for path in &args.perf_map {
+        let bytes =
+            std::fs::read(path).map_err(|error| Failure::open(&path.display().to_string(), path, &error))?;
+        analysis.model_mut().add_perf_map(process_of(path), &String::from_utf8_lossy(&bytes));
+    }
+    Ok(())
+}
+
+/// 1234 of `perf-1234.map`.
+fn process_of(path: &Path) -> Option<u64> {
+    path.file_name()?.to_str()?.strip_prefix("perf-")?.strip_suffix(".map")?.parse().ok()
+}

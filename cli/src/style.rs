@@ -1,0 +1,103 @@
+//! Colours, and when to use them.
+
+use crate::args::ColorChoice;
+use anstyle::{AnsiColor, Style as Ansi};
+
+/// Whether to colour a stream: what was asked for, else what the environment says, else whether a person
+/// looks at it.
+pub(crate) fn is_coloured(
+    choice: ColorChoice,
+    is_terminal: bool,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> bool {
+    let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if is_set("NO_COLOR") => false,
+        ColorChoice::Auto if variable("CLICOLOR_FORCE").is_some_and(|v| !v.is_empty() && v != "0") => true,
+        ColorChoice::Auto => is_terminal && variable("TERM").is_none_or(|term| term != "dumb"),
+    }
+}
+
+/// The few ways in which text is set off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    is_coloured: bool,
+}
+
+impl Style {
+    pub(crate) fn new(is_coloured: bool) -> Style {
+        Style { is_coloured }
+    }
+
+    /// Headings and what the eye should find first.
+    pub(crate) fn strong(self) -> Paint {
+        self.paint(Ansi::new().bold())
+    }
+
+    /// What matters less.
+    pub(crate) fn faint(self) -> Paint {
+        self.paint(Ansi::new().dimmed())
+    }
+
+    /// All is well.
+    pub(crate) fn good(self) -> Paint {
+        self.paint(AnsiColor::Green.on_default())
+    }
+
+    /// Look here.
+    pub(crate) fn warning(self) -> Paint {
+        self.paint(AnsiColor::Yellow.on_default())
+    }
+
+    /// Wrong.
+    pub(crate) fn bad(self) -> Paint {
+        self.paint(AnsiColor::Red.on_default().bold())
+    }
+
+    /// Names.
+    pub(crate) fn name(self) -> Paint {
+        self.paint(AnsiColor::Cyan.on_default())
+    }
+
+    fn paint(self, style: Ansi) -> Paint {
+        let (on, off) = (style.render().to_string(), style.render_reset().to_string());
+        if self.is_coloured { Paint { on, off } } else { Paint::default() }
+    }
+}
+
+/// What to write before and behind a text that is set off.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Paint {
+    pub(crate) on: String,
+    pub(crate) off: String,
+}
+
+impl Paint {
+    pub(crate) fn over(&self, text: impl std::fmt::Display) -> String {
+        format!("{}{text}{}", self.on, self.off)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_wins_over_the_environment_and_that_over_the_terminal() {
+        let with = |pairs: &'static [(&str, &str)]| {
+            move |name: &str| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned())
+        };
+        use ColorChoice::{Always, Auto, Never};
+        let none = with(&[]);
+        assert!(is_coloured(Auto, true, &none) && !is_coloured(Auto, false, &none));
+        assert!(is_coloured(Always, false, &with(&[("NO_COLOR", "1")])));
+        assert!(!is_coloured(Never, true, &with(&[("CLICOLOR_FORCE", "1")])));
+        assert!(!is_coloured(Auto, true, &with(&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")])));
+        assert!(is_coloured(Auto, true, &with(&[("NO_COLOR", "")])));
+        assert!(is_coloured(Auto, false, &with(&[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")])));
+        assert!(!is_coloured(Auto, false, &with(&[("CLICOLOR_FORCE", "0")])));
+        assert!(!is_coloured(Auto, true, &with(&[("TERM", "dumb")])));
+    }
+}

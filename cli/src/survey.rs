@@ -1,0 +1,139 @@
+//! One pass over a trace that counts: what `info` and `stats` show.
+
+use crate::event_types::{EventType, EventTypes};
+use crate::session::Session;
+use nettrace_parser::Event;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{DefaultHasher, Hasher};
+
+/// What was counted of one event type.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TypeCount {
+    pub(crate) events: u64,
+    pub(crate) payload_bytes: u64,
+    pub(crate) with_stack: u64,
+    /// Ticks of the oldest and the youngest.
+    pub(crate) first_ticks: u64,
+    pub(crate) last_ticks: u64,
+    is_informative: bool,
+}
+
+/// Counts of a whole trace.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    types: EventTypes,
+    counts: Vec<TypeCount>,
+    threads: HashSet<u64>,
+    processes: BTreeSet<u64>,
+    /// Thread and process of the event before: runs of one thread are long.
+    last_thread: (Option<u64>, Option<u64>),
+    /// Hashes of stacks that events carry themselves (version 3).
+    inline_stacks: HashSet<u64>,
+    session: Session,
+}
+
+impl Survey {
+    /// Counts an event.
+    #[inline]
+    pub(crate) fn take(&mut self, event: &Event<'_>) {
+        let number = self.types.place_of(event).number;
+        if number >= self.counts.len() {
+            self.add_type(number);
+        }
+        let Some(count) = self.counts.get_mut(number) else { return };
+        let ticks = event.timestamp_ticks();
+        if count.events == 0 {
+            (count.first_ticks, count.last_ticks) = (ticks, ticks);
+        }
+        count.events += 1;
+        count.payload_bytes = count.payload_bytes.saturating_add(event.payload().len() as u64);
+        count.with_stack += u64::from(!event.stack().is_empty());
+        count.first_ticks = count.first_ticks.min(ticks);
+        count.last_ticks = count.last_ticks.max(ticks);
+        if count.is_informative {
+            self.session.take(event);
+        }
+        let thread = (event.thread_id(), event.process_id());
+        if thread != self.last_thread {
+            self.last_thread = thread;
+            self.threads.extend(thread.0);
+            self.processes.extend(thread.1);
+        }
+    }
+
+    /// Counts the stack of an event that carries it itself.
+    pub(crate) fn take_inline_stack(&mut self, event: &Event<'_>) {
+        let stack = event.stack();
+        if !stack.is_empty() {
+            let mut hasher = DefaultHasher::new();
+            hasher.write(stack.bytes());
+            self.inline_stacks.insert(hasher.finish());
+        }
+    }
+
+    fn add_type(&mut self, number: usize) {
+        let Some(row) = self.types.rows().get(number) else { return };
+        let is_informative = Session::is_informative(&row.provider, row.id);
+        self.counts.resize(number, TypeCount::default());
+        self.counts.push(TypeCount { is_informative, ..TypeCount::default() });
+    }
+
+    /// The event types that were met, each with what was counted.
+    pub(crate) fn types(&self) -> impl Iterator<Item = (&EventType, &TypeCount)> {
+        self.types.rows().iter().zip(&self.counts)
+    }
+
+    pub(crate) fn type_count(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Number of events.
+    pub(crate) fn events(&self) -> u64 {
+        self.counts.iter().map(|count| count.events).sum()
+    }
+
+    /// Number of OS threads that events are about.
+    pub(crate) fn thread_count(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// OS processes that events are about.
+    pub(crate) fn processes(&self) -> &BTreeSet<u64> {
+        &self.processes
+    }
+
+    /// Events with a stack of at least one frame.
+    pub(crate) fn events_with_stack(&self) -> u64 {
+        self.counts.iter().map(|count| count.with_stack).sum()
+    }
+
+    /// Payload bytes of all events.
+    pub(crate) fn payload_bytes(&self) -> u64 {
+        self.counts.iter().map(|count| count.payload_bytes).sum()
+    }
+
+    pub(crate) fn inline_stack_count(&self) -> usize {
+        self.inline_stacks.len()
+    }
+
+    /// Events by provider, most first.
+    pub(crate) fn providers(&self) -> Vec<(&str, u64)> {
+        let mut providers: BTreeMap<&str, u64> = BTreeMap::new();
+        for (row, count) in self.types() {
+            let name = if row.is_defined { &*row.provider } else { "(undefined)" };
+            *providers.entry(name).or_default() += count.events;
+        }
+        let mut providers: Vec<(&str, u64)> = providers.into_iter().collect();
+        providers.sort_by_key(|(_, events)| std::cmp::Reverse(*events));
+        providers
+    }
+
+    /// Ticks of the youngest event.
+    pub(crate) fn last_ticks(&self) -> Option<u64> {
+        self.counts.iter().map(|count| count.last_ticks).max()
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+}

@@ -1,0 +1,131 @@
+//! Runs the binary, and compares what it says with files.
+
+// Each test file uses some of it.
+#![allow(dead_code)]
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How a run of the binary ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).expect("stdout is UTF-8")
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.stdout)
+            .unwrap_or_else(|error| panic!("stdout is no JSON: {error}\n{}", self.text()))
+    }
+
+    /// NDJSON: a value for each line.
+    pub(crate) fn lines(&self) -> Vec<serde_json::Value> {
+        self.text().lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
+    }
+}
+
+/// The repository's top folder, where the binary is run.
+pub(crate) fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The binary in the top folder, with nothing in its environment that changes what it says.
+pub(crate) fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nettrace"));
+    command.args(args).current_dir(top());
+    for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs the binary without input.
+pub(crate) fn nettrace(args: &[&str]) -> Ran {
+    ran(command(args).stdin(Stdio::null()).output().expect("the binary starts"))
+}
+
+/// Runs the binary with these bytes on its standard input.
+pub(crate) fn nettrace_with_input(args: &[&str], input: &[u8]) -> Ran {
+    let mut child = command(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        // The binary may have read enough; then the rest does not matter.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().expect("the binary ends");
+    writer.join().expect("writing does not panic");
+    ran(output)
+}
+
+fn ran(output: Output) -> Ran {
+    let stderr = String::from_utf8(output.stderr).expect("stderr is UTF-8");
+    Ran { code: output.status.code(), stdout: output.stdout, stderr }
+}
+
+/// A file of the tests with these bytes; its path.
+pub(crate) fn file(name: &str, bytes: &[u8]) -> String {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the target folder is writable");
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).expect("the target folder is writable");
+    path.display().to_string()
+}
+
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).expect("memory is writable");
+    encoder.finish().expect("memory is writable")
+}
+
+/// Compares with the file `expected/NAME`. With `UPDATE_EXPECT=1` writes it instead: look at the difference
+/// before it is committed.
+pub(crate) fn expect(name: &str, actual: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, actual).expect("the folder is writable");
+        return;
+    }
+    let expected = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; UPDATE_EXPECT=1 makes it", path.display()));
+    // A checkout may have made CRLF of the line ends.
+    let expected = expected.replace("\r\n", "\n");
+    if expected != actual {
+        let at = expected.lines().zip(actual.lines()).position(|(a, b)| a != b);
+        let at = at.unwrap_or_else(|| expected.lines().count().min(actual.lines().count()));
+        panic!(
+            "{name} differs from line {}:\n  expected: {}\n  actual:   {}\n(UPDATE_EXPECT=1 takes the new text)\n\n{actual}",
+            at + 1,
+            expected.lines().nth(at).unwrap_or("(end)"),
+            actual.lines().nth(at).unwrap_or("(end)"),
+        );
+    }
+}
+
+/// What a run said, as one text to compare: exit code, stdout, stderr.
+pub(crate) fn transcript(args: &[&str], ran: &Ran) -> String {
+    let mut text = format!("$ nettrace {}\n{}", args.join(" "), ran.text());
+    if !ran.stderr.is_empty() {
+        text.push_str("--- stderr\n");
+        text.push_str(&ran.stderr);
+    }
+    text.push_str(&format!("--- exit {}\n", ran.code.unwrap_or(-1)));
+    text
+}

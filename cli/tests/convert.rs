@@ -1,0 +1,69 @@
+//! Which files `nettrace convert` writes, and which it leaves alone.
+
+mod common;
+
+use common::{file, nettrace};
+use flate2::read::GzDecoder;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
+
+/// A copy of the trace in a folder of its own; its path without `.nettrace.gz`.
+fn trace() -> (String, String) {
+    let bytes = fs::read(common::top().join(SAMPLES)).unwrap();
+    let path = file("samples.nettrace.gz", &bytes);
+    let stem = path.strip_suffix(".nettrace.gz").unwrap().to_owned();
+    for ending in ["speedscope.json", "pb.gz", "folded", "folded.gz"] {
+        let _ = fs::remove_file(format!("{stem}.{ending}"));
+    }
+    (path, stem)
+}
+
+#[test]
+fn several_formats_are_written_beside_the_trace_in_one_pass() {
+    let (path, stem) = trace();
+    let ran = nettrace(&["convert", &path, "--format", "speedscope,pprof,folded"]);
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
+    let speedscope: serde_json::Value =
+        serde_json::from_slice(&fs::read(format!("{stem}.speedscope.json")).unwrap()).unwrap();
+    let weights = speedscope["profiles"][0]["weights"].as_array().unwrap();
+    let total: u64 = weights.iter().map(|weight| weight.as_u64().unwrap()).sum();
+    let top = nettrace(&["report", "topN", &path, "--json"]).json();
+    assert_eq!(top["total_ns"], total);
+    assert_eq!(top["samples"], 1720);
+    let folded = fs::read_to_string(format!("{stem}.folded")).unwrap();
+    let number = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+    assert_eq!(folded.lines().map(number).sum::<u64>(), total);
+    let mut profile = Vec::new();
+    let packed = fs::read(format!("{stem}.pb.gz")).unwrap();
+    GzDecoder::new(&*packed).read_to_end(&mut profile).unwrap();
+    assert!(profile.windows(4).any(|bytes| bytes == b"wall"));
+}
+
+#[test]
+fn nothing_is_overwritten_without_force() {
+    let (path, stem) = trace();
+    let out = format!("{stem}.folded.gz");
+    fs::write(&out, "mine").unwrap();
+    let ran = nettrace(&["convert", &path, "-o", &out]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("--force"), "{}", ran.stderr);
+    assert_eq!(fs::read(&out).unwrap(), b"mine");
+    let ran = nettrace(&["convert", &path, "-o", &out, "--force"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let mut text = String::new();
+    GzDecoder::new(&*fs::read(&out).unwrap()).read_to_string(&mut text).unwrap();
+    assert_eq!(text.lines().count(), 6);
+}
+
+#[test]
+fn what_could_not_be_made_leaves_no_file() {
+    let (_, stem) = trace();
+    let out = format!("{stem}.none.folded");
+    let ran = nettrace(&["convert", "testdata/traces/tiny-v4.nettrace.gz", "-o", &out]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("nothing to show"), "{}", ran.stderr);
+    assert!(!Path::new(&out).exists());
+}

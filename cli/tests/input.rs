@@ -1,0 +1,265 @@
+//! Where traces come from: files, pipes, gzip; and what happens when something is wrong with them.
+
+mod common;
+
+use common::{file, gzip, nettrace, nettrace_with_input, top};
+use nettrace_testdata::synth::{self, Damage, PartKind};
+
+fn tiny_v4() -> Vec<u8> {
+    synth::tiny_v4().into_bytes()
+}
+
+#[test]
+fn a_trace_is_the_same_as_a_file_by_pipe_and_compressed_whatever_its_name() {
+    for bytes in [tiny_v4(), synth::tiny_v6().into_bytes()] {
+        let packed = gzip(&bytes);
+        let (plain_file, gz_file) = (file("trace.nettrace.gz", &bytes), file("trace.nettrace", &packed));
+        for command in
+            [&["stats", "--json"][..], &["events"], &["events", "--format", "ndjson", "--raw", "--stacks"]]
+        {
+            let with = |input| [command, &[input]].concat();
+            let expected = nettrace(&with(&plain_file));
+            assert_eq!(expected.code, Some(0));
+            assert!(expected.stdout.len() > 100);
+            let others = [
+                nettrace(&[&with(&plain_file)[..], &["--no-mmap"]].concat()),
+                nettrace(&with(&gz_file)),
+                nettrace_with_input(&with("-"), &bytes),
+                nettrace_with_input(&with("-"), &packed),
+            ];
+            for other in others {
+                assert_eq!((other.text(), other.code), (expected.text(), expected.code), "{command:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn members_of_gzip_that_follow_each_other_are_one_trace() {
+    let bytes = tiny_v4();
+    let (a, b) = bytes.split_at(200);
+    let ran = nettrace(&["info", "--json", &file("two.gz", &[gzip(a), gzip(b)].concat())]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert_eq!(ran.json()["events"], 4);
+}
+
+#[test]
+fn a_compressed_file_that_is_cut_off_is_read_up_to_the_cut_and_told() {
+    let trace = std::fs::read(top().join("testdata/traces/net10-linux-x64/waits.nettrace.gz")).unwrap();
+    let cut = file("cut.nettrace.gz", &trace[..trace.len() / 2]);
+    let ran = nettrace(&["info", "--json", &cut]);
+    let json = ran.json();
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.stderr.contains("the gzip data ends too early"), "{}", ran.stderr);
+    assert!(json["events"].as_u64().unwrap() > 1000, "events before the cut are counted");
+    assert_eq!(
+        (&json["complete"], &json["damage"][0]["context"]),
+        (&false.into(), &"compressed file".into())
+    );
+    let events = nettrace(&["events", "--order", "file", "--format", "ndjson", &cut]);
+    assert_eq!(events.lines().len() as u64, json["events"].as_u64().unwrap());
+    assert_eq!(events.code, Some(3));
+}
+
+#[test]
+fn what_follows_the_compressed_data_is_told_and_costs_nothing() {
+    let packed = [gzip(&tiny_v4()), b"something else".to_vec()].concat();
+    let ran = nettrace(&["info", "--json", &file("trailing.gz", &packed)]);
+    assert_eq!((ran.code, &ran.json()["events"]), (Some(0), &4.into()));
+    assert!(ran.stderr.contains("something that is not gzip follows"), "{}", ran.stderr);
+    assert_eq!(ran.json()["notes"][0]["context"], "compressed file");
+}
+
+#[test]
+fn a_wrong_checksum_is_damage() {
+    let mut packed = gzip(&tiny_v4());
+    let at = packed.len() - 8;
+    packed[at] ^= 0xff;
+    let ran = nettrace(&["stats", "--json", &file("checksum.gz", &packed)]);
+    assert_eq!((ran.code, &ran.json()["events"]), (Some(3), &4.into()));
+    assert!(ran.stderr.contains("the gzip data is corrupt"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_trace_without_its_end_is_delivered_and_told() {
+    let mut bytes = tiny_v4();
+    bytes.pop();
+    let ran = nettrace(&["events", "--format", "ndjson", &file("killed.nettrace", &bytes)]);
+    assert_eq!((ran.lines().len(), ran.code), (4, Some(3)));
+    assert!(ran.stderr.contains("incomplete: the stream ends at offset 0x241"), "{}", ran.stderr);
+    let quiet = nettrace(&["events", "--quiet", &file("killed.nettrace", &bytes)]);
+    assert_eq!((quiet.stderr.as_str(), quiet.code), ("", Some(3)));
+}
+
+#[test]
+fn damage_is_listed_with_offset_block_context_and_fault() {
+    let stream = synth::tiny_v4();
+    let block = stream.nth(PartKind::Event, 0);
+    // The third row claims a payload that leaves the block.
+    let row = block.rows[2].clone();
+    let bytes = Damage::Overwrite { at: row.start, bytes: vec![0xff; row.len()] }.applied(&stream.bytes);
+    let path = file("damaged.nettrace", &bytes);
+    let ran = nettrace(&["info", "--json", &path]);
+    let json = ran.json();
+    assert_eq!((ran.code, &json["complete"]), (Some(3), &true.into()));
+    let finding = &json["damage"][0];
+    assert_eq!(finding["block"], "Event");
+    let offset = finding["offset"].as_u64().unwrap() as usize;
+    assert!(row.contains(&offset), "{offset} lies in {row:?}");
+    assert!(finding["context"].is_string() && finding["fault"].is_string());
+    assert!(ran.stderr.contains(&format!("{offset:#x}")), "{}", ran.stderr);
+    let page = nettrace(&["info", &path]);
+    assert!(page.text().contains("1 finding") && page.code == Some(3), "{}", page.text());
+}
+
+#[test]
+fn bytes_behind_the_end_are_a_note_and_no_damage() {
+    let bytes = [tiny_v4(), b"more".to_vec()].concat();
+    let ran = nettrace(&["info", "--json", &file("more.nettrace", &bytes)]);
+    let json = ran.json();
+    assert_eq!((ran.code, &json["damage"]), (Some(0), &serde_json::json!([])));
+    assert_eq!((&json["notes"][0]["count"], &json["notes"][0]["offset"]), (&1.into(), &578.into()));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_with_what_was_found_and_what_to_try() {
+    let header = |bytes: &[u8]| file("header", bytes);
+    let netperf = |version: u8| {
+        // The version of the Trace object, behind the tags of the first object.
+        let mut bytes = synth::Stream::new(synth::Version::V3);
+        bytes.trace(&synth::Trace::default()).end();
+        let at = bytes.nth(PartKind::Trace, 0).start + 3;
+        Damage::i32(at, i32::from(version)).applied(&bytes.bytes)
+    };
+    let v7 = [&b"Nettrace"[..], &[0; 4], &[7, 0, 0, 0], &[0; 4]].concat();
+    let cases = [
+        (header(b""), "ends inside the stream's header"),
+        (header(b"hello world"), "starts with 68 65 6c 6c 6f 20 77 6f"),
+        (header(b"PK\x03\x04 and so on"), "zip archive; unpack it"),
+        (header(b"PERFILE2 and so on"), "perf.data file; open it with perf report"),
+        (header(&gzip(&gzip(b"x"))), "gzip-compressed; it is compressed twice"),
+        (header(&v7), "version 7 is not supported (supported: 3, 4, 5 and 6); look for a newer nettrace"),
+        (header(&netperf(2)), "version 2 is not supported (supported: 3, 4, 5 and 6); record with"),
+        (header(&tiny_v4()[..60]), "ends inside the stream's header"),
+        ("there/is/no/such.nettrace".to_owned(), "no such file or directory; check the path"),
+        ("testdata/traces/tiny-v4.nettrace".to_owned(), "there is testdata/traces/tiny-v4.nettrace.gz"),
+        ("testdata/traces".to_owned(), "is a folder; give a .nettrace file in it"),
+    ];
+    for (path, message) in cases {
+        for command in [&["info"][..], &["info", "--json"], &["stats", "--json"], &["events"]] {
+            let ran = nettrace(&[command, &[&path]].concat());
+            assert_eq!((ran.code, ran.text()), (Some(1), ""), "{path}: {message}");
+            assert!(ran.stderr.contains(message), "{message}: {}", ran.stderr);
+            assert!(ran.stderr.starts_with(&format!("nettrace: error: {path}: ")), "{}", ran.stderr);
+            assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_has_enough_is_no_failure() {
+    use std::io::Read;
+    use std::process::Stdio;
+    let trace = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+    for args in [&["events", trace][..], &["events", trace, "--format", "ndjson", "--raw"]] {
+        let mut child = common::command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        let mut first = [0; 100];
+        stdout.read_exact(&mut first).unwrap();
+        drop(stdout);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(output.status.code(), Some(0));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let trace = "testdata/traces/tiny-v4.nettrace.gz";
+    let output = common::command(&["info", trace]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("writing the output failed: no space left on device"), "{stderr}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_read_like_a_file() {
+    let path = file("placeholder", b"") + ".fifo";
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: there is no mkfifo here");
+        return;
+    }
+    let (bytes, to) = (gzip(&tiny_v4()), path.clone());
+    let writer = std::thread::spawn(move || std::fs::write(to, bytes));
+    let ran = nettrace(&["stats", "--json", &path]);
+    writer.join().unwrap().unwrap();
+    assert_eq!((ran.code, &ran.json()["events"]), (Some(0), &4.into()));
+}
+
+#[test]
+fn hostile_names_cannot_write_to_the_terminal() {
+    let session = synth::Session {
+        types: vec![synth::EventType {
+            provider: "evil\x1b[31m\n".into(),
+            event_id: 1,
+            name: "\"bell\x07\\".into(),
+            ..synth::EventType::default()
+        }],
+        threads: vec![synth::SessionThread::new(1)],
+        steps: vec![synth::Step::event(0, 0, 1, vec![])],
+        ..synth::Session::new(synth::Version::V4)
+    };
+    let path = file("evil\u{1b}.nettrace", &session.record().stream.into_bytes());
+    for command in ["info", "stats", "events"] {
+        let ran = nettrace(&[command, &path]);
+        assert!(!ran.text().contains(['\x1b', '\x07']), "{command}: {:?}", ran.text());
+        assert_eq!(ran.code, Some(0));
+    }
+    assert_eq!(nettrace(&["events", &path]).text().lines().count(), 2);
+    let line = &nettrace(&["events", "--format", "ndjson", &path]).lines()[0];
+    assert_eq!((&line["provider"], &line["event"]), (&"evil\x1b[31m\n".into(), &"\"bell\x07\\".into()));
+    let missing = nettrace(&["info", "no\x1b[31msuch"]);
+    assert!(!missing.stderr.contains('\x1b'), "{:?}", missing.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
+    use std::io::Write;
+    use std::process::Stdio;
+    use std::time::Duration;
+    // The largest one that there is.
+    let bytes = nettrace_testdata::corpus::trace("net10-linux-x64/metrics.nettrace").unwrap().bytes();
+    assert!(bytes.len() > 15_000_000);
+    for args in [&["info", "-"][..], &["events", "-", "--format", "ndjson", "--raw", "--stacks"]] {
+        let mut child = common::command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&bytes).unwrap();
+        // The pipe stays open, so it waits for more when it has read all; then its peak can be looked up.
+        let status = format!("/proc/{}/status", child.id());
+        let line = |name: &str| {
+            let text = std::fs::read_to_string(&status).unwrap();
+            text.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned()
+        };
+        for _ in 0..200 {
+            std::thread::sleep(Duration::from_millis(10));
+            if line("State:").starts_with('S') {
+                break;
+            }
+        }
+        let peak: u64 = line("VmHWM:").trim_end_matches(" kB").parse().unwrap();
+        drop(stdin);
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
+        assert!(peak < 16 * 1024, "{args:?} took {peak} KiB");
+        assert!(peak > 1024, "{args:?}: {peak} KiB is no peak");
+    }
+}

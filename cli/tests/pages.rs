@@ -1,0 +1,160 @@
+//! What every command shows, word for word. `UPDATE_EXPECT=1 cargo test -p nettrace-cli --test pages` takes
+//! what it shows now.
+
+mod common;
+
+use common::{expect, nettrace, transcript};
+
+fn assert_page(name: &str, args: &[&str]) {
+    expect(name, &transcript(args, &nettrace(args)));
+}
+
+#[test]
+fn help_of_every_command_is_as_expected() {
+    assert_page("help.txt", &["--help"]);
+    assert_page("help-short.txt", &["-h"]);
+    for command in ["info", "stats", "events", "report", "convert", "completions", "man"] {
+        assert_page(&format!("help-{command}.txt"), &[command, "--help"]);
+    }
+}
+
+#[test]
+fn the_version_tells_the_formats_that_are_read() {
+    for flag in ["-V", "--version"] {
+        let ran = nettrace(&[flag]);
+        let expected =
+            format!("nettrace {} (reads nettrace 3 (NetPerf), 4, 5, 6)\n", env!("CARGO_PKG_VERSION"));
+        assert_eq!((ran.text(), ran.code), (expected.as_str(), Some(0)));
+    }
+}
+
+#[test]
+fn wrong_usage_is_explained_as_expected() {
+    assert_page("usage-none.txt", &[]);
+    assert_page("usage-flag.txt", &["info", "trace.nettrace", "--jsno"]);
+    assert_page("usage-time.txt", &["events", "trace.nettrace", "--time", "3s"]);
+    assert_page("usage-command.txt", &["stat", "trace.nettrace"]);
+    assert_page("usage-man.txt", &["man", "evnts"]);
+}
+
+const TINY_V4: &str = "testdata/traces/tiny-v4.nettrace.gz";
+const TINY_V6: &str = "testdata/traces/tiny-v6.nettrace.gz";
+const NETPERF: &str = "testdata/traces/net3.1-linux-x64/all.netperf.gz";
+const KILLED: &str = "testdata/traces/net3.1-linux-x64/killed-1.nettrace.gz";
+const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
+const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
+const ONE_COLLECT: &str = "testdata/traces/one-collect-v6/cpu-and-switches.nettrace.gz";
+
+#[test]
+fn reports_are_as_expected() {
+    assert_page("report-topn.txt", &["report", "topN", SAMPLES]);
+    assert_page(
+        "report-topn-by-thread.txt",
+        &["report", ALL, "topn", "-n", "3", "--by-thread", "--thread", "17178"],
+    );
+    assert_page(
+        "report-topn-type.txt",
+        &["report", "topN", ALL, "-n", "5", "--by", "type", "--state", "managed"],
+    );
+    assert_page("report-tree.txt", &["report", "tree", SAMPLES]);
+    assert_page(
+        "report-callers.txt",
+        &["report", "tree", SAMPLES, "--from", "PollGC$", "--names", "full", "--callers", "--min", "0"],
+    );
+    assert_page("report-threads.txt", &["report", "threads", SAMPLES]);
+    assert_page("report-modules.txt", &["report", "modules", SAMPLES]);
+    assert_page("report-one-collect.txt", &["report", "topN", ONE_COLLECT, "-n", "8"]);
+    assert_page("report-killed.txt", &["report", "topN", KILLED, "-n", "3"]);
+    assert_page("report-none.txt", &["report", "topN", TINY_V4]);
+    assert_page("report-unknown.txt", &["report", "topM", TINY_V4]);
+}
+
+#[test]
+fn formats_are_as_expected() {
+    assert_page("convert-list.txt", &["convert", SAMPLES, "--format", "list"]);
+    assert_page(
+        "convert-folded.txt",
+        &["convert", SAMPLES, "--format", "folded", "-o", "-", "--unit", "samples"],
+    );
+    assert_page("convert-unknown.txt", &["convert", SAMPLES, "--format", "pproff"]);
+    assert_page("convert-none.txt", &["convert", TINY_V4, "--format", "folded", "-o", "-"]);
+}
+
+#[test]
+fn info_is_as_expected() {
+    for (name, trace) in [
+        ("tiny-v4", TINY_V4),
+        ("tiny-v6", TINY_V6),
+        ("netperf", NETPERF),
+        ("killed", KILLED),
+        ("lossy", LOSSY),
+        ("all", ALL),
+        ("one-collect", ONE_COLLECT),
+    ] {
+        assert_page(&format!("info-{name}.txt"), &["info", trace]);
+        assert_page(&format!("info-{name}.json.txt"), &["info", trace, "--json"]);
+    }
+}
+
+#[test]
+fn the_screen_in_the_readme_is_what_its_command_prints() {
+    let readme = std::fs::read_to_string(common::top().join("README.md")).unwrap().replace("\r\n", "\n");
+    assert!(readme.contains(&format!("cargo run --release -- info {ALL}\ncargo test --workspace\n")));
+    let screen = nettrace(&["info", ALL]);
+    assert!(readme.contains(&format!("```text\n{}```", screen.text())), "now it is:\n{}", screen.text());
+}
+
+#[test]
+fn stats_are_as_expected() {
+    assert_page("stats-tiny-v4.txt", &["stats", TINY_V4]);
+    assert_page("stats-tiny-v4.json.txt", &["stats", TINY_V4, "--json"]);
+    assert_page("stats-tiny-v6-utc.txt", &["stats", TINY_V6, "--utc"]);
+    assert_page("stats-samples.txt", &["stats", SAMPLES, "--sort", "bytes"]);
+    assert_page("stats-all.txt", &["stats", ALL]);
+}
+
+#[test]
+fn events_are_as_expected() {
+    assert_page("events-tiny-v4.txt", &["events", TINY_V4]);
+    assert_page("events-tiny-v4-file.txt", &["events", TINY_V4, "--order", "file", "--utc"]);
+    assert_page("events-tiny-v6-full.txt", &["events", TINY_V6, "--stacks", "--raw"]);
+    assert_page("events-tiny-v4-ndjson.txt", &["events", TINY_V4, "--format", "ndjson"]);
+    assert_page("events-tiny-v6-ndjson.txt", &["events", TINY_V6, "--format", "ndjson", "--stacks", "--raw"]);
+    assert_page("events-all.txt", &["events", ALL, "--provider", "nettrace-*", "--limit", "30"]);
+    assert_page("events-samples.txt", &["events", SAMPLES, "--limit", "30"]);
+}
+
+#[test]
+fn colours_come_when_they_are_asked_for() {
+    assert_page("info-coloured.txt", &["info", KILLED, "--color", "always"]);
+    assert_page("events-coloured.txt", &["events", TINY_V4, "--color", "always", "--stacks"]);
+    let plain = nettrace(&["info", KILLED, "--color", "never"]);
+    assert!(!plain.text().contains('\x1b') && !plain.stderr.contains('\x1b'));
+}
+
+#[test]
+fn every_shell_gets_a_script_with_all_commands() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let ran = nettrace(&["completions", shell]);
+        assert_eq!(ran.code, Some(0));
+        for word in ["info", "stats", "events", "completions", "man", "ndjson", "quiet"] {
+            assert!(ran.text().contains(word), "{shell} completes {word}");
+        }
+    }
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    for (args, title) in [
+        (vec!["man"], "nettrace"),
+        (vec!["man", "info"], "nettrace-info"),
+        (vec!["man", "stats"], "nettrace-stats"),
+        (vec!["man", "events"], "nettrace-events"),
+    ] {
+        let ran = nettrace(&args);
+        assert!(ran.text().contains(&format!(".TH {title} 1")), "{}", ran.text());
+        assert!(ran.text().contains(".SH OPTIONS") && ran.code == Some(0));
+    }
+    assert!(nettrace(&["man"]).text().contains("Exit codes"));
+}

@@ -1,0 +1,191 @@
+//! GenerateCoreDump 1 to 3 (01 01 to 01 03).
+//!
+//! Request payload: string path, u32 type, u32 flags (in the first command a yes or no for logging).
+//! Reply: i32; a failure of the third adds a string. The connection stays open until the file is written.
+
+use super::sealed::Sealed;
+use super::{Command, CommandId, Patience, read_hresult, required};
+use crate::error::{ReplyFault, RequestError};
+use crate::message::{Message, Writer};
+
+/// How much a dump holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DumpType {
+    /// Stacks, modules and what they need.
+    Normal,
+    /// With the heaps.
+    WithHeap,
+    /// As Normal, with personal data removed.
+    Triage,
+    /// All memory.
+    Full,
+}
+
+/// Which of the three requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DumpCommand {
+    /// GenerateCoreDump, .NET Core 3.0: no flag but logging.
+    V1,
+    /// GenerateCoreDump2, .NET 6.
+    V2,
+    /// GenerateCoreDump3, .NET 7: says why it failed.
+    V3,
+}
+
+/// A dump to be written by the target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dump {
+    path: String,
+    kind: DumpType,
+    logging: bool,
+    verbose: bool,
+    crash_report: bool,
+}
+
+impl Dump {
+    /// A dump to a file at that path as the target sees it. A relative path starts at the target's
+    /// working directory.
+    ///
+    /// # Errors
+    /// The path is empty or holds a NUL.
+    pub fn new(path: &str, kind: DumpType) -> Result<Self, RequestError> {
+        let path = required(path, "dump's path")?;
+        Ok(Dump { path, kind, logging: false, verbose: false, crash_report: false })
+    }
+
+    /// Writes some 90 kB of log to the **target's** standard output. If that is a pipe nobody reads,
+    /// the target freezes and never answers; leave it off unless you know.
+    #[must_use]
+    pub fn logging(mut self, on: bool) -> Self {
+        self.logging = on;
+        self
+    }
+
+    /// More log; the same warning. Needs GenerateCoreDump2.
+    #[must_use]
+    pub fn verbose_logging(mut self, on: bool) -> Self {
+        self.verbose = on;
+        self
+    }
+
+    /// Writes PATH.crashreport.json too. Needs GenerateCoreDump2.
+    #[must_use]
+    pub fn crash_report(mut self, on: bool) -> Self {
+        self.crash_report = on;
+        self
+    }
+
+    /// The request in the words of that command.
+    ///
+    /// # Errors
+    /// The first command cannot carry verbose logging or a crash report; the message is too long.
+    pub fn message(&self, command: DumpCommand) -> Result<Message, RequestError> {
+        let id = DumpRequest { dump: self, command }.id();
+        if command == DumpCommand::V1 && (self.verbose || self.crash_report) {
+            let what = if self.crash_report { "a crash report" } else { "verbose logging" };
+            return Err(RequestError::Inexpressible { command: id, what });
+        }
+        let flags =
+            u32::from(self.logging) | u32::from(self.verbose) << 1 | u32::from(self.crash_report) << 2;
+        let mut writer = Writer::new(id);
+        writer.string(&self.wire_path());
+        writer.u32(match self.kind {
+            DumpType::Normal => 1,
+            DumpType::WithHeap => 2,
+            DumpType::Triage => 3,
+            DumpType::Full => 4,
+        });
+        writer.u32(flags);
+        writer.finish()
+    }
+
+    /// On Windows the path becomes part of a command line and is quoted.
+    fn wire_path(&self) -> String {
+        if cfg!(windows) && !self.path.starts_with('"') {
+            format!("\"{}\"", self.path)
+        } else {
+            self.path.clone()
+        }
+    }
+}
+
+/// A dump with the command chosen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DumpRequest<'d> {
+    pub(crate) dump: &'d Dump,
+    pub(crate) command: DumpCommand,
+}
+
+impl Sealed for DumpRequest<'_> {
+    type Success = ();
+
+    fn patience(&self) -> Patience {
+        Patience::Dump
+    }
+
+    fn read_success(&self, payload: &[u8]) -> Result<(), ReplyFault> {
+        read_hresult(payload)
+    }
+}
+
+impl Command for DumpRequest<'_> {
+    fn id(&self) -> CommandId {
+        match self.command {
+            DumpCommand::V1 => CommandId::GENERATE_CORE_DUMP,
+            DumpCommand::V2 => CommandId::GENERATE_CORE_DUMP_2,
+            DumpCommand::V3 => CommandId::GENERATE_CORE_DUMP_3,
+        }
+    }
+
+    fn message(&self) -> Result<Message, RequestError> {
+        self.dump.message(self.command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(not(windows))]
+    use super::super::golden::hex;
+    use super::super::golden::{payload, unhex};
+    use super::super::read_failure;
+    use super::*;
+    use crate::hresult::HResult;
+
+    #[cfg(not(windows))]
+    #[test]
+    fn the_requests_are_those_of_the_transcripts() {
+        let dump = Dump::new("/tmp/p/d", DumpType::Normal).unwrap();
+        let commands = [(DumpCommand::V1, "0101"), (DumpCommand::V2, "0102"), (DumpCommand::V3, "0103")];
+        for (command, id) in commands {
+            let expected = format!(
+                "444f544e45545f4950435f5631003200{id}0000090000002f0074006d0070002f0070002f00640000000100000000000000"
+            );
+            assert_eq!(hex(dump.message(command).unwrap().as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn flags_are_bits_1_2_and_4() {
+        let dump =
+            Dump::new("d", DumpType::Full).unwrap().logging(true).verbose_logging(true).crash_report(true);
+        assert!(dump.message(DumpCommand::V3).unwrap().payload().ends_with(&[4, 0, 0, 0, 7, 0, 0, 0]));
+        let dump = Dump::new("d", DumpType::Triage).unwrap().crash_report(true);
+        assert!(dump.message(DumpCommand::V2).unwrap().payload().ends_with(&[3, 0, 0, 0, 4, 0, 0, 0]));
+        let error = dump.message(DumpCommand::V1);
+        assert!(matches!(error, Err(RequestError::Inexpressible { what: "a crash report", .. })));
+    }
+
+    #[test]
+    fn a_dump_without_path_cannot_be_made() {
+        assert_eq!(Dump::new("", DumpType::Full), Err(RequestError::Empty("dump's path")));
+        assert_eq!(Dump::new("a\0b", DumpType::Full), Err(RequestError::Nul("dump's path")));
+    }
+
+    #[test]
+    fn the_third_command_says_why_it_failed() {
+        let empty = payload("444f544e45545f4950435f5631001e00ffff000005400080010000000000");
+        assert_eq!(read_failure(&empty), Ok((HResult::FAIL, Some(String::new()))));
+        let text = unhex("05400080 03000000 6e006f000000");
+        assert_eq!(read_failure(&text), Ok((HResult::FAIL, Some("no".to_owned()))));
+    }
+}

@@ -1,0 +1,48 @@
+//! A command given as bytes: for what this crate does not know yet.
+
+use super::{Command, CommandId, sealed::Sealed};
+use crate::error::{ReplyFault, RequestError};
+use crate::message::{Message, Writer};
+
+/// Any command set and id, with any payload.
+///
+/// Nothing is checked but the size. **A payload that is merely odd can kill the target, leak its
+/// descriptors or block its diagnostics for every tool**; a missing payload too.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RawCommand {
+    id: CommandId,
+    payload: Vec<u8>,
+}
+
+impl RawCommand {
+    /// A command whose bytes nobody vouches for.
+    pub fn unchecked(id: CommandId, payload: Vec<u8>) -> Self {
+        RawCommand { id, payload }
+    }
+}
+
+impl std::fmt::Debug for RawCommand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RawCommand({:?}, {} bytes)", self.id, self.payload.len())
+    }
+}
+
+impl Sealed for RawCommand {
+    type Success = Vec<u8>;
+
+    fn read_success(&self, payload: &[u8]) -> Result<Vec<u8>, ReplyFault> {
+        Ok(payload.to_vec())
+    }
+}
+
+impl Command for RawCommand {
+    fn id(&self) -> CommandId {
+        self.id
+    }
+
+    fn message(&self) -> Result<Message, RequestError> {
+        let mut writer = Writer::new(self.id);
+        writer.raw(&self.payload);
+        writer.finish()
+    }
+}

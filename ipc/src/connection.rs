@@ -1,0 +1,136 @@
+//! One connection: one request in one write, one reply, perhaps bytes after it.
+
+use std::io;
+use std::time::Duration;
+
+use crate::command::{Command, CommandId, read_failure};
+use crate::deadlines::Deadline;
+use crate::endpoint::Wire;
+use crate::error::{Error, ReplyFault, Step};
+use crate::message::{HEADER_BYTES, Message, ReplyHeader};
+use crate::transcript::Tap;
+
+/// Most bytes taken in one read of a continuation, so that an announced length allocates nothing.
+const READ_BYTES: usize = 64 << 10;
+
+#[derive(Debug)]
+pub(crate) struct Connection {
+    wire: Wire,
+    tap: Option<Tap>,
+}
+
+impl Connection {
+    pub(crate) fn new(wire: Wire, tap: Option<Tap>) -> Self {
+        Connection { wire, tap }
+    }
+
+    /// Sends the whole request at once.
+    pub(crate) fn send(&mut self, message: &Message, deadline: Deadline) -> Result<(), Error> {
+        if let Some(tap) = &self.tap {
+            tap.sent(message.as_bytes());
+        }
+        let sent = self.wire.write_all(message.as_bytes(), deadline);
+        sent.map_err(|source| Error::io(Step::Request, source, deadline.whole))
+    }
+
+    /// Passes a descriptor in a message of its own.
+    #[cfg(unix)]
+    pub(crate) fn send_descriptor(&self, descriptor: std::os::fd::BorrowedFd<'_>) -> Result<(), Error> {
+        let sent = self.wire.send_descriptor(descriptor);
+        sent.map_err(|source| Error::Io { step: Step::Descriptor, source })
+    }
+
+    /// Whether a reply has begun within the time.
+    pub(crate) fn wait_readable(&mut self, wait: Duration) -> Result<bool, Error> {
+        self.wire.wait_readable(wait).map_err(|source| Error::Io { step: Step::Reply, source })
+    }
+
+    /// The reply's payload if it is a success, or the runtime's refusal.
+    pub(crate) fn receive(&mut self, command: CommandId, deadline: Deadline) -> Result<Vec<u8>, Error> {
+        let unbelievable = |fault| Error::Reply { command, fault };
+        let head = self.read(HEADER_BYTES, Step::Reply, deadline)?;
+        let Ok(bytes) = <[u8; HEADER_BYTES]>::try_from(head.as_slice()) else {
+            if head.is_empty() {
+                return Err(Error::Gone { step: Step::Reply });
+            }
+            let missing = HEADER_BYTES.saturating_sub(head.len());
+            return Err(unbelievable(ReplyFault::EndedEarly { field: "reply header", missing }));
+        };
+        let header = ReplyHeader::read(bytes).map_err(unbelievable)?;
+        let payload = self.read(header.payload_bytes, Step::Reply, deadline)?;
+        if payload.len() < header.payload_bytes {
+            let missing = header.payload_bytes.saturating_sub(payload.len());
+            return Err(unbelievable(ReplyFault::EndedEarly { field: "reply payload", missing }));
+        }
+        if header.ok {
+            return Ok(payload);
+        }
+        let (code, message) = read_failure(&payload).map_err(unbelievable)?;
+        Err(Error::Refused { command, code, message })
+    }
+
+    /// Exactly that many bytes after the reply.
+    pub(crate) fn continuation(
+        &mut self,
+        command: CommandId,
+        bytes: usize,
+        deadline: Deadline,
+    ) -> Result<Vec<u8>, Error> {
+        let read = self.read(bytes, Step::Continuation, deadline)?;
+        match bytes.checked_sub(read.len()) {
+            None | Some(0) => Ok(read),
+            Some(missing) => Err(Error::Reply {
+                command,
+                fault: ReplyFault::EndedEarly { field: "continuation", missing },
+            }),
+        }
+    }
+
+    /// Up to that many bytes; fewer only if the connection ends.
+    fn read(&mut self, wanted: usize, step: Step, deadline: Deadline) -> Result<Vec<u8>, Error> {
+        let mut read = Vec::new();
+        let mut buffer = vec![0; wanted.min(READ_BYTES)];
+        while read.len() < wanted {
+            let room = wanted.saturating_sub(read.len()).min(buffer.len());
+            let target = buffer.get_mut(..room).unwrap_or_default();
+            let count = match self.wire.read(target, deadline) {
+                // A peer that closes with our request unread resets; for us it is the end.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => 0,
+                result => result.map_err(|source| Error::io(step, source, deadline.whole))?,
+            };
+            let bytes = target.get(..count).unwrap_or_default();
+            if let Some(tap) = &self.tap {
+                if count == 0 { tap.ended() } else { tap.received(bytes) }
+            }
+            if count == 0 {
+                break;
+            }
+            read.extend_from_slice(bytes);
+        }
+        Ok(read)
+    }
+
+    /// Request and reply of a typed command.
+    pub(crate) fn exchange<C: Command>(
+        &mut self,
+        command: &C,
+        connect: Duration,
+        reply: Duration,
+    ) -> Result<C::Success, Error> {
+        self.send(&command.message()?, Deadline::after(connect))?;
+        let payload = self.receive(command.id(), Deadline::after(reply))?;
+        command.read_success(&payload).map_err(|fault| Error::Reply { command: command.id(), fault })
+    }
+
+    /// Hands the wire over to whoever reads on.
+    pub(crate) fn into_parts(self) -> (Wire, Option<Tap>) {
+        (self.wire, self.tap)
+    }
+
+    /// Closes our side. Never waits for the other: after an error some runtimes never close.
+    pub(crate) fn close(self) {
+        if let Some(tap) = &self.tap {
+            tap.closed();
+        }
+    }
+}

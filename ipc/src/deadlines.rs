@@ -1,0 +1,77 @@
+//! How long each step may take. There is no "for ever".
+
+use std::time::{Duration, Instant};
+
+use crate::command::Patience;
+
+/// The longest each step may take. All of them are ours to set; none is infinite.
+///
+/// ```
+/// use std::time::Duration;
+/// let hasty = nettrace_ipc::Deadlines { reply: Duration::from_secs(1), ..Default::default() };
+/// assert!(hasty.stop > hasty.reply);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadlines {
+    /// To connect and to write the request; on a port, until the runtime connects (again). 5 s.
+    pub connect: Duration,
+    /// From the request to the whole reply of an ordinary command. 10 s.
+    pub reply: Duration,
+    /// From the request of a session to its reply. 30 s.
+    pub start: Duration,
+    /// From StopTracing to its reply and the end of the stream. 60 s.
+    pub stop: Duration,
+    /// The longest silence while a session is being stopped. 10 s.
+    pub drain: Duration,
+    /// Until a dump is written. 10 min.
+    pub dump: Duration,
+    /// Until a startup hook has run. 60 s.
+    pub startup_hook: Duration,
+    /// Until a profiler is attached, beside its own timeout. 30 s.
+    pub profiler: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Deadlines {
+            connect: Duration::from_secs(5),
+            reply: Duration::from_secs(10),
+            start: Duration::from_secs(30),
+            stop: Duration::from_secs(60),
+            drain: Duration::from_secs(10),
+            dump: Duration::from_secs(600),
+            startup_hook: Duration::from_secs(60),
+            profiler: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Deadlines {
+    pub(crate) fn of(&self, patience: Patience) -> Duration {
+        match patience {
+            Patience::Reply => self.reply,
+            Patience::Dump => self.dump,
+            Patience::StartupHook => self.startup_hook,
+            Patience::Profiler => self.profiler,
+            Patience::Stop => self.stop,
+        }
+    }
+}
+
+/// A moment after which we no longer wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    start: Instant,
+    pub(crate) whole: Duration,
+}
+
+impl Deadline {
+    pub(crate) fn after(whole: Duration) -> Self {
+        Deadline { start: Instant::now(), whole }
+    }
+
+    /// What is left; `None` once it has passed.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        self.whole.checked_sub(self.start.elapsed()).filter(|left| !left.is_zero())
+    }
+}

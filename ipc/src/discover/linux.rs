@@ -1,0 +1,309 @@
+//! Searching on Linux: `/proc` knows every process, where its sockets are and when it started.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::name::{ProcessKind, SocketName};
+use super::proc::{Process, Stat, Status, processes};
+use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
+use crate::command::process::Variable;
+use crate::endpoint::Endpoint;
+use crate::runtime::told_to_suspend;
+
+/// Bytes of a path that fit a socket address.
+const MAX_PATH_BYTES: usize = 107;
+
+/// Processes that have these bytes in their environment as it was at their start.
+pub(crate) fn processes_with_environment(text: &str) -> Vec<u32> {
+    let own = std::process::id();
+    let having = processes(Path::new("/proc"))
+        .into_iter()
+        .filter(|process| process.pid != own && process.has_environment(text.as_bytes()));
+    having.map(|process| process.pid).collect()
+}
+
+/// Why a process cannot write dumps: its runtime lacks `createdump`, or may not run it. `None` if it is
+/// there, or we cannot tell.
+///
+/// Quirk: .NET Core 3.1 that cannot run it leaves a copy of itself behind, with all its descriptors.
+pub(crate) fn no_createdump(pid: u32) -> Option<String> {
+    let process = Process::at(Path::new("/proc"), &pid.to_string());
+    let program = process.runtime_library()?.with_file_name("createdump");
+    let seen = process.root().join(program.strip_prefix("/").unwrap_or(&program));
+    match std::fs::metadata(seen) {
+        Ok(metadata) if metadata.mode() & 0o111 == 0 => {
+            Some(format!("{} is not executable", program.display()))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Some(format!("the runtime lacks the program that writes dumps, {}", program.display()))
+        }
+        _ => None,
+    }
+}
+
+/// A socket by its name.
+#[derive(Clone, Debug)]
+struct Socket {
+    name: SocketName,
+    path: PathBuf,
+    owner: u32,
+}
+
+/// The sockets in a directory. `seen`: its path for the processes that use it, which decides where names
+/// are cut.
+fn sockets(directory: &Path, seen: &Path) -> Vec<Socket> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let sockets = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name();
+        let may_be_cut = seen.join(&name).as_os_str().len() == MAX_PATH_BYTES;
+        let name = SocketName::parse(name.to_str()?, may_be_cut)?;
+        let owner = entry.metadata().ok()?.uid();
+        Some(Socket { name, path: entry.path(), owner })
+    });
+    sockets.collect()
+}
+
+/// Where a process stands to us.
+struct Place {
+    /// its root as we reach it
+    root: PathBuf,
+    /// identifies its view of the file system
+    view: Option<OsString>,
+    /// it has a file system of its own
+    apart: bool,
+    /// its clock since boot is another
+    own_time: bool,
+}
+
+struct Here {
+    mounts: Option<OsString>,
+    time: Option<OsString>,
+    uptime: Option<f64>,
+    user: u32,
+}
+
+impl Here {
+    fn new(proc: &Path) -> Self {
+        let own = Process::at(proc, "self");
+        let uptime = std::fs::read_to_string(proc.join("uptime")).ok();
+        Here {
+            mounts: own.namespace("mnt"),
+            time: own.namespace("time"),
+            uptime: uptime.and_then(|text| text.split_ascii_whitespace().next()?.parse().ok()),
+            user: rustix::process::geteuid().as_raw(),
+        }
+    }
+
+    fn place(&self, process: &Process) -> Place {
+        let differs = |ours: &Option<OsString>, theirs: &Option<OsString>| matches!((ours, theirs), (Some(ours), Some(theirs)) if ours != theirs);
+        let view = process.namespace("mnt");
+        let own_root = process.root_target().is_some_and(|root| root != Path::new("/"));
+        let apart = differs(&self.mounts, &view) || own_root;
+        let root = if apart { process.root() } else { PathBuf::from("/") };
+        let own_time = differs(&self.time, &process.namespace("time"));
+        Place { root, view, apart, own_time }
+    }
+
+    fn uptime_of(&self, stat: &Stat) -> Option<Duration> {
+        let per_second = rustix::param::clock_ticks_per_second();
+        let started = Duration::from_millis(stat.start_ticks.checked_mul(1000)?.checked_div(per_second)?);
+        Duration::try_from_secs_f64(self.uptime?).ok()?.checked_sub(started)
+    }
+}
+
+impl Search {
+    pub(super) fn platform(&self) -> Listing {
+        let here = Here::new(&self.proc);
+        let mut by_place: HashMap<(Option<OsString>, PathBuf), Vec<Socket>> = HashMap::new();
+        let mut ours: BTreeMap<PathBuf, Socket> = BTreeMap::new();
+        for directory in &self.directories {
+            for socket in sockets(directory, directory) {
+                ours.insert(socket.path.clone(), socket);
+            }
+        }
+        let mut listing = Listing::default();
+        for process in processes(&self.proc) {
+            let Some(stat) = process.stat() else { continue };
+            let status = process.status();
+            let place = here.place(&process);
+            let own_pid = status.own_pid.unwrap_or(process.pid);
+            let temporary = process.temporary_directory();
+            let mut near: Vec<Socket> = Vec::new();
+            if let Some(temporary) = &temporary {
+                let key = (if place.apart { place.view.clone() } else { None }, temporary.clone());
+                let found = by_place.entry(key).or_insert_with(|| {
+                    let relative = temporary.strip_prefix("/").unwrap_or(temporary);
+                    sockets(&place.root.join(relative), temporary)
+                });
+                near.extend(found.iter().filter(|socket| socket.name.pid == own_pid).cloned());
+                for socket in &mut near {
+                    // The directory may have been listed through another process of the same view.
+                    if let (true, Some(name)) = (place.apart, socket.path.file_name()) {
+                        let relative = temporary.strip_prefix("/").unwrap_or(temporary);
+                        socket.path = place.root.join(relative).join(name);
+                    }
+                }
+            }
+            if !place.apart {
+                near.extend(ours.values().filter(|socket| socket.name.pid == process.pid).cloned());
+            }
+            let mut kinds: BTreeMap<ProcessKind, Socket> = BTreeMap::new();
+            for socket in near {
+                let is_its = socket.name.kind == ProcessKind::Router
+                    || place.own_time
+                    || socket.name.is_of(stat.start_ticks);
+                if is_its {
+                    kinds.entry(socket.name.kind).or_insert(socket);
+                }
+            }
+            let facts = Facts {
+                process: &process,
+                stat: &stat,
+                status: &status,
+                place: &place,
+                here: &here,
+                temporary,
+            };
+            if kinds.is_empty() {
+                listing.processes.extend(facts.without_socket());
+            }
+            for (kind, socket) in kinds {
+                listing.processes.push(facts.found(kind, facts.reachable(&socket)));
+            }
+        }
+        let known: Vec<&Path> = listing
+            .processes
+            .iter()
+            .filter_map(|found| found.endpoint.as_ref().ok().and_then(Endpoint::path))
+            .collect();
+        let others =
+            by_place.into_iter().filter(|((view, _), _)| view.is_none()).flat_map(|(_, sockets)| sockets);
+        let mut all = ours;
+        all.extend(others.map(|socket| (socket.path.clone(), socket)));
+        let mut leftovers = Vec::new();
+        for socket in all.into_values().filter(|socket| !known.contains(&socket.path.as_path())) {
+            if let Some(left_by) = left_by(&self.proc, &socket.name) {
+                leftovers.push(Leftover { path: socket.path, pid: socket.name.pid, left_by });
+            }
+        }
+        listing.leftovers = leftovers;
+        listing
+    }
+}
+
+/// `None` for a socket whose process lives, or may live in another namespace.
+fn left_by(proc: &Path, name: &SocketName) -> Option<LeftBy> {
+    match Process::at(proc, &name.pid.to_string()).stat() {
+        None => Some(LeftBy::Gone),
+        Some(stat) if name.kind == ProcessKind::Runtime && !name.is_of(stat.start_ticks) => {
+            Some(LeftBy::Recycled)
+        }
+        Some(_) => None,
+    }
+}
+
+/// All that is known of one process.
+struct Facts<'f> {
+    process: &'f Process,
+    stat: &'f Stat,
+    status: &'f Status,
+    place: &'f Place,
+    here: &'f Here,
+    temporary: Option<PathBuf>,
+}
+
+impl Facts<'_> {
+    fn reachable(&self, socket: &Socket) -> Result<Endpoint, Unreachable> {
+        let ours = self.here.user;
+        if ours != 0 && socket.owner != ours {
+            return Err(Unreachable::OtherUser { owner: socket.owner, ours });
+        }
+        Ok(Endpoint::socket_of(&socket.path, self.process.pid))
+    }
+
+    /// A runtime whose socket is not to be found by name: perhaps by its descriptors, else with the reason.
+    fn without_socket(&self) -> Option<Found> {
+        let ours = self.here.user;
+        let owner = self.status.owner.unwrap_or(ours);
+        if !self.process.has_runtime() {
+            return None;
+        }
+        let Some(temporary) = &self.temporary else {
+            return Some(self.found(ProcessKind::Runtime, Err(Unreachable::Unreadable { owner, ours })));
+        };
+        let relative = temporary.strip_prefix("/").unwrap_or(temporary);
+        let seen = self.place.root.join(relative);
+        let bound = self.process.bound_sockets().into_iter().find(|path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            path.as_os_str().len() == MAX_PATH_BYTES
+                && path.starts_with(temporary)
+                && (SocketName::is_cut_before_the_key(name) || SocketName::parse(name, true).is_some())
+        });
+        if let Some(path) = bound {
+            let path = self.place.root.join(path.strip_prefix("/").unwrap_or(&path));
+            return Some(self.found(ProcessKind::Runtime, Ok(Endpoint::socket_of(path, self.process.pid))));
+        }
+        let environment = self.process.environment().unwrap_or_default();
+        let reason = if let Some(variable) = switched_off(&environment) {
+            Unreachable::SwitchedOff(variable)
+        } else if !seen.is_dir() {
+            Unreachable::NoDirectory(temporary.clone())
+        } else if temporary.as_os_str().as_bytes().len() >= MAX_PATH_BYTES {
+            Unreachable::PathTooLong(temporary.clone())
+        } else {
+            Unreachable::NoSocket(temporary.clone())
+        };
+        Some(self.found(ProcessKind::Runtime, Err(reason)))
+    }
+
+    fn found(&self, kind: ProcessKind, endpoint: Result<Endpoint, Unreachable>) -> Found {
+        let command_line = self.process.command_line();
+        let environment = self.process.environment().unwrap_or_default();
+        let ports = environment
+            .iter()
+            .find(|variable| {
+                matches!(variable.name.as_str(), "DOTNET_DiagnosticPorts" | "COMPlus_DiagnosticPorts")
+            })
+            .and_then(|variable| variable.value.clone());
+        Found {
+            pid: self.process.pid,
+            own_pid: self.status.own_pid.filter(|own| *own != self.process.pid),
+            kind,
+            name: name_of(&command_line).unwrap_or_else(|| self.stat.command.clone()),
+            command_line,
+            owner: self.status.owner,
+            uptime: self.here.uptime_of(self.stat),
+            root: self.place.root.clone(),
+            ports,
+            told_to_suspend: told_to_suspend(&environment),
+            endpoint,
+        }
+    }
+}
+
+/// The variable that switches diagnostics off, as `NAME=value`.
+fn switched_off(environment: &[Variable]) -> Option<String> {
+    let names = ["EnableDiagnostics", "EnableDiagnostics_IPC"];
+    environment.iter().find_map(|variable| {
+        let name =
+            variable.name.strip_prefix("DOTNET_").or_else(|| variable.name.strip_prefix("COMPlus_"))?;
+        let off = names.contains(&name) && variable.value.as_deref().is_some_and(|value| value.trim() == "0");
+        off.then(|| format!("{}=0", variable.name))
+    })
+}
+
+/// The assembly if the host is `dotnet`, else the program, without directory and `.dll`.
+fn name_of(command_line: &[String]) -> Option<String> {
+    let base = |text: &String| Path::new(text).file_name().map(|name| name.to_string_lossy().into_owned());
+    let program = command_line.first().and_then(base)?;
+    let assembly = command_line.iter().skip(1).find(|argument| argument.ends_with(".dll")).and_then(base);
+    let name = match assembly {
+        Some(assembly) if program == "dotnet" => assembly,
+        _ => program,
+    };
+    Some(name.strip_suffix(".dll").unwrap_or(&name).to_owned())
+}

@@ -1,0 +1,209 @@
+//! Finding .NET processes, and saying of each that cannot be reached why not.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+#[cfg(target_os = "linux")]
+mod linux;
+mod name;
+#[cfg(all(unix, not(target_os = "linux")))]
+mod other_unix;
+#[cfg(target_os = "linux")]
+mod proc;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{no_createdump, processes_with_environment};
+pub use name::ProcessKind;
+
+use crate::endpoint::Endpoint;
+use crate::runtime::Runtime;
+
+/// Why a process cannot be reached, although it is (or was) a .NET process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unreachable {
+    /// The socket is another user's. Only its owner and root may connect.
+    OtherUser {
+        /// user id of the socket
+        owner: u32,
+        /// our user id
+        ours: u32,
+    },
+    /// Diagnostics are switched off by that variable of its environment.
+    SwitchedOff(String),
+    /// The directory its sockets go to does not exist; the runtime then has none.
+    NoDirectory(PathBuf),
+    /// The path of its socket would be too long for an address; the runtime then has none.
+    PathTooLong(PathBuf),
+    /// There is no socket where there should be one: it is just starting, or ran out of luck.
+    NoSocket(PathBuf),
+    /// We may not read where its sockets are.
+    Unreadable {
+        /// user id of the process
+        owner: u32,
+        /// our user id
+        ours: u32,
+    },
+}
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unreachable::OtherUser { owner, ours } => {
+                write!(f, "its socket is user {owner}'s, and we are user {ours}: become that user or root")
+            }
+            Unreachable::SwitchedOff(variable) => write!(f, "its diagnostics are switched off by {variable}"),
+            Unreachable::NoDirectory(path) => {
+                write!(f, "it has no socket: its TMPDIR {} does not exist", path.display())
+            }
+            Unreachable::PathTooLong(path) => {
+                write!(f, "it has no socket: a path in its TMPDIR {} is too long for one", path.display())
+            }
+            Unreachable::NoSocket(path) => {
+                write!(f, "it has no socket in {} (is it just starting?)", path.display())
+            }
+            Unreachable::Unreadable { owner, ours } => {
+                write!(f, "it is user {owner}'s, and we are user {ours}: where its socket is cannot be read")
+            }
+        }
+    }
+}
+
+/// A .NET process that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Found {
+    /// Process id, as we see it.
+    pub pid: u32,
+    /// Process id in its own namespace, if that is another.
+    pub own_pid: Option<u32>,
+    /// A runtime, or a router before one.
+    pub kind: ProcessKind,
+    /// Name of the assembly if the host is `dotnet`, else of the program. May be empty for processes of
+    /// other users.
+    pub name: String,
+    /// Arguments as the system knows them, the program first.
+    pub command_line: Vec<String>,
+    /// User id of the process.
+    pub owner: Option<u32>,
+    /// How long it has been running.
+    pub uptime: Option<Duration>,
+    /// Its root directory as we see it: `/`, or `/proc/PID/root`.
+    pub root: PathBuf,
+    /// Its `DOTNET_DiagnosticPorts`: it connects to these, and waits for them at startup unless they say
+    /// `nosuspend`.
+    pub ports: Option<String>,
+    /// Whether its environment makes it wait at startup. Whether it still waits,
+    /// [`Runtime::startup`] tells.
+    pub told_to_suspend: bool,
+    /// Where it takes commands, or why it cannot be reached.
+    pub endpoint: Result<Endpoint, Unreachable>,
+}
+
+impl Found {
+    /// The runtime, if it can be reached.
+    pub fn runtime(&self) -> Option<Runtime> {
+        self.endpoint.as_ref().ok().map(|endpoint| Runtime::at(endpoint.clone()).root(&self.root))
+    }
+}
+
+/// Why a socket is nobody's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LeftBy {
+    /// The process is gone.
+    Gone,
+    /// The process id has been given to another process, which started later.
+    Recycled,
+}
+
+/// A socket without process: killed runtimes leave theirs behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Leftover {
+    /// the socket
+    pub path: PathBuf,
+    /// the process id in its name
+    pub pid: u32,
+    /// what became of it
+    pub left_by: LeftBy,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listing {
+    /// By process id.
+    pub processes: Vec<Found>,
+    /// Sockets of processes that are no more.
+    pub leftovers: Vec<Leftover>,
+}
+
+/// Searches for .NET processes.
+///
+/// Looks into our temporary directory, and into that of each process as the process sees it: its own
+/// `TMPDIR`, its own mount and process-id namespaces. No connection is made.
+///
+/// ```
+/// use nettrace_ipc::Search;
+/// for found in Search::new().run().processes {
+///     match &found.endpoint {
+///         Ok(endpoint) => println!("{} {} {endpoint}", found.pid, found.name),
+///         Err(reason) => println!("{} {} unreachable: {reason}", found.pid, found.name),
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Search {
+    directories: BTreeSet<PathBuf>,
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has it"))]
+    proc: PathBuf,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Search {
+    /// A search of this machine.
+    pub fn new() -> Self {
+        let mut directories = BTreeSet::new();
+        if cfg!(unix) {
+            // An empty TMPDIR means /tmp to a runtime.
+            let own = std::env::var_os("TMPDIR").filter(|value| !value.is_empty()).map(PathBuf::from);
+            directories.extend(own);
+            directories.insert(PathBuf::from("/tmp"));
+        }
+        Search { directories, proc: PathBuf::from("/proc") }
+    }
+
+    /// Looks into this directory too.
+    #[must_use]
+    pub fn directory(mut self, directory: &Path) -> Self {
+        self.directories.insert(directory.to_owned());
+        self
+    }
+
+    /// Reads another `/proc`: a host's, mounted in a container.
+    #[must_use]
+    pub fn proc(mut self, proc: &Path) -> Self {
+        self.proc = proc.to_owned();
+        self
+    }
+
+    /// All .NET processes there are.
+    pub fn run(&self) -> Listing {
+        self.platform()
+    }
+
+    /// One process; `None` if it does not exist or is none of .NET.
+    pub fn process(&self, pid: u32) -> Option<Found> {
+        self.run().processes.into_iter().find(|found| found.pid == pid)
+    }
+}

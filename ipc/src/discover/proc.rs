@@ -1,0 +1,191 @@
+//! What `/proc` says of a process.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use crate::command::process::Variable;
+
+/// One process directory.
+#[derive(Debug)]
+pub(super) struct Process {
+    directory: PathBuf,
+    pub(super) pid: u32,
+}
+
+/// `stat`: the fields that are needed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub(super) command: String,
+    /// field 22, clock ticks since boot
+    pub(super) start_ticks: u64,
+}
+
+/// `status`: the fields that are needed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Status {
+    /// effective user id
+    pub(super) owner: Option<u32>,
+    /// process id in the innermost namespace, if there is more than one
+    pub(super) own_pid: Option<u32>,
+}
+
+pub(super) fn processes(proc: &Path) -> Vec<Process> {
+    let Ok(entries) = fs::read_dir(proc) else { return Vec::new() };
+    let mut processes: Vec<Process> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            Some(Process { directory: entry.path(), pid })
+        })
+        .collect();
+    processes.sort_unstable_by_key(|process| process.pid);
+    processes
+}
+
+impl Process {
+    pub(super) fn at(proc: &Path, name: &str) -> Self {
+        Process { directory: proc.join(name), pid: 0 }
+    }
+
+    pub(super) fn stat(&self) -> Option<Stat> {
+        parse_stat(&self.text("stat")?)
+    }
+
+    pub(super) fn status(&self) -> Status {
+        self.text("status").map(|text| parse_status(&text)).unwrap_or_default()
+    }
+
+    fn text(&self, file: &str) -> Option<String> {
+        fs::read(self.directory.join(file)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// `None` if we may not read it.
+    pub(super) fn environment(&self) -> Option<Vec<Variable>> {
+        let bytes = fs::read(self.directory.join("environ")).ok()?;
+        let entries = bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
+        let variables = entries.map(|entry| {
+            let text = String::from_utf8_lossy(entry);
+            match text.split_once('=') {
+                Some((name, value)) => Variable { name: name.to_owned(), value: Some(value.to_owned()) },
+                None => Variable { name: text.into_owned(), value: None },
+            }
+        });
+        Some(variables.collect())
+    }
+
+    /// `TMPDIR` byte by byte, since paths need not be Unicode; `/tmp` where there is none or it is empty.
+    pub(super) fn temporary_directory(&self) -> Option<PathBuf> {
+        let bytes = fs::read(self.directory.join("environ")).ok()?;
+        let value = bytes.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(b"TMPDIR="));
+        let value = value.filter(|value| !value.is_empty()).unwrap_or(b"/tmp");
+        Some(PathBuf::from(OsString::from_vec(value.to_vec())))
+    }
+
+    pub(super) fn has_environment(&self, bytes: &[u8]) -> bool {
+        fs::read(self.directory.join("environ"))
+            .is_ok_and(|environment| environment.windows(bytes.len().max(1)).any(|window| window == bytes))
+    }
+
+    pub(super) fn command_line(&self) -> Vec<String> {
+        let bytes = fs::read(self.directory.join("cmdline")).unwrap_or_default();
+        let mut parts: Vec<String> =
+            bytes.split(|byte| *byte == 0).map(|part| String::from_utf8_lossy(part).into_owned()).collect();
+        if parts.last().is_some_and(String::is_empty) {
+            parts.pop();
+        }
+        parts
+    }
+
+    /// `mnt:[4026531841]` and the like; `None` if we may not read it.
+    pub(super) fn namespace(&self, kind: &str) -> Option<OsString> {
+        fs::read_link(self.directory.join("ns").join(kind)).ok().map(PathBuf::into_os_string)
+    }
+
+    /// What it takes for its root directory; `None` if we may not read it.
+    pub(super) fn root_target(&self) -> Option<PathBuf> {
+        fs::read_link(self.root()).ok()
+    }
+
+    /// The way to its root directory.
+    pub(super) fn root(&self) -> PathBuf {
+        self.directory.join("root")
+    }
+
+    /// Whether a .NET runtime is loaded. `false` if we may not look.
+    pub(super) fn has_runtime(&self) -> bool {
+        // The second is how a runtime inside a single file shows.
+        let marks = ["libcoreclr.so", "memfd:doublemapper"];
+        self.text("maps").is_some_and(|maps| marks.iter().any(|mark| maps.contains(mark)))
+    }
+
+    /// The path of `libcoreclr.so`, as the process sees it; `None` if it is not loaded or we may not look.
+    pub(super) fn runtime_library(&self) -> Option<PathBuf> {
+        let maps = self.text("maps")?;
+        let line = maps.lines().find(|line| line.ends_with("/libcoreclr.so"))?;
+        line.find('/').and_then(|at| line.split_at_checked(at)).map(|(_, path)| PathBuf::from(path))
+    }
+
+    /// Paths of Unix sockets that it holds bound, byte for byte as it bound them.
+    pub(super) fn bound_sockets(&self) -> Vec<PathBuf> {
+        let Ok(descriptors) = fs::read_dir(self.directory.join("fd")) else { return Vec::new() };
+        let links = descriptors.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+        let inodes: BTreeSet<String> = links
+            .filter_map(|link| {
+                let inode = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned();
+                Some(inode)
+            })
+            .collect();
+        let sockets = self.text("net/unix").unwrap_or_default();
+        let held = sockets.lines().skip(1).filter_map(|line| {
+            let mut fields = line.split_ascii_whitespace().skip(6);
+            let (inode, path) = (fields.next()?, fields.next()?);
+            inodes.contains(inode).then(|| PathBuf::from(path))
+        });
+        held.collect()
+    }
+}
+
+/// The command is between the first `(` and the last `)`, and may hold both.
+fn parse_stat(text: &str) -> Option<Stat> {
+    let (head, tail) = text.rsplit_once(')')?;
+    let (_, command) = head.split_once('(')?;
+    // Field 3 is the first behind the command.
+    let start_ticks = tail.split_ascii_whitespace().nth(22 - 3)?.parse().ok()?;
+    Some(Stat { command: command.to_owned(), start_ticks })
+}
+
+fn parse_status(text: &str) -> Status {
+    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
+    let numbers = |line: &str| -> Vec<u32> {
+        line.split_ascii_whitespace().filter_map(|number| number.parse().ok()).collect()
+    };
+    let owner = field("Uid:").map(numbers).and_then(|ids| ids.get(1).copied());
+    let own_pid = match field("NSpid:").map(numbers).as_deref() {
+        Some([_, .., innermost]) => Some(*innermost),
+        _ => None,
+    };
+    Status { owner, own_pid }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_may_hold_brackets_and_blanks() {
+        let text = "7 (a) b) S 1 7 7 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 9 0 402349 1 2 3\n";
+        assert_eq!(parse_stat(text), Some(Stat { command: "a) b".to_owned(), start_ticks: 402_349 }));
+        assert_eq!(parse_stat("7 (a) S 1"), None);
+        assert_eq!(parse_stat(""), None);
+    }
+
+    #[test]
+    fn the_innermost_process_id_is_the_last() {
+        let status = parse_status("Name:\tx\nUid:\t0\t1000\t0\t0\nNSpid:\t4711\t12\t1\n");
+        assert_eq!(status, Status { owner: Some(1000), own_pid: Some(1) });
+        assert_eq!(parse_status("Uid:\t5\t5\t5\t5\nNSpid:\t4711\n").own_pid, None);
+    }
+}

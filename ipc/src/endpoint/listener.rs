@@ -1,0 +1,92 @@
+//! The listening side, for ports of ours, for replays and for the fake runtime.
+
+use std::io;
+use std::net::TcpListener;
+#[cfg(unix)]
+use std::os::unix::net::UnixListener;
+#[cfg(unix)]
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{TcpAddress, Wire};
+
+#[derive(Debug)]
+pub(crate) enum Listener {
+    #[cfg(unix)]
+    Unix {
+        listener: UnixListener,
+        path: PathBuf,
+    },
+    Tcp(TcpListener),
+}
+
+impl Listener {
+    /// A socket at that path. What lies there already is not removed: it may be somebody's.
+    #[cfg(unix)]
+    pub(crate) fn unix(path: &Path) -> io::Result<Self> {
+        let listener = UnixListener::bind(path)?;
+        listener.set_nonblocking(true)?;
+        Ok(Listener::Unix { listener, path: path.to_owned() })
+    }
+
+    pub(crate) fn tcp(address: &TcpAddress) -> io::Result<Self> {
+        let listener = address.listen()?;
+        listener.set_nonblocking(true)?;
+        Ok(Listener::Tcp(listener))
+    }
+
+    /// What others connect to: the path, or `host:port` with the port that was really taken.
+    pub(crate) fn address(&self) -> String {
+        match self {
+            #[cfg(unix)]
+            Listener::Unix { path, .. } => path.display().to_string(),
+            Listener::Tcp(listener) => {
+                listener.local_addr().map_or_else(|_| String::new(), |address| address.to_string())
+            }
+        }
+    }
+
+    /// The next connection, or `None` if none came in time.
+    pub(crate) fn accept(&self, wait: Duration) -> io::Result<Option<Wire>> {
+        #[cfg(unix)]
+        {
+            use std::os::fd::AsFd;
+            let descriptor = match self {
+                Listener::Unix { listener, .. } => listener.as_fd(),
+                Listener::Tcp(listener) => listener.as_fd(),
+            };
+            if !super::unix::wait_readable(descriptor, wait)? {
+                return Ok(None);
+            }
+        }
+        #[cfg(not(unix))]
+        std::thread::sleep(wait.min(Duration::from_millis(10)));
+        let accepted = match self {
+            #[cfg(unix)]
+            Listener::Unix { listener, .. } => listener.accept().and_then(|(stream, _)| {
+                stream.set_nonblocking(false)?;
+                Ok(Wire::Unix(stream))
+            }),
+            Listener::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
+                stream.set_nonblocking(false)?;
+                stream.set_nodelay(true)?;
+                Ok(Wire::Tcp(stream))
+            }),
+        };
+        match accepted {
+            Ok(wire) => Ok(Some(wire)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Listener::Unix { path, .. } = self {
+            // Nobody can connect to it any more; if it cannot be removed it is only litter.
+            drop(std::fs::remove_file(path));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Unix sockets: connecting with a deadline, long paths, who is behind, passing descriptors.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+
+use super::Peer;
+use crate::deadlines::Deadline;
+
+/// Bytes of a path that fit a socket address, without its NUL.
+pub(crate) const MAX_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// A path short enough for a socket address, and the directory that must stay open for it.
+struct Reachable {
+    path: PathBuf,
+    _directory: Option<File>,
+}
+
+/// Long paths go through an open directory: `/proc/self/fd/N/name`.
+fn reachable(path: &Path) -> io::Result<Reachable> {
+    if path.as_os_str().as_bytes().len() <= MAX_PATH_BYTES {
+        return Ok(Reachable { path: path.to_owned(), _directory: None });
+    }
+    let too_long =
+        || io::Error::new(io::ErrorKind::InvalidInput, "the path is too long for a socket address");
+    if !cfg!(target_os = "linux") {
+        return Err(too_long());
+    }
+    let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(too_long)?;
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+    let directory = File::from(rustix::fs::open(parent, flags, Mode::empty())?);
+    let short = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())).join(name);
+    if short.as_os_str().as_bytes().len() > MAX_PATH_BYTES {
+        return Err(too_long());
+    }
+    Ok(Reachable { path: short, _directory: Some(directory) })
+}
+
+/// Connects, waiting while the queue of the listener is full.
+#[cfg(target_os = "linux")]
+pub(super) fn connect(path: &Path, deadline: Deadline) -> io::Result<UnixStream> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
+
+    let reachable = reachable(path)?;
+    let address = SocketAddrUnix::new(&reachable.path)?;
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    let mut pause = Duration::from_millis(1);
+    loop {
+        match rustix::net::connect(&socket, &address) {
+            Ok(()) => break,
+            Err(Errno::AGAIN) => {
+                let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
+                std::thread::sleep(pause.min(left));
+                pause = pause.saturating_mul(2).min(Duration::from_millis(50));
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let stream = UnixStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
+/// Elsewhere a full queue refuses at once, so connecting does not block.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn connect(path: &Path, _deadline: Deadline) -> io::Result<UnixStream> {
+    UnixStream::connect(reachable(path)?.path)
+}
+
+/// The process that bound or connected the other end.
+#[cfg(target_os = "linux")]
+pub(super) fn peer(stream: &UnixStream) -> Option<Peer> {
+    let credentials = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    let pid = u32::try_from(credentials.pid.as_raw_nonzero().get()).ok()?;
+    Some(Peer { pid, uid: credentials.uid.as_raw() })
+}
+
+/// Other kernels tell it in other ways; nothing is checked there.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn peer(_stream: &UnixStream) -> Option<Peer> {
+    None
+}
+
+/// Whether something can be read (or the other end is gone) within the time.
+pub(super) fn wait_readable(descriptor: BorrowedFd<'_>, wait: Duration) -> io::Result<bool> {
+    let deadline = Deadline::after(wait);
+    loop {
+        let left = deadline.left().unwrap_or_default();
+        let time = Timespec::try_from(left).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let mut polled = [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)];
+        match poll(&mut polled, Some(&time)) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Whether the other end has closed, without taking bytes away.
+pub(super) fn is_closed(descriptor: BorrowedFd<'_>) -> bool {
+    let mut byte = [0_u8; 1];
+    match rustix::net::recv(descriptor, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+        Ok((_, bytes)) => bytes == 0,
+        Err(Errno::AGAIN | Errno::INTR) => false,
+        Err(_) => true,
+    }
+}
+
+/// One dummy byte with a descriptor, in a message of its own.
+pub(super) fn send_descriptor(stream: &UnixStream, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+    let descriptors = [descriptor];
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)) {
+        return Err(io::Error::other("no room for the descriptor"));
+    }
+    let sent =
+        rustix::net::sendmsg(stream.as_fd(), &[io::IoSlice::new(&[0])], &mut ancillary, SendFlags::empty())?;
+    if sent == 1 { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+}

@@ -1,0 +1,141 @@
+//! Windows pipes with nothing but std: the pipe is a file.
+//!
+//! A blocking read of a file cannot be given a deadline, so a thread of its own reads and hands over
+//! what it gets. A read and a write on one handle exclude each other, therefore the request is written
+//! before that thread starts; the protocol wants one request a connection anyway.
+
+use std::collections::VecDeque;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::deadlines::Deadline;
+
+/// ERROR_PIPE_BUSY: all instances are taken.
+const PIPE_BUSY: i32 = 231;
+/// Bytes kept before the reading thread waits.
+const QUEUE_BYTES: usize = 1 << 20;
+
+#[derive(Debug)]
+pub(crate) struct PipeStream {
+    file: Arc<File>,
+    inbox: Arc<Inbox>,
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    reading: bool,
+    bytes: VecDeque<u8>,
+    ended: Option<io::ErrorKind>,
+    at_end: bool,
+    closed: bool,
+}
+
+impl Inbox {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(super) fn connect(name: &str, deadline: Deadline) -> io::Result<PipeStream> {
+    loop {
+        match OpenOptions::new().read(true).write(true).open(format!(r"\\.\pipe\{name}")) {
+            Ok(file) => return Ok(PipeStream { file: Arc::new(file), inbox: Arc::default() }),
+            Err(error) if error.raw_os_error() == Some(PIPE_BUSY) => {
+                let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
+                std::thread::sleep(left.min(Duration::from_millis(10)));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+impl PipeStream {
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
+        Ok(PipeStream { file: Arc::clone(&self.file), inbox: Arc::clone(&self.inbox) })
+    }
+
+    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self.file).write(bytes)
+    }
+
+    /// Starts the reading thread with the first wish to read.
+    fn start(&self) -> io::Result<()> {
+        let mut state = self.inbox.lock();
+        if state.reading {
+            return Ok(());
+        }
+        let (file, inbox) = (Arc::clone(&self.file), Arc::clone(&self.inbox));
+        std::thread::Builder::new().name("nettrace-pipe".to_owned()).spawn(move || receive(&file, &inbox))?;
+        state.reading = true;
+        Ok(())
+    }
+
+    pub(super) fn wait_readable(&self, wait: Duration) -> io::Result<bool> {
+        self.start()?;
+        let idle = |state: &mut State| state.bytes.is_empty() && !state.at_end && !state.closed;
+        let waited = self.inbox.changed.wait_timeout_while(self.inbox.lock(), wait, idle);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        Ok(!idle(&mut state))
+    }
+
+    pub(super) fn read(&self, buffer: &mut [u8], limit: Option<Duration>) -> io::Result<usize> {
+        let readable = loop {
+            let readable = self.wait_readable(limit.unwrap_or(Duration::from_secs(1)))?;
+            if readable || limit.is_some() {
+                break readable;
+            }
+        };
+        if !readable {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let mut state = self.inbox.lock();
+        let count = state.bytes.read(buffer)?;
+        match state.ended {
+            Some(kind) if count == 0 => Err(kind.into()),
+            _ => {
+                self.inbox.changed.notify_all();
+                Ok(count)
+            }
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        let state = self.inbox.lock();
+        state.closed || (state.at_end && state.bytes.is_empty())
+    }
+
+    /// Our side no longer reads. The thread ends with the next bytes or the end of the pipe.
+    pub(super) fn close(&self) {
+        self.inbox.lock().closed = true;
+        self.inbox.changed.notify_all();
+    }
+}
+
+fn receive(mut file: &File, inbox: &Inbox) {
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let result = file.read(&mut buffer);
+        let full = |state: &mut State| state.bytes.len() > QUEUE_BYTES && !state.closed;
+        let waited = inbox.changed.wait_while(inbox.lock(), full);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        match result {
+            _ if state.closed => state.at_end = true,
+            Ok(0) => state.at_end = true,
+            Ok(count) => state.bytes.extend(buffer.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => state.at_end = true,
+            Err(error) => (state.at_end, state.ended) = (true, Some(error.kind())),
+        }
+        inbox.changed.notify_all();
+        if state.at_end {
+            return;
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! One open connection of any kind, with deadlines on every read and write.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use crate::deadlines::Deadline;
+
+#[derive(Debug)]
+pub(crate) enum Wire {
+    #[cfg(unix)]
+    Unix(UnixStream),
+    Tcp(TcpStream),
+    #[cfg(windows)]
+    Pipe(super::windows::PipeStream),
+}
+
+impl Wire {
+    /// A second handle to the same connection.
+    pub(crate) fn try_clone(&self) -> io::Result<Wire> {
+        match self {
+            #[cfg(unix)]
+            Wire::Unix(stream) => stream.try_clone().map(Wire::Unix),
+            Wire::Tcp(stream) => stream.try_clone().map(Wire::Tcp),
+            #[cfg(windows)]
+            Wire::Pipe(stream) => stream.try_clone().map(Wire::Pipe),
+        }
+    }
+
+    /// Some bytes; 0 at the end. `TimedOut` once the deadline has passed.
+    pub(crate) fn read(&mut self, buffer: &mut [u8], deadline: Deadline) -> io::Result<usize> {
+        loop {
+            let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
+            let result = match self {
+                #[cfg(unix)]
+                Wire::Unix(stream) => {
+                    stream.set_read_timeout(Some(left))?;
+                    stream.read(buffer)
+                }
+                Wire::Tcp(stream) => {
+                    stream.set_read_timeout(Some(left))?;
+                    stream.read(buffer)
+                }
+                #[cfg(windows)]
+                Wire::Pipe(stream) => stream.read(buffer, Some(left)),
+            };
+            match result {
+                Err(error) if is_retry(&error) => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Some bytes however long it takes, 0 at the end. [`Wire::close`] on a clone ends it.
+    pub(crate) fn read_patiently(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let result = match self {
+                #[cfg(unix)]
+                Wire::Unix(stream) => stream.read(buffer),
+                Wire::Tcp(stream) => stream.read(buffer),
+                #[cfg(windows)]
+                Wire::Pipe(stream) => stream.read(buffer, None),
+            };
+            match result {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Makes reads wait without limit, as [`Wire::read_patiently`] wants it.
+    pub(crate) fn set_patient(&mut self) -> io::Result<()> {
+        match self {
+            #[cfg(unix)]
+            Wire::Unix(stream) => stream.set_read_timeout(None),
+            Wire::Tcp(stream) => stream.set_read_timeout(None),
+            #[cfg(windows)]
+            Wire::Pipe(_) => Ok(()),
+        }
+    }
+
+    /// All bytes; one system call unless the other side's buffer is full.
+    pub(crate) fn write_all(&mut self, mut bytes: &[u8], deadline: Deadline) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
+            let written = match self {
+                #[cfg(unix)]
+                Wire::Unix(stream) => {
+                    stream.set_write_timeout(Some(left))?;
+                    stream.write(bytes)
+                }
+                Wire::Tcp(stream) => {
+                    stream.set_write_timeout(Some(left))?;
+                    stream.write(bytes)
+                }
+                #[cfg(windows)]
+                Wire::Pipe(stream) => stream.write(bytes),
+            };
+            match written {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+                Err(error) if is_retry(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a read would return at once: bytes, the end or an error are there.
+    pub(crate) fn wait_readable(&mut self, wait: Duration) -> io::Result<bool> {
+        match self {
+            #[cfg(unix)]
+            Wire::Unix(stream) => super::unix::wait_readable(std::os::fd::AsFd::as_fd(stream), wait),
+            #[cfg(unix)]
+            Wire::Tcp(stream) => super::unix::wait_readable(std::os::fd::AsFd::as_fd(stream), wait),
+            #[cfg(not(unix))]
+            Wire::Tcp(stream) => {
+                stream.set_read_timeout(Some(wait.max(Duration::from_millis(1))))?;
+                match stream.peek(&mut [0]) {
+                    Err(error) if is_retry(&error) => Ok(false),
+                    _ => Ok(true),
+                }
+            }
+            #[cfg(windows)]
+            Wire::Pipe(stream) => stream.wait_readable(wait),
+        }
+    }
+
+    /// Whether the other side has closed an idle connection.
+    pub(crate) fn is_closed(&self) -> bool {
+        match self {
+            #[cfg(unix)]
+            Wire::Unix(stream) => super::unix::is_closed(std::os::fd::AsFd::as_fd(stream)),
+            #[cfg(unix)]
+            Wire::Tcp(stream) => super::unix::is_closed(std::os::fd::AsFd::as_fd(stream)),
+            #[cfg(not(unix))]
+            Wire::Tcp(stream) => {
+                let peeked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
+                let restored = stream.set_nonblocking(false).is_ok();
+                !restored || !matches!(peeked, Ok(1..)) && !peeked.is_err_and(|error| is_retry(&error))
+            }
+            #[cfg(windows)]
+            Wire::Pipe(stream) => stream.is_closed(),
+        }
+    }
+
+    /// Ends both directions, for all clones; a read in progress returns.
+    pub(crate) fn close(&self) {
+        // A connection that the other side closed already cannot be shut down: that is what we want.
+        match self {
+            #[cfg(unix)]
+            Wire::Unix(stream) => drop(stream.shutdown(Shutdown::Both)),
+            Wire::Tcp(stream) => drop(stream.shutdown(Shutdown::Both)),
+            #[cfg(windows)]
+            Wire::Pipe(stream) => stream.close(),
+        }
+    }
+
+    /// Passes a descriptor with one dummy byte.
+    #[cfg(unix)]
+    pub(crate) fn send_descriptor(&self, descriptor: std::os::fd::BorrowedFd<'_>) -> io::Result<()> {
+        match self {
+            Wire::Unix(stream) => super::unix::send_descriptor(stream, descriptor),
+            Wire::Tcp(_) => Err(io::Error::new(io::ErrorKind::Unsupported, "descriptors need a Unix socket")),
+        }
+    }
+}
+
+/// Interrupted, or a timeout that the caller's deadline decides about.
+fn is_retry(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}

@@ -1,0 +1,383 @@
+//! What can go wrong, in three kinds: a request that must not be sent ([`RequestError`]), a reply
+//! that cannot be believed ([`ReplyFault`]), and everything on the way ([`Error`]).
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use crate::command::CommandId;
+use crate::hresult::HResult;
+
+/// Why a request was not built. Most of these would kill, block or leak descriptors of a live runtime.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The text may not be empty.
+    Empty(&'static str),
+    /// The text contains a NUL, which ends strings on the wire.
+    Nul(&'static str),
+    /// The text contains a character that the target cannot be told.
+    Character {
+        /// what the text is
+        what: &'static str,
+        /// the character
+        character: char,
+    },
+    /// The whole message would not fit the 16-bit size of the header.
+    TooLong {
+        /// header and payload
+        bytes: usize,
+    },
+    /// A session needs at least one provider.
+    NoProviders,
+    /// More providers than the 1,000 that a runtime survives.
+    TooManyProviders(usize),
+    /// The same provider twice, with arguments that contradict each other.
+    ConflictingArguments {
+        /// name of the provider
+        provider: String,
+        /// the argument given two values; empty if whole filter strings differ
+        key: String,
+    },
+    /// The same provider twice where the two cannot be merged.
+    DuplicateProvider(String),
+    /// A user_events provider has neither a default tracepoint nor a set.
+    NoTracepoint(String),
+    /// A tracepoint set without event ids.
+    EmptyTracepointSet(String),
+    /// The same event id in two tracepoint sets.
+    DuplicateTracepointEvent {
+        /// name of the provider
+        provider: String,
+        /// the event id named twice
+        event_id: u32,
+    },
+    /// The command of that version cannot carry the option.
+    Inexpressible {
+        /// the command
+        command: CommandId,
+        /// the option
+        what: &'static str,
+    },
+    /// A startup hook that the target could not load; loading it would kill the target.
+    StartupHook(String),
+    /// Text that is no valid port address, with the reason.
+    PortAddress {
+        /// as given
+        text: String,
+        /// what is wrong with it
+        reason: &'static str,
+    },
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RequestError::Empty(what) => write!(f, "the {what} is empty"),
+            RequestError::Nul(what) => write!(f, "the {what} contains a NUL"),
+            RequestError::Character { what, character } => {
+                write!(f, "the {what} contains {character:?}, which the protocol cannot carry there")
+            }
+            RequestError::TooLong { bytes } => {
+                write!(f, "the request is {bytes} bytes long; 65,535 is the protocol's limit")
+            }
+            RequestError::NoProviders => f.write_str("no provider given"),
+            RequestError::TooManyProviders(count) => {
+                write!(f, "{count} providers given; runtimes take 1,000 at most")
+            }
+            RequestError::ConflictingArguments { provider, key } if key.is_empty() => {
+                write!(f, "provider {provider} is given twice with different arguments")
+            }
+            RequestError::ConflictingArguments { provider, key } => {
+                write!(f, "provider {provider} is given twice with different values of argument {key}")
+            }
+            RequestError::DuplicateProvider(provider) => write!(f, "provider {provider} is given twice"),
+            RequestError::NoTracepoint(provider) => {
+                write!(f, "provider {provider} has neither a default tracepoint nor a tracepoint set")
+            }
+            RequestError::EmptyTracepointSet(name) => write!(f, "tracepoint set {name} has no event ids"),
+            RequestError::DuplicateTracepointEvent { provider, event_id } => {
+                write!(f, "event {event_id} of provider {provider} is in two tracepoint sets")
+            }
+            RequestError::Inexpressible { command, what } => write!(f, "{command} cannot carry {what}"),
+            RequestError::StartupHook(reason) => write!(f, "unusable startup hook: {reason}"),
+            RequestError::PortAddress { text, reason } => write!(f, "port address {text:?}: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+/// Why a reply was not believed. Offsets count from the start of the reply's payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReplyFault {
+    /// The first 14 bytes are not the protocol's.
+    Magic([u8; 14]),
+    /// The size in the header is below the header's own 20 bytes, or not the one the command has.
+    Size(u16),
+    /// A frame, but not one of a server.
+    NotAReply {
+        /// command set in the header
+        set: u8,
+        /// command id in the header
+        id: u8,
+    },
+    /// A field does not fit what is left of the payload.
+    Truncated {
+        /// where the field begins
+        offset: usize,
+        /// name of the field
+        field: &'static str,
+        /// bytes the field needs
+        needed: usize,
+        /// bytes that are left
+        left: usize,
+    },
+    /// A string without closing NUL.
+    Unterminated {
+        /// where the string begins
+        offset: usize,
+        /// name of the field
+        field: &'static str,
+    },
+    /// The connection ended inside the reply.
+    EndedEarly {
+        /// what was being read
+        field: &'static str,
+        /// bytes still missing
+        missing: usize,
+    },
+    /// The reply to StopTracing names another session.
+    SessionId {
+        /// id in the request
+        asked: u64,
+        /// id in the reply
+        answered: u64,
+    },
+    /// A success frame that carries a failure code.
+    FailureInSuccess(HResult),
+    /// An announced length above our limit.
+    Limit {
+        /// name of the field
+        field: &'static str,
+        /// bytes announced
+        announced: u64,
+        /// our limit, bytes
+        limit: u64,
+    },
+    /// The first bytes of a reverse connection are not an advertise frame.
+    Advertise,
+}
+
+impl fmt::Display for ReplyFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReplyFault::Magic(bytes) => {
+                f.write_str("wrong magic ")?;
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+            ReplyFault::Size(size) => write!(f, "impossible message size {size}"),
+            ReplyFault::NotAReply { set, id } => write!(f, "command {set:02x} {id:02x} is not a reply"),
+            ReplyFault::Truncated { offset, field, needed, left } => {
+                write!(f, "{field} at payload offset {offset} needs {needed} bytes, {left} are left")
+            }
+            ReplyFault::Unterminated { offset, field } => {
+                write!(f, "{field} at payload offset {offset} has no closing NUL")
+            }
+            ReplyFault::EndedEarly { field, missing } => {
+                write!(f, "the connection ended in the {field}, {missing} bytes missing")
+            }
+            ReplyFault::SessionId { asked, answered } => {
+                write!(f, "session {asked:#x} was asked for, session {answered:#x} answered")
+            }
+            ReplyFault::FailureInSuccess(code) => write!(f, "a success that carries {code}"),
+            ReplyFault::Limit { field, announced, limit } => {
+                write!(f, "{field} announces {announced} bytes, above the limit of {limit}")
+            }
+            ReplyFault::Advertise => f.write_str("not an advertise frame"),
+        }
+    }
+}
+
+impl std::error::Error for ReplyFault {}
+
+/// What was under way when a deadline passed or a connection failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Step {
+    /// Connecting to the endpoint.
+    Connect,
+    /// Waiting for the runtime to connect to our port.
+    Accept,
+    /// Writing the request.
+    Request,
+    /// Waiting for the reply.
+    Reply,
+    /// Reading what follows the reply.
+    Continuation,
+    /// Stopping a session.
+    Stop,
+    /// Reading the rest of a stopped session.
+    Drain,
+    /// Passing a file descriptor.
+    Descriptor,
+    /// Opening our port.
+    Listen,
+    /// Starting a program.
+    Launch,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Step::Connect => "connecting",
+            Step::Accept => "waiting for the runtime to connect",
+            Step::Request => "sending the request",
+            Step::Reply => "waiting for the reply",
+            Step::Continuation => "reading what follows the reply",
+            Step::Stop => "stopping the session",
+            Step::Drain => "reading the rest of the session",
+            Step::Descriptor => "passing the file descriptor",
+            Step::Listen => "opening the port",
+            Step::Launch => "starting the program",
+        })
+    }
+}
+
+/// Why a command or a session failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The request was not sent because it is not one a runtime should get.
+    Request(RequestError),
+    /// The request is well-formed, but this target would be harmed by it; nothing was sent.
+    Harmful {
+        /// the command
+        command: CommandId,
+        /// what would happen
+        reason: String,
+    },
+    /// The runtime answered that it will not.
+    Refused {
+        /// the command
+        command: CommandId,
+        /// its code
+        code: HResult,
+        /// what it says beside the code; only GenerateCoreDump3 says anything
+        message: Option<String>,
+    },
+    /// The answer cannot be believed.
+    Reply {
+        /// the command
+        command: CommandId,
+        /// what is wrong with it
+        fault: ReplyFault,
+    },
+    /// The other side did not do its part in time. A target that is stopped by a debugger or SIGSTOP,
+    /// or whose diagnostics server is held up by another tool, looks like this.
+    Deadline {
+        /// what we waited for
+        step: Step,
+        /// how long
+        after: Duration,
+    },
+    /// The connection ended before the reply: the process is gone or dropped it.
+    Gone {
+        /// what was under way
+        step: Step,
+    },
+    /// The operating system refused.
+    Io {
+        /// what was under way
+        step: Step,
+        /// its reason
+        source: io::Error,
+    },
+    /// The socket belongs to another process than the one looked for; nothing was sent.
+    WrongPeer {
+        /// the process looked for
+        expected: u32,
+        /// the process behind the socket
+        found: u32,
+    },
+    /// The transcript to replay is unreadable.
+    Transcript {
+        /// line, from 1
+        line: u64,
+        /// what is wrong with it
+        reason: &'static str,
+    },
+    /// This platform has no such endpoint.
+    Unsupported(&'static str),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Request(error) => write!(f, "request not sent: {error}"),
+            Error::Harmful { command, reason } => write!(f, "{command} not sent: {reason}"),
+            Error::Refused { command, code, message } => {
+                write!(f, "{command} refused: {code}")?;
+                match message.as_deref().map(str::trim) {
+                    Some(text) if !text.is_empty() => write!(f, ": {text}"),
+                    _ => code.advice().map_or(Ok(()), |advice| write!(f, " ({advice})")),
+                }
+            }
+            Error::Reply { command, fault } => write!(f, "unbelievable reply to {command}: {fault}"),
+            Error::Deadline { step, after } => {
+                write!(f, "deadline of {:.1} s passed while {step}", after.as_secs_f64())
+            }
+            Error::Gone { step } => write!(f, "the process closed the connection while {step}"),
+            Error::Io { step, source } => write!(f, "{step}: {source}"),
+            Error::WrongPeer { expected, found } => {
+                write!(f, "the socket of process {expected} is held by process {found}")
+            }
+            Error::Transcript { line, reason } => write!(f, "transcript line {line}: {reason}"),
+            Error::Unsupported(what) => write!(f, "not possible on this platform: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Request(error) => Some(error),
+            Error::Reply { fault, .. } => Some(fault),
+            Error::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<RequestError> for Error {
+    fn from(error: RequestError) -> Self {
+        Error::Request(error)
+    }
+}
+
+impl Error {
+    /// The code of a refusal.
+    pub fn code(&self) -> Option<HResult> {
+        match self {
+            Error::Refused { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+
+    /// Whether the runtime answered that it does not know the command.
+    pub fn is_unknown_command(&self) -> bool {
+        self.code() == Some(HResult::UNKNOWN_COMMAND)
+    }
+
+    /// An I/O failure, sorted: a deadline, an ended connection, or another reason.
+    pub(crate) fn io(step: Step, source: io::Error, after: Duration) -> Self {
+        match source.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Error::Deadline { step, after },
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => {
+                Error::Gone { step }
+            }
+            _ => Error::Io { step, source },
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! A stand-in for a .NET process: speaks the protocol like runtimes 8 to 11 do, with their habits and
+//! with faults to switch on. For tests of whatever talks to live processes.
+//!
+//! Like the real thing it has one server thread, which serves one connection after the other and waits
+//! without limit for a request; it flushes a stopped session into its event socket before it answers the
+//! stop; and it dies of the requests that kill real ones ([`FakeRuntime::death`] says of which).
+//!
+//! ```
+//! use std::io::Read;
+//! use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+//! use nettrace_ipc::{Provider, Providers, Runtime, SessionConfig};
+//!
+//! let config = FakeConfig { stream: b"Nettrace...".to_vec(), tail: b"end".to_vec(), ..FakeConfig::default() };
+//! let fake = FakeRuntime::start(config)?;
+//! let runtime = Runtime::at(fake.endpoint());
+//! assert_eq!(runtime.info()?.product_version.as_deref(), Some("10.0.12"));
+//!
+//! let mut session = runtime.start(&SessionConfig::new(Providers::new([Provider::new("P")?])?))?;
+//! session.stop()?;
+//! let mut bytes = Vec::new();
+//! session.read_to_end(&mut bytes)?;
+//! assert_eq!(bytes, b"Nettrace...end");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+mod fault;
+mod harm;
+mod reply;
+mod serve;
+mod stream;
+
+pub use fault::{Fault, FaultKind};
+
+use crate::endpoint::{Endpoint, Listener, TcpAddress, Wire};
+use crate::guid::Guid;
+use stream::FakeSession;
+
+/// What the fake says of itself and streams.
+#[derive(Clone, Debug)]
+pub struct FakeConfig {
+    /// Major version, 3 to 11: which commands it knows and of what it dies.
+    pub major: u32,
+    /// Product version text.
+    pub product_version: String,
+    /// Process id it claims.
+    pub pid: u64,
+    /// Its cookie.
+    pub cookie: Guid,
+    /// Command line.
+    pub command_line: String,
+    /// Entry assembly.
+    pub entry_assembly: String,
+    /// Environment, entries as `NAME=value`.
+    pub environment: Vec<String>,
+    /// What each session streams from its start.
+    pub stream: Vec<u8>,
+    /// Bytes of one write of the stream.
+    pub piece_bytes: usize,
+    /// Pause after each write.
+    pub piece_pause: Duration,
+    /// Streams `stream` again and again until it is stopped.
+    pub repeat: bool,
+    /// What a session streams when it is stopped: the rundown and the end.
+    pub tail: Vec<u8>,
+    /// Sessions it takes at the same time.
+    pub max_sessions: usize,
+    /// Waits at startup: sessions stream nothing before the resume.
+    pub suspended: bool,
+}
+
+impl Default for FakeConfig {
+    fn default() -> Self {
+        FakeConfig::version(10, "10.0.12")
+    }
+}
+
+impl FakeConfig {
+    /// A runtime of that version.
+    pub fn version(major: u32, product_version: &str) -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(1);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let mut cookie = [0xC0; 16];
+        for (target, byte) in cookie.iter_mut().zip(number.to_le_bytes()) {
+            *target = byte;
+        }
+        FakeConfig {
+            major,
+            product_version: product_version.to_owned(),
+            pid: 40_000_u64.saturating_add(number),
+            cookie: Guid::from_wire(cookie),
+            command_line: "/app/fake /app/fake.dll sleep 0".to_owned(),
+            entry_assembly: "fake".to_owned(),
+            environment: vec!["PATH=/usr/bin:/bin".to_owned(), "LANG=C.UTF-8".to_owned()],
+            stream: Vec::new(),
+            piece_bytes: 4096,
+            piece_pause: Duration::ZERO,
+            repeat: false,
+            tail: Vec::new(),
+            max_sessions: 64,
+            suspended: false,
+        }
+    }
+}
+
+/// A fake runtime; ends when dropped.
+#[derive(Debug)]
+pub struct FakeRuntime {
+    shared: Arc<Shared>,
+    endpoint: Endpoint,
+    threads: Vec<JoinHandle<()>>,
+    _folder: Option<Folder>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    config: FakeConfig,
+    state: Mutex<State>,
+    stop: AtomicBool,
+    resumed: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    fault: Option<Fault>,
+    requests: Vec<Vec<u8>>,
+    death: Option<String>,
+    environment: Vec<String>,
+    sessions: HashMap<u64, FakeSession>,
+    next_session: u64,
+    open: Vec<Wire>,
+    descriptors: usize,
+    stops: Vec<u64>,
+    resumes: usize,
+}
+
+impl Shared {
+    fn new(config: FakeConfig) -> Arc<Self> {
+        let state =
+            State { environment: config.environment.clone(), next_session: 0x7F00_1000, ..State::default() };
+        let resumed = AtomicBool::new(!config.suspended);
+        Arc::new(Shared { config, state: Mutex::new(state), stop: AtomicBool::new(false), resumed })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    /// Closes every connection, as the end of a process does.
+    fn end(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+        let mut state = self.lock();
+        for wire in state.open.drain(..) {
+            wire.close();
+        }
+        state.sessions.clear();
+    }
+
+    /// Remembers a connection, to be closed at the end.
+    fn watch(&self, wire: &Wire) {
+        if let Ok(clone) = wire.try_clone() {
+            let mut state = self.lock();
+            state.open.retain(|open| !open.is_closed());
+            state.open.push(clone);
+        }
+    }
+}
+
+impl FakeRuntime {
+    /// A runtime with an endpoint of its own: a socket in a private folder (a TCP port of this machine
+    /// where there are no Unix sockets).
+    ///
+    /// # Errors
+    /// The system refuses socket or thread.
+    pub fn start(config: FakeConfig) -> io::Result<Self> {
+        let folder = Folder::new()?;
+        #[cfg(unix)]
+        let (listener, endpoint) = {
+            let path = folder.0.join(format!("dotnet-diagnostic-{}-1-socket", config.pid));
+            (Listener::unix(&path)?, Endpoint::socket(path))
+        };
+        #[cfg(not(unix))]
+        let (listener, endpoint) = Self::tcp_listener()?;
+        Self::serve_at(config, listener, endpoint, Some(folder))
+    }
+
+    /// A runtime at that path.
+    ///
+    /// # Errors
+    /// The system refuses socket or thread.
+    #[cfg(unix)]
+    pub fn start_at(config: FakeConfig, path: impl Into<PathBuf>) -> io::Result<Self> {
+        let path = path.into();
+        let listener = Listener::unix(&path)?;
+        Self::serve_at(config, listener, Endpoint::socket(path), None)
+    }
+
+    /// A runtime behind a TCP port of this machine.
+    ///
+    /// # Errors
+    /// The system refuses port or thread.
+    pub fn start_tcp(config: FakeConfig) -> io::Result<Self> {
+        let (listener, endpoint) = Self::tcp_listener()?;
+        Self::serve_at(config, listener, endpoint, None)
+    }
+
+    fn tcp_listener() -> io::Result<(Listener, Endpoint)> {
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
+        let listener = Listener::tcp(&TcpAddress::parse("127.0.0.1:0").map_err(invalid)?)?;
+        let address = TcpAddress::parse(&listener.address()).map_err(invalid)?;
+        Ok((listener, Endpoint::tcp(address)))
+    }
+
+    fn serve_at(
+        config: FakeConfig,
+        listener: Listener,
+        endpoint: Endpoint,
+        folder: Option<Folder>,
+    ) -> io::Result<Self> {
+        let shared = Shared::new(config);
+        let serving = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("fake-runtime".to_owned())
+            .spawn(move || serve::listen(&serving, &listener))?;
+        Ok(FakeRuntime { shared, endpoint, threads: vec![thread], _folder: folder })
+    }
+
+    /// A runtime that connects to a port, as one told `DOTNET_DiagnosticPorts` does; it has no endpoint
+    /// of its own.
+    ///
+    /// # Errors
+    /// The system refuses the thread.
+    pub fn connect_to(config: FakeConfig, port: Endpoint) -> io::Result<Self> {
+        let shared = Shared::new(config);
+        let (serving, address) = (Arc::clone(&shared), port.clone());
+        let thread = std::thread::Builder::new()
+            .name("fake-runtime".to_owned())
+            .spawn(move || serve::connect(&serving, &address))?;
+        Ok(FakeRuntime { shared, endpoint: port, threads: vec![thread], _folder: None })
+    }
+
+    /// Where it is reached (or the port it connects to).
+    pub fn endpoint(&self) -> Endpoint {
+        self.endpoint.clone()
+    }
+
+    /// Switches a fault on, or all off.
+    pub fn set_fault(&self, fault: Option<Fault>) {
+        self.shared.lock().fault = fault;
+    }
+
+    /// All requests so far, as they came.
+    pub fn requests(&self) -> Vec<Vec<u8>> {
+        self.shared.lock().requests.clone()
+    }
+
+    /// Of what it died: a request that would have killed, blocked or damaged a real runtime.
+    pub fn death(&self) -> Option<String> {
+        self.shared.lock().death.clone()
+    }
+
+    /// Whether it has been resumed (or never waited).
+    pub fn is_resumed(&self) -> bool {
+        self.shared.resumed.load(Ordering::SeqCst)
+    }
+
+    /// How often it was told to resume.
+    pub fn resume_count(&self) -> usize {
+        self.shared.lock().resumes
+    }
+
+    /// Sessions it holds now.
+    pub fn session_count(&self) -> usize {
+        self.shared.lock().sessions.len()
+    }
+
+    /// Session ids it was told to stop, in order.
+    pub fn stops(&self) -> Vec<u64> {
+        self.shared.lock().stops.clone()
+    }
+
+    /// File descriptors it was passed.
+    pub fn descriptor_count(&self) -> usize {
+        self.shared.lock().descriptors
+    }
+
+    /// Its environment now.
+    pub fn environment(&self) -> Vec<String> {
+        self.shared.lock().environment.clone()
+    }
+
+    /// Ends like a killed process: all connections are cut.
+    pub fn kill(&self) {
+        self.shared.end();
+    }
+}
+
+impl Drop for FakeRuntime {
+    fn drop(&mut self) {
+        self.shared.end();
+        for thread in self.threads.drain(..) {
+            // A panic of the server thread has been reported where it happened.
+            drop(thread.join());
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("nettrace-fake-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Litter at worst.
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}

@@ -1,0 +1,79 @@
+//! A session of the fake: a thread that writes into the event socket.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::fault::FaultKind;
+use super::{FakeConfig, Shared};
+use crate::deadlines::Deadline;
+use crate::endpoint::Wire;
+
+/// Longest wait of one write; the end of the fake closes the socket and ends it sooner.
+const LONG: Duration = Duration::from_secs(120);
+
+#[derive(Debug)]
+pub(super) struct FakeSession {
+    stop: Arc<AtomicBool>,
+    wire: Wire,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl FakeSession {
+    pub(super) fn begin(shared: &Arc<Shared>, wire: Wire, fault: Option<FaultKind>) -> std::io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (own_shared, own_stop, mut own_wire) = (Arc::clone(shared), Arc::clone(&stop), wire.try_clone()?);
+        let thread = std::thread::Builder::new().name("fake-session".to_owned()).spawn(move || {
+            write(&own_shared, &own_stop, &mut own_wire, fault.as_ref());
+        })?;
+        Ok(FakeSession { stop, wire, thread: Some(thread) })
+    }
+
+    /// Writes the rest and closes: on the server's thread, as in a real runtime.
+    pub(super) fn finish(mut self, config: &FakeConfig) {
+        self.stop.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+        // Whoever closed the event socket does not want the rest.
+        drop(self.wire.write_all(&config.tail, Deadline::after(LONG)));
+        self.wire.close();
+    }
+}
+
+fn write(shared: &Shared, stop: &AtomicBool, wire: &mut Wire, fault: Option<&FaultKind>) {
+    let config = &shared.config;
+    let over = || stop.load(Ordering::SeqCst) || shared.is_over();
+    while !shared.resumed.load(Ordering::SeqCst) && !over() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let mut written = 0_usize;
+    loop {
+        for piece in config.stream.chunks(config.piece_bytes.max(1)) {
+            if shared.is_over() || (config.repeat && over()) {
+                return;
+            }
+            let piece = match fault {
+                Some(FaultKind::DieInStream(limit)) => {
+                    piece.get(..limit.saturating_sub(written)).unwrap_or(piece)
+                }
+                _ => piece,
+            };
+            if wire.write_all(piece, Deadline::after(LONG)).is_err() {
+                return;
+            }
+            written = written.saturating_add(piece.len());
+            if matches!(fault, Some(FaultKind::DieInStream(limit)) if written >= *limit) {
+                shared.end();
+                return;
+            }
+            if !config.piece_pause.is_zero() {
+                std::thread::sleep(config.piece_pause);
+            }
+        }
+        if !config.repeat {
+            return;
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What comes from the outside, any bytes: for the fuzzer, and for the replay of its corpus.
+
+use crate::command::collect::read_session_id;
+use crate::command::process::read_environment;
+use crate::command::process_info::ProcessInfoCommand;
+use crate::command::sealed::Sealed;
+use crate::command::{read_failure, read_hresult};
+use crate::message::{HEADER_BYTES, ReplyHeader};
+use crate::port::advertise::Advertise;
+use crate::replay::Transcript;
+
+/// Reads bytes as everything a runtime, or a file of a recorded connection, may send.
+pub fn bytes_from_outside(bytes: &[u8]) {
+    let _ = Advertise::read(bytes);
+    if let Some(header) = bytes.first_chunk::<HEADER_BYTES>() {
+        let _ = ReplyHeader::read(*header);
+    }
+    let payload = bytes.get(HEADER_BYTES..).unwrap_or(bytes);
+    for payload in [payload, bytes] {
+        let _ = read_hresult(payload);
+        let _ = read_failure(payload);
+        let _ = read_session_id(payload);
+        if let Ok(variables) = read_environment(payload) {
+            // Each takes at least its count of units.
+            assert!(variables.len() <= payload.len());
+        }
+        for command in [ProcessInfoCommand::V1, ProcessInfoCommand::V2, ProcessInfoCommand::V3] {
+            let _ = command.read_success(payload);
+        }
+    }
+    let _ = Transcript::read(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fuzzers_corpus_is_replayed() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/fuzz/corpus/ipc");
+        let files: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().collect();
+        assert!(!files.is_empty(), "no inputs in {}", folder.display());
+        for file in files {
+            bytes_from_outside(&std::fs::read(file.path()).unwrap());
+        }
+    }
+}

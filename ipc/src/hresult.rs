@@ -1,0 +1,157 @@
+//! The 32-bit codes with which a runtime refuses a request.
+
+use std::fmt;
+
+/// The answer code of a runtime: zero is success, the sign bit marks a failure.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct HResult(pub u32);
+
+/// code, symbolic name, what it means and what to do about it
+const KNOWN: &[(u32, &str, &str)] = &[
+    (0x0000_0000, "S_OK", "the command was carried out"),
+    (
+        0x8013_1384,
+        "DS_IPC_E_BAD_ENCODING",
+        "the runtime could not read the request: it may lack an option of it; try fewer options or an older command",
+    ),
+    (
+        0x8013_1385,
+        "DS_IPC_E_UNKNOWN_COMMAND",
+        "this runtime is too old for the command; see which runtime version brought it",
+    ),
+    (
+        0x8013_1386,
+        "DS_IPC_E_UNKNOWN_MAGIC",
+        "the runtime speaks another version of the protocol, or the endpoint is something else",
+    ),
+    (
+        0x8013_1387,
+        "DS_IPC_E_UNKNOWN_ERROR",
+        "the runtime gives no reason; try again, then look at its own output",
+    ),
+    (
+        0x8013_1515,
+        "COR_E_NOTSUPPORTED",
+        "this kind of runtime (Mono or native AOT, for instance) cannot do it; nothing will help but another runtime",
+    ),
+    (
+        0x8000_4005,
+        "E_FAIL",
+        "the runtime tried and failed: too many sessions (64 is the limit), or a file it could not create; \
+         stop other sessions, check the path as the target sees it",
+    ),
+    (
+        0x8013_135B,
+        "CORPROF_E_NOT_YET_AVAILABLE",
+        "the runtime has not started yet; resume it first, then try again",
+    ),
+    (
+        0x8013_1371,
+        "CORPROF_E_RUNTIME_UNINITIALIZED",
+        "the runtime has not started yet; resume it first, then try again",
+    ),
+    (
+        0x8013_136A,
+        "CORPROF_E_PROFILER_ALREADY_ACTIVE",
+        "another profiler is attached; detach it first (a runtime takes one profiler at a time)",
+    ),
+    (0x8007_0057, "E_INVALIDARG", "an argument was refused; check names, paths and types"),
+    (0x8007_007A, "ERROR_INSUFFICIENT_BUFFER", "a value was too long for the runtime; shorten it"),
+    (
+        0x8007_007E,
+        "ERROR_MOD_NOT_FOUND",
+        "the library could not be loaded; the path must be right as the target sees it, with all its dependencies",
+    ),
+    (0x8007_00CB, "ERROR_ENVVAR_NOT_FOUND", "the variable is not set in the target, so it cannot be unset"),
+    (0x8007_000E, "E_OUTOFMEMORY", "the target has no memory left for it; ask for a smaller buffer"),
+    (0x8007_0005, "E_ACCESSDENIED", "the target may not do it; check the rights of its user on the path"),
+    (0x8007_0002, "ERROR_FILE_NOT_FOUND", "the file does not exist as the target sees it; check the path"),
+    (
+        0x8007_0003,
+        "ERROR_PATH_NOT_FOUND",
+        "the directory does not exist as the target sees it; check the path",
+    ),
+    (0x8000_4001, "E_NOTIMPL", "this runtime does not implement it; nothing will help but another runtime"),
+    (0x8000_FFFF, "E_UNEXPECTED", "the runtime was not in a state to do it; try again later"),
+];
+
+impl HResult {
+    /// Success.
+    pub const OK: HResult = HResult(0);
+    /// The request could not be read.
+    pub const BAD_ENCODING: HResult = HResult(0x8013_1384);
+    /// The runtime has no such command.
+    pub const UNKNOWN_COMMAND: HResult = HResult(0x8013_1385);
+    /// The first 14 bytes were not those of the protocol.
+    pub const UNKNOWN_MAGIC: HResult = HResult(0x8013_1386);
+    /// Unspecified failure; also the answer to a 65th session.
+    pub const FAIL: HResult = HResult(0x8000_4005);
+    /// An argument was refused.
+    pub const INVALID_ARGUMENT: HResult = HResult(0x8007_0057);
+    /// A library could not be loaded.
+    pub const MODULE_NOT_FOUND: HResult = HResult(0x8007_007E);
+    /// The variable to unset was not set.
+    pub const VARIABLE_NOT_FOUND: HResult = HResult(0x8007_00CB);
+    /// The runtime is still suspended at startup.
+    pub const NOT_YET_AVAILABLE: HResult = HResult(0x8013_135B);
+
+    /// Whether the code is a success (sign bit clear).
+    pub const fn is_ok(self) -> bool {
+        self.0 & 0x8000_0000 == 0
+    }
+
+    /// The symbolic name, where the code is known.
+    pub fn name(self) -> Option<&'static str> {
+        KNOWN.iter().find(|(code, ..)| *code == self.0).map(|(_, name, _)| *name)
+    }
+
+    /// What the code means and what to do about it, where it is known.
+    pub fn advice(self) -> Option<&'static str> {
+        KNOWN.iter().find(|(code, ..)| *code == self.0).map(|(_, _, advice)| *advice)
+    }
+
+    /// Every code that has a name.
+    pub fn known() -> impl Iterator<Item = HResult> {
+        KNOWN.iter().map(|(code, ..)| HResult(*code))
+    }
+}
+
+impl fmt::Display for HResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{:08X}", self.0)?;
+        match self.name() {
+            Some(name) => write!(f, " {name}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for HResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_code_has_one_name_and_an_advice() {
+        let mut codes: Vec<u32> = HResult::known().map(|code| code.0).collect();
+        codes.sort_unstable();
+        let all = codes.len();
+        codes.dedup();
+        assert_eq!(codes.len(), all);
+        for code in HResult::known() {
+            assert!(code.name().is_some_and(|name| !name.is_empty()));
+            assert!(code.advice().is_some_and(|advice| advice.len() > 10));
+        }
+    }
+
+    #[test]
+    fn an_unknown_code_is_shown_in_hexadecimal() {
+        assert_eq!(HResult(0x8123_4567).to_string(), "0x81234567");
+        assert_eq!(HResult::VARIABLE_NOT_FOUND.to_string(), "0x800700CB ERROR_ENVVAR_NOT_FOUND");
+    }
+}

@@ -1,0 +1,335 @@
+//! Running a program from its very first event.
+//!
+//! The program starts with `DOTNET_DiagnosticPorts` set to a port of ours, so that its runtime waits for
+//! us. Its children inherit the variable and wait too; they are resumed at once, or given out like the
+//! program itself.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::DirBuilder;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::command::process::SetEnvironmentVariable;
+use crate::deadlines::Deadlines;
+use crate::error::{Error, Step};
+use crate::port::{Arrival, Port, PortAddress, PortOptions};
+use crate::transcript::Recorder;
+
+const VARIABLE: &str = "DOTNET_DiagnosticPorts";
+/// How often a program that has not arrived is looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// What becomes of .NET processes that the program starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Children {
+    /// The first runtime that arrives is given out; all others are resumed at once. The variable is taken
+    /// back from its environment before it runs, so that its own children start as if we were not there.
+    Resume,
+    /// All are given out, and each waits until it is resumed.
+    GiveOut,
+}
+
+/// A program about to be started.
+#[derive(Debug)]
+pub struct Launch {
+    command: Command,
+    children: Children,
+    deadlines: Deadlines,
+    recorder: Option<Recorder>,
+    linger: Duration,
+}
+
+impl Launch {
+    /// Starts that command: its arguments, directory, environment and standard streams are the caller's.
+    pub fn new(command: Command) -> Self {
+        Launch {
+            command,
+            children: Children::Resume,
+            deadlines: Deadlines::default(),
+            recorder: None,
+            linger: Duration::from_secs(2),
+        }
+    }
+
+    /// What becomes of its children.
+    #[must_use]
+    pub fn children(mut self, children: Children) -> Self {
+        self.children = children;
+        self
+    }
+
+    /// The deadlines of the runtimes.
+    #[must_use]
+    pub fn deadlines(mut self, deadlines: Deadlines) -> Self {
+        self.deadlines = deadlines;
+        self
+    }
+
+    /// Records all connections.
+    #[must_use]
+    pub fn recorder(mut self, recorder: Recorder) -> Self {
+        self.recorder = Some(recorder);
+        self
+    }
+
+    /// How long to stay, at the end, for processes that know the port and have not come to it yet. 2 s.
+    #[must_use]
+    pub fn linger(mut self, linger: Duration) -> Self {
+        self.linger = linger;
+        self
+    }
+
+    /// Opens a port and starts the program.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the program cannot be started or the port not be opened;
+    /// [`Error::Unsupported`] on Windows, where listening on pipes is missing.
+    pub fn spawn(mut self) -> Result<Launched, Error> {
+        let directory = PrivateDirectory::new()?;
+        let address = directory.path.join("port");
+        let address = PortAddress::parse(&address.to_string_lossy())?;
+        let options = PortOptions {
+            deadlines: self.deadlines,
+            recorder: self.recorder.take(),
+            ..PortOptions::default()
+        };
+        let port = Port::listen(&address, options)?;
+        let given = self.command.get_envs().find(|(name, _)| *name == OsStr::new(VARIABLE));
+        let before = match given {
+            Some((_, value)) => value.map(OsStr::to_owned),
+            None => std::env::var_os(VARIABLE),
+        };
+        // Another tool's port stays in force beside ours.
+        let mut value = OsString::new();
+        if let Some(before) = before.as_deref().filter(|before| !before.is_empty()) {
+            value.push(before);
+            value.push(";");
+        }
+        value.push(port.address());
+        self.command.env(VARIABLE, value);
+        let child = self.command.spawn().map_err(|source| Error::Io { step: Step::Launch, source })?;
+        Ok(Launched(Some(Running {
+            child,
+            port,
+            _directory: directory,
+            before,
+            children: self.children,
+            linger: self.linger,
+            status: None,
+            given_out: 0,
+        })))
+    }
+}
+
+/// A program started by [`Launch`].
+///
+/// Dropping it does not end the program: every runtime that waits is resumed, and as long as the program
+/// runs (and we do) a thread resumes those that still come.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use nettrace_ipc::{Launch, Provider, Providers, SessionConfig};
+/// let mut command = std::process::Command::new("dotnet");
+/// command.arg("app.dll");
+/// let mut launched = Launch::new(command).spawn()?;
+/// if let Some(arrival) = launched.next(Duration::from_secs(10))? {
+///     let providers = Providers::new([Provider::new("Microsoft-Windows-DotNETRuntime")?])?;
+///     let mut session = arrival.runtime.start(&SessionConfig::new(providers))?;
+///     arrival.runtime.resume()?;
+///     std::io::copy(&mut session, &mut std::fs::File::create("app.nettrace")?)?;
+/// }
+/// println!("{}", launched.wait()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Launched(Option<Running>);
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    // Before the directory: dropped in this order.
+    port: Port,
+    _directory: PrivateDirectory,
+    before: Option<OsString>,
+    children: Children,
+    linger: Duration,
+    status: Option<ExitStatus>,
+    given_out: u32,
+}
+
+impl Launched {
+    /// The program's process id.
+    pub fn pid(&self) -> Option<u32> {
+        self.0.as_ref().map(|running| running.child.id())
+    }
+
+    /// The program's standard streams, if they were to be pipes.
+    pub fn child(&mut self) -> Option<&mut Child> {
+        self.0.as_mut().map(|running| &mut running.child)
+    }
+
+    /// The next runtime to trace: the first, with [`Children::GiveOut`] all of them. It waits until it is
+    /// resumed. `None` if none came in time, or the program ended without one: it may be no .NET
+    /// program, or have its diagnostics switched off.
+    ///
+    /// # Errors
+    /// The state of the program cannot be had.
+    pub fn next(&mut self, wait: Duration) -> Result<Option<Arrival>, Error> {
+        let Some(running) = &mut self.0 else { return Ok(None) };
+        if running.children == Children::Resume && running.given_out > 0 {
+            return Ok(None);
+        }
+        let start = Instant::now();
+        loop {
+            let left = wait.saturating_sub(start.elapsed());
+            if let Some(arrival) = running.port.next(left.min(TICK)) {
+                running.given_out = running.given_out.saturating_add(1);
+                if running.children == Children::Resume {
+                    running.port.resume_newcomers();
+                    running.take_back(&arrival);
+                }
+                return Ok(Some(arrival));
+            }
+            let over = left.is_zero() || (running.exited()?.is_some() && !running.is_awaited());
+            if over {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// How the program ended, if it has.
+    ///
+    /// # Errors
+    /// The system does not tell.
+    pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, Error> {
+        self.0.as_mut().map_or(Ok(None), Running::exited)
+    }
+
+    /// Waits for the end of the program. Runtimes that arrive meanwhile, and were not to be given out,
+    /// are resumed; with [`Children::GiveOut`] call this when [`Launched::next`] is served elsewhere or
+    /// no longer wanted: newcomers are resumed from here on.
+    ///
+    /// # Errors
+    /// The system does not tell how it ended.
+    pub fn wait(&mut self) -> Result<ExitStatus, Error> {
+        let Some(running) = &mut self.0 else {
+            return Err(Error::Gone { step: Step::Launch });
+        };
+        running.port.resume_newcomers();
+        if let Some(status) = running.status {
+            return Ok(status);
+        }
+        let status = running.child.wait().map_err(|source| Error::Io { step: Step::Launch, source })?;
+        running.status = Some(status);
+        Ok(status)
+    }
+}
+
+impl Running {
+    fn exited(&mut self) -> Result<Option<ExitStatus>, Error> {
+        if self.status.is_none() {
+            self.status = self.child.try_wait().map_err(|source| Error::Io { step: Step::Launch, source })?;
+        }
+        Ok(self.status)
+    }
+
+    /// Gives the program the environment it would have had without us. .NET 5 cannot; its children are
+    /// resumed like others.
+    fn take_back(&self, arrival: &Arrival) {
+        let before = self.before.as_deref().and_then(OsStr::to_str);
+        let variable = match before {
+            Some(value) => SetEnvironmentVariable::set(VARIABLE, value),
+            None => SetEnvironmentVariable::unset(VARIABLE),
+        };
+        if let Ok(variable) = variable {
+            drop(arrival.runtime.set_environment_variable(&variable));
+        }
+    }
+
+    /// Whether a process lives that was told our port and has not come to it.
+    #[cfg(target_os = "linux")]
+    fn is_awaited(&self) -> bool {
+        let resumed = self.port.resumed_pids();
+        crate::discover::processes_with_environment(self.port.address())
+            .into_iter()
+            .any(|pid| !resumed.contains(&u64::from(pid)))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn is_awaited(&self) -> bool {
+        true
+    }
+
+    /// Waits for processes that may still come to the port, so that none is left waiting for nobody.
+    fn linger(&self) {
+        let start = Instant::now();
+        while start.elapsed() < self.linger && self.is_awaited() {
+            std::thread::sleep(TICK.min(self.linger));
+        }
+    }
+}
+
+impl Drop for Launched {
+    fn drop(&mut self) {
+        let Some(mut running) = self.0.take() else { return };
+        running.port.resume_everyone();
+        if matches!(running.exited(), Ok(Some(_))) {
+            running.linger();
+            return;
+        }
+        let guard = std::thread::Builder::new().name("nettrace-launch".to_owned()).spawn(move || {
+            // However it ended, the port was needed until then.
+            drop(running.child.wait());
+            running.linger();
+        });
+        // Without a thread the port closes here, after resuming everybody it knows.
+        drop(guard);
+    }
+}
+
+/// A directory for our socket that only we can enter.
+#[derive(Debug)]
+struct PrivateDirectory {
+    path: PathBuf,
+}
+
+impl PrivateDirectory {
+    fn new() -> Result<Self, Error> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let mut last = std::io::Error::other("no directory for the port");
+        // A long TMPDIR leaves no room for the socket's name; /tmp does.
+        for parent in [std::env::temp_dir(), PathBuf::from("/tmp")] {
+            for _ in 0..16 {
+                let number = COUNT.fetch_add(1, Ordering::Relaxed);
+                let path = parent.join(format!("nettrace-{}-{number}", std::process::id()));
+                if path.as_os_str().len() > 90 {
+                    break;
+                }
+                match private(&path) {
+                    Ok(()) => return Ok(PrivateDirectory { path }),
+                    Err(error) => last = error,
+                }
+            }
+        }
+        Err(Error::Io { step: Step::Listen, source: last })
+    }
+}
+
+fn private(path: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        DirBuilder::new().mode(0o700).create(path)
+    }
+    #[cfg(not(unix))]
+    DirBuilder::new().create(path)
+}
+
+impl Drop for PrivateDirectory {
+    fn drop(&mut self) {
+        // Litter at worst.
+        drop(std::fs::remove_dir_all(&self.path));
+    }
+}

@@ -1,0 +1,211 @@
+//! Ports: runtimes that connect to us.
+//!
+//! A runtime told `DOTNET_DiagnosticPorts=ADDRESS` connects there, says who it is and, unless told
+//! `nosuspend`, waits to be resumed before it runs anything. Its children inherit that. Whoever opens a
+//! port therefore owes each of them a resume; [`Port`] pays it whatever happens.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+mod address;
+pub(crate) mod advertise;
+mod line;
+
+use address::Place;
+pub use address::{PortAddress, PortMode};
+pub(crate) use advertise::{ADVERTISE_BYTES, Advertise};
+pub(crate) use line::Line;
+use line::Table;
+
+use crate::deadlines::{Deadline, Deadlines};
+use crate::endpoint::{Listener, Wire};
+use crate::error::{Error, RequestError, Step};
+use crate::guid::Guid;
+use crate::runtime::Runtime;
+use crate::transcript::Recorder;
+
+/// How often the listening thread looks whether it is still wanted.
+const TICK: Duration = Duration::from_millis(50);
+/// Connections that may be saying who they are at the same time; more are turned away (a runtime tries
+/// again).
+const MAX_GREETINGS: usize = 256;
+
+/// What a port is opened with.
+#[derive(Clone, Debug, Default)]
+pub struct PortOptions {
+    /// Deadlines of the runtimes that arrive.
+    pub deadlines: Deadlines,
+    /// Records their connections.
+    pub recorder: Option<Recorder>,
+    /// Lets a TCP port listen beyond this machine. There is no authentication: whoever reaches the port
+    /// can pose as a runtime.
+    pub allow_remote: bool,
+    /// How long a connection may take to say who it is; 1 s if zero.
+    pub greeting: Duration,
+}
+
+/// A runtime that connected to a port of ours.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Arrival {
+    /// Process id, as the process sees it (in a container: not ours).
+    pub pid: u64,
+    /// Identifies the runtime for its whole life.
+    pub cookie: Guid,
+    /// For commands to it. It probably waits: start what is to be started, then
+    /// [`Runtime::resume`] it.
+    pub runtime: Runtime,
+}
+
+/// A port of ours that runtimes connect to.
+///
+/// Dropping it resumes every runtime that has not been, also while panicking. It goes on listening, and
+/// resumes who still comes, as long as one of its runtimes or their sessions is in use.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use nettrace_ipc::{Port, PortAddress, PortOptions};
+/// let port = Port::listen(&PortAddress::parse("/tmp/my-port")?, PortOptions::default())?;
+/// // elsewhere: DOTNET_DiagnosticPorts=/tmp/my-port dotnet app.dll
+/// while let Some(arrival) = port.next(Duration::from_secs(60)) {
+///     println!("process {} waits", arrival.pid);
+///     arrival.runtime.resume()?;
+/// }
+/// # Ok::<(), nettrace_ipc::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Port {
+    table: Arc<Table>,
+    address: String,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Port {
+    /// Listens at an address. A file that is already there is not removed.
+    ///
+    /// # Errors
+    /// [`Error::Request`] for a TCP address that others can reach, unless allowed, and for one in
+    /// connect mode; [`Error::Io`] if the system refuses; [`Error::Unsupported`] for pipes.
+    pub fn listen(address: &PortAddress, options: PortOptions) -> Result<Self, Error> {
+        let refuse = |reason| Error::Request(RequestError::PortAddress { text: address.to_string(), reason });
+        if address.mode() == PortMode::Connect {
+            return Err(refuse("its mode is connect, not listen"));
+        }
+        if matches!(&address.place, Place::Tcp(tcp) if !tcp.is_loopback() && !options.allow_remote) {
+            return Err(refuse("others could reach it, and there is no authentication"));
+        }
+        let (listener, _) = address.open()?;
+        Self::on(listener, options)
+    }
+
+    fn on(listener: Listener, options: PortOptions) -> Result<Self, Error> {
+        let address = listener.address();
+        let greeting = if options.greeting.is_zero() { Duration::from_secs(1) } else { options.greeting };
+        let table = Arc::new(Table::new(options.deadlines, options.recorder));
+        let stop = Arc::new(AtomicBool::new(false));
+        let (watched, stopping) = (Arc::downgrade(&table), Arc::clone(&stop));
+        let spawned = std::thread::Builder::new().name("nettrace-port".to_owned()).spawn(move || {
+            let greetings = Arc::new(AtomicUsize::new(0));
+            while !stopping.load(Ordering::SeqCst) && watched.strong_count() > 0 {
+                match listener.accept(TICK) {
+                    Ok(Some(wire)) => greet(wire, &watched, &greetings, greeting),
+                    Ok(None) => {}
+                    // Out of descriptors, for instance: others may give some back.
+                    Err(_) => std::thread::sleep(TICK),
+                }
+            }
+            // Who came in the last moment would wait for ever.
+            while let Ok(Some(wire)) = listener.accept(Duration::ZERO) {
+                arrive(wire, &watched, greeting);
+            }
+        });
+        let thread = Some(spawned.map_err(|source| Error::Io { step: Step::Listen, source })?);
+        Ok(Port { table, address, stop, thread })
+    }
+
+    /// What runtimes connect to: the value for their `DOTNET_DiagnosticPorts`.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The next runtime that has not been given out yet, or `None` if none comes in time.
+    pub fn next(&self, wait: Duration) -> Option<Arrival> {
+        let advertise = self.table.next(wait)?;
+        let line = self.table.line(advertise.cookie);
+        let runtime = Runtime::on_line(line, self.table.deadlines, self.table.recorder.clone());
+        Some(Arrival { pid: advertise.pid, cookie: advertise.cookie, runtime })
+    }
+
+    /// From now on nobody is given out: who comes, and who waits to be given out, is resumed at once.
+    pub fn resume_newcomers(&self) {
+        self.table.resume_newcomers();
+    }
+
+    /// Resumes everybody who waits, given out or not, and from now on whoever comes.
+    pub fn resume_everyone(&self) {
+        self.table.close();
+    }
+
+    /// Process ids that have been resumed, as they see themselves.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn resumed_pids(&self) -> Vec<u64> {
+        self.table.resumed_pids()
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        self.table.close();
+        if self.table.is_unused() {
+            self.stop.store(true, Ordering::SeqCst);
+            if let Some(thread) = self.thread.take() {
+                // It cannot panic, and if it did the port is closed all the same.
+                drop(thread.join());
+            }
+        }
+    }
+}
+
+/// Lets a connection say who it is on a thread of its own, so that a slow one delays nobody.
+fn greet(wire: Wire, table: &Weak<Table>, greetings: &Arc<AtomicUsize>, limit: Duration) {
+    if greetings.fetch_add(1, Ordering::SeqCst) >= MAX_GREETINGS {
+        greetings.fetch_sub(1, Ordering::SeqCst);
+        return;
+    }
+    let (own_table, own_greetings) = (Weak::clone(table), Arc::clone(greetings));
+    let spawned = std::thread::Builder::new().name("nettrace-greeting".to_owned()).spawn(move || {
+        arrive(wire, &own_table, limit);
+        own_greetings.fetch_sub(1, Ordering::SeqCst);
+    });
+    if spawned.is_err() {
+        greetings.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Reads who it is and hands it over, unless the port is gone.
+fn arrive(mut wire: Wire, table: &Weak<Table>, limit: Duration) {
+    let Some(advertise) = read_advertise(&mut wire, Deadline::after(limit)) else { return };
+    let Some(table) = table.upgrade() else { return };
+    let tap = table.recorder.as_ref().map(|recorder| {
+        let tap = recorder.open("accept");
+        tap.received(&advertise.to_bytes());
+        tap
+    });
+    table.arrive(advertise, wire, tap);
+}
+
+/// `None` for whoever is no runtime: too slow, another magic, gone.
+fn read_advertise(wire: &mut Wire, deadline: Deadline) -> Option<Advertise> {
+    let mut bytes = [0; ADVERTISE_BYTES];
+    let mut filled = 0_usize;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match wire.read(rest, deadline) {
+            Ok(count) if count > 0 => filled = filled.saturating_add(count),
+            _ => return None,
+        }
+    }
+    Advertise::read(&bytes).ok()
+}

@@ -1,0 +1,445 @@
+//! Playing a transcript: an endpoint that behaves as the recorded process did.
+//!
+//! Requests are matched with recorded ones: by their bytes, else by command; each recorded connection is
+//! played once before any is played again. Who asks for something that was not recorded is told
+//! UNKNOWN_COMMAND. What a session streamed after it was told to stop is held back until it is told so
+//! again, and the stop is answered when the stream has ended, as runtimes do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufRead;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::command::CommandId;
+use crate::deadlines::Deadline;
+use crate::endpoint::{Endpoint, Wire};
+use crate::error::{Error, Step};
+use crate::message::{HEADER_BYTES, Writer};
+use crate::port::{ADVERTISE_BYTES, Advertise, PortAddress};
+use crate::transcript::HEADING;
+
+const TICK: Duration = Duration::from_millis(20);
+/// Longest write; the end of the replay closes connections and ends it sooner.
+const LONG: Duration = Duration::from_secs(600);
+
+/// A transcript in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Transcript {
+    connections: Vec<Recorded>,
+}
+
+/// One recorded connection: what was asked, and what came back when.
+#[derive(Clone, Debug, Default)]
+struct Recorded {
+    advertise: Option<Advertise>,
+    request: Vec<u8>,
+    /// time of the request
+    asked: Duration,
+    received: Vec<(Duration, Vec<u8>)>,
+    /// the process closed it
+    ended: bool,
+}
+
+impl Recorded {
+    fn command(&self) -> Option<CommandId> {
+        command_of(&self.request)
+    }
+
+    /// The session that began on this connection.
+    fn session(&self) -> Option<u64> {
+        let command = self.command()?;
+        let starts = command.set == 2 && (2..=7).contains(&command.id);
+        let (_, reply) = self.received.first().filter(|_| starts)?;
+        let bytes = reply.get(20..28).filter(|_| reply.get(17) == Some(&0))?;
+        bytes.try_into().ok().map(u64::from_le_bytes)
+    }
+
+    /// The session that was stopped on this connection.
+    fn stops(&self) -> Option<u64> {
+        let bytes = self.request.get(20..28).filter(|_| self.command() == Some(CommandId::STOP_TRACING))?;
+        bytes.try_into().ok().map(u64::from_le_bytes)
+    }
+}
+
+fn command_of(request: &[u8]) -> Option<CommandId> {
+    let (set, id) = request.get(16).copied().zip(request.get(17).copied())?;
+    Some(CommandId { set, id })
+}
+
+impl Transcript {
+    /// Reads what a [`crate::Recorder`] wrote. Entries of a recording that broke off are kept.
+    ///
+    /// # Errors
+    /// [`Error::Transcript`] with line and reason.
+    pub fn read(source: impl BufRead) -> Result<Self, Error> {
+        let mut connections: BTreeMap<u64, Recorded> = BTreeMap::new();
+        let mut line_number = 0_u64;
+        for line in source.lines() {
+            line_number = line_number.saturating_add(1);
+            let fault = |reason| Error::Transcript { line: line_number, reason };
+            let line = line.map_err(|source| Error::Io { step: Step::Reply, source })?;
+            if line_number == 1 {
+                if line.trim() != HEADING {
+                    return Err(fault("not a transcript of this version"));
+                }
+                continue;
+            }
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let mut words = line.splitn(4, ' ');
+            let micros = words.next().and_then(|word| word.parse().ok()).ok_or(fault("no time"))?;
+            let number =
+                words.next().and_then(|word| word.parse().ok()).ok_or(fault("no connection number"))?;
+            let (what, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+            let time = Duration::from_micros(micros);
+            let recorded = connections.entry(number).or_default();
+            match what {
+                "connect" | "accept" | "close" => {}
+                "end" => recorded.ended = true,
+                ">" => {
+                    recorded.request.extend(unhex(rest).ok_or(fault("not hexadecimal"))?);
+                    recorded.asked = time;
+                }
+                "<" => {
+                    let bytes = unhex(rest).ok_or(fault("not hexadecimal"))?;
+                    let advertise = Advertise::read(&bytes).ok().filter(|_| bytes.len() == ADVERTISE_BYTES);
+                    match advertise {
+                        Some(advertise) if recorded.request.is_empty() => {
+                            recorded.advertise = Some(advertise)
+                        }
+                        _ => recorded.append(time, bytes),
+                    }
+                }
+                _ => return Err(fault("neither connect, accept, >, <, end nor close")),
+            }
+        }
+        let connections = connections.into_values().filter(|recorded| !recorded.request.is_empty()).collect();
+        Ok(Transcript { connections })
+    }
+
+    /// Recorded connections that carried a request.
+    pub fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+}
+
+impl Recorded {
+    /// The pieces of one reply frame are put together, so that the first entry is a whole reply.
+    fn append(&mut self, time: Duration, bytes: Vec<u8>) {
+        match self.received.as_mut_slice() {
+            [(_, reply)] if reply.len() < frame_bytes(reply) => reply.extend(bytes),
+            _ => self.received.push((time, bytes)),
+        }
+    }
+}
+
+/// Bytes of the frame that begins there.
+fn frame_bytes(bytes: &[u8]) -> usize {
+    match bytes.get(14..16) {
+        Some(&[low, high]) => usize::from(u16::from_le_bytes([low, high])),
+        _ => HEADER_BYTES,
+    }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = text.trim_end().as_bytes().as_chunks::<2>();
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let bytes = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect();
+    if rest.is_empty() { bytes } else { None }
+}
+
+/// How fast a transcript is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pace {
+    /// With the recorded pauses.
+    AsRecorded,
+    /// As fast as it is taken.
+    AtOnce,
+}
+
+/// An endpoint that plays a transcript until it is dropped.
+///
+/// ```no_run
+/// use std::io::BufReader;
+/// use nettrace_ipc::{Pace, PortAddress, Replay, Runtime, Transcript};
+/// let transcript = Transcript::read(BufReader::new(std::fs::File::open("run.transcript")?))?;
+/// let replay = Replay::listen(transcript, &PortAddress::parse("/tmp/replayed")?, Pace::AtOnce)?;
+/// println!("{}", Runtime::at(replay.endpoint()).info()?.command_line);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Replay {
+    stage: Arc<Stage>,
+    endpoint: Endpoint,
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Stage {
+    connections: Vec<Recorded>,
+    pace: Pace,
+    state: Mutex<Played>,
+    changed: Condvar,
+    over: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Played {
+    begun: BTreeSet<usize>,
+    finished: BTreeSet<usize>,
+    open: Vec<Wire>,
+}
+
+impl Replay {
+    /// Plays at an address: a socket's path or `tcp://host:port`.
+    ///
+    /// # Errors
+    /// The system refuses the listener; [`Error::Unsupported`] for pipes.
+    pub fn listen(transcript: Transcript, address: &PortAddress, pace: Pace) -> Result<Self, Error> {
+        let (listener, endpoint) = address.open()?;
+        let stage = Stage::new(transcript, pace);
+        let serving = Arc::clone(&stage);
+        let thread = spawn(move || {
+            while !serving.is_over() {
+                if let Ok(Some(wire)) = listener.accept(TICK) {
+                    serving.begin(wire);
+                }
+            }
+        })?;
+        Ok(Replay { stage, endpoint, threads: vec![thread] })
+    }
+
+    /// Plays the runtimes that came to a port when it was recorded: each connects to this port, and
+    /// again after each command.
+    ///
+    /// # Errors
+    /// The system refuses a thread.
+    pub fn connect_to(transcript: Transcript, port: &Endpoint, pace: Pace) -> Result<Self, Error> {
+        let mut advertised: Vec<Advertise> = Vec::new();
+        for advertise in transcript.connections.iter().filter_map(|recorded| recorded.advertise) {
+            if !advertised.contains(&advertise) {
+                advertised.push(advertise);
+            }
+        }
+        let stage = Stage::new(transcript, pace);
+        let mut replay = Replay { stage, endpoint: port.clone(), threads: Vec::new() };
+        for advertise in advertised {
+            let (serving, port) = (Arc::clone(&replay.stage), port.clone());
+            replay.threads.push(spawn(move || serving.come(&port, advertise))?);
+        }
+        Ok(replay)
+    }
+
+    /// Where it is reached (or the port it connects to).
+    pub fn endpoint(&self) -> Endpoint {
+        self.endpoint.clone()
+    }
+
+    /// Whether every recorded connection has been played to its end.
+    pub fn is_finished(&self) -> bool {
+        self.stage.lock().finished.len() == self.stage.connections.len()
+    }
+}
+
+fn spawn(act: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
+    let spawned = std::thread::Builder::new().name("nettrace-replay".to_owned()).spawn(act);
+    spawned.map_err(|source| Error::Io { step: Step::Listen, source })
+}
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        self.stage.over.store(true, Ordering::SeqCst);
+        for wire in self.stage.lock().open.drain(..) {
+            wire.close();
+        }
+        self.stage.changed.notify_all();
+        for thread in self.threads.drain(..) {
+            // A panic has been reported where it happened.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Stage {
+    fn new(transcript: Transcript, pace: Pace) -> Arc<Self> {
+        Arc::new(Stage {
+            connections: transcript.connections,
+            pace,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            over: AtomicBool::new(false),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Played> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    /// Serves a connection on a thread of its own.
+    fn begin(self: &Arc<Self>, wire: Wire) {
+        let stage = Arc::clone(self);
+        drop(spawn(move || {
+            let mut wire = wire;
+            if let Some(place) = stage.receive(&mut wire, None) {
+                stage.play(&mut wire, place);
+            }
+            wire.close();
+        }));
+    }
+
+    /// Connects again and again, as a runtime with a port does.
+    fn come(self: &Arc<Self>, port: &Endpoint, advertise: Advertise) {
+        while !self.is_over() {
+            let Ok(mut wire) = port.connect(Duration::from_millis(500)) else {
+                std::thread::sleep(TICK);
+                continue;
+            };
+            if wire.write_all(&advertise.to_bytes(), Deadline::after(LONG)).is_err() {
+                continue;
+            }
+            if let Some(place) = self.receive(&mut wire, Some(advertise)) {
+                let stage = Arc::clone(self);
+                drop(spawn(move || {
+                    stage.play(&mut wire, place);
+                    wire.close();
+                }));
+            }
+        }
+    }
+
+    /// Reads one request and gives the recorded connection that answers it, if there is one; `None` if no
+    /// request came.
+    fn receive(&self, wire: &mut Wire, advertise: Option<Advertise>) -> Option<Option<usize>> {
+        if let Ok(clone) = wire.try_clone() {
+            let mut state = self.lock();
+            state.open.retain(|open| !open.is_closed());
+            state.open.push(clone);
+        }
+        let mut request = Vec::new();
+        while request.len() < HEADER_BYTES || request.len() < frame_bytes(&request) {
+            while !wire.wait_readable(TICK).ok()? {
+                if self.is_over() {
+                    return None;
+                }
+            }
+            let wanted = if request.len() < HEADER_BYTES { HEADER_BYTES } else { frame_bytes(&request) };
+            let mut buffer = vec![0; wanted.saturating_sub(request.len())];
+            let count = wire.read(&mut buffer, Deadline::after(LONG)).ok().filter(|count| *count > 0)?;
+            request.extend_from_slice(buffer.get(..count)?);
+        }
+        let place = self.choose(&request, advertise);
+        if let Some(place) = place {
+            self.lock().begun.insert(place);
+            self.changed.notify_all();
+        }
+        Some(place)
+    }
+
+    /// The same bytes and not yet played, the same command and not yet played, then the same played ones.
+    fn choose(&self, request: &[u8], advertise: Option<Advertise>) -> Option<usize> {
+        let state = self.lock();
+        let candidates = || {
+            let all = self.connections.iter().enumerate();
+            all.filter(|(_, recorded)| advertise.is_none() || recorded.advertise == advertise)
+        };
+        let same = |recorded: &Recorded| recorded.request == request;
+        let alike = |recorded: &Recorded| recorded.command() == command_of(request);
+        let fresh = |place: &usize| !state.begun.contains(place);
+        let first = candidates().find(|(place, recorded)| fresh(place) && same(recorded));
+        let second = || candidates().find(|(place, recorded)| fresh(place) && alike(recorded));
+        let third = || candidates().rfind(|(_, recorded)| same(recorded));
+        let fourth = || candidates().rfind(|(_, recorded)| alike(recorded));
+        first.or_else(second).or_else(third).or_else(fourth).map(|(place, _)| place)
+    }
+
+    fn play(&self, wire: &mut Wire, place: Option<usize>) {
+        let Some((place, recorded)) = place.and_then(|place| Some((place, self.connections.get(place)?)))
+        else {
+            let mut refusal = Writer::new(CommandId { set: CommandId::SERVER_SET, id: 0xFF });
+            refusal.u32(crate::HResult::UNKNOWN_COMMAND.0);
+            if let Ok(message) = refusal.finish() {
+                // Whoever asked may be gone.
+                drop(wire.write_all(message.as_bytes(), Deadline::after(LONG)));
+            }
+            return;
+        };
+        let begun = Instant::now();
+        let stopped_by = recorded.session().and_then(|id| self.stop_of(id, recorded.asked));
+        let stopping = recorded.stops().and_then(|id| self.start_of(id, recorded.asked));
+        if let Some(start) = stopping {
+            self.wait_until(|state| state.finished.contains(&start) || !state.begun.contains(&start));
+        }
+        for (time, bytes) in &recorded.received {
+            if let Some((stop, _)) = stopped_by.filter(|(_, asked)| time > asked) {
+                self.wait_until(|state| state.begun.contains(&stop));
+            }
+            if self.pace == Pace::AsRecorded {
+                let due = time.saturating_sub(recorded.asked);
+                std::thread::sleep(due.saturating_sub(begun.elapsed()));
+            }
+            if self.is_over() || wire.write_all(bytes, Deadline::after(LONG)).is_err() {
+                break;
+            }
+        }
+        // A session that had not ended when the recording did goes on until it is stopped.
+        if let (Some((stop, _)), true) = (stopped_by, recorded.ended) {
+            self.wait_until(|state| state.begun.contains(&stop));
+        }
+        self.lock().finished.insert(place);
+        self.changed.notify_all();
+    }
+
+    fn wait_until(&self, condition: impl Fn(&Played) -> bool) {
+        let mut state = self.lock();
+        while !self.is_over() && !condition(&state) {
+            let waited = self.changed.wait_timeout(state, TICK);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The first stop of that session after it began, and when.
+    fn stop_of(&self, id: u64, after: Duration) -> Option<(usize, Duration)> {
+        let mut stops = self.connections.iter().enumerate();
+        let stop = stops.find(|(_, recorded)| recorded.stops() == Some(id) && recorded.asked >= after);
+        stop.map(|(place, recorded)| (place, recorded.asked))
+    }
+
+    /// The last session of that id that began before.
+    fn start_of(&self, id: u64, before: Duration) -> Option<usize> {
+        let starts = self.connections.iter().enumerate();
+        let mut starts =
+            starts.filter(|(_, recorded)| recorded.session() == Some(id) && recorded.asked <= before);
+        starts.next_back().map(|(place, _)| place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> Result<Transcript, Error> {
+        Transcript::read(format!("{HEADING}\n# comment\n\n{text}\n").as_bytes())
+    }
+
+    #[test]
+    fn damage_is_told_by_line() {
+        let reason = |text: &str| match line(text) {
+            Err(Error::Transcript { line, reason }) => (line, reason),
+            result => panic!("{result:?}"),
+        };
+        assert_eq!(reason("x 1 > 00"), (4, "no time"));
+        assert_eq!(reason("1 x > 00"), (4, "no connection number"));
+        assert_eq!(reason("1 1 > 0"), (4, "not hexadecimal"));
+        assert_eq!(reason("1 1 < 0g"), (4, "not hexadecimal"));
+        assert_eq!(reason("1 1 ? 00").0, 4);
+        assert!(matches!(Transcript::read(&b"something"[..]), Err(Error::Transcript { line: 1, .. })));
+        assert_eq!(line("1 1 connect /tmp/x\n2 1 > 0001\n3 1 close").unwrap().connection_count(), 1);
+    }
+}

@@ -1,0 +1,225 @@
+//! A live session: the bytes of its stream as an `io::Read`.
+
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::time::Duration;
+
+mod queue;
+mod stop;
+#[cfg(unix)]
+mod user_events;
+
+pub use queue::Ending;
+use queue::{CHUNK_BYTES, Popped, Queue};
+pub use stop::StopHandle;
+#[cfg(unix)]
+pub use user_events::UserEventsSession;
+
+use crate::command::collect::{CollectCommand, Lost, SessionId};
+use crate::connection::Connection;
+use crate::endpoint::Wire;
+use crate::error::{Error, Step};
+use crate::runtime::Runtime;
+use crate::transcript::Tap;
+
+/// A session in a runtime. Reading gives the stream; its end is `Ok(0)`.
+///
+/// A thread of its own reads the event socket from the first byte to the last, also while the session is
+/// being stopped. If the reader is slow, up to 8 MiB are kept; beyond that the runtime has to wait and
+/// drops events, which the stream says.
+///
+/// Dropping it stops the session and waits for that, within the deadlines.
+///
+/// ```no_run
+/// use std::io::Read;
+/// use nettrace_ipc::{Endpoint, Provider, Providers, Runtime, SessionConfig};
+/// # let socket = "";
+/// let runtime = Runtime::at(Endpoint::socket(socket));
+/// let providers = Providers::new([Provider::new("System.Runtime")?])?;
+/// let mut session = runtime.start(&SessionConfig::new(providers))?;
+/// let stop = session.stop_handle();
+/// std::thread::spawn(move || {
+///     std::thread::sleep(std::time::Duration::from_secs(5));
+///     stop.stop()
+/// });
+/// let mut bytes = Vec::new();
+/// session.read_to_end(&mut bytes)?;
+/// println!("{} bytes, {:?}", bytes.len(), session.ending());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Session {
+    shared: Arc<Shared>,
+    command: CollectCommand,
+    lost: Vec<Lost>,
+    chunk: Vec<u8>,
+    position: usize,
+    read_timeout: Option<Duration>,
+    drain: Option<std::thread::JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    runtime: Runtime,
+    id: SessionId,
+    stream: Arc<Stream>,
+}
+
+#[derive(Debug)]
+struct Stream {
+    queue: Queue,
+    wire: Wire,
+}
+
+impl Session {
+    pub(crate) fn begin(
+        runtime: Runtime,
+        connection: Connection,
+        id: SessionId,
+        command: CollectCommand,
+        lost: Vec<Lost>,
+    ) -> Result<Self, Error> {
+        let failed = |source| Error::Io { step: Step::Reply, source };
+        let (wire, tap) = connection.into_parts();
+        let mut reading = wire.try_clone().map_err(failed)?;
+        reading.set_patient().map_err(failed)?;
+        let stream = Arc::new(Stream { queue: Queue::new(), wire });
+        let shared = Arc::new(Shared { runtime, id, stream: Arc::clone(&stream) });
+        let thread = std::thread::Builder::new().name("nettrace-drain".to_owned());
+        let spawned = thread.spawn(move || drain(reading, &stream.queue, tap.as_ref()));
+        let mut session = Session {
+            shared,
+            command,
+            lost,
+            chunk: Vec::new(),
+            position: 0,
+            read_timeout: None,
+            drain: None,
+        };
+        // Without a drain the target would be harmed: dropping the session here stops it.
+        session.drain = Some(spawned.map_err(failed)?);
+        Ok(session)
+    }
+
+    /// The runtime's id of the session.
+    pub fn id(&self) -> SessionId {
+        self.shared.id
+    }
+
+    /// The command that started it.
+    pub fn command(&self) -> CollectCommand {
+        self.command
+    }
+
+    /// What was asked for and the command could not say.
+    pub fn lost(&self) -> &[Lost] {
+        &self.lost
+    }
+
+    /// Stops the session from elsewhere.
+    pub fn stop_handle(&self) -> StopHandle {
+        StopHandle { shared: Arc::clone(&self.shared) }
+    }
+
+    /// Stops the session and waits until its stream has ended. What has arrived stays readable.
+    ///
+    /// # Errors
+    /// As for [`StopHandle::stop`].
+    pub fn stop(&self) -> Result<Ending, Error> {
+        self.shared.stop()
+    }
+
+    /// Lets reads that find nothing return [`io::ErrorKind::WouldBlock`] after that time; `None`, the
+    /// default, waits on, since a quiet stream is not an error.
+    pub fn set_read_timeout(&mut self, timeout: Option<Duration>) {
+        self.read_timeout = timeout;
+    }
+
+    /// Bytes that have arrived so far, read or not.
+    pub fn received_bytes(&self) -> u64 {
+        self.shared.stream.queue.lock().total_bytes
+    }
+
+    /// How the stream ended; `None` while it goes on.
+    pub fn ending(&self) -> Option<Ending> {
+        self.shared.stream.ending()
+    }
+
+    /// The runtime.
+    pub fn runtime(&self) -> &Runtime {
+        &self.shared.runtime
+    }
+}
+
+impl BufRead for Session {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.position >= self.chunk.len() {
+            let emptied = std::mem::take(&mut self.chunk);
+            self.position = 0;
+            match self.shared.stream.queue.pop(emptied, self.read_timeout) {
+                Popped::Chunk(chunk) => self.chunk = chunk,
+                Popped::End => {}
+                Popped::Nothing => return Err(io::ErrorKind::WouldBlock.into()),
+                Popped::Failure(error) => return Err(error),
+            }
+        }
+        Ok(self.chunk.get(self.position..).unwrap_or_default())
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.position = self.position.saturating_add(count).min(self.chunk.len());
+    }
+}
+
+impl Read for Session {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.shared.stream.queue.change(|state| state.discard = true);
+        // Whatever goes wrong here, the event socket is closed below, which frees the target.
+        drop(self.shared.stop());
+        if !self.shared.stream.queue.lock().ended {
+            self.shared.stream.cut();
+        }
+        if let Some(drain) = self.drain.take_if(|drain| drain.is_finished()) {
+            drop(drain.join());
+        }
+    }
+}
+
+/// Reads until the stream ends, whatever happens.
+fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
+    let mut buffer = Vec::new();
+    loop {
+        buffer.resize(CHUNK_BYTES, 0);
+        match wire.read_patiently(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => {
+                if let Some(tap) = tap {
+                    tap.received(buffer.get(..count).unwrap_or_default());
+                }
+                buffer = queue.push(buffer, count);
+            }
+            // The process died with bytes of ours unread: the end, like any other death.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
+            Err(error) => {
+                queue.change(|state| state.failure = Some(error));
+                break;
+            }
+        }
+    }
+    if let Some(tap) = tap {
+        tap.ended();
+    }
+    wire.close();
+    queue.change(|state| state.ended = true);
+}

@@ -1,0 +1,171 @@
+//! The bytes between the drain thread and the reader.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Size of a chunk; smaller reads are put together.
+pub(super) const CHUNK_BYTES: usize = 64 << 10;
+/// Above this the drain waits for the reader, so that a slow reader costs the target events (which the
+/// stream counts) and not us memory.
+const LIMIT_BYTES: usize = 8 << 20;
+/// How long a stopping drain waits for a reader that does not read before it takes more memory.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ending {
+    /// We stopped the session; the stream is whole.
+    Stopped,
+    /// The target ended it: the process exited or died, or another tool stopped the session. Whether the
+    /// stream is whole shows at its end.
+    ByTarget,
+    /// We gave up at a deadline, or let go without reading on; the stream is cut.
+    Cut,
+}
+
+/// How far stopping has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Not,
+    UnderWay,
+    Answered,
+    Failed,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    chunks: VecDeque<Vec<u8>>,
+    spare: Vec<Vec<u8>>,
+    queued_bytes: usize,
+    pub(super) total_bytes: u64,
+    pub(super) last_arrival: Instant,
+    pub(super) last_taken: Instant,
+    /// No more bytes will come.
+    pub(super) ended: bool,
+    pub(super) failure: Option<std::io::Error>,
+    pub(super) stop: Stop,
+    pub(super) cut: bool,
+    /// Nobody will read: arriving bytes are thrown away.
+    pub(super) discard: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Queue {
+    pub(super) fn new() -> Self {
+        let now = Instant::now();
+        let state = State {
+            chunks: VecDeque::new(),
+            spare: Vec::new(),
+            queued_bytes: 0,
+            total_bytes: 0,
+            last_arrival: now,
+            last_taken: now,
+            ended: false,
+            failure: None,
+            stop: Stop::Not,
+            cut: false,
+            discard: false,
+        };
+        Queue { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state and wakes everybody.
+    pub(super) fn change<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+        let result = act(&mut self.lock());
+        self.changed.notify_all();
+        result
+    }
+
+    /// Waits until the condition holds, at most that long. Tells whether it does.
+    pub(super) fn wait_until(&self, limit: Duration, mut condition: impl FnMut(&State) -> bool) -> bool {
+        let waited = self.changed.wait_timeout_while(self.lock(), limit, |state| !condition(state));
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        condition(&state)
+    }
+
+    /// Takes what was read; gives back a buffer for the next read.
+    pub(super) fn push(&self, buffer: Vec<u8>, count: usize) -> Vec<u8> {
+        let mut state = self.lock();
+        state.total_bytes = state.total_bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        state.last_arrival = Instant::now();
+        let full =
+            |state: &mut State| state.queued_bytes > LIMIT_BYTES && !state.discard && state.stop == Stop::Not;
+        state = self.changed.wait_while(state, full).unwrap_or_else(PoisonError::into_inner);
+        let unread = |state: &mut State| {
+            state.queued_bytes > LIMIT_BYTES && !state.discard && state.last_taken.elapsed() < PATIENCE
+        };
+        let waited = self.changed.wait_timeout_while(state, PATIENCE, unread);
+        (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if state.discard {
+            state.chunks.clear();
+            state.queued_bytes = 0;
+            return buffer;
+        }
+        state.queued_bytes = state.queued_bytes.saturating_add(count);
+        let bytes = buffer.get(..count).unwrap_or_default();
+        let back = state.chunks.back_mut().filter(|back| back.len().saturating_add(count) <= CHUNK_BYTES);
+        let next = match back {
+            Some(back) => {
+                back.extend_from_slice(bytes);
+                buffer
+            }
+            None => {
+                let next = state.spare.pop();
+                let mut full = buffer;
+                full.truncate(count);
+                state.chunks.push_back(full);
+                next.unwrap_or_else(|| Vec::with_capacity(CHUNK_BYTES))
+            }
+        };
+        drop(state);
+        self.changed.notify_all();
+        next
+    }
+
+    /// The next chunk, for an emptied one; `None` if none came in time (`limit` none: waits on).
+    pub(super) fn pop(&self, emptied: Vec<u8>, limit: Option<Duration>) -> Popped {
+        let mut state = self.lock();
+        if emptied.capacity() >= CHUNK_BYTES && state.spare.len() < 4 {
+            state.spare.push(emptied);
+        }
+        let empty = |state: &mut State| state.chunks.is_empty() && !state.ended;
+        state = match limit {
+            None => self.changed.wait_while(state, empty).unwrap_or_else(PoisonError::into_inner),
+            Some(limit) => {
+                let waited = self.changed.wait_timeout_while(state, limit, empty);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+        };
+        state.last_taken = Instant::now();
+        let popped = match state.chunks.pop_front() {
+            Some(chunk) => {
+                state.queued_bytes = state.queued_bytes.saturating_sub(chunk.len());
+                Popped::Chunk(chunk)
+            }
+            None if !state.ended => Popped::Nothing,
+            None => state.failure.take().map_or(Popped::End, Popped::Failure),
+        };
+        drop(state);
+        self.changed.notify_all();
+        popped
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum Popped {
+    Chunk(Vec<u8>),
+    Nothing,
+    End,
+    Failure(std::io::Error),
+}

@@ -1,0 +1,168 @@
+//! Stopping: once, never after the end of the stream, and without ever hanging.
+//!
+//! The runtime carries StopTracing out on its only server thread: it flushes the rundown into the event
+//! socket, closes it, and then answers. If nobody read that socket the answer would never come, nobody
+//! else would be served, and the target could not even exit. The drain thread reads on meanwhile. If the
+//! target falls silent for too long we close the event socket, which frees it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::queue::{Ending, Stop};
+use super::{Shared, Stream};
+use crate::command::Command;
+use crate::command::collect::StopTracing;
+use crate::deadlines::Deadline;
+use crate::error::{Error, Step};
+
+/// How often the silence is looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Stops a session from anywhere: another thread, the one that waits for signals. Clones stop the same
+/// session, which is stopped once.
+#[derive(Clone, Debug)]
+pub struct StopHandle {
+    pub(super) shared: Arc<Shared>,
+}
+
+impl StopHandle {
+    /// Stops the session and waits until its stream has ended; the bytes stay readable. A second call, or
+    /// one from another thread, waits for the first.
+    ///
+    /// # Errors
+    /// [`Error::Deadline`] if the target did not end it in time: the stream is then cut and the target
+    /// free. What else can happen to a command.
+    pub fn stop(&self) -> Result<Ending, Error> {
+        self.shared.stop()
+    }
+
+    /// Starts to stop the session on a thread of its own and returns at once.
+    ///
+    /// # Errors
+    /// The thread could not be started.
+    pub fn stop_soon(&self) -> Result<(), Error> {
+        let shared = Arc::clone(&self.shared);
+        let thread = std::thread::Builder::new().name("nettrace-stop".to_owned());
+        // Its result is that of the session: reader and `Session::ending` see it.
+        let spawned = thread.spawn(move || drop(shared.stop()));
+        spawned.map(drop).map_err(|source| Error::Io { step: Step::Stop, source })
+    }
+
+    /// Whether the stream has ended.
+    pub fn is_ended(&self) -> bool {
+        self.shared.stream.queue.lock().ended
+    }
+}
+
+impl Shared {
+    pub(super) fn stop(&self) -> Result<Ending, Error> {
+        let queue = &self.stream.queue;
+        enum Turn {
+            Ours,
+            Others,
+            Over,
+        }
+        let turn = queue.change(|state| match state.stop {
+            Stop::Not if state.ended => Turn::Over,
+            Stop::Not => {
+                state.stop = Stop::UnderWay;
+                state.last_arrival = Instant::now();
+                Turn::Ours
+            }
+            _ => Turn::Others,
+        });
+        let deadlines = *self.runtime.current_deadlines();
+        match turn {
+            Turn::Over => Ok(self.stream.ending().unwrap_or(Ending::ByTarget)),
+            Turn::Others => {
+                let longest =
+                    deadlines.connect.saturating_add(deadlines.stop).saturating_add(deadlines.drain);
+                let done = |state: &super::queue::State| state.stop != Stop::UnderWay && state.ended;
+                if queue.wait_until(longest, done) {
+                    Ok(self.stream.ending().unwrap_or(Ending::Cut))
+                } else {
+                    Err(Error::Deadline { step: Step::Stop, after: longest })
+                }
+            }
+            Turn::Ours => {
+                let deadline = Deadline::after(deadlines.stop);
+                let answered = self.ask(deadline);
+                let ended = self.wait_for_end(deadline);
+                queue.change(|state| {
+                    state.stop = if answered.is_ok() { Stop::Answered } else { Stop::Failed };
+                });
+                match (ended, answered) {
+                    (true, Ok(())) => Ok(Ending::Stopped),
+                    // The process is gone or went while it was asked: the stream ended all the same.
+                    (true, Err(Error::Gone { .. } | Error::Io { .. })) => Ok(Ending::ByTarget),
+                    (true, Err(error)) => Err(error),
+                    (false, answered) => {
+                        self.stream.cut();
+                        Err(match answered {
+                            Ok(()) => Error::Deadline { step: Step::Drain, after: deadlines.drain },
+                            Err(error) => error,
+                        })
+                    }
+                }
+            }
+        }
+    }
+
+    /// StopTracing on a connection of its own. Gives up when the target is silent on both.
+    fn ask(&self, deadline: Deadline) -> Result<(), Error> {
+        let deadlines = self.runtime.current_deadlines();
+        let stop = StopTracing(self.id);
+        let message = stop.message()?;
+        let mut connection = self.runtime.connect()?;
+        connection.send(&message, Deadline::after(deadlines.connect))?;
+        while !connection.wait_readable(TICK)? {
+            let silent = self.stream.queue.lock().last_arrival.elapsed() > deadlines.drain;
+            if silent || deadline.left().is_none() {
+                let after = if silent { deadlines.drain } else { deadline.whole };
+                // The request stays behind: a target that was merely stopped carries it out later.
+                return Err(Error::Deadline { step: Step::Stop, after });
+            }
+        }
+        let payload = connection.receive(stop.id(), Deadline::after(deadlines.reply))?;
+        connection.close();
+        use crate::command::sealed::Sealed;
+        stop.read_success(&payload).map_err(|fault| Error::Reply { command: stop.id(), fault })
+    }
+
+    /// Waits for the end of the stream while bytes still come.
+    fn wait_for_end(&self, deadline: Deadline) -> bool {
+        let drain = self.runtime.current_deadlines().drain;
+        loop {
+            if self.stream.queue.wait_until(TICK, |state| state.ended) {
+                return true;
+            }
+            let silent = self.stream.queue.lock().last_arrival.elapsed() > drain;
+            if silent || deadline.left().is_none() {
+                return false;
+            }
+        }
+    }
+}
+
+impl Stream {
+    /// Closes the event socket; the drain thread ends and the target is free.
+    pub(super) fn cut(&self) {
+        self.queue.change(|state| state.cut = true);
+        self.wire.close();
+        // Where a read cannot be interrupted (a Windows pipe) the end is declared by us.
+        if !self.queue.wait_until(Duration::from_secs(1), |state| state.ended) {
+            self.queue.change(|state| state.ended = true);
+        }
+    }
+
+    /// How the stream ended, once it has.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        let state = self.queue.lock();
+        match (state.ended, state.cut, state.stop) {
+            (false, ..) => None,
+            (true, true, _) => Some(Ending::Cut),
+            (true, false, Stop::Answered | Stop::UnderWay) => Some(Ending::Stopped),
+            (true, false, Stop::Not | Stop::Failed) => Some(Ending::ByTarget),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A session whose events go to tracepoints of the kernel, not to us.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::command::collect::{SessionId, StopTracing};
+use crate::connection::Connection;
+use crate::error::Error;
+use crate::runtime::Runtime;
+
+/// A user_events session. Dropping it stops it.
+#[derive(Debug)]
+pub struct UserEventsSession {
+    runtime: Runtime,
+    _connection: Connection,
+    id: SessionId,
+    stopped: AtomicBool,
+}
+
+impl UserEventsSession {
+    pub(crate) fn begin(runtime: Runtime, connection: Connection, id: SessionId) -> Self {
+        UserEventsSession { runtime, _connection: connection, id, stopped: AtomicBool::new(false) }
+    }
+
+    /// The runtime's id of the session.
+    pub fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// Stops the session; once, whatever comes of it.
+    ///
+    /// # Errors
+    /// What can happen to a command.
+    pub fn stop(&self) -> Result<(), Error> {
+        if self.stopped.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        let deadlines = self.runtime.current_deadlines();
+        let (connect, stop): (Duration, Duration) = (deadlines.connect, deadlines.stop);
+        let mut connection = self.runtime.connect()?;
+        let result = connection.exchange(&StopTracing(self.id), connect, stop);
+        connection.close();
+        result
+    }
+}
+
+impl Drop for UserEventsSession {
+    fn drop(&mut self) {
+        // Nobody is left to be told of a failure.
+        drop(self.stop());
+    }
+}

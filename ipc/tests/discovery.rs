@@ -1,0 +1,215 @@
+//! Finding processes, in a `/proc` made for the test.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use nettrace_ipc::{Found, LeftBy, Listing, ProcessKind, Search, Unreachable};
+
+struct World {
+    folder: PathBuf,
+    sockets: Vec<UnixListener>,
+}
+
+struct Process<'w> {
+    world: &'w World,
+    pid: u32,
+    start: u64,
+    environment: Vec<String>,
+    own_pid: Option<u32>,
+    mounts: &'static str,
+    maps: &'static str,
+}
+
+impl World {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("nt-world-{}-{number}", std::process::id()));
+        fs::create_dir_all(folder.join("proc/self/ns")).unwrap();
+        symlink("mnt:[1]", folder.join("proc/self/ns/mnt")).unwrap();
+        fs::write(folder.join("proc/uptime"), "1000.00 1.00\n").unwrap();
+        World { folder, sockets: Vec::new() }
+    }
+
+    fn directory(&self, name: &str) -> PathBuf {
+        let directory = self.folder.join(name);
+        fs::create_dir_all(&directory).unwrap();
+        directory
+    }
+
+    fn socket(&mut self, directory: &Path, name: &str) -> PathBuf {
+        let path = directory.join(name);
+        self.sockets.push(UnixListener::bind(&path).unwrap());
+        path
+    }
+
+    fn process(&self, pid: u32, start: u64) -> Process<'_> {
+        let maps = "7f00-7f01 r-xp 0 00:00 0 /usr/share/dotnet/libcoreclr.so\n";
+        Process { world: self, pid, start, environment: Vec::new(), own_pid: None, mounts: "mnt:[1]", maps }
+    }
+
+    fn run(&self) -> Listing {
+        Search::new().directory(&self.folder.join("tmp")).proc(&self.folder.join("proc")).run()
+    }
+
+    /// Those of the made-up world: real sockets in /tmp are other people's.
+    fn leftovers(&self) -> Vec<(u32, LeftBy)> {
+        let listing = self.run();
+        let ours = listing.leftovers.into_iter().filter(|left| left.path.starts_with(&self.folder));
+        ours.map(|left| (left.pid, left.left_by)).collect()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Process<'_> {
+    fn env(mut self, name: &str, value: impl AsRef<Path>) -> Self {
+        self.environment.push(format!("{name}={}", value.as_ref().display()));
+        self
+    }
+
+    /// A process of a container whose root is that folder.
+    fn container(mut self, own_pid: u32, root: &Path) -> Self {
+        (self.own_pid, self.mounts) = (Some(own_pid), "mnt:[2]");
+        symlink(root, self.directory().join("root")).unwrap();
+        self
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.world.directory(&format!("proc/{}", self.pid))
+    }
+
+    fn build(self) {
+        let directory = self.directory();
+        let fields = format!("({}) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {} 0 0", "dotnet", self.start);
+        fs::write(directory.join("stat"), format!("{} {fields}\n", self.pid)).unwrap();
+        let inner = self.own_pid.map_or(String::new(), |pid| format!("\t{pid}"));
+        let status = format!("Name:\tdotnet\nUid:\t5\t5\t5\t5\nNSpid:\t{}{inner}\n", self.pid);
+        fs::write(directory.join("status"), status).unwrap();
+        fs::write(directory.join("environ"), self.environment.join("\0")).unwrap();
+        fs::write(directory.join("cmdline"), "/usr/bin/dotnet\0exec\0/app/Shop.dll\0--port\x001\0").unwrap();
+        fs::write(directory.join("maps"), self.maps).unwrap();
+        fs::create_dir_all(directory.join("ns")).unwrap();
+        symlink(self.mounts, directory.join("ns/mnt")).unwrap();
+        if self.own_pid.is_none() {
+            symlink("/", directory.join("root")).unwrap();
+        }
+    }
+}
+
+fn only(listing: Listing) -> Found {
+    assert_eq!(listing.processes.len(), 1, "{listing:?}");
+    listing.processes.into_iter().next().unwrap()
+}
+
+#[test]
+fn a_socket_whose_key_is_the_start_time_is_the_process_s() {
+    let mut world = World::new();
+    let directory = world.directory("tmp");
+    let path = world.socket(&directory, "dotnet-diagnostic-901-5000-socket");
+    world.process(901, 5000).env("TMPDIR", &directory).env("DOTNET_DiagnosticPorts", "/x").build();
+    let found = only(world.run());
+    assert_eq!((found.pid, found.own_pid, found.kind), (901, None, ProcessKind::Runtime));
+    assert_eq!((found.name.as_str(), found.owner), ("Shop", Some(5)));
+    assert_eq!(found.command_line.last().map(String::as_str), Some("1"));
+    assert_eq!((found.ports.as_deref(), found.told_to_suspend), (Some("/x"), true));
+    assert_eq!(found.uptime.map(|uptime| uptime.as_secs()), Some(950));
+    assert_eq!(found.endpoint.unwrap().path(), Some(path.as_path()));
+}
+
+#[test]
+fn stale_and_recycled_sockets_are_told_apart_exactly() {
+    let mut world = World::new();
+    let directory = world.directory("tmp");
+    world.socket(&directory, "dotnet-diagnostic-901-5000-socket");
+    world.socket(&directory, "dotnet-diagnostic-902-5000-socket");
+    world.socket(&directory, "dotnet-diagnostic-901-500-socket");
+    world.process(901, 5000).env("TMPDIR", &directory).build();
+    world.process(903, 7).build();
+    let own = world.leftovers();
+    assert_eq!(own, [(901, LeftBy::Recycled), (902, LeftBy::Gone)]);
+    assert!(only_with(world.run(), 901).endpoint.is_ok());
+}
+
+fn only_with(listing: Listing, pid: u32) -> Found {
+    listing.processes.into_iter().find(|found| found.pid == pid).unwrap()
+}
+
+#[test]
+fn a_container_is_searched_through_its_root_for_its_own_process_id() {
+    let mut world = World::new();
+    let root = world.directory("container");
+    let inside = world.directory("container/tmp");
+    world.socket(&inside, "dotnet-diagnostic-1-5000-socket");
+    world.process(901, 5000).container(1, &root).build();
+    let found = only(world.run());
+    assert_eq!((found.pid, found.own_pid), (901, Some(1)));
+    let expected = world.folder.join("proc/901/root/tmp/dotnet-diagnostic-1-5000-socket");
+    assert_eq!(found.endpoint.unwrap().path(), Some(expected.as_path()));
+    assert!(found.root.ends_with("proc/901/root"));
+}
+
+#[test]
+fn two_processes_of_one_container_get_their_own_sockets() {
+    let mut world = World::new();
+    let root = world.directory("container");
+    let inside = world.directory("container/tmp");
+    world.socket(&inside, "dotnet-diagnostic-1-5000-socket");
+    world.socket(&inside, "dotnet-diagnostic-7-6000-socket");
+    world.process(901, 5000).container(1, &root).build();
+    world.process(902, 6000).container(7, &root).build();
+    let listing = world.run();
+    for (pid, name) in [(901, "dotnet-diagnostic-1-5000-socket"), (902, "dotnet-diagnostic-7-6000-socket")] {
+        let found = listing.processes.iter().find(|found| found.pid == pid).unwrap();
+        let path = found.endpoint.as_ref().unwrap().path().unwrap();
+        assert!(path.ends_with(format!("proc/{pid}/root/tmp/{name}")), "{path:?}");
+    }
+}
+
+#[test]
+fn reasons_are_given_where_there_is_no_socket() {
+    let world = World::new();
+    let directory = world.directory("tmp");
+    let missing = world.folder.join("missing");
+    world.process(901, 1).env("TMPDIR", &directory).env("COMPlus_EnableDiagnostics_IPC", "0").build();
+    world.process(902, 1).env("TMPDIR", &missing).build();
+    world.process(903, 1).env("TMPDIR", &directory).build();
+    let mut other = world.process(904, 1);
+    other.maps = "7f00-7f01 r-xp 0 00:00 0 /usr/lib/libc.so.6\n";
+    other.build();
+    let reasons: Vec<Unreachable> =
+        world.run().processes.into_iter().map(|found| found.endpoint.unwrap_err()).collect();
+    let expected = [
+        Unreachable::SwitchedOff("COMPlus_EnableDiagnostics_IPC=0".to_owned()),
+        Unreachable::NoDirectory(missing),
+        Unreachable::NoSocket(directory),
+    ];
+    assert_eq!(reasons, expected);
+}
+
+#[test]
+fn a_router_is_found_beside_runtimes() {
+    let mut world = World::new();
+    let directory = world.directory("tmp");
+    world.socket(&directory, "dotnet-diagnostic-dsrouter-901-1700000000-socket");
+    world.process(901, 5000).env("TMPDIR", &directory).build();
+    let found = only(world.run());
+    assert_eq!((found.kind, found.endpoint.is_ok()), (ProcessKind::Router, true));
+}
+
+#[test]
+fn a_process_whose_environment_cannot_be_read_is_unreadable() {
+    let world = World::new();
+    world.process(901, 1).build();
+    fs::remove_file(world.folder.join("proc/901/environ")).unwrap();
+    let found = only(world.run());
+    assert!(matches!(found.endpoint, Err(Unreachable::Unreadable { owner: 5, .. })), "{found:?}");
+}

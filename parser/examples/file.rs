@@ -1,0 +1,23 @@
+//! Counts the events of each provider in a file: `cargo run --example file --features mmap -- FILE`.
+
+use nettrace_parser::{MappedFile, Reader};
+use std::collections::BTreeMap;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args_os().nth(1).ok_or("usage: file FILE")?;
+    let mut reader = Reader::new(MappedFile::open(path.as_ref())?);
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    while let Some(event) = reader.next_event()? {
+        match counts.get_mut(event.provider()) {
+            Some(count) => *count += 1,
+            None => {
+                counts.insert(event.provider().to_owned(), 1);
+            }
+        }
+    }
+    for (provider, count) in &counts {
+        println!("{count:>10} {provider}");
+    }
+    println!("{:>10} lost", reader.losses().total());
+    Ok(())
+}

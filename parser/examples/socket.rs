@@ -1,0 +1,23 @@
+//! Reads live bytes from a socket that may have none for a while: `cargo run --example socket -- ADDRESS`.
+
+use nettrace_parser::Reader;
+use std::net::TcpStream;
+use std::time::Duration;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let address = std::env::args().nth(1).ok_or("usage: socket ADDRESS")?;
+    let socket = TcpStream::connect(address)?;
+    socket.set_read_timeout(Some(Duration::from_millis(100)))?;
+    let mut events = Reader::from_read(socket).time_ordered();
+    loop {
+        match events.next_event() {
+            Ok(Some(event)) => println!("{:?} {}/{}", event.nanos(), event.provider(), event.id()),
+            Ok(None) => break,
+            // Nothing came for a while: show what waits to be put in order, and go on.
+            Err(error) if error.is_would_block() => events.release(),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    println!("{} events were dropped by the writer", events.losses().total());
+    Ok(())
+}

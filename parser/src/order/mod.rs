@@ -1,0 +1,252 @@
+//! Events in time order (format.md 11).
+//!
+//! ```text
+//!            file order                      watermark          delivered
+//!   thread 7  1 3 4 8 |                      (newest sorted
+//!   thread 9        *2 5 6 |                  event: 2)         1 2
+//!   thread 7                 *7 9            7                  3 4 5 6 7 …
+//! ```
+//! Between two sequence points a writer flushes one thread's run after the other. An event that is
+//! marked *sorted* (`*`) promises that nothing behind it is older: everything that waits and is not
+//! younger may go. The newest such timestamp is the *watermark*.
+//!
+//! Events wait as 64-byte marks in file order. Now and then, and at every sequence point, their
+//! times are packed with their places into one integer each and sorted; what is not above the
+//! watermark is delivered, the rest waits on. An event that is older than the watermark is out of
+//! order: it counts as if it had the watermark's time, which delivers it at once, behind what was
+//! delivered before it. So the order does not depend on when sorting happens.
+
+mod queue;
+mod radix;
+
+use crate::blob::BlobHeader;
+use crate::block::trace::Trace;
+use crate::damage::{Class, Damage};
+use crate::error::{Error, Fault};
+use crate::event::Event;
+use crate::loss::Losses;
+use crate::reader::{Reader, RunEnd, Step};
+use crate::source::Source;
+use crate::statistics::Statistics;
+use queue::{Fill, Queue};
+
+/// Sorting begins when this many events wait, beyond those that could not go the last time.
+const BATCH_EVENTS: usize = 4096;
+/// … or when they span so many bytes more than the last time.
+const BATCH_BYTES: u64 = 1 << 20;
+
+/// Gives a reader's events in time order: by timestamp, and by place in the file where timestamps
+/// are equal.
+///
+/// What waits is bounded by the stream's sequence points and sorted marks, and by
+/// [`Limits::queue_events`](crate::Limits::queue_events) and
+/// [`Limits::queue_bytes`](crate::Limits::queue_bytes).
+///
+/// ```
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut events = Reader::from_slice(&bytes).time_ordered();
+/// let mut last = 0;
+/// while let Some(event) = events.next_event()? {
+///     assert!(event.timestamp_ticks() >= last);
+///     last = event.timestamp_ticks();
+/// }
+/// assert_eq!(events.out_of_order(), 0);
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct TimeOrdered<S> {
+    reader: Reader<S>,
+    queue: Queue,
+    /// The caller wants everything, also what is not in the batch under way.
+    is_released: bool,
+    /// Header of the event lent last.
+    header: BlobHeader,
+}
+
+impl<S: Source> TimeOrdered<S> {
+    pub(crate) fn new(reader: Reader<S>) -> Self {
+        let limits = reader.state().limits;
+        let next = Fill {
+            events: BATCH_EVENTS.min(limits.queue_events.max(1)),
+            bytes: BATCH_BYTES.min(limits.queue_bytes),
+        };
+        TimeOrdered { reader, queue: Queue::new(next), is_released: false, header: BlobHeader::default() }
+    }
+
+    /// The next event in time order, or `None` at the end.
+    ///
+    /// # Errors
+    /// As [`Reader::next_event`].
+    #[inline]
+    pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
+        loop {
+            if let Some((resolved, payload_at)) =
+                self.queue.pop(&self.reader.state().context, &mut self.header)
+            {
+                let (context, source) = (&self.reader.state().context, self.reader.source());
+                let (window, start) = (source.bytes(), source.start());
+                return Ok(Some(context.event(&self.header, Some(resolved), payload_at, window, start)));
+            }
+            if !self.fill()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Gives all events that are left to `take`, in time order.
+    ///
+    /// # Errors
+    /// As [`Reader::for_each`].
+    pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        while let Some(event) = self.next_event()? {
+            take(event);
+        }
+        Ok(())
+    }
+
+    /// Reads on until events are ready. `false`: there are no more.
+    #[inline(never)]
+    fn fill(&mut self) -> Result<bool, Error> {
+        if self.queue.finish() {
+            self.plan_next();
+        }
+        if std::mem::take(&mut self.is_released) && !self.queue.is_empty() {
+            self.queue.sort_all();
+            return Ok(true);
+        }
+        loop {
+            self.reader.keep_from(self.queue.position());
+            match self.reader.step()? {
+                Step::Event => {
+                    let state = self.reader.state();
+                    self.queue.push(&state.context, &state.cursor.header, state.cursor.payload_at);
+                    self.fill_from_block();
+                    if self.queue.is_full() && self.sort_batch() {
+                        return Ok(true);
+                    }
+                }
+                // What waits holds the bytes behind it, too: it may not wait for ever.
+                Step::Block(_) | Step::Skipped(_) | Step::Passed if self.spans_too_much() => {
+                    self.queue.sort_all();
+                    self.note_limit();
+                    return Ok(true);
+                }
+                Step::Block(_) | Step::Skipped(_) | Step::Passed => {}
+                Step::Barrier | Step::End if !self.queue.is_empty() => {
+                    self.queue.sort_all();
+                    return Ok(true);
+                }
+                Step::Barrier => {}
+                Step::End => return Ok(false),
+            }
+        }
+    }
+
+    /// Takes the events that are left in the current block, as long as there is room.
+    fn fill_from_block(&mut self) {
+        while !self.queue.is_full() {
+            match self.reader.run(&mut self.queue) {
+                RunEnd::Between => return,
+                RunEnd::OnBlob if self.reader.accept() => {
+                    let state = self.reader.state();
+                    self.queue.push(&state.context, &state.cursor.header, state.cursor.payload_at);
+                }
+                RunEnd::OnBlob => {}
+            }
+        }
+    }
+
+    /// Sorts what waits. `true`: something may go.
+    fn sort_batch(&mut self) -> bool {
+        let limits = self.reader.state().limits;
+        let waiting = self.queue.waiting();
+        let is_over = waiting >= limits.queue_events || self.queue.bytes() >= limits.queue_bytes;
+        // At the limit the oldest half goes, although something older may still come.
+        let at_least = if is_over { waiting.div_ceil(2) } else { 0 };
+        if self.queue.sort_to_watermark(at_least) {
+            self.note_limit();
+        }
+        let may_go = self.queue.has_ready();
+        if !may_go {
+            self.plan_next();
+        }
+        may_go
+    }
+
+    /// Whether the stream went on for too long without an event that could let others go.
+    fn spans_too_much(&self) -> bool {
+        let limit = self.reader.state().limits.queue_bytes;
+        self.queue.position().is_some_and(|first| self.reader.reached().saturating_sub(first) >= limit)
+    }
+
+    fn note_limit(&mut self) {
+        let cursor = &self.reader.state().cursor;
+        let (frame, at) = (cursor.frame, (cursor.blob - cursor.frame.body.start) as usize);
+        let damage = &mut self.reader.state_mut().damage;
+        damage.in_block(frame).add(Class::Note, at, 0, "time order", Fault::QueueLimit);
+    }
+
+    /// Sorting again pays when as much again waits.
+    fn plan_next(&mut self) {
+        let limits = self.reader.state().limits;
+        self.queue.next = Fill {
+            events: (self.queue.waiting() * 2 + BATCH_EVENTS).min(limits.queue_events.max(1)),
+            bytes: (self.queue.bytes() * 2 + BATCH_BYTES).min(limits.queue_bytes),
+        };
+    }
+
+    /// Lets everything that waits be delivered by the next calls of
+    /// [`next_event`](Self::next_event), for live use when no bytes come. An older event that comes
+    /// later is still delivered, and counted by [`out_of_order`](Self::out_of_order).
+    pub fn release(&mut self) {
+        self.is_released = true;
+    }
+
+    /// Number of events that wait.
+    pub fn waiting(&self) -> usize {
+        self.queue.waiting()
+    }
+
+    /// Events that came too late for their place: delivered, but behind younger ones.
+    pub fn out_of_order(&self) -> u64 {
+        self.queue.out_of_order
+    }
+
+    /// The reader, for everything but events.
+    pub fn reader(&self) -> &Reader<S> {
+        &self.reader
+    }
+
+    pub(crate) fn into_reader(self) -> Reader<S> {
+        self.reader
+    }
+
+    /// See [`Reader::trace`].
+    ///
+    /// # Errors
+    /// As [`Reader::next_event`].
+    pub fn trace(&mut self) -> Result<&Trace, Error> {
+        self.reader.trace()
+    }
+
+    /// See [`Reader::losses`].
+    pub fn losses(&self) -> &Losses {
+        self.reader.losses()
+    }
+
+    /// See [`Reader::damage`].
+    pub fn damage(&self) -> &Damage {
+        self.reader.damage()
+    }
+
+    /// See [`Reader::statistics`].
+    pub fn statistics(&self) -> &Statistics {
+        self.reader.statistics()
+    }
+
+    /// See [`Reader::is_complete`].
+    pub fn is_complete(&self) -> bool {
+        self.reader.is_complete()
+    }
+}

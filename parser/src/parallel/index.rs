@@ -1,0 +1,112 @@
+//! Finding regions, ahead of those who read them.
+
+use crate::block::BlockKind;
+use crate::damage::Class;
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::loss;
+use crate::reader::{Context, PlannedBlock, Reader, Step};
+use crate::source::Source;
+
+/// Event blocks of a stretch without sequence point, and all that is needed to read them.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) blocks: Vec<PlannedBlock>,
+    pub(super) context: Context,
+    /// What the count of losses must be told before the region's events.
+    pub(super) before: Vec<loss::Step>,
+}
+
+/// What comes next.
+#[derive(Debug)]
+pub(super) enum Next {
+    Job(Box<Job>),
+    /// From here on the stream must be read by one thread.
+    Irregular,
+    End,
+}
+
+/// Event bytes of a region in file order that is large enough for a worker of its own.
+const PORTION_BYTES: u64 = 1 << 20;
+
+/// Walks the stream block by block.
+#[derive(Debug)]
+pub(super) struct Index<S> {
+    reader: Reader<S>,
+    blocks: Vec<PlannedBlock>,
+    bytes: u64,
+    /// Regions may be cut between blocks: their events need not be sorted.
+    may_cut: bool,
+    is_ended: bool,
+}
+
+impl<S: Source> Index<S> {
+    pub(super) fn new(source: S, limits: Limits, may_cut: bool) -> Index<S> {
+        let reader = Reader::index(source, limits);
+        Index { reader, blocks: Vec::new(), bytes: 0, may_cut, is_ended: false }
+    }
+
+    /// The next region. Empty ones are passed over.
+    pub(super) fn next(&mut self) -> Result<Next, Error> {
+        while !self.is_ended {
+            match self.reader.step()? {
+                Step::Block(frame) => {
+                    if frame.kind == BlockKind::Event {
+                        let covered = self.reader.state().context.tables.covered;
+                        self.blocks.push(PlannedBlock { frame, covered });
+                        self.bytes += u64::from(frame.body.len);
+                    }
+                    if frame.kind == BlockKind::RemoveThread || self.is_surprised() {
+                        return Ok(Next::Irregular);
+                    }
+                    if self.may_cut && self.bytes >= PORTION_BYTES {
+                        return Ok(self.job(false));
+                    }
+                }
+                Step::Skipped(_) if self.is_surprised() => return Ok(Next::Irregular),
+                Step::Skipped(_) | Step::Passed => {}
+                Step::Barrier if self.blocks.is_empty() => {}
+                Step::Barrier => return Ok(self.job(true)),
+                Step::End if self.is_surprised() => return Ok(Next::Irregular),
+                Step::End => self.is_ended = true,
+                Step::Event => return Ok(Next::Irregular),
+            }
+        }
+        if self.blocks.is_empty() { Ok(Next::End) } else { Ok(self.job(true)) }
+    }
+
+    /// Whether something was met that more than one thread cannot tell right: version 3, a block
+    /// that the input's end cuts, damage. What is wrong behind or between blocks is harmless.
+    fn is_surprised(&self) -> bool {
+        let state = self.reader.state();
+        state.context.is_v3()
+            || !state.is_block_whole()
+            || state.damage.findings().iter().any(|finding| {
+                finding.block.is_some() || !matches!(finding.class, Class::Note | Class::Incomplete)
+            })
+    }
+
+    /// Hands over what was found. At a sequence point the tables go along; the point itself is read
+    /// by the next step.
+    fn job(&mut self, is_at_barrier: bool) -> Next {
+        let before = self.reader.state_mut().losses.take_log();
+        let context = &mut self.reader.state_mut().context;
+        let context = if is_at_barrier { context.split_off() } else { context.copy() };
+        self.bytes = 0;
+        let blocks = std::mem::take(&mut self.blocks);
+        Next::Job(Box::new(Job { blocks, context, before }))
+    }
+
+    pub(super) fn is_v6(&self) -> bool {
+        self.reader.state().context.is_v6()
+    }
+
+    /// What the count of losses must be told behind the last region.
+    pub(super) fn take_log(&mut self) -> Vec<loss::Step> {
+        self.reader.state_mut().losses.take_log()
+    }
+
+    pub(super) fn into_reader(self) -> Reader<S> {
+        self.reader
+    }
+}

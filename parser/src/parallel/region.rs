@@ -1,0 +1,134 @@
+//! Some consecutive events.
+
+use super::Order;
+use crate::error::Error;
+use crate::event::Event;
+use crate::order::TimeOrdered;
+use crate::reader::Reader;
+use crate::source::Source;
+
+/// A reader in one of the two orders.
+#[derive(Debug)]
+pub(super) enum Events<S> {
+    File(Box<Reader<S>>),
+    Time(Box<TimeOrdered<S>>),
+}
+
+impl<S: Source> Events<S> {
+    pub(super) fn new(reader: Reader<S>, order: Order) -> Events<S> {
+        match order {
+            Order::File => Events::File(Box::new(reader)),
+            Order::Time => Events::Time(Box::new(reader.time_ordered())),
+        }
+    }
+
+    #[inline]
+    pub(super) fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
+        match self {
+            Events::File(reader) => reader.next_event(),
+            Events::Time(ordered) => ordered.next_event(),
+        }
+    }
+
+    pub(super) fn reader(&self) -> &Reader<S> {
+        match self {
+            Events::File(reader) => reader,
+            Events::Time(ordered) => ordered.reader(),
+        }
+    }
+
+    pub(super) fn out_of_order(&self) -> u64 {
+        match self {
+            Events::File(_) => 0,
+            Events::Time(ordered) => ordered.out_of_order(),
+        }
+    }
+
+    pub(super) fn into_reader(self) -> (Reader<S>, u64) {
+        match self {
+            Events::File(reader) => (*reader, 0),
+            Events::Time(ordered) => {
+                let out_of_order = ordered.out_of_order();
+                (ordered.into_reader(), out_of_order)
+            }
+        }
+    }
+}
+
+/// Some consecutive events of a stream: those between two sequence points, or a portion of a stream
+/// that is read by one thread.
+#[derive(Debug)]
+pub struct Region<'r, S> {
+    events: &'r mut Events<S>,
+    left: u64,
+    is_done: bool,
+    /// Times of the oldest and the youngest event given.
+    pub(super) oldest: u64,
+    pub(super) youngest: u64,
+    pub(super) count: u64,
+}
+
+impl<'r, S: Source> Region<'r, S> {
+    /// At most `left` events.
+    pub(super) fn new(events: &'r mut Events<S>, left: u64) -> Region<'r, S> {
+        Region { events, left, is_done: false, oldest: u64::MAX, youngest: 0, count: 0 }
+    }
+
+    /// The next event of the region, or `None` behind the last.
+    ///
+    /// # Errors
+    /// As [`Reader::next_event`](crate::Reader::next_event).
+    #[inline]
+    pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let Some(event) = self.events.next_event()? else {
+            self.is_done = true;
+            self.left = 0;
+            return Ok(None);
+        };
+        let ticks = event.timestamp_ticks();
+        self.oldest = self.oldest.min(ticks);
+        self.youngest = self.youngest.max(ticks);
+        self.count += 1;
+        Ok(Some(event))
+    }
+
+    /// Gives the events that are left in the region to `take`.
+    ///
+    /// # Errors
+    /// As [`Reader::next_event`](crate::Reader::next_event).
+    #[inline]
+    pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        // A whole region in file order goes the fastest way.
+        if let (Events::File(reader), u64::MAX) = (&mut *self.events, self.left) {
+            let (oldest, youngest, count) = (&mut self.oldest, &mut self.youngest, &mut self.count);
+            reader.for_each(|event| {
+                let ticks = event.timestamp_ticks();
+                *oldest = (*oldest).min(ticks);
+                *youngest = (*youngest).max(ticks);
+                *count += 1;
+                take(event);
+            })?;
+            self.left = 0;
+            self.is_done = true;
+            return Ok(());
+        }
+        while let Some(event) = self.next_event()? {
+            take(event);
+        }
+        Ok(())
+    }
+
+    /// What is known of the session.
+    pub fn session(&self) -> &crate::Trace {
+        &self.events.reader().state().context.trace
+    }
+
+    /// Whether the stream has no more events.
+    pub(super) fn is_done(&self) -> bool {
+        self.is_done
+    }
+}

@@ -1,0 +1,194 @@
+//! Workers that read regions, and the caller's thread that finds them and collects.
+
+use super::index::{Index, Job, Next};
+use super::region::{Events, Region};
+use super::{Options, Order, Outcome};
+use crate::error::Error;
+use crate::loss;
+use crate::reader::Reader;
+use crate::source::Source;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+/// How reading with several threads ended.
+pub(super) enum End {
+    /// With the stream's end, or because the collector stopped it.
+    Whole(Box<Outcome>),
+    /// So many events were collected; the rest is for one thread.
+    Irregular { events: u64 },
+}
+
+/// What became of a region.
+struct Done<T> {
+    number: u64,
+    made: Result<T, Error>,
+    losses: Vec<loss::Step>,
+    events: u64,
+    oldest: u64,
+    youngest: u64,
+    is_irregular: bool,
+}
+
+/// Regions on their way, per thread: one that is read, one that is ready to be.
+const REGIONS_PER_THREAD: u64 = 2;
+
+pub(super) fn read<S: Source, T: Send>(
+    source: &(impl Fn() -> S + Sync),
+    options: Options,
+    work: &(impl Fn(&mut Region<'_, S>) -> Result<T, Error> + Sync),
+    collect: &mut impl FnMut(T) -> ControlFlow<()>,
+) -> Result<End, Error> {
+    let (to_workers, jobs) = channel::<(u64, Box<Job>)>();
+    let (to_collector, results) = channel::<Done<T>>();
+    let jobs = Mutex::new(jobs);
+    std::thread::scope(|scope| {
+        for _ in 0..options.threads {
+            let (jobs, to_collector) = (&jobs, to_collector.clone());
+            scope.spawn(move || worker(source, options, jobs, &to_collector, work));
+        }
+        drop(to_collector);
+        // Workers end when nothing can be sent to them any more, which is when this returns.
+        Collector::new(source(), options, to_workers).run(&results, collect)
+    })
+}
+
+/// Reads one region after the other.
+fn worker<S: Source, T>(
+    source: &impl Fn() -> S,
+    options: Options,
+    jobs: &Mutex<Receiver<(u64, Box<Job>)>>,
+    results: &Sender<Done<T>>,
+    work: &impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
+) {
+    loop {
+        // A worker that panicked leaves the queue as it was.
+        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((number, job)) = job else { return };
+        let reader = Reader::planned(source(), options.limits, job.context, job.blocks);
+        let mut events = Events::new(reader, options.order);
+        let mut region = Region::new(&mut events, u64::MAX);
+        let made = work(&mut region);
+        // What the work did not ask for must be counted all the same.
+        let rest = region.for_each(|_| {});
+        let (count, oldest, youngest) = (region.count, region.oldest, region.youngest);
+        let out_of_order = events.out_of_order();
+        let (mut reader, _) = events.into_reader();
+        let state = reader.state_mut();
+        let done = Done {
+            number,
+            made: made.and_then(|made| rest.map(|()| made)),
+            losses: state.losses.take_log(),
+            events: count,
+            oldest,
+            youngest,
+            is_irregular: state.is_irregular || out_of_order > 0 || !state.damage.findings().is_empty(),
+        };
+        if results.send(done).is_err() {
+            return;
+        }
+    }
+}
+
+/// Finds regions, hands them out, and takes back what was made of them.
+struct Collector<S> {
+    index: Index<S>,
+    options: Options,
+    to_workers: Sender<(u64, Box<Job>)>,
+    /// What the count of losses must be told before each region, by its number.
+    before: BTreeMap<u64, Vec<loss::Step>>,
+    found: u64,
+    collected: u64,
+    losses: loss::Losses,
+    events: u64,
+    youngest: u64,
+}
+
+impl<S: Source> Collector<S> {
+    fn new(source: S, options: Options, to_workers: Sender<(u64, Box<Job>)>) -> Collector<S> {
+        Collector {
+            index: Index::new(source, options.limits, options.order == Order::File),
+            options,
+            to_workers,
+            before: BTreeMap::new(),
+            found: 0,
+            collected: 0,
+            losses: loss::Losses::default(),
+            events: 0,
+            youngest: 0,
+        }
+    }
+
+    fn run<T>(
+        mut self,
+        results: &Receiver<Done<T>>,
+        collect: &mut impl FnMut(T) -> ControlFlow<()>,
+    ) -> Result<End, Error> {
+        let mut early: BTreeMap<u64, Done<T>> = BTreeMap::new();
+        let mut is_all_found = false;
+        let mut is_irregular = false;
+        let ahead = self.options.threads as u64 * REGIONS_PER_THREAD;
+        loop {
+            while !is_all_found && self.found - self.collected < ahead {
+                match self.index.next()? {
+                    Next::Job(mut job) => {
+                        self.before.insert(self.found, std::mem::take(&mut job.before));
+                        // Workers live as long as this sender does.
+                        let _ = self.to_workers.send((self.found, job));
+                        self.found += 1;
+                    }
+                    Next::Irregular => (is_irregular, is_all_found) = (true, true),
+                    Next::End => is_all_found = true,
+                }
+            }
+            if self.collected == self.found {
+                break;
+            }
+            // No worker is left only if all panicked, which the scope passes on.
+            let Ok(done) = results.recv() else { break };
+            early.insert(done.number, done);
+            while let Some(done) = early.remove(&self.collected) {
+                if !self.is_regular(&done) {
+                    return Ok(End::Irregular { events: self.events });
+                }
+                self.collected += 1;
+                self.events += done.events;
+                self.youngest = self.youngest.max(done.youngest);
+                if collect(done.made?).is_break() {
+                    return Ok(End::Whole(Box::new(self.outcome())));
+                }
+            }
+        }
+        if is_irregular {
+            return Ok(End::Irregular { events: self.events });
+        }
+        let is_v6 = self.index.is_v6();
+        let steps = self.index.take_log();
+        if !self.losses.replay(&steps, is_v6, self.options.limits.table_rows) {
+            return Ok(End::Irregular { events: self.events });
+        }
+        Ok(End::Whole(Box::new(self.outcome())))
+    }
+
+    /// Counts a region's losses; `false` if the region cannot be taken as it is.
+    fn is_regular<T>(&mut self, done: &Done<T>) -> bool {
+        // In time order a region may not reach back before those that were collected.
+        let reaches_back =
+            self.options.order == Order::Time && done.events > 0 && done.oldest < self.youngest;
+        let before = self.before.remove(&done.number).unwrap_or_default();
+        let (is_v6, limit) = (self.index.is_v6(), self.options.limits.table_rows);
+        !done.is_irregular
+            && !reaches_back
+            && self.losses.replay(&before, is_v6, limit)
+            && self.losses.replay(&done.losses, is_v6, limit)
+    }
+
+    fn outcome(self) -> Outcome {
+        let mut reader = self.index.into_reader();
+        let state = reader.state_mut();
+        state.losses = self.losses;
+        state.statistics.events = self.events;
+        Outcome::of(reader, 0)
+    }
+}

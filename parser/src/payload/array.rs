@@ -1,0 +1,147 @@
+//! Arrays.
+
+use super::extent::{Budget, Payload, Registers};
+use super::value::Value;
+use crate::schema::FieldType;
+use std::fmt;
+
+/// Elements of one type, made when they are asked for.
+///
+/// ```
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut reader = Reader::from_slice(&bytes);
+/// while let Some(event) = reader.next_event()? {
+///     if let Some(array) = event.field("a").and_then(|value| value.as_array()) {
+///         let numbers: Vec<u64> = array.iter().filter_map(|value| value.as_u64()).collect();
+///         assert_eq!(numbers, [256, 7]);
+///     }
+/// }
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Array<'r> {
+    payload: Payload<'r>,
+    element: &'r FieldType,
+    count: u32,
+    start: u32,
+    end: u32,
+}
+
+impl<'r> Array<'r> {
+    pub(super) fn new(
+        payload: Payload<'r>,
+        element: &'r FieldType,
+        count: u32,
+        start: usize,
+        end: usize,
+    ) -> Array<'r> {
+        let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Array { payload, element, count, start: position(start), end: position(end) }
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> &'r FieldType {
+        self.element
+    }
+
+    /// The bytes of all elements.
+    pub fn bytes(&self) -> &'r [u8] {
+        self.payload.bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+
+    /// The elements. They were found to be whole when the array was met; of objects that may not
+    /// be true of what their fields point to.
+    pub fn iter(&self) -> Elements<'r> {
+        let Array { payload, element, count, start, .. } = *self;
+        Elements { payload, element, left: count, at: start as usize, budget: Budget::FULL }
+    }
+}
+
+impl<'r> IntoIterator for Array<'r> {
+    type Item = Value<'r>;
+    type IntoIter = Elements<'r>;
+
+    fn into_iter(self) -> Elements<'r> {
+        self.iter()
+    }
+}
+
+impl<'r> IntoIterator for &Array<'r> {
+    type Item = Value<'r>;
+    type IntoIter = Elements<'r>;
+
+    fn into_iter(self) -> Elements<'r> {
+        self.iter()
+    }
+}
+
+/// The elements of an [`Array`].
+#[derive(Debug, Clone)]
+pub struct Elements<'r> {
+    payload: Payload<'r>,
+    element: &'r FieldType,
+    left: u32,
+    at: usize,
+    budget: Budget,
+}
+
+impl<'r> Iterator for Elements<'r> {
+    type Item = Value<'r>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Value<'r>> {
+        self.left = self.left.checked_sub(1)?;
+        let value = self.payload.value(self.element, self.at, &Registers::default(), &mut self.budget);
+        match value {
+            Ok((value, size)) => {
+                self.at += size;
+                Some(value)
+            }
+            Err(_) => {
+                self.left = 0;
+                None
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+impl ExactSizeIterator for Elements<'_> {}
+
+impl std::iter::FusedIterator for Elements<'_> {}
+
+impl fmt::Debug for Array<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut list = f.debug_list();
+        list.entries(self.iter().take(16));
+        if self.len() > 16 { list.finish_non_exhaustive() } else { list.finish() }
+    }
+}
+
+impl fmt::Display for Array<'_> {
+    /// `[1, 2, 3]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (index, value) in self.iter().enumerate() {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            fmt::Display::fmt(&value, f)?;
+        }
+        f.write_str("]")
+    }
+}

@@ -1,0 +1,146 @@
+//! Values from bytes.
+
+use super::array::Array;
+use super::extent::{Budget, Payload, Place, Registers};
+use super::object::Object;
+use super::scalar::{DateTime, Decimal};
+use super::text::{Utf8, Utf16};
+use super::value::Value;
+use crate::error::{Fault, located};
+use crate::guid::Guid;
+use crate::primitive::{utf16_end, varint64, varuint64};
+use crate::schema::FieldType;
+
+impl<'r> Payload<'r> {
+    /// The value of `kind` at a position, and the bytes it takes.
+    #[inline]
+    pub(super) fn value(
+        &self,
+        kind: &'r FieldType,
+        at: usize,
+        registers: &Registers,
+        budget: &mut Budget,
+    ) -> Result<(Value<'r>, usize), Fault> {
+        Ok(match kind {
+            FieldType::I32 => (Value::I32(i32::from_le_bytes(self.chunk(at)?)), 4),
+            FieldType::U32 => (Value::U32(u32::from_le_bytes(self.chunk(at)?)), 4),
+            FieldType::I64 => (Value::I64(i64::from_le_bytes(self.chunk(at)?)), 8),
+            FieldType::U64 => (Value::U64(u64::from_le_bytes(self.chunk(at)?)), 8),
+            FieldType::I16 => (Value::I16(i16::from_le_bytes(self.chunk(at)?)), 2),
+            FieldType::U16 => (Value::U16(u16::from_le_bytes(self.chunk(at)?)), 2),
+            FieldType::I8 => (Value::I8(i8::from_le_bytes(self.chunk(at)?)), 1),
+            FieldType::U8 => (Value::U8(u8::from_le_bytes(self.chunk(at)?)), 1),
+            FieldType::F32 => (Value::F32(f32::from_le_bytes(self.chunk(at)?)), 4),
+            FieldType::F64 => (Value::F64(f64::from_le_bytes(self.chunk(at)?)), 8),
+            FieldType::Pointer if self.reading.pointer_size() == 4 => {
+                (Value::Pointer(u64::from(u32::from_le_bytes(self.chunk(at)?))), 4)
+            }
+            FieldType::Pointer => (Value::Pointer(u64::from_le_bytes(self.chunk(at)?)), 8),
+            FieldType::Boolean32 if self.reading.boolean_size() == 4 => {
+                (Value::Bool(u32::from_le_bytes(self.chunk(at)?) != 0), 4)
+            }
+            FieldType::Boolean32 | FieldType::Boolean8 => {
+                (Value::Bool(u8::from_le_bytes(self.chunk(at)?) != 0), 1)
+            }
+            _ => return self.rare_value(kind, at, registers, budget),
+        })
+    }
+
+    /// A text that ends `end` bytes behind its beginning; `None`: with the payload.
+    #[inline]
+    pub(super) fn text(&self, at: usize, end: Option<usize>) -> (Value<'r>, usize) {
+        let bytes = self.from(at);
+        match end {
+            Some(end) => (Value::Utf16(Utf16::new(bytes.get(..end).unwrap_or_default(), true)), end + 2),
+            // What is there, whole units of it.
+            None => {
+                let units = bytes.get(..bytes.len() & !1).unwrap_or_default();
+                (Value::Utf16(Utf16::new(units, false)), bytes.len())
+            }
+        }
+    }
+
+    /// Values of many parts, and the rare ones.
+    fn rare_value(
+        &self,
+        kind: &'r FieldType,
+        at: usize,
+        registers: &Registers,
+        budget: &mut Budget,
+    ) -> Result<(Value<'r>, usize), Fault> {
+        let bytes = self.from(at);
+        Ok(match kind {
+            FieldType::Utf16Text => self.text(at, utf16_end(bytes)),
+            FieldType::Utf16CodeUnit => (Value::Char(u16::from_le_bytes(self.chunk(at)?)), 2),
+            FieldType::Utf8CodeUnit if !self.reading.counts_utf8() => {
+                (Value::Utf8(Utf8::new(bytes.get(..1).ok_or(Fault::Truncated)?)), 1)
+            }
+            FieldType::Guid => (Value::Guid(Guid::from_bytes(self.chunk(at)?)), 16),
+            FieldType::DateTime if self.reading.date_size() == 8 => {
+                (Value::DateTime(DateTime::from_file_time(u64::from_le_bytes(self.chunk(at)?))), 8)
+            }
+            FieldType::DateTime => (Value::DateTime(DateTime::from_system_time(self.chunk(at)?)), 16),
+            FieldType::Decimal if self.reading.decimal_size() == 8 => {
+                (Value::F64(f64::from_le_bytes(self.chunk(at)?)), 8)
+            }
+            FieldType::Decimal => (Value::Decimal(Decimal::from_bytes(self.chunk(at)?)), 16),
+            FieldType::Padding(count) => {
+                let count = usize::from(*count);
+                (Value::Bytes(bytes.get(..count).ok_or(Fault::Truncated)?), count)
+            }
+            FieldType::VarInt => match varint64(bytes) {
+                Ok((rest, value)) => (Value::I64(value), bytes.len() - rest.len()),
+                Err(error) => return Err(located(bytes, error).fault),
+            },
+            FieldType::VarUInt => match varuint64(bytes) {
+                Ok((rest, value)) => (Value::U64(value), bytes.len() - rest.len()),
+                Err(error) => return Err(located(bytes, error).fault),
+            },
+            FieldType::AnsiText => {
+                let end = bytes.iter().position(|byte| *byte == 0);
+                let text = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+                (Value::Utf8(Utf8::new(text)), end.map_or(bytes.len(), |end| end + 1))
+            }
+            FieldType::CountedUtf8 | FieldType::Utf8CodeUnit => {
+                let size = usize::from(u16::from_le_bytes(self.chunk(at)?));
+                let text = bytes.get(2..).and_then(|rest| rest.get(..size)).ok_or(Fault::Truncated)?;
+                (Value::Utf8(Utf8::new(text)), size + 2)
+            }
+            FieldType::Array(element) => {
+                let count = u32::from(u16::from_le_bytes(self.chunk(at)?));
+                let size = self.elements(element, count, at + 2, budget)?;
+                (self.array(element, count, at + 2, size), size + 2)
+            }
+            FieldType::FixedArray(element, count) => {
+                let count = u32::from(*count);
+                let size = self.elements(element, count, at, budget)?;
+                (self.array(element, count, at, size), size)
+            }
+            FieldType::Repeated(element, count) => {
+                let count = registers.count(*count);
+                let size = self.elements(element, count, at, budget)?;
+                (self.array(element, count, at, size), size)
+            }
+            FieldType::RelLoc(_) | FieldType::DataLoc(_) => {
+                let there = self.locate(kind, at, budget)?;
+                (self.array(there.element, there.count, there.start, there.end - there.start), 4)
+            }
+            FieldType::Object(fields) => {
+                let size = self.extent(kind, at, registers, Place::Record, budget)?.size;
+                (Value::Object(Object::new(*self, fields, at, at + size)), size)
+            }
+            _ => return Err(Fault::Truncated),
+        })
+    }
+
+    /// Arrays of code units are text, arrays of bytes are bytes.
+    fn array(&self, element: &'r FieldType, count: u32, at: usize, size: usize) -> Value<'r> {
+        let bytes = self.from(at).get(..size).unwrap_or_default();
+        match element {
+            FieldType::Utf16CodeUnit => Value::Utf16(Utf16::new(bytes, true)),
+            FieldType::Utf8CodeUnit => Value::Utf8(Utf8::new(bytes)),
+            FieldType::U8 => Value::Bytes(bytes),
+            _ => Value::Array(Array::new(*self, element, count, at, at + size)),
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! The walk through a payload's fields.
+
+use super::extent::{Budget, Extent, Payload, Place, Registers};
+use super::reading::{self, Reading, TextEnds};
+use super::value::Value;
+use super::{Cut, PayloadFault};
+use crate::error::Fault;
+use crate::primitive::utf16_end;
+use crate::schema::{Field, FieldType, Schema, ValueMap};
+use std::fmt;
+use std::slice;
+
+/// One field of a payload, with its value.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct FieldValue<'r> {
+    /// The field's description.
+    pub field: &'r Field,
+    /// Offset in the payload, in bytes.
+    pub offset: usize,
+    /// The value, or what is wrong with it.
+    pub value: Result<Value<'r>, PayloadFault>,
+}
+
+impl<'r> FieldValue<'r> {
+    /// The field's name.
+    pub fn name(&self) -> &'r str {
+        &self.field.name
+    }
+
+    /// The names of the field's values, if the catalog knows them.
+    pub fn map(&self) -> Option<&'static ValueMap> {
+        self.field.map
+    }
+
+    /// The name of the value in [`FieldValue::map`]: one of a list, or the set bits joined by
+    /// `|`. `None` when there is no map, or nothing in it fits.
+    pub fn value_name(&self) -> Option<String> {
+        let number = self.value.ok()?.as_u64()?;
+        self.field.map?.name_of(number)
+    }
+}
+
+/// The fields of one payload, or of one object in it, in payload order.
+///
+/// - A field at the very end of the payload is [`Value::Absent`], and so are all behind it: an older
+///   writer had fewer.
+/// - A field that begins inside the payload and runs past its end is a fault, and the last one: where
+///   those behind it would begin is not known.
+/// - A fault in a field whose size is known all the same spoils nothing else.
+/// - What lies behind the last field is [`Fields::rest`].
+///
+/// ```
+/// use nettrace_parser::{Reader, Value};
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut reader = Reader::from_slice(&bytes);
+/// let event = reader.next_event()?.unwrap();
+/// let names: Vec<&str> = event.fields().map(|field| field.name()).collect();
+/// assert_eq!(names, ["n", "s"]);
+/// assert!(matches!(event.field("n"), Some(Value::I32(5))));
+/// assert_eq!(event.field("s").unwrap().to_string(), "hey");
+///
+/// let mut fields = event.fields();
+/// assert_eq!(fields.find("s").unwrap().offset, 4);
+/// assert!(fields.rest().is_empty());
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Fields<'r> {
+    payload: Payload<'r>,
+    /// The fields that come next; empty also behind a bad field of unknown size.
+    ahead: slice::Iter<'r, Field>,
+    /// Where the next one lies.
+    at: usize,
+    /// Where the payload, or the object, ends.
+    end: usize,
+    registers: Registers,
+    budget: Budget,
+    /// Fields that the writer left out (see [`reading`]), bit 0 the next one.
+    omitted: u64,
+    text_ends: TextEnds,
+    schema: Option<&'r Schema>,
+}
+
+impl<'r> Fields<'r> {
+    #[inline]
+    pub(crate) fn new(schema: &'r Schema, bytes: &'r [u8], pointer_size: u8) -> Fields<'r> {
+        let usual = Payload { bytes, reading: Reading::usual(pointer_size) };
+        let mut fields = Fields::of_object(usual, schema.payload_fields(), 0, bytes.len());
+        fields.schema = Some(schema);
+        if schema.is_ambiguous() {
+            let verdict = reading::of(schema, bytes, pointer_size);
+            fields.payload.reading = verdict.reading;
+            fields.omitted = verdict.omitted;
+            fields.text_ends = verdict.text_ends;
+        }
+        fields
+    }
+
+    /// No fields at all: the payload is bytes.
+    pub(crate) fn undescribed(bytes: &'r [u8], pointer_size: u8) -> Fields<'r> {
+        Fields::of_object(Payload { bytes, reading: Reading::usual(pointer_size) }, &[], 0, bytes.len())
+    }
+
+    #[inline]
+    pub(super) fn of_object(
+        payload: Payload<'r>,
+        fields: &'r [Field],
+        start: usize,
+        end: usize,
+    ) -> Fields<'r> {
+        Fields {
+            payload,
+            ahead: fields.iter(),
+            at: start,
+            end,
+            registers: Registers::default(),
+            budget: Budget::FULL,
+            omitted: 0,
+            text_ends: TextEnds::default(),
+            schema: None,
+        }
+    }
+
+    /// The payload's bytes that no field has taken so far. After the last field: surplus bytes,
+    /// those behind a bad field, or those of an undescribed event.
+    pub fn rest(&self) -> &'r [u8] {
+        self.payload.bytes.get(self.at..self.end).unwrap_or_default()
+    }
+
+    /// Offset in the payload of [`Fields::rest`].
+    pub fn rest_offset(&self) -> usize {
+        self.at
+    }
+
+    /// Why the description ends before the payload's meaning does, if it does.
+    pub fn opaque(&self) -> Option<Fault> {
+        self.schema?.opaque
+    }
+
+    /// The next field of a name. The walk goes on behind it; if there is none ahead, it stays where it
+    /// is. Fields before it are passed over, at no cost as far as all of them are of a fixed size, so
+    /// looking for several fields in payload order walks the payload once.
+    #[inline]
+    pub fn find(&mut self, name: &str) -> Option<FieldValue<'r>> {
+        let distance = place_of(self.ahead.as_slice(), name)?;
+        self.at_distance(distance)
+    }
+
+    /// The field behind so many others, if it can be found.
+    #[inline]
+    fn at_distance(&mut self, distance: usize) -> Option<FieldValue<'r>> {
+        if distance > 0 {
+            self.pass(distance);
+        }
+        self.next()
+    }
+
+    /// Passes over fields without making values of them. A bad one may end the walk.
+    fn pass(&mut self, distance: usize) {
+        let left = distance - self.jump(distance);
+        for _ in 0..left {
+            match self.ahead.as_slice().first() {
+                Some(field) if field.register.is_some() => {
+                    self.next();
+                }
+                Some(field) => self.pass_one(field),
+                None => return,
+            }
+        }
+    }
+
+    /// Goes to the last field, at most `distance` ahead, whose offset is known beforehand. Returns
+    /// how many were passed over.
+    fn jump(&mut self, distance: usize) -> usize {
+        if self.omitted != 0 || !self.payload.reading.is_usual() {
+            return 0;
+        }
+        let ahead = self.ahead.as_slice().get(..=distance).unwrap_or_default();
+        let known = ahead.iter().take_while(|field| field.offset.is_some()).count();
+        let Some((last, passed)) = ahead.get(..known).and_then(<[Field]>::split_last) else { return 0 };
+        let pointer_size = self.payload.reading.pointer_size();
+        let at = last.offset.map_or(usize::MAX, |offset| offset.start.bytes(pointer_size));
+        if at >= self.end || passed.iter().any(|field| field.register.is_some()) {
+            return 0;
+        }
+        self.at = at;
+        self.ahead = self.ahead.as_slice().get(passed.len()..).unwrap_or_default().iter();
+        passed.len()
+    }
+
+    /// Takes the next field. Returns whether the writer left it out.
+    fn advance(&mut self) -> bool {
+        let is_omitted = self.omitted & 1 == 1;
+        self.omitted >>= 1;
+        self.ahead.next();
+        is_omitted
+    }
+
+    /// Passes over the next field, which is `field`.
+    fn pass_one(&mut self, field: &Field) {
+        let is_omitted = self.advance();
+        if is_omitted || self.payload.is_absent(&field.kind, self.at, &self.registers) {
+            return;
+        }
+        if matches!(field.kind, FieldType::Utf16Text)
+            && let Some(end) = self.text_ends.take()
+        {
+            self.at = end + 2;
+            return;
+        }
+        let extent =
+            self.payload.extent(&field.kind, self.at, &self.registers, Place::Record, &mut self.budget);
+        match extent {
+            Ok(Extent { size, .. }) => self.at += size,
+            Err(_) => self.recover(field),
+        }
+    }
+
+    /// Goes behind a bad field, or ends the walk if it is not known where that is.
+    #[cold]
+    fn recover(&mut self, field: &Field) {
+        match self.payload.size_despite_fault(&field.kind, self.at) {
+            Some(size) => self.at += size,
+            None => self.ahead = [].iter(),
+        }
+    }
+
+    /// Goes behind the next field, which is common and has this value. Nothing but the value differs
+    /// from one type to another, so that each arm of [`Fields::next`] may write it where it belongs.
+    #[inline(always)]
+    fn step(&mut self, field: &'r Field, size: usize, value: Value<'r>) -> Option<FieldValue<'r>> {
+        let offset = self.at;
+        self.at += size;
+        self.ahead.next();
+        Some(FieldValue { field, offset, value: Ok(value) })
+    }
+
+    /// As [`Fields::next`], for a text that is there.
+    #[inline(never)]
+    fn next_text(&mut self, field: &'r Field) -> Option<FieldValue<'r>> {
+        let known = self.text_ends.take().map(|end| end.saturating_sub(self.at));
+        let end = known.or_else(|| utf16_end(self.payload.from(self.at)));
+        let (value, size) = self.payload.text(self.at, end);
+        self.step(field, size, value)
+    }
+
+    /// As [`Fields::next`], for all fields.
+    #[inline(never)]
+    fn next_rare(&mut self) -> Option<FieldValue<'r>> {
+        loop {
+            let field = self.ahead.as_slice().first()?;
+            let offset = self.at;
+            let is_omitted = self.advance();
+            let is_padding = matches!(field.kind, FieldType::Padding(_));
+            let value = if is_omitted || self.payload.is_absent(&field.kind, offset, &self.registers) {
+                Ok(Value::Absent)
+            } else {
+                self.payload
+                    .value(&field.kind, offset, &self.registers, &mut self.budget)
+                    .map(|(value, size)| {
+                        self.at += size;
+                        if let Some(register) = field.register {
+                            self.registers.keep(register, &value);
+                        }
+                        value
+                    })
+                    .map_err(|fault| {
+                        self.recover(field);
+                        PayloadFault { offset, fault }
+                    })
+            };
+            if !is_padding {
+                return Some(FieldValue { field, offset, value });
+            }
+        }
+    }
+}
+
+impl<'r> Iterator for Fields<'r> {
+    type Item = FieldValue<'r>;
+
+    #[inline]
+    fn next(&mut self) -> Option<FieldValue<'r>> {
+        let field = self.ahead.as_slice().first()?;
+        if field.register.is_some() || self.omitted != 0 {
+            return self.next_rare();
+        }
+        let rest = self.payload.from(self.at);
+        match &field.kind {
+            FieldType::Utf16Text if !rest.is_empty() => return self.next_text(field),
+            FieldType::U8 => {
+                if let Some(bytes) = rest.first_chunk() {
+                    return self.step(field, 1, Value::U8(u8::from_le_bytes(*bytes)));
+                }
+            }
+            FieldType::I8 => {
+                if let Some(bytes) = rest.first_chunk() {
+                    return self.step(field, 1, Value::I8(i8::from_le_bytes(*bytes)));
+                }
+            }
+            FieldType::U16 => {
+                if let Some(bytes) = rest.first_chunk() {
+                    return self.step(field, 2, Value::U16(u16::from_le_bytes(*bytes)));
+                }
+            }
+            FieldType::I16 => {
+                if let Some(bytes) = rest.first_chunk() {
+                    return self.step(field, 2, Value::I16(i16::from_le_bytes(*bytes)));
+                }
+            }
+            FieldType::U32 => {
+                if let Some(bytes) = rest.first_chunk() {
+                    return self.step(field, 4, Value::U32(u32::from_le_bytes(*bytes)));
+                }
+            }
+            FieldType::I32 => {
+                if let Some(bytes) = rest.first_chunk() {
+                    return self.step(field, 4, Value::I32(i32::from_le_bytes(*bytes)));
+                }
+            }
+            FieldType::U64 => {
+                if let Some(bytes) = rest.first_chunk() {
+                    return self.step(field, 8, Value::U64(u64::from_le_bytes(*bytes)));
+                }
+            }
+            FieldType::I64 => {
+                if let Some(bytes) = rest.first_chunk() {
+                    return self.step(field, 8, Value::I64(i64::from_le_bytes(*bytes)));
+                }
+            }
+            FieldType::F32 => {
+                if let Some(bytes) = rest.first_chunk() {
+                    return self.step(field, 4, Value::F32(f32::from_le_bytes(*bytes)));
+                }
+            }
+            FieldType::F64 => {
+                if let Some(bytes) = rest.first_chunk() {
+                    return self.step(field, 8, Value::F64(f64::from_le_bytes(*bytes)));
+                }
+            }
+            FieldType::Boolean32 if self.payload.reading.is_usual() => {
+                if let Some(bytes) = rest.first_chunk() {
+                    return self.step(field, 4, Value::Bool(u32::from_le_bytes(*bytes) != 0));
+                }
+            }
+            _ => {}
+        }
+        self.next_rare()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.ahead.len()))
+    }
+}
+
+impl std::iter::FusedIterator for Fields<'_> {}
+
+impl fmt::Debug for Fields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ahead = self.ahead.as_slice();
+        f.debug_struct("Fields")
+            .field("next", &ahead.first().map(|field| &field.name))
+            .field("ahead", &ahead.len())
+            .field("offset", &self.at)
+            .field("rest", &Cut(self.rest()))
+            .finish_non_exhaustive()
+    }
+}
+
+/// The first field of a name. What only fills a gap has none.
+#[inline]
+fn place_of(fields: &[Field], name: &str) -> Option<usize> {
+    fields.iter().position(|field| field.name == name && !matches!(field.kind, FieldType::Padding(_)))
+}
+
+/// The value of a field by its name: one comparison and one read if its offset is known beforehand.
+#[inline]
+pub(crate) fn field<'r>(
+    schema: &'r Schema,
+    bytes: &'r [u8],
+    pointer_size: u8,
+    name: &str,
+) -> Option<Value<'r>> {
+    let fields = schema.payload_fields();
+    let place = place_of(fields, name)?;
+    let field = fields.get(place)?;
+    if let Some(offset) = field.offset.filter(|offset| offset.is_certain)
+        && let Some(size) = offset.size
+    {
+        let start = offset.start.bytes(pointer_size);
+        if start.saturating_add(size.bytes(pointer_size)) <= bytes.len() {
+            let payload = Payload { bytes, reading: Reading::usual(pointer_size) };
+            let mut budget = Budget::FULL;
+            let value = payload.value(&field.kind, start, &Registers::default(), &mut budget);
+            return value.ok().map(|(value, _)| value);
+        }
+    }
+    Fields::new(schema, bytes, pointer_size).at_distance(place)?.value.ok()
+}

@@ -1,0 +1,62 @@
+//! Objects: fields within a field.
+
+use super::extent::Payload;
+use super::fields::Fields;
+use super::value::Value;
+use crate::schema::Field;
+use std::fmt;
+
+/// Fields within a field, walked when they are asked for.
+#[derive(Clone, Copy)]
+pub struct Object<'r> {
+    payload: Payload<'r>,
+    fields: &'r [Field],
+    start: u32,
+    end: u32,
+}
+
+impl<'r> Object<'r> {
+    pub(super) fn new(payload: Payload<'r>, fields: &'r [Field], start: usize, end: usize) -> Object<'r> {
+        let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Object { payload, fields, start: position(start), end: position(end) }
+    }
+
+    /// The fields, in payload order.
+    pub fn fields(&self) -> Fields<'r> {
+        Fields::of_object(self.payload, self.fields, self.start as usize, self.end as usize)
+    }
+
+    /// The value of a field. `None` when there is no such field, or it is bad.
+    pub fn field(&self, name: &str) -> Option<Value<'r>> {
+        self.fields().find(name)?.value.ok()
+    }
+
+    /// The bytes of all fields.
+    pub fn bytes(&self) -> &'r [u8] {
+        self.payload.bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.fields().map(|field| (field.name(), field.value))).finish()
+    }
+}
+
+impl fmt::Display for Object<'_> {
+    /// `{Name=value, Other=[1, 2]}`; of a bad field what is wrong with it, in angle brackets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        for (index, field) in self.fields().enumerate() {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{}=", field.name())?;
+            match field.value {
+                Ok(value) => fmt::Display::fmt(&value, f)?,
+                Err(fault) => write!(f, "<{fault}>")?,
+            }
+        }
+        f.write_str("}")
+    }
+}

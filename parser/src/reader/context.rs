@@ -1,0 +1,102 @@
+//! What an event is resolved against: the session and the tables.
+
+use crate::blob::BlobHeader;
+use crate::block::trace::Trace;
+use crate::clock::Clock;
+use crate::event::Event;
+use crate::format::Version;
+use crate::tables::{NO_SLOT, Slot, Tables};
+
+/// What an event's ids stand for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Resolved {
+    pub(crate) metadata: Slot,
+    /// Version 3: not used, the stack follows the payload.
+    pub(crate) stack: Slot,
+    pub(crate) thread: Slot,
+    pub(crate) labels: Slot,
+}
+
+/// The session and the tables, as they are now.
+#[derive(Debug)]
+pub(crate) struct Context {
+    version: Option<Version>,
+    pub(crate) trace: Trace,
+    pub(crate) clock: Clock,
+    pub(crate) tables: Tables,
+}
+
+impl Context {
+    /// Before the stream's header was read.
+    pub(crate) fn new() -> Context {
+        Context { version: None, trace: Trace::UNKNOWN, clock: Clock::UNKNOWN, tables: Tables::default() }
+    }
+
+    pub(crate) fn begin(&mut self, version: Version) {
+        self.version = Some(version);
+    }
+
+    pub(crate) fn set_trace(&mut self, trace: Trace) {
+        self.clock = trace.clock();
+        self.trace = trace;
+    }
+
+    pub(crate) fn version(&self) -> Option<Version> {
+        self.version
+    }
+
+    #[inline]
+    pub(crate) fn is_v3(&self) -> bool {
+        self.version == Some(Version::V3)
+    }
+
+    #[inline]
+    pub(crate) fn is_v6(&self) -> bool {
+        matches!(self.version, Some(Version::V6 { .. }))
+    }
+
+    /// The context as it is, for those who read the events of this stretch elsewhere, when a
+    /// sequence point is about to forget stacks and labels.
+    pub(crate) fn split_off(&mut self) -> Context {
+        let (version, trace, clock) = (self.version, self.trace.clone(), self.clock);
+        Context { version, trace, clock, tables: self.tables.split_off() }
+    }
+
+    /// The same in the middle of a stretch.
+    pub(crate) fn copy(&self) -> Context {
+        let (version, trace, clock) = (self.version, self.trace.clone(), self.clock);
+        Context { version, trace, clock, tables: self.tables.clone() }
+    }
+
+    /// What the ids of an event of versions 4 to 6 stand for now.
+    #[inline(always)]
+    pub(crate) fn resolved(&self, header: &BlobHeader) -> Resolved {
+        let tables = &self.tables;
+        let (thread, labels) = match (self.is_v6(), header.label_list) {
+            (false, _) => (NO_SLOT, NO_SLOT),
+            (true, 0) => (tables.threads.slot(header.thread), NO_SLOT),
+            (true, list) => (tables.threads.slot(header.thread), tables.labels.slot(list)),
+        };
+        Resolved {
+            metadata: tables.metadata.slot(u64::from(header.metadata_id)),
+            stack: if header.stack == 0 { NO_SLOT } else { tables.stacks.slot(header.stack) },
+            thread,
+            labels,
+        }
+    }
+
+    /// An event from its header; the window holds its bytes. Without `resolved`, its ids are looked
+    /// up when they are asked for.
+    #[inline(always)]
+    pub(crate) fn event<'a>(
+        &'a self,
+        header: &'a BlobHeader,
+        resolved: Option<Resolved>,
+        payload_at: u64,
+        window: &'a [u8],
+        start: u64,
+    ) -> Event<'a> {
+        let rest = window.get((payload_at - start) as usize..).unwrap_or_default();
+        Event { header, resolved, context: self, rest, payload_at }
+    }
+}

@@ -1,0 +1,59 @@
+//! Blocks and events in one walk, for tools that look at how a stream is made.
+
+use super::{Reader, Step};
+use crate::block::Block;
+use crate::error::Error;
+use crate::event::Event;
+use crate::source::Source;
+
+/// A block, or an event of the event block given last.
+#[derive(Debug, Clone, Copy)]
+pub enum Item<'r> {
+    /// A block. The events of an event block follow.
+    Block(Block<'r>),
+    /// An event.
+    Event(Event<'r>),
+}
+
+impl<S: Source> Reader<S> {
+    /// The next block or event, in file order, or `None` at the end. A block is given when its rows
+    /// are known to the reader, but before its events.
+    ///
+    /// # Errors
+    /// As [`Reader::next_event`].
+    ///
+    /// ```
+    /// use nettrace_parser::{Item, Reader};
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut reader = Reader::from_slice(&bytes);
+    /// let mut lines = Vec::new();
+    /// while let Some(item) = reader.next_item()? {
+    ///     match item {
+    ///         Item::Block(block) => lines.push(block.kind().to_string()),
+    ///         Item::Event(event) => lines.push(event.id().to_string()),
+    ///     }
+    /// }
+    /// assert_eq!(lines, ["Trace", "Metadata", "Stack", "Event", "7", "7", "8", "7", "SequencePoint"]);
+    /// # Ok::<(), nettrace_parser::Error>(())
+    /// ```
+    pub fn next_item(&mut self) -> Result<Option<Item<'_>>, Error> {
+        self.gives_blocks = true;
+        let step = self.item_step();
+        self.gives_blocks = false;
+        Ok(match step? {
+            Step::Event => Some(Item::Event(self.state.event(self.source.bytes(), self.source.start()))),
+            Step::Block(frame) => Some(Item::Block(self.block(frame, true))),
+            Step::Skipped(frame) => Some(Item::Block(self.block(frame, false))),
+            Step::Passed | Step::Barrier | Step::End => None,
+        })
+    }
+
+    fn item_step(&mut self) -> Result<Step, Error> {
+        loop {
+            match self.step()? {
+                Step::Passed | Step::Barrier => {}
+                step => return Ok(step),
+            }
+        }
+    }
+}

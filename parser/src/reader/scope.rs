@@ -1,0 +1,22 @@
+//! Which of a stream's blocks a reader reads: for several threads, one finds what others read.
+
+use crate::format::Frame;
+use crate::tables::Covered;
+
+/// Which blocks a reader reads.
+#[derive(Debug)]
+pub(crate) enum Scope {
+    /// All of them.
+    All,
+    /// All but the content of event blocks: those are only found.
+    Index,
+    /// The events of blocks that were found before.
+    Planned { blocks: Vec<PlannedBlock>, next: usize },
+}
+
+/// An event block that was found, and what was defined when it was.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlannedBlock {
+    pub(crate) frame: Frame,
+    pub(crate) covered: Covered,
+}

@@ -1,0 +1,43 @@
+//! How often a reader turns to its source, and how far it looks: a measure of work that is the same on
+//! every machine.
+
+use nettrace_parser::{Reader, Source, Whole};
+use std::cell::Cell;
+use std::io;
+
+/// A slice that counts how often it is asked.
+struct Counted<'d> {
+    whole: Whole<&'d [u8]>,
+    calls: Cell<u64>,
+}
+
+impl Source for Counted<'_> {
+    fn start(&self) -> u64 {
+        self.whole.start()
+    }
+    fn bytes(&self) -> &[u8] {
+        self.calls.set(self.calls.get() + 1);
+        self.whole.bytes()
+    }
+    fn fill(&mut self, end: u64) -> io::Result<bool> {
+        self.calls.set(self.calls.get() + 1);
+        self.whole.fill(end)
+    }
+    fn release(&mut self, before: u64) {
+        self.whole.release(before);
+    }
+}
+
+/// Reads all events and tells how often the source was asked.
+pub(crate) fn calls(bytes: &[u8]) -> u64 {
+    let mut reader = Reader::new(Counted { whole: Whole::new(bytes), calls: Cell::new(0) });
+    while let Ok(Some(_)) = reader.next_event() {}
+    reader.source().calls.get()
+}
+
+/// The source is asked at most so many times a byte: an event has two bytes at least, and each is
+/// looked at by three calls.
+pub(crate) fn assert_linear(bytes: &[u8]) {
+    let (calls, most) = (calls(bytes), 64 + 4 * bytes.len() as u64);
+    assert!(calls <= most, "{calls} calls for {} bytes", bytes.len());
+}

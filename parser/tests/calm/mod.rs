@@ -1,0 +1,92 @@
+//! What holds for any bytes at all. The tests of mutations, the replay of the fuzzers' corpus and the
+//! fuzz targets all ask these questions.
+#![allow(dead_code, reason = "each test target asks a part of the questions")]
+
+pub(crate) mod counted;
+pub(crate) mod explain;
+pub(crate) mod reading;
+pub(crate) mod targets;
+pub(crate) mod values;
+
+pub(crate) use explain::assert_every_byte_is_explained;
+pub(crate) use reading::{Told, in_pieces, of_slice};
+
+use nettrace_parser::parallel::{self, Options, Order, Region};
+use nettrace_parser::{Error, Reader};
+use reading::{told_of_outcome, told_of_reader};
+use std::ops::ControlFlow;
+
+/// Asks all questions that one thread can answer.
+pub(crate) fn assert_calm(bytes: &[u8]) {
+    let whole = of_slice(bytes);
+    whole.assert_within(bytes.len() as u64);
+    assert_every_byte_is_explained(bytes);
+    counted::assert_linear(bytes);
+    // Pieces of odd sizes, with a source that is not ready every other time.
+    for size in [1, 7, 61, 4099] {
+        // The smallest pieces are for streams that are small themselves.
+        if bytes.len() / size <= 3000 {
+            let pieces = in_pieces(bytes, size, size % 2 == 1);
+            assert!(pieces == whole, "pieces of {size}: {}", pieces.difference(&whole));
+        }
+    }
+    assert_for_each_is_next_event(bytes, &whole);
+    assert_time_order(bytes, &whole);
+}
+
+/// The fast way gives what the plain way gives.
+pub(crate) fn assert_for_each_is_next_event(bytes: &[u8], whole: &Told) {
+    let mut reader = Reader::from_slice(bytes);
+    let mut events = Vec::new();
+    let result = reader.for_each(|event| events.push(reading::digest(&event)));
+    let told = told_of_reader(&reader, events, result.err());
+    assert!(told == *whole, "for_each: {}", told.difference(whole));
+}
+
+/// Time order gives the same events, sorted but for those it counts as too late.
+pub(crate) fn assert_time_order(bytes: &[u8], whole: &Told) {
+    let mut ordered = Reader::from_slice(bytes).time_ordered();
+    let mut events = Vec::new();
+    let (mut last, mut falls) = (0, 0u64);
+    let error = loop {
+        match ordered.next_event() {
+            Ok(Some(event)) => {
+                falls += u64::from(event.timestamp_ticks() < last);
+                last = event.timestamp_ticks();
+                events.push(reading::digest(&event));
+            }
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    assert!(falls <= ordered.out_of_order(), "{falls} steps back, {} counted", ordered.out_of_order());
+    let is_limited = ordered.damage().notes().any(|note| note.context == "time order");
+    assert!(!is_limited, "no stream of a test reaches the queue's limit");
+    let mut told = told_of_reader(ordered.reader(), events, error);
+    let mut whole = whole.clone();
+    told.events.sort_unstable();
+    whole.events.sort_unstable();
+    assert!(told == whole, "time order: {}", told.difference(&whole));
+}
+
+/// Several threads give what one gives, in both orders.
+pub(crate) fn assert_parallel_is_serial(bytes: &[u8]) {
+    for order in [Order::File, Order::Time] {
+        let read = |threads| {
+            let mut events = Vec::new();
+            let work = |region: &mut Region<'_, _>| -> Result<Vec<u64>, Error> {
+                let mut digests = Vec::new();
+                region.for_each(|event| digests.push(reading::digest(&event)))?;
+                Ok(digests)
+            };
+            let options = Options::new().threads(threads).order(order);
+            let outcome = parallel::read_slice(bytes, options, work, |digests: Vec<u64>| {
+                events.extend(digests);
+                ControlFlow::Continue(())
+            });
+            told_of_outcome(outcome, events)
+        };
+        let (one, three) = (read(1), read(3));
+        assert!(one == three, "{order:?}: {}", three.difference(&one));
+    }
+}

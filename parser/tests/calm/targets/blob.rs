@@ -1,0 +1,67 @@
+//! Any bytes as the rows of an event block: decoded the fast way, which looks at many bytes at once, and
+//! the careful way that is taken at a stream's end.
+
+use super::choices::Choices;
+use crate::calm::{assert_every_byte_is_explained, of_slice};
+use nettrace_parser::Reader;
+use nettrace_testdata::synth::{
+    Blob, BlobLayout, Content, Definition, EventBlock, MetadataBlock, MetadataRow, PartKind, Stream,
+    ThreadBlock, ThreadRow, Trace, Version,
+};
+
+pub(crate) fn blob(bytes: &[u8]) {
+    let mut choices = Choices::new(bytes);
+    let version = Version::ALL[choices.below(4)];
+    let is_compressed = choices.u8() & 1 == 1;
+    let rows = choices.rest();
+    if rows.len() > super::MOST_BYTES {
+        return;
+    }
+    let layout = if is_compressed { BlobLayout::Compressed } else { BlobLayout::Uncompressed };
+    let mut content = EventBlock::default().with_layout(layout).content(version).bytes;
+    content.extend_from_slice(rows);
+    let mut stream = begun(version);
+    stream.part(PartKind::Event, Content::raw(content));
+    // Nothing follows: the last rows are decoded from what is left.
+    let last = stream.bytes.clone();
+    // Much follows: all rows are decoded with a window to spare.
+    stream.event_block(&EventBlock::new([]));
+    stream.bytes.extend_from_slice(&[0; 200]);
+    let (careful, fast) = (rows_of(&last), rows_of(&stream.bytes));
+    assert_eq!(careful, fast, "the same rows with and without bytes behind them");
+    assert_every_byte_is_explained(&last);
+    of_slice(&last).assert_within(last.len() as u64);
+}
+
+/// Where each row lies and what its header says.
+fn rows_of(bytes: &[u8]) -> Vec<(u64, u64, u64, u64, u32, usize, bool)> {
+    let mut reader = Reader::from_slice(bytes);
+    let mut rows = Vec::new();
+    while let Some(event) = reader.next_event().expect("the stream begins well") {
+        rows.push((
+            event.offset(),
+            event.timestamp_ticks(),
+            event.capture_thread(),
+            u64::from(event.metadata_id()),
+            event.sequence_number(),
+            event.payload().len(),
+            event.is_sorted(),
+        ));
+    }
+    rows
+}
+
+/// Header, Trace, and what a row may refer to.
+pub(super) fn begun(version: Version) -> Stream {
+    let mut stream = Stream::new(version);
+    stream.trace(&Trace::default());
+    if version == Version::V6 {
+        let row = MetadataRow { metadata_id: 1, provider: "Fuzz".into(), ..MetadataRow::default() };
+        stream.metadata_rows(&MetadataBlock::new(vec![row]));
+        stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 42, 300)]));
+    } else {
+        let definition = Definition { metadata_id: 1, provider: "Fuzz".into(), ..Definition::default() };
+        stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 0, definition.encode())]));
+    }
+    stream
+}

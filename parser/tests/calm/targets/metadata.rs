@@ -1,0 +1,51 @@
+//! Any bytes as the description of an event type, and payloads read by it.
+
+use super::blob::begun;
+use super::choices::Choices;
+use crate::calm::{assert_every_byte_is_explained, of_slice, values};
+use nettrace_parser::Reader;
+use nettrace_testdata::synth::{Blob, Content, EventBlock, PartKind, Sink, Version};
+
+pub(crate) fn metadata(bytes: &[u8]) {
+    let mut choices = Choices::new(bytes);
+    let version = Version::ALL[choices.below(4)];
+    let payload = choices.u8();
+    let payload = choices.bytes(usize::from(payload)).to_vec();
+    let description = choices.rest();
+    if description.len() > super::MOST_BYTES {
+        return;
+    }
+    let mut stream = begun(version);
+    if version == Version::V6 {
+        // The bytes are the rows, sizes and all.
+        let mut content = Sink::new();
+        content.u16(0).raw(description);
+        stream.part(PartKind::Metadata, Content::raw(content.into_vec()));
+    } else {
+        // The id is given, so that events can refer to it.
+        let mut definition = Sink::new();
+        definition.u32(2).raw(description);
+        stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 0, definition.into_vec())]));
+    }
+    let event = |metadata_id, sequence_number| Blob {
+        metadata_id,
+        sequence_number,
+        thread_id: 1,
+        capture_thread_id: 1,
+        payload: payload.clone(),
+        ..Blob::default()
+    };
+    stream.event_block(&EventBlock::new([event(1, 1), event(2, 2), event(1, 3)])).end();
+    let mut reader = Reader::from_slice(&stream.bytes);
+    let mut given = 0;
+    while let Some(event) = reader.next_event().expect("the stream begins well") {
+        given += 1;
+        values::look_at(&event, 5000);
+        let copy = format!("{:?} {:?}", event.metadata(), event.schema());
+        assert!(!copy.is_empty());
+    }
+    assert_eq!(given, 3, "no description spoils an event");
+    assert!(reader.is_complete());
+    assert_every_byte_is_explained(&stream.bytes);
+    of_slice(&stream.bytes).assert_within(stream.bytes.len() as u64);
+}

@@ -1,0 +1,33 @@
+//! What each fuzz target does with its bytes. Here and not in the targets themselves, so that the corpus
+//! is replayed by an ordinary test.
+
+mod blob;
+mod choices;
+mod metadata;
+mod ordered;
+mod payload;
+mod stream;
+mod structured;
+
+pub(crate) use blob::blob;
+pub(crate) use metadata::metadata;
+pub(crate) use ordered::ordered;
+pub(crate) use payload::payload;
+pub(crate) use stream::stream;
+pub(crate) use structured::structured;
+
+/// A target's name and what it does.
+pub(crate) type Target = (&'static str, fn(&[u8]));
+
+/// The targets that need the parser only, by name.
+pub(crate) const TARGETS: [Target; 6] = [
+    ("stream", stream),
+    ("structured", structured),
+    ("blob", blob),
+    ("metadata", metadata),
+    ("payload", payload),
+    ("ordered", ordered),
+];
+
+/// Longer inputs say nothing new and cost time.
+pub(crate) const MOST_BYTES: usize = 1 << 17;

@@ -1,0 +1,90 @@
+//! A session that happened, written, and then damaged.
+
+use super::choices::Choices;
+use crate::calm::{assert_time_order, of_slice};
+use nettrace_parser::Reader;
+use nettrace_testdata::synth::strategy;
+use nettrace_testdata::synth::{Damage, Recording, Version};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+pub(crate) fn structured(bytes: &[u8]) {
+    let mut choices = Choices::new(bytes);
+    let version = Version::ALL[choices.below(4)];
+    let damages = usize::from(choices.u8() % 8);
+    let damage_choices = choices.bytes(damages * 12);
+    let recording = recording(version, choices.rest());
+    assert_undamaged(&recording, version);
+    let mut stream = recording.stream.bytes.clone();
+    let mut choices = Choices::new(damage_choices);
+    for _ in 0..damages {
+        damage(&mut choices, &recording, stream.len()).apply(&mut stream);
+    }
+    super::stream(&stream);
+    let whole = of_slice(&stream);
+    assert_time_order(&stream, &whole);
+}
+
+/// The session that the bytes choose.
+fn recording(version: Version, bytes: &[u8]) -> Recording {
+    // The generator draws from a stream of numbers that the bytes seed: drawing from the bytes themselves
+    // ends in endless rejections when they are used up.
+    let mut seed = [0u8; 32];
+    for (at, byte) in bytes.iter().enumerate() {
+        let place = &mut seed[at % 32];
+        *place = place.rotate_left(3) ^ byte ^ (at / 32) as u8;
+    }
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let session = strategy::sessions(version, 40).new_tree(&mut runner).expect("no strategy filters");
+    session.current().record()
+}
+
+/// What was written is read, and nothing is wrong with it.
+fn assert_undamaged(recording: &Recording, version: Version) {
+    let bytes = &recording.stream.bytes;
+    let mut reader = Reader::from_slice(bytes);
+    let mut at = 0;
+    while let Some(event) = reader.next_event().expect("the stream begins well") {
+        let expected = &recording.events[at];
+        assert_eq!(event.payload(), expected.blob.payload, "payload of event {at}");
+        assert_eq!(event.timestamp_ticks(), expected.blob.ticks, "time of event {at}");
+        assert_eq!(event.provider(), expected.provider, "provider of event {at}");
+        at += 1;
+    }
+    assert_eq!(at, recording.events.len(), "events");
+    assert!(reader.is_complete() && !reader.damage().is_damaged(), "{:?}", reader.damage().findings());
+    if version != Version::V3 {
+        assert_eq!(reader.losses().total(), recording.lost, "lost events");
+    }
+}
+
+/// One damage, often at a place that means something.
+fn damage(choices: &mut Choices<'_>, recording: &Recording, length: usize) -> Damage {
+    let parts = &recording.stream.parts;
+    let part = &parts[choices.below(parts.len())];
+    let kind = choices.u8();
+    let somewhere = choices.below(length.max(1));
+    let row = match part.rows.len() {
+        0 => part.content.clone(),
+        rows => part.rows[choices.below(rows)].clone(),
+    };
+    let value = [0, 1, u32::MAX, u32::MAX - 1, 0x7fff_ffff, 0x8000_0000, 0x0100_0000][choices.below(7)];
+    match kind % 12 {
+        0 => Damage::Cut { at: somewhere },
+        1 => Damage::Flip { at: somewhere, mask: choices.u8() },
+        2 => Damage::Insert { at: somewhere, bytes: vec![choices.u8(); usize::from(choices.u8() % 40)] },
+        3 => Damage::Delete { range: somewhere..somewhere + usize::from(choices.u8()) },
+        4 => Damage::Duplicate { range: part.start..part.end },
+        5 => Damage::Duplicate { range: row },
+        6 => Damage::Delete { range: part.start..part.end },
+        7 => Damage::Delete { range: row },
+        8 => Damage::u32(part.size_field.unwrap_or(somewhere), value),
+        9 => Damage::u32(part.content.start, value),
+        10 => Damage::Flip { at: row.start, mask: choices.u8() },
+        _ => {
+            let other = &parts[choices.below(parts.len())];
+            Damage::Swap { first: part.start..part.end, second: other.start..other.end }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The fuzzers' corpus, replayed: what was found once is looked at by every run of the tests.
+
+mod calm;
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+fn inputs(target: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    assert!(!files.is_empty(), "no inputs in {}: a replay of nothing holds nothing", folder.display());
+    files.sort();
+    files
+}
+
+fn replay(target: &str) {
+    let (_, run) = calm::targets::TARGETS.iter().find(|(name, _)| *name == target).unwrap();
+    let mut failed = Vec::new();
+    for file in inputs(target) {
+        let bytes = fs::read(&file).unwrap();
+        if catch_unwind(AssertUnwindSafe(|| run(&bytes))).is_err() {
+            failed.push(file);
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn every_input_of_the_target_stream_is_calm() {
+    replay("stream");
+}
+
+#[test]
+fn every_input_of_the_target_structured_is_calm() {
+    replay("structured");
+}
+
+#[test]
+fn every_input_of_the_target_blob_is_calm() {
+    replay("blob");
+}
+
+#[test]
+fn every_input_of_the_target_metadata_is_calm() {
+    replay("metadata");
+}
+
+#[test]
+fn every_input_of_the_target_payload_is_calm() {
+    replay("payload");
+}
+
+#[test]
+fn every_input_of_the_target_ordered_is_calm() {
+    replay("ordered");
+}
+
+#[test]
+fn the_corpus_is_at_most_four_mebibytes() {
+    let folders = calm::targets::TARGETS.iter().map(|(name, _)| *name).chain(["ipc"]);
+    let bytes: u64 = folders.flat_map(inputs).map(|file| fs::metadata(file).unwrap().len()).sum();
+    assert!(bytes <= 4 << 20, "{bytes} bytes");
+}

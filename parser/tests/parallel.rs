@@ -1,0 +1,113 @@
+//! Several threads give what one gives.
+
+use nettrace_parser::parallel::{self, Options, Order, Outcome, Region};
+use nettrace_parser::{Error, Event, Source, Whole};
+use nettrace_testdata::corpus;
+use nettrace_testdata::synth::{self, Damage};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
+
+/// Everything an event says, as one number.
+fn digest(event: &Event<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (event.offset(), event.timestamp_ticks(), event.thread_id(), event.capture_thread()).hash(&mut hasher);
+    (event.provider(), event.name(), event.id(), event.version(), event.level()).hash(&mut hasher);
+    (event.metadata_id(), event.process_id(), event.processor(), event.sequence_number()).hash(&mut hasher);
+    (event.keywords(), event.opcode(), event.is_sorted()).hash(&mut hasher);
+    (event.activity_id(), event.related_activity_id()).hash(&mut hasher);
+    (event.stack().bytes(), event.payload(), format!("{:?}", event.labels())).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn work<S: Source>(region: &mut Region<'_, S>) -> Result<Vec<u64>, Error> {
+    let mut digests = Vec::new();
+    region.for_each(|event| digests.push(digest(&event)))?;
+    Ok(digests)
+}
+
+fn read(bytes: &[u8], order: Order, threads: usize) -> (Vec<u64>, Outcome) {
+    let mut all = Vec::new();
+    let options = Options::new().threads(threads).order(order);
+    let outcome = parallel::read_slice(bytes, options, work::<Whole<&[u8]>>, |digests| {
+        all.extend(digests);
+        ControlFlow::Continue(())
+    });
+    (all, outcome.unwrap())
+}
+
+fn assert_equal(name: &str, bytes: &[u8]) {
+    for order in [Order::File, Order::Time] {
+        let (one, told_by_one) = read(bytes, order, 1);
+        for threads in [2, 3] {
+            let (several, told) = read(bytes, order, threads);
+            assert!(one == several, "{name}: {order:?}, {threads} threads: {} {}", one.len(), several.len());
+            let by_thread = |outcome: &Outcome| {
+                let mut lost: Vec<(u64, u64)> = outcome.losses().by_thread().collect();
+                lost.sort_unstable();
+                (outcome.losses().total(), outcome.losses().restarts(), lost)
+            };
+            assert_eq!(by_thread(&told), by_thread(&told_by_one), "{name}: losses");
+            assert_eq!(told.damage().findings(), told_by_one.damage().findings(), "{name}: damage");
+            assert_eq!(told.is_complete(), told_by_one.is_complete(), "{name}: complete");
+            assert_eq!(told.end_offset(), told_by_one.end_offset(), "{name}: end");
+            assert_eq!(told.statistics().events, told_by_one.statistics().events, "{name}: events");
+            for kind in nettrace_parser::BlockKind::ALL {
+                let counts =
+                    |outcome: &Outcome| (outcome.statistics().blocks(kind), outcome.statistics().bytes(kind));
+                assert_eq!(counts(&told), counts(&told_by_one), "{name}: {kind}");
+            }
+            assert_eq!(told.out_of_order(), told_by_one.out_of_order(), "{name}: out of order");
+        }
+    }
+}
+
+#[test]
+fn several_threads_read_every_trace_as_one_does() {
+    for trace in corpus::traces() {
+        let bytes = trace.bytes();
+        // Large ones say the same again in more time.
+        if bytes.len() < 2_500_000 {
+            assert_equal(trace.name(), &bytes);
+        }
+    }
+}
+
+#[test]
+fn several_threads_read_odd_and_malformed_streams_as_one_does() {
+    for (name, bytes) in synth::malformed() {
+        let options = Options::new().threads(1);
+        let is_readable =
+            parallel::read_slice(&bytes, options, work::<Whole<&[u8]>>, |_| ControlFlow::Continue(()))
+                .is_ok();
+        if is_readable {
+            assert_equal(&name, &bytes);
+        }
+    }
+}
+
+#[test]
+fn several_threads_read_damaged_streams_as_one_does() {
+    let trace = corpus::trace("net3.1-linux-x64/all.nettrace").expect("it is in the corpus");
+    let bytes = trace.bytes();
+    for round in 0..12usize {
+        let at = 1000 + round * 97_003 % (bytes.len() - 2000);
+        assert_equal(&format!("flip at {at}"), &Damage::Flip { at, mask: 0x55 }.applied(&bytes));
+        assert_equal(&format!("cut at {at}"), &bytes[..at]);
+    }
+}
+
+#[test]
+fn a_collector_can_stop_the_reading() {
+    let trace = corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the corpus");
+    let bytes = trace.bytes();
+    for threads in [1, 2] {
+        let mut portions = 0;
+        let options = Options::new().threads(threads);
+        let outcome = parallel::read_slice(&bytes, options, work::<Whole<&[u8]>>, |_| {
+            portions += 1;
+            ControlFlow::Break(())
+        });
+        assert_eq!(portions, 1);
+        assert!(!outcome.unwrap().is_complete());
+    }
+}
