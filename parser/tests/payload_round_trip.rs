@@ -208,6 +208,12 @@ fn read(version: Version, fields: &[(&str, FieldType)], values: &[Written]) -> V
     let mut reader = Reader::from_slice(&recording.stream.bytes);
     let event = reader.next_event().unwrap().unwrap();
     let shown = |value: Value<'_>| (!value.is_absent()).then(|| value.to_string());
+    for field in event.fields() {
+        let expected = field.value.ok().map(|value| value.to_string());
+        let found = event.fields().find(field.name()).and_then(|field| field.value.ok());
+        assert_eq!(found.map(|value| value.to_string()), expected, "{} found", field.name());
+        assert_eq!(event.field(field.name()).map(|value| value.to_string()), expected, "{}", field.name());
+    }
     event.fields().map(|field| (field.name().to_owned(), field.value.ok().and_then(shown))).collect()
 }
 
@@ -252,6 +258,22 @@ fn booleans_of_one_byte_are_read_within_the_nameless_object() {
     for version in Version::ALL {
         let read = read(version, &[("", object(&members))], std::slice::from_ref(&values));
         assert_eq!(read, shown(&[("a", "true"), ("b", "false"), ("n", "-2")]));
+    }
+}
+
+#[test]
+fn booleans_of_one_byte_are_read_within_an_object_at_the_payloads_end() {
+    let members = [("a", FieldType::Boolean32), ("b", FieldType::Boolean32), ("n", FieldType::Int16)];
+    let fields = [("first", FieldType::Byte), ("o", object(&members))];
+    let values = [
+        Written::U8(7),
+        Written::Object(vec![Written::Boolean8(true), Written::Boolean8(false), Written::I16(-2)]),
+    ];
+    for version in Version::ALL {
+        assert_eq!(
+            read(version, &fields, &values),
+            shown(&[("first", "7"), ("o", "{a=true, b=false, n=-2}")])
+        );
     }
 }
 
