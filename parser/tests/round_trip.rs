@@ -11,10 +11,9 @@ fn texts(fields: &[Field], values: &[Value]) -> Vec<String> {
     // One nameless object around everything is an artefact of some writers: its members count.
     if let ([Field { name, field_type: FieldType::Object(members), .. }], [Value::Object(values)]) =
         (fields, values)
+        && name.is_empty()
     {
-        if name.is_empty() {
-            return texts_of_members(members, values);
-        }
+        return texts_of_members(members, values);
     }
     texts_of_members(fields, values)
 }

@@ -162,7 +162,7 @@ fn two_with_flags(version: Version, flags: u8) -> (Header, Header, Outcome) {
     stream.end();
     let outcome = read(&stream.bytes);
     assert_eq!(outcome.events.len(), 2);
-    assert!(outcome.is_complete && outcome.finding_counts.get(&Class::RestOfBlockLost).is_none());
+    assert!(outcome.is_complete && !outcome.finding_counts.contains_key(&Class::RestOfBlockLost));
     (Header::of(&outcome.events[0]), Header::of(&outcome.events[1]), outcome)
 }
 

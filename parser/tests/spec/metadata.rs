@@ -538,19 +538,17 @@ fn t088_a_field_count_of_2_31_1_makes_the_event_opaque_without_allocating() {
 
 #[test]
 fn t089_types_nested_deeper_than_the_limit_make_the_event_opaque_and_do_not_overflow_the_stack() {
-    let nest = |depth: usize, wrap: fn(FieldType) -> FieldType| {
-        (0..depth).fold(FieldType::Byte, |inner, _| wrap(inner))
-    };
-    let object: fn(FieldType) -> FieldType = |inner| FieldType::Object(vec![field("o", inner)]);
-    let array: fn(FieldType) -> FieldType = FieldType::array;
     for (depth, is_read) in [(30, true), (40, false), (500, false)] {
-        for wrap in [object, array] {
-            let fields = vec![field("first", FieldType::Byte), field("deep", nest(depth, wrap))];
-            let mut all = vec![];
-            if wrap == object {
-                all.push(Definition { fields: fields.clone(), ..definition(1) });
+        for is_object in [true, false] {
+            let deep = (0..depth).fold(FieldType::Byte, |inner, _| match is_object {
+                true => FieldType::Object(vec![field("o", inner)]),
+                false => inner.array(),
+            });
+            let fields = vec![field("first", FieldType::Byte), field("deep", deep)];
+            let mut all = vec![v2(&fields)];
+            if is_object {
+                all.push(Definition { fields, ..definition(1) });
             }
-            all.push(v2(&fields));
             for definition in all {
                 let outcome = described(Version::V5, &[definition], &[7, 0, 0]);
                 let shape = shape_of(&outcome, 0);

@@ -1,7 +1,7 @@
 //! Sequence points, time order (format.md 11) and losses (12).
 
 use crate::observed::{Outcome, observe, ordered, ordered_within, read};
-use crate::streams::{EACH, START, V4_AND_V6, at, begun, event, events, on, point, sorted};
+use crate::streams::{EACH, START, V4_AND_V6, at, begun, events, on, point, sorted};
 use nettrace_parser::{Class, Fault, Limits, Reader};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::*;
