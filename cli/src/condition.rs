@@ -116,7 +116,8 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let form = "FIELD=VALUE, FIELD!=VALUE, FIELD<VALUE, FIELD>VALUE, FIELD~REGEX";
-        let at = text.find(['=', '!', '<', '>', '~']).ok_or_else(|| format!("no operator; expected {form}"))?;
+        let at =
+            text.find(['=', '!', '<', '>', '~']).ok_or_else(|| format!("no operator; expected {form}"))?;
         let (field, rest) = text.split_at(at);
         let operators = ["!=", "!~", "<=", ">=", "==", "=", "<", ">", "~"];
         let found = operators.into_iter().find_map(|operator| Some((operator, rest.strip_prefix(operator)?)));

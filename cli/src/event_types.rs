@@ -74,8 +74,7 @@ impl EventType {
     /// id have to say something.
     fn is_unnamed(&self) -> bool {
         let id = self.name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
-        self.name.is_empty()
-            || self.catalog.is_some() && id.is_some_and(|id| id.parse() == Ok(self.id))
+        self.name.is_empty() || self.catalog.is_some() && id.is_some_and(|id| id.parse() == Ok(self.id))
     }
 
     /// The catalog's name, if the stream has none.
@@ -155,7 +154,8 @@ impl EventType {
 pub(crate) fn catalog_names(known: &CatalogEvent) -> [String; 4] {
     let symbol = known.symbol;
     let is_version = |version: &str| !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit());
-    let stem = symbol.rsplit_once("_V").filter(|(_, version)| is_version(version)).map_or(symbol, |(stem, _)| stem);
+    let stem =
+        symbol.rsplit_once("_V").filter(|(_, version)| is_version(version)).map_or(symbol, |(stem, _)| stem);
     [known.name.to_owned(), known.name.replace('/', ""), stem.to_owned(), symbol.to_owned()]
 }
 
@@ -261,7 +261,8 @@ impl EventTypes {
         let undescribed = Schema::default();
         let schema = schema.unwrap_or(&undescribed);
         let shapes = self.rows.get(number).map_or(&[][..], |row| &row.shapes);
-        let known = shapes.iter().copied().find(|shape| self.shapes.get(*shape).is_some_and(|s| s.schema == *schema));
+        let known =
+            shapes.iter().copied().find(|shape| self.shapes.get(*shape).is_some_and(|s| s.schema == *schema));
         let shape = known.unwrap_or_else(|| {
             let shape = self.shapes.len();
             self.shapes.push(Shape { type_number: number, schema: schema.clone(), names: Names::of(schema) });

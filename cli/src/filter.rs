@@ -63,7 +63,8 @@ impl EventPattern {
         if !row.is_defined {
             return false;
         }
-        let is = |name: &str| self.glob.is_match(name) || self.glob.is_match(&format!("{}/{name}", row.provider));
+        let is =
+            |name: &str| self.glob.is_match(name) || self.glob.is_match(&format!("{}/{name}", row.provider));
         self.id == Some(row.id) || is(&row.id.to_string()) || row.names().iter().any(|name| is(name))
     }
 
@@ -92,7 +93,8 @@ impl EventPattern {
             return None;
         }
         let event = catalog::events().find(|event| {
-            let own = wanted.strip_prefix(event.provider).and_then(|rest| rest.strip_prefix('/')).unwrap_or(wanted);
+            let own =
+                wanted.strip_prefix(event.provider).and_then(|rest| rest.strip_prefix('/')).unwrap_or(wanted);
             catalog_names(event).iter().any(|known| !known.is_empty() && known.eq_ignore_ascii_case(own))
         })?;
         let keywords: Vec<String> = catalog::keywords(event.provider)
@@ -109,11 +111,7 @@ impl EventPattern {
 }
 
 /// Whether a type is one of those asked for.
-pub(crate) fn accepts_type(
-    providers: &[ProviderPattern],
-    events: &[EventPattern],
-    row: &EventType,
-) -> bool {
+pub(crate) fn accepts_type(providers: &[ProviderPattern], events: &[EventPattern], row: &EventType) -> bool {
     (providers.is_empty() || providers.iter().any(|pattern| pattern.is_match(row)))
         && (events.is_empty() || events.iter().any(|pattern| pattern.is_match(row)))
 }
@@ -230,10 +228,16 @@ impl Filter {
         }
         // If no event came so far as to be asked, nothing can be said of the conditions.
         if messages.is_empty() {
-            let among = if self.has_others_than_conditions() { " (of those that pass the other filters)" } else { "" };
+            let among = if self.has_others_than_conditions() {
+                " (of those that pass the other filters)"
+            } else {
+                ""
+            };
             messages = self.conditions.unmatched(&self.known_fields(types), among);
         }
-        if messages.is_empty() && !self.passed && (self.has_others_than_conditions() || !self.conditions.is_empty())
+        if messages.is_empty()
+            && !self.passed
+            && (self.has_others_than_conditions() || !self.conditions.is_empty())
         {
             messages.push("no event passes all filters together".to_owned());
         }
@@ -248,7 +252,10 @@ impl Filter {
     }
 
     fn has_others_than_conditions(&self) -> bool {
-        !(self.providers.is_empty() && self.events.is_empty() && self.threads.is_empty() && self.time.is_none())
+        !(self.providers.is_empty()
+            && self.events.is_empty()
+            && self.threads.is_empty()
+            && self.time.is_none())
     }
 
     /// Thread and time were only asked of events that passed by their type.

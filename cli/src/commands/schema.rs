@@ -199,7 +199,9 @@ fn type_text(kind: &FieldType) -> String {
         FieldType::RelLoc(element) => return format!("{}[] (located, relative)", type_text(element)),
         FieldType::DataLoc(element) => return format!("{}[] (located)", type_text(element)),
         FieldType::FixedArray(element, count) => return format!("{}[{count}]", type_text(element)),
-        FieldType::Repeated(element, Count::Fixed(count)) => return format!("{}[{count}]", type_text(element)),
+        FieldType::Repeated(element, Count::Fixed(count)) => {
+            return format!("{}[{count}]", type_text(element));
+        }
         FieldType::Repeated(element, _) => return format!("{}[] (counted before)", type_text(element)),
         _ => "bytes",
     };
@@ -213,7 +215,8 @@ fn text(context: &mut Context<'_>, rows: &[(&EventType, &Shape, u64)]) -> Result
         let described = match (source(row, shape), row.catalog) {
             ("catalog", Some(known)) if known.symbol.is_empty() => "catalog".to_owned(),
             ("catalog", Some(known)) => {
-                let is_newer = catalog::find(&row.provider, row.id, row.version).is_some() && known.version < row.version;
+                let is_newer = catalog::find(&row.provider, row.id, row.version).is_some()
+                    && known.version < row.version;
                 let note = if is_newer { ", the newest known version" } else { "" };
                 format!("catalog ({}{note})", known.symbol)
             }

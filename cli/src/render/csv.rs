@@ -30,9 +30,8 @@ use crate::shape::{Name, Names};
 use nettrace_parser::{Event, FieldValue, Value};
 
 /// Columns before the payload's.
-const COMMON: [&str; 11] = [
-    "ts_ns", "tid", "provider", "id", "version", "event", "level", "pid", "activity", "related", "labels",
-];
+const COMMON: [&str; 11] =
+    ["ts_ns", "tid", "provider", "id", "version", "event", "level", "pid", "activity", "related", "labels"];
 const RAW: [&str; 7] = ["ticks", "keywords", "opcode", "processor", "sequence", "offset", "payload_hex"];
 
 /// Which columns the payload has.
@@ -71,7 +70,15 @@ impl Csv {
             None => Layout::Payload,
         };
         let payloads = PayloadWriter::new(detail.big_ints_as_strings);
-        Csv { detail, layout, payloads, columns: Vec::new(), cells: Vec::new(), fixed: Vec::new(), value: Vec::new() }
+        Csv {
+            detail,
+            layout,
+            payloads,
+            columns: Vec::new(),
+            cells: Vec::new(),
+            fixed: Vec::new(),
+            value: Vec::new(),
+        }
     }
 
     /// The heading, if it is known yet.

@@ -158,7 +158,10 @@ mod tests {
             String::from_utf8(out).unwrap()
         };
         assert_eq!(text("日本 λ 🎉", true), "\"日本 λ 🎉\"");
-        assert_eq!(text("a\nb\t\"c\" \\ \x1b[31m\u{7f}\u{85}", true), r#""a\nb\t\"c\" \\ \u{1b}[31m\u{7f}\u{85}""#);
+        assert_eq!(
+            text("a\nb\t\"c\" \\ \x1b[31m\u{7f}\u{85}", true),
+            r#""a\nb\t\"c\" \\ \u{1b}[31m\u{7f}\u{85}""#
+        );
         assert_eq!(text("\u{202e}x", true), r#""\u{202e}x""#);
         assert_eq!(text("a\"b\\\n", false), r#"a"b\\n"#);
     }
