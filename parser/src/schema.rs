@@ -230,6 +230,12 @@ pub struct Field {
 }
 
 impl Field {
+    /// Where its value is kept for a later [`FieldType::Repeated`] of the same payload that is counted
+    /// by it: the register that [`Count::Earlier`] names. For those that walk payloads themselves.
+    pub fn register(&self) -> Option<u8> {
+        self.register
+    }
+
     /// A field without anything special.
     pub(crate) fn new(name: impl Into<Cow<'static, str>>, kind: FieldType) -> Field {
         Field { name: name.into(), kind, is_hex: false, map: None, register: None, offset: None }

@@ -153,18 +153,20 @@ fn must_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\' || byte == 0x7f
 }
 
-/// Appends a byte of ASCII that does not stand for itself in a string.
-pub(super) fn escape(out: &mut Vec<u8>, byte: u8) {
+fn escape(out: &mut Vec<u8>, byte: u8) {
+    let (escaped, len) = escape_of(byte);
+    out.extend_from_slice(escaped.get(..len).unwrap_or_default());
+}
+
+/// How a byte of ASCII is written in a string that does not stand for itself; so many of the bytes count.
+pub(super) fn escape_of(byte: u8) -> ([u8; 6], usize) {
+    let short = |letter: u8| ([b'\\', letter, 0, 0, 0, 0], 2);
     match byte {
-        b'"' => out.raw("\\\""),
-        b'\\' => out.raw("\\\\"),
-        b'\n' => out.raw("\\n"),
-        b'\r' => out.raw("\\r"),
-        b'\t' => out.raw("\\t"),
-        _ => {
-            out.raw("\\u00");
-            out.hex_bytes(&[byte]);
-        }
+        b'"' | b'\\' => short(byte),
+        b'\n' => short(b'n'),
+        b'\r' => short(b'r'),
+        b'\t' => short(b't'),
+        _ => ([b'\\', b'u', b'0', b'0', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]], 6),
     }
 }
 

@@ -3,9 +3,11 @@
 
 mod csv;
 pub(crate) mod json;
+mod line;
 mod ndjson;
 mod payload;
 mod plain;
+mod plan;
 mod text;
 mod text_value;
 mod utf16;

@@ -10,13 +10,18 @@
 //! [`event_types`](crate::event_types), what fields are called in [`shape`](crate::shape).
 
 use super::json::Json;
+use super::line::{Line, Literal};
 use super::payload::PayloadWriter;
+use super::plan::{Manner, Plan, signed, unsigned};
 use super::{Detail, opcode};
 use crate::event_types::{EventType, EventTypes, Place};
 use crate::selection::Selection;
 use crate::shape::Names;
 use nettrace_parser::{Event, Label, Labels};
 use std::io::Write;
+
+/// Room for all keys and values but those of the type and the payload.
+const HEAD_ROOM: usize = 320;
 
 /// Writes events as NDJSON.
 #[derive(Debug)]
@@ -25,16 +30,144 @@ pub(crate) struct Ndjson {
     payloads: PayloadWriter,
     /// What is the same for all events of a type, by the type's number.
     fixed: Vec<Vec<u8>>,
+    /// The short way to write an event, by the shape's number.
+    short_ways: Vec<ShortWay>,
+    line: Line,
+}
+
+/// How events of one shape are written in the usual case.
+#[derive(Debug)]
+enum ShortWay {
+    /// Not worked out yet.
+    Unknown,
+    /// The long way is the only one.
+    None,
+    Some {
+        /// From the provider to the level, or to the process.
+        fixed: Literal,
+        /// The level in it.
+        level: u32,
+        /// The process in it. It is not in it in version 6, where threads have processes.
+        process: Option<u64>,
+        /// The payload, and the end of the line if nothing else is asked for.
+        plan: Plan,
+    },
 }
 
 impl Ndjson {
     pub(crate) fn new(detail: Detail) -> Ndjson {
         let payloads = PayloadWriter::new(detail.big_ints_as_strings);
-        Ndjson { detail, payloads, fixed: Vec::new() }
+        Ndjson { detail, payloads, fixed: Vec::new(), short_ways: Vec::new(), line: Line::default() }
     }
 
     /// Appends one event.
     pub(crate) fn event(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+        selection: Option<&mut Selection>,
+    ) {
+        if selection.is_none() && self.write_shortly(out, event, place, types) {
+            return;
+        }
+        self.write_at_length(out, event, place, types, selection);
+    }
+
+    /// Appends an event without labels whose payload is as its description says. `false`: it is not of that
+    /// kind, and nothing was written.
+    #[inline]
+    fn write_shortly(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+    ) -> bool {
+        if !event.labels().is_empty() {
+            return false;
+        }
+        // Without labels the type has the level.
+        let level = event.metadata().map_or(0, |metadata| metadata.level);
+        let process = if event.thread().is_some() { None } else { event.process_id() };
+        let (fixed, plan) = match self.short_ways.get(place.shape) {
+            Some(ShortWay::Some { fixed, level: of_fixed, process: in_fixed, plan })
+                if *of_fixed == level && *in_fixed == process =>
+            {
+                (fixed, plan)
+            }
+            Some(ShortWay::None) => return false,
+            _ => {
+                self.find_short_way(level, process, place, types);
+                return self.write_shortly(out, event, place, types);
+            }
+        };
+        let manner =
+            Manner { pointer_size: event.session().pointer_size, largest: self.payloads.largest_number() };
+        let payload = event.payload();
+        let mut line = self.line.begin(HEAD_ROOM + fixed.room() + plan.room(payload.len()));
+        line.text("{\"ts_ns\":");
+        match event.nanos() {
+            Some(nanos) => signed(&mut line, nanos, manner),
+            None => line.text("null"),
+        }
+        line.text(",\"tid\":");
+        match event.thread_id() {
+            Some(id) => unsigned(&mut line, id, manner),
+            None => line.text("-1"),
+        }
+        line.literal(fixed);
+        if process.is_none()
+            && let Some(id) = event.process_id()
+        {
+            line.text(",\"pid\":");
+            unsigned(&mut line, id, manner);
+        }
+        if let Some(id) = event.activity_id() {
+            line.text(",\"activity\":\"");
+            line.guid(id);
+            line.byte(b'"');
+        }
+        if let Some(id) = event.related_activity_id() {
+            line.text(",\"related\":\"");
+            line.guid(id);
+            line.byte(b'"');
+        }
+        let Some(line) = plan.write(line, payload, manner) else { return false };
+        out.extend_from_slice(line.finish());
+        if self.detail.stacks || self.detail.raw {
+            self.write_details(out, event);
+        }
+        true
+    }
+
+    #[cold]
+    fn find_short_way(&mut self, level: u32, process: Option<u64>, place: Place, types: &EventTypes) {
+        while place.shape >= self.short_ways.len() {
+            self.short_ways.push(ShortWay::Unknown);
+        }
+        let has_details = self.detail.stacks || self.detail.raw;
+        let found = types.row(place).zip(types.shapes().get(place.shape)).and_then(|(row, shape)| {
+            let end = if has_details { "" } else { "}\n" };
+            let fields = shape.schema.payload_fields();
+            let plan = Plan::new(fields, &shape.names, b",\"payload\":", end.as_bytes());
+            let plan = plan.filter(|_| shape.schema.opaque.is_none())?;
+            let mut fixed = fixed_of(row);
+            fixed.number(level);
+            if let Some(id) = process {
+                fixed.raw(",\"pid\":");
+                self.payloads.integer(&mut fixed, id);
+            }
+            Some(ShortWay::Some { fixed: Literal::new(&fixed), level, process, plan })
+        });
+        if let Some(way) = self.short_ways.get_mut(place.shape) {
+            *way = found.unwrap_or(ShortWay::None);
+        }
+    }
+
+    /// Appends any event.
+    fn write_at_length(
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,
@@ -78,6 +211,11 @@ impl Ndjson {
             (Some(selection), Some(names)) => self.selected(out, event, place, names, selection),
             (_, None) => {}
         }
+        self.write_details(out, event);
+    }
+
+    /// Appends what was asked for beside the ordinary, and the line's end.
+    fn write_details(&self, out: &mut Vec<u8>, event: &Event<'_>) {
         if self.detail.stacks {
             stack(out, event);
         }
@@ -97,7 +235,6 @@ impl Ndjson {
         }
     }
 
-    #[inline]
     fn payload(&mut self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
         out.raw(",\"payload\":");
         let rest = self.payloads.object(out, event, names);
@@ -254,4 +391,52 @@ fn label_value(out: &mut Vec<u8>, value: &Said<'_>, numbers: &PayloadWriter) {
         Said::Trace(id) => write!(out, "\"{id}\""),
         Said::Span(id) => write!(out, "\"{id:016x}\""),
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nettrace_parser::Reader;
+    use nettrace_testdata::corpus;
+
+    #[test]
+    fn the_short_way_writes_what_the_long_way_writes() {
+        for trace in corpus::traces() {
+            // The largest ones take long in a build without optimisation and say nothing new.
+            if std::fs::metadata(trace.path()).unwrap().len() > 1_500_000 {
+                continue;
+            }
+            let bytes = trace.bytes();
+            for big_ints_as_strings in [false, true] {
+                let mut ndjson = Ndjson::new(Detail { big_ints_as_strings, ..Detail::default() });
+                let mut types = EventTypes::default();
+                let mut reader = Reader::from_slice(&bytes);
+                let (mut short, mut long) = (Vec::new(), Vec::new());
+                let (mut events, mut shortly) = (0u32, 0u32);
+                while let Some(event) = reader.next_event().unwrap() {
+                    let place = types.place_of(&event);
+                    (short.clear(), long.clear());
+                    events += 1;
+                    if ndjson.write_shortly(&mut short, &event, place, &types) {
+                        shortly += 1;
+                        ndjson.write_at_length(&mut long, &event, place, &types, None);
+                        assert!(
+                            short == long,
+                            "{}\n{}\n{}",
+                            trace.name(),
+                            String::from_utf8_lossy(&short),
+                            String::from_utf8_lossy(&long)
+                        );
+                    } else {
+                        assert!(short.is_empty());
+                    }
+                }
+                assert!(
+                    u64::from(shortly) * 10 >= u64::from(events) * 9,
+                    "{}: {shortly} of {events}",
+                    trace.name()
+                );
+            }
+        }
+    }
 }

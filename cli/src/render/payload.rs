@@ -55,6 +55,11 @@ impl PayloadWriter {
         PayloadWriter { big_ints_as_strings, faults: Vec::new() }
     }
 
+    /// Whole numbers above this are strings.
+    pub(super) fn largest_number(&self) -> u64 {
+        if self.big_ints_as_strings { LARGEST_SAFE } else { u64::MAX }
+    }
+
     /// Appends the object of all fields. What is behind them is returned: the payload's rest.
     #[inline]
     pub(super) fn object<'r>(&mut self, out: &mut Vec<u8>, event: &Event<'r>, names: &Names) -> &'r [u8] {

@@ -1,92 +1,151 @@
-//! UTF-16 as it stands in payloads → the inside of a JSON string: converted and escaped in one go.
+//! UTF-16 as it stands in payloads → the inside of a JSON string: converted and escaped in one go, and its end
+//! found on the way.
 //!
-//! Most texts are ASCII, so four code units are looked at as one `u64` and written as one `u32` when none of
-//! them has to be escaped. A lone surrogate becomes U+FFFD.
+//! Most texts are ASCII that stands for itself, so sixteen code units are tried together, then four as one `u64`;
+//! only what is left is taken one by one. A lone surrogate becomes U+FFFD.
 
-use super::json::escape;
+use super::json::escape_of;
 
-const ONES: u64 = 0x0001_0001_0001_0001;
-const HIGH: u64 = 0x8000_8000_8000_8000;
-/// Bits that no ASCII unit has.
-const NOT_ASCII: u64 = ONES * 0xff80;
+/// Bytes that may be written beyond the end of the text.
+pub(super) const OVERHANG: usize = 16;
 
-/// Units that are taken one by one after one that is not plain: texts of other scripts stay so.
-const SCALAR_RUN: usize = 8;
+/// Most bytes of text that a byte of UTF-16 becomes: two are `\u001f`.
+pub(super) const GROWTH: usize = 3;
 
-/// The four units as four bytes, if all are ASCII and stand for themselves in JSON.
-#[inline(always)]
-fn plain(units: u64) -> Option<[u8; 4]> {
-    // Below, the high bit of a lane is lost where the lane is below a space, a quote, a backslash; no lane
-    // borrows from its neighbour, as each has its high bit set first.
-    let not_control = (units | HIGH).wrapping_sub(ONES * 0x20);
-    let not_quote = ((units ^ (ONES * 0x22)) | HIGH).wrapping_sub(ONES);
-    let not_backslash = ((units ^ (ONES * 0x5c)) | HIGH).wrapping_sub(ONES);
-    let is_delete = units.wrapping_add(ONES) & (ONES * 0x80);
-    if units & NOT_ASCII != 0 || not_control & not_quote & not_backslash & HIGH != HIGH || is_delete != 0 {
-        return None;
-    }
-    let pairs = (units | units >> 8) & 0x0000_ffff_0000_ffff;
-    Some(((pairs | pairs >> 16) as u32).to_le_bytes())
-}
+/// Units that are taken one by one after one that is special: texts of other scripts stay so.
+const SINGLE_RUN: usize = 8;
 
 /// Appends text, without quotes. An odd last byte is left out.
 pub(super) fn escape_utf16(out: &mut Vec<u8>, bytes: &[u8]) {
-    let mut rest = bytes;
-    loop {
-        while let Some((words, tail)) = rest.split_first_chunk::<8>() {
-            match plain(u64::from_le_bytes(*words)) {
-                Some(plain) => out.extend_from_slice(&plain),
-                None => break,
-            }
-            rest = tail;
-        }
-        if rest.len() < 2 {
-            return;
-        }
-        rest = escape_some(out, rest);
-    }
+    let at = out.len();
+    out.resize(at + bytes.len() * GROWTH + OVERHANG, 0);
+    let written = convert::<false>(bytes, &mut out[at..]).map_or(0, |(_, written)| written);
+    out.truncate(at + written);
 }
 
-/// Appends the next units, a few of them; what is left.
-fn escape_some<'b>(out: &mut Vec<u8>, bytes: &'b [u8]) -> &'b [u8] {
-    let mut rest = bytes;
-    for _ in 0..SCALAR_RUN {
-        let Some((unit, tail)) = rest.split_first_chunk::<2>() else { return &[] };
-        rest = tail;
-        let unit = u16::from_le_bytes(*unit);
-        match unit {
-            0..0x80 => ascii(out, unit as u8),
-            0x80..0x800 => out.extend_from_slice(&[0xc0 | (unit >> 6) as u8, 0x80 | (unit & 0x3f) as u8]),
-            0xd800..0xe000 => match pair(unit, rest) {
-                Some((c, tail)) => {
-                    rest = tail;
-                    out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-                }
-                None => out.extend_from_slice("\u{fffd}".as_bytes()),
-            },
-            _ => out.extend_from_slice(&[
-                0xe0 | (unit >> 12) as u8,
-                0x80 | (unit >> 6 & 0x3f) as u8,
-                0x80 | (unit & 0x3f) as u8,
-            ]),
-        }
-    }
-    rest
-}
-
+/// Writes text up to its zero unit to the beginning of `out`, escaped: the bytes it takes with the zero unit, and
+/// the bytes written. `None` without a zero unit. `out` has [`GROWTH`] bytes for each of `bytes`, and
+/// [`OVERHANG`] more.
 #[inline]
-fn ascii(out: &mut Vec<u8>, byte: u8) {
-    match byte {
-        0..0x20 | b'"' | b'\\' | 0x7f => escape(out, byte),
-        _ => out.push(byte),
+pub(super) fn text_until_zero(bytes: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
+    convert::<true>(bytes, out)
+}
+
+#[inline(always)]
+fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
+    let (mut from, mut to) = (0, 0);
+    loop {
+        while let Some(block) = bytes[from..].first_chunk::<32>()
+            && let Some(target) = out[to..].first_chunk_mut::<16>()
+            && plain_block(block, target)
+        {
+            from += 32;
+            to += 16;
+        }
+        while let Some(units) = bytes[from..].first_chunk::<8>() {
+            let (plain, count) = plain_units(u64::from_le_bytes(*units));
+            out[to..][..4].copy_from_slice(&plain);
+            from += count * 2;
+            to += count;
+            if count < 4 {
+                break;
+            }
+        }
+        let mut singles = 0;
+        while singles < SINGLE_RUN {
+            let unit = match bytes[from..].first_chunk::<2>() {
+                Some(unit) => u16::from_le_bytes(*unit),
+                None if ENDS_AT_ZERO => return None,
+                None => return Some((from, to)),
+            };
+            from += 2;
+            match unit {
+                0 if ENDS_AT_ZERO => return Some((from, to)),
+                0x20..0x7f if unit != 0x22 && unit != 0x5c => {
+                    out[to] = unit as u8;
+                    to += 1;
+                    singles += 1;
+                }
+                _ => {
+                    let (taken, written) = escape_one(unit, &bytes[from..], &mut out[to..]);
+                    from += taken;
+                    to += written;
+                    // An escape among ASCII is alone.
+                    singles += if unit < 0x80 { SINGLE_RUN } else { 1 };
+                }
+            }
+        }
     }
 }
 
-/// The character of a high surrogate and the low one that follows; what is behind both.
-fn pair(high: u16, rest: &[u8]) -> Option<(char, &[u8])> {
-    let (low, rest) = rest.split_first_chunk::<2>()?;
-    let mut units = char::decode_utf16([high, u16::from_le_bytes(*low)]);
-    Some((units.next()?.ok()?, rest))
+/// Sixteen units at once. What is written counts only if all of them stand for themselves.
+///
+/// Without branches and with all steps done for all units, one after the other: so the compiler makes vectors of
+/// them. By itself, because elsewhere it does not.
+#[inline(never)]
+fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> bool {
+    let mut wide = [0u16; 16];
+    for (wide, unit) in wide.iter_mut().zip(units.as_chunks::<2>().0) {
+        *wide = u16::from_le_bytes(*unit);
+    }
+    let special = wide.map(|unit| {
+        let is_beyond = unit.wrapping_sub(0x20).saturating_sub(0x5e);
+        is_beyond | 1u16.saturating_sub(unit ^ 0x22) | 1u16.saturating_sub(unit ^ 0x5c)
+    });
+    *out = wide.map(|unit| unit as u8);
+    special == [0; 16]
+}
+
+const ONES: u64 = 0x0001_0001_0001_0001;
+const HIGH: u64 = 0x8000_8000_8000_8000;
+
+/// Four units as four bytes, and how many of them, counted from the first, stand for themselves in JSON.
+#[inline(always)]
+fn plain_units(units: u64) -> ([u8; 4], usize) {
+    // The high bit of a lane is lost where the lane, as far as it is ASCII, is below a space, a quote, a
+    // backslash; no lane borrows from its neighbour, as each has its high bit set first.
+    let ascii = units & (ONES * 0x7f);
+    let not_control = (ascii | HIGH).wrapping_sub(ONES * 0x20);
+    let not_quote = (ascii ^ ONES * 0x22 | HIGH).wrapping_sub(ONES);
+    let not_backslash = (ascii ^ ONES * 0x5c | HIGH).wrapping_sub(ONES);
+    // Set where the lane is 0x7f; and where it is no ASCII, whatever bit says so.
+    let delete = (ascii + ONES) << 8;
+    let beyond = (units & (ONES * 0xff80)) | (units & (ONES * 0x7f80)).wrapping_add(ONES * 0x7f80);
+    let special = (!(not_control & not_quote & not_backslash) | delete | beyond) & HIGH;
+    let count = if special == 0 { 4 } else { special.trailing_zeros() as usize / 16 };
+    let pairs = (units | units >> 8) & 0x0000_ffff_0000_ffff;
+    (((pairs | pairs >> 16) as u32).to_le_bytes(), count)
+}
+
+/// One character that does not stand for itself: bytes taken beside those of its first unit, bytes written.
+fn escape_one(unit: u16, rest: &[u8], out: &mut [u8]) -> (usize, usize) {
+    let mut write = |bytes: &[u8]| {
+        out[..bytes.len()].copy_from_slice(bytes);
+        bytes.len()
+    };
+    match unit {
+        0..0x80 => {
+            let (escaped, len) = escape_of(unit as u8);
+            write(&escaped);
+            (0, len)
+        }
+        0x80..0x800 => (0, write(&[0xc0 | (unit >> 6) as u8, 0x80 | (unit & 0x3f) as u8])),
+        0xd800..0xe000 => match pair(unit, rest) {
+            Some(c) => (2, write(c.encode_utf8(&mut [0; 4]).as_bytes())),
+            None => (0, write("\u{fffd}".as_bytes())),
+        },
+        _ => {
+            let bytes =
+                [0xe0 | (unit >> 12) as u8, 0x80 | (unit >> 6 & 0x3f) as u8, 0x80 | (unit & 0x3f) as u8];
+            (0, write(&bytes))
+        }
+    }
+}
+
+/// The character of a high surrogate and the low one that follows.
+fn pair(high: u16, rest: &[u8]) -> Option<char> {
+    let low = u16::from_le_bytes(*rest.first_chunk::<2>()?);
+    char::decode_utf16([high, low]).next()?.ok()
 }
 
 #[cfg(test)]
@@ -97,6 +156,13 @@ mod tests {
         let bytes: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
         let mut out = vec![b'"'];
         escape_utf16(&mut out, &bytes);
+        // With an end mark, and with more behind it.
+        let bytes = [&bytes[..], &[0, 0], &[0x41; 40]].concat();
+        let mut target = vec![0; bytes.len() * GROWTH + OVERHANG];
+        let (taken, written) = text_until_zero(&bytes, &mut target).unwrap();
+        if !units.contains(&0) {
+            assert_eq!((taken, &target[..written]), (units.len() * 2 + 2, &out[1..]), "{units:x?}");
+        }
         out.push(b'"');
         String::from_utf8(out).unwrap()
     }
@@ -111,8 +177,8 @@ mod tests {
     #[test]
     fn every_code_unit_at_every_place_of_a_word_comes_out_as_a_json_reader_expects() {
         for unit in 0..=u16::MAX {
-            for at in 0..4 {
-                let mut units = [u16::from(b'a'); 9];
+            for at in [0, 1, 2, 3, 7, 15, 16, 20] {
+                let mut units = [u16::from(b'a'); 21];
                 units[at] = unit;
                 assert_same(&units);
             }
@@ -136,6 +202,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_text_without_end_mark_is_told_from_one_that_ends() {
+        let mut out = [0; 200];
+        assert_eq!(text_until_zero(&[0x61, 0, 0x62], &mut out), None);
+        assert_eq!(text_until_zero(&[0x61; 40], &mut out), None);
+        assert_eq!(text_until_zero(&[], &mut out), None);
+        assert_eq!(text_until_zero(&[0, 0], &mut out), Some((2, 0)));
     }
 
     #[test]

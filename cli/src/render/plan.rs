@@ -1,0 +1,498 @@
+//! How payloads of one shape become JSON, worked out once: what stands between the values, and how each value is
+//! read. Following a plan is several times as fast as walking the fields.
+//!
+//! A plan knows only the usual: payloads that hold all their fields and nothing else, of types whose bytes mean one
+//! thing. It gives up at the slightest doubt, and what it would have written is written by
+//! [`PayloadWriter`](super::payload::PayloadWriter), which knows everything. So both must agree; a test sees to
+//! that with all traces.
+
+use super::line::{Literal, Writer};
+use super::utf16;
+use crate::shape::Names;
+use nettrace_parser::{Count, Field, FieldType, Guid};
+
+/// Values that payloads' counts may ask for, in all. What has more is left to others.
+const MOST_VALUES: usize = 1 << 16;
+
+/// Numbers of fields that others are counted by.
+const REGISTERS: usize = 8;
+
+/// Most bytes of a number, quotes included.
+const NUMBER_ROOM: usize = 40;
+
+/// How to write payloads of one shape.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    steps: Vec<Step>,
+    /// Behind the last value.
+    end: Literal,
+    /// Room for all that is there once, and the most that each byte of the payload may ask for beside.
+    room: usize,
+    growth: usize,
+    /// Least bytes of a payload.
+    least_bytes: usize,
+    /// Whether numbers are kept that others are counted by.
+    keeps: bool,
+}
+
+#[derive(Debug)]
+struct Step {
+    before: Literal,
+    value: Value,
+    /// Where the number is kept.
+    register: Option<usize>,
+}
+
+/// How a value is read and written. Quotes stand in the literals around it.
+#[derive(Debug)]
+enum Value {
+    U8,
+    U16,
+    U32,
+    U64,
+    I8,
+    I16,
+    I32,
+    I64,
+    HexU8,
+    HexU16,
+    HexU32,
+    HexU64,
+    HexPointer,
+    F32,
+    F64,
+    Bool8,
+    Bool32,
+    Text,
+    Guid,
+    VarUInt,
+    /// Bytes that are not shown.
+    Skip(usize),
+    Elements(Elements),
+}
+
+#[derive(Debug)]
+struct Elements {
+    count: Number,
+    each: Plan,
+}
+
+impl Value {
+    /// Least bytes that it takes in a payload.
+    fn least_bytes(&self) -> usize {
+        match self {
+            Value::U8 | Value::I8 | Value::HexU8 | Value::Bool8 | Value::VarUInt => 1,
+            Value::U16 | Value::I16 | Value::HexU16 | Value::Text => 2,
+            Value::U32 | Value::I32 | Value::HexU32 | Value::F32 | Value::Bool32 | Value::HexPointer => 4,
+            Value::U64 | Value::I64 | Value::HexU64 | Value::F64 => 8,
+            Value::Guid => 16,
+            Value::Skip(count) => *count,
+            Value::Elements(Elements { count: Number::Here, .. }) => 2,
+            Value::Elements(_) => 0,
+        }
+    }
+}
+
+/// How many elements there are.
+#[derive(Debug, Clone, Copy)]
+enum Number {
+    /// A u16 in front of them says it.
+    Here,
+    Kept(usize),
+    Fixed(usize),
+}
+
+/// What following a plan needs to know beside the payload.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    pub(super) pointer_size: u8,
+    /// Whole numbers above this are strings.
+    pub(super) largest: u64,
+}
+
+/// What is known of a payload that is being written.
+struct State {
+    registers: [usize; REGISTERS],
+    values_left: usize,
+}
+
+impl Plan {
+    /// The plan for payloads with these fields, `before` in front of their object; `None` if there are values of
+    /// types that it takes more to read.
+    pub(super) fn new(fields: &[Field], names: &Names, before: &[u8], behind: &[u8]) -> Option<Plan> {
+        let mut making = Making { pending: before.to_vec(), steps: Vec::new() };
+        making.object(fields, names)?;
+        making.pending.extend_from_slice(behind);
+        Some(making.finish())
+    }
+
+    /// Room that the line of a payload of so many bytes needs.
+    #[inline(always)]
+    pub(super) fn room(&self, payload_bytes: usize) -> usize {
+        self.room + payload_bytes * self.growth
+    }
+
+    /// Appends the payload. `None` if it is not the usual: then what was written is worth nothing.
+    #[inline(always)]
+    pub(super) fn write<'b>(&self, line: Writer<'b>, payload: &[u8], manner: Manner) -> Option<Writer<'b>> {
+        let (bytes, at) = line.into_parts();
+        let mut state = State { registers: [0; REGISTERS], values_left: MOST_VALUES };
+        match self.follow(bytes, at, payload, &mut state, manner, 1) {
+            Some((at, [])) => Some(Writer::from_parts(bytes, at)),
+            _ => None,
+        }
+    }
+
+    /// Writes `count` values one after the other, with commas between, from `at` on: where they end, and what is
+    /// left of the payload.
+    ///
+    /// Places go in and out by value, so that they are in registers between.
+    fn follow<'r>(
+        &self,
+        bytes: &mut [u8],
+        at: usize,
+        rest: &'r [u8],
+        state: &mut State,
+        manner: Manner,
+        count: usize,
+    ) -> Option<(usize, &'r [u8])> {
+        let (mut line, mut rest) = (Writer::from_parts(bytes, at), rest);
+        let registers = if self.keeps { Some(state.registers) } else { None };
+        for index in 0..count {
+            if index > 0 {
+                line.byte(b',');
+                if let Some(registers) = registers {
+                    // Numbers kept within an element are for what is within it.
+                    state.registers = registers;
+                }
+            }
+            for step in &self.steps {
+                line.literal(&step.before);
+                step.write(&mut line, &mut rest, state, manner)?;
+            }
+            line.literal(&self.end);
+        }
+        if let Some(registers) = registers {
+            state.registers = registers;
+        }
+        Some((line.into_parts().1, rest))
+    }
+}
+
+#[inline(always)]
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (bytes, behind) = rest.split_first_chunk()?;
+    *rest = behind;
+    Some(*bytes)
+}
+
+/// Appends a whole number; one that is too large for doubles in quotes, if that is wanted.
+#[inline(always)]
+pub(super) fn unsigned(line: &mut Writer<'_>, number: u64, manner: Manner) {
+    if number > manner.largest {
+        line.byte(b'"');
+        line.unsigned(number);
+        line.byte(b'"');
+    } else {
+        line.unsigned(number);
+    }
+}
+
+/// The same with a sign.
+#[inline(always)]
+pub(super) fn signed(line: &mut Writer<'_>, number: i64, manner: Manner) {
+    if number.unsigned_abs() > manner.largest {
+        line.byte(b'"');
+        line.signed(number);
+        line.byte(b'"');
+    } else {
+        line.signed(number);
+    }
+}
+
+impl Step {
+    #[inline(always)]
+    fn write(
+        &self,
+        line: &mut Writer<'_>,
+        rest: &mut &[u8],
+        state: &mut State,
+        manner: Manner,
+    ) -> Option<()> {
+        let number = match &self.value {
+            Value::Text => {
+                let taken = line.utf16(rest)?;
+                *rest = rest.get(taken..)?;
+                return Some(());
+            }
+            Value::U32 => u64::from(u32::from_le_bytes(take(rest)?)),
+            Value::U16 => u64::from(u16::from_le_bytes(take(rest)?)),
+            Value::U8 => u64::from(u8::from_le_bytes(take(rest)?)),
+            Value::U64 => u64::from_le_bytes(take(rest)?),
+            Value::VarUInt => varuint(rest)?,
+            Value::HexPointer if manner.pointer_size == 8 => {
+                line.hex(u64::from_le_bytes(take(rest)?));
+                return Some(());
+            }
+            Value::HexPointer => {
+                line.hex(u64::from(u32::from_le_bytes(take(rest)?)));
+                return Some(());
+            }
+            Value::HexU64 => {
+                let number = u64::from_le_bytes(take(rest)?);
+                line.hex(number);
+                return self.keep(state, number);
+            }
+            Value::HexU32 => {
+                let number = u32::from_le_bytes(take(rest)?);
+                line.hex(u64::from(number));
+                return self.keep(state, u64::from(number));
+            }
+            Value::HexU16 => {
+                line.hex(u64::from(u16::from_le_bytes(take(rest)?)));
+                return Some(());
+            }
+            Value::HexU8 => {
+                line.hex(u64::from(u8::from_le_bytes(take(rest)?)));
+                return Some(());
+            }
+            Value::I32 => {
+                line.signed(i64::from(i32::from_le_bytes(take(rest)?)));
+                return Some(());
+            }
+            Value::I64 => {
+                signed(line, i64::from_le_bytes(take(rest)?), manner);
+                return Some(());
+            }
+            Value::I16 => {
+                line.signed(i64::from(i16::from_le_bytes(take(rest)?)));
+                return Some(());
+            }
+            Value::I8 => {
+                line.signed(i64::from(i8::from_le_bytes(take(rest)?)));
+                return Some(());
+            }
+            Value::F64 => {
+                line.float(f64::from_le_bytes(take(rest)?));
+                return Some(());
+            }
+            Value::F32 => {
+                line.float(f32::from_le_bytes(take(rest)?));
+                return Some(());
+            }
+            Value::Bool32 => {
+                line.text(truth(u32::from_le_bytes(take(rest)?) != 0));
+                return Some(());
+            }
+            Value::Bool8 => {
+                line.text(truth(u8::from_le_bytes(take(rest)?) != 0));
+                return Some(());
+            }
+            Value::Guid => {
+                line.guid(Guid::from_bytes(take(rest)?));
+                return Some(());
+            }
+            Value::Skip(count) => {
+                *rest = rest.get(*count..)?;
+                return Some(());
+            }
+            Value::Elements(elements) => {
+                let at = line.at();
+                let (at, behind) = elements.write(line.bytes(), at, rest, state, manner)?;
+                line.go_to(at);
+                *rest = behind;
+                return Some(());
+            }
+        };
+        unsigned(line, number, manner);
+        self.keep(state, number)
+    }
+
+    #[inline(always)]
+    fn keep(&self, state: &mut State, number: u64) -> Option<()> {
+        if let Some(register) = self.register {
+            *state.registers.get_mut(register)? = usize::try_from(number).ok()?;
+        }
+        Some(())
+    }
+}
+
+fn truth(value: bool) -> &'static str {
+    if value { "true" } else { "false" }
+}
+
+/// A varint of up to nine bytes: longer ones may be wrong in ways that others tell.
+#[inline]
+fn varuint(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for (at, byte) in rest.iter().take(9).enumerate() {
+        number |= u64::from(byte & 0x7f) << (at * 7);
+        if byte & 0x80 == 0 {
+            *rest = rest.get(at + 1..)?;
+            return Some(number);
+        }
+    }
+    None
+}
+
+impl Elements {
+    #[inline(never)]
+    fn write<'r>(
+        &self,
+        bytes: &mut [u8],
+        at: usize,
+        rest: &'r [u8],
+        state: &mut State,
+        manner: Manner,
+    ) -> Option<(usize, &'r [u8])> {
+        let mut rest = rest;
+        let count = match self.count {
+            Number::Here => usize::from(u16::from_le_bytes(take(&mut rest)?)),
+            Number::Kept(register) => *state.registers.get(register)?,
+            Number::Fixed(count) => count,
+        };
+        let values = count.checked_mul(self.each.steps.len().max(1))?;
+        state.values_left = state.values_left.checked_sub(values)?;
+        self.each.follow(bytes, at, rest, state, manner, count)
+    }
+}
+
+/// A plan in the making.
+struct Making {
+    /// What was written since the last value.
+    pending: Vec<u8>,
+    steps: Vec<Step>,
+}
+
+impl Making {
+    fn finish(self) -> Plan {
+        let end = Literal::new(&self.pending);
+        let room = end.room() + self.steps.iter().map(|step| step.before.room() + NUMBER_ROOM).sum::<usize>();
+        // Each element takes some bytes of the payload; those ask for the room that it needs.
+        let of_elements = self.steps.iter().filter_map(|step| match &step.value {
+            Value::Elements(Elements { each, .. }) => {
+                Some(each.growth + (each.room + 1).div_ceil(each.least_bytes.max(1)))
+            }
+            _ => None,
+        });
+        let growth = of_elements.max().unwrap_or(0).max(utf16::GROWTH);
+        let least_bytes = self.steps.iter().map(|step| step.value.least_bytes()).sum();
+        let keeps = self.steps.iter().any(|step| step.register.is_some());
+        Plan { steps: self.steps, end, room, growth, least_bytes, keeps }
+    }
+
+    fn object(&mut self, fields: &[Field], names: &Names) -> Option<()> {
+        self.pending.push(b'{');
+        let mut names = names.iter();
+        let mut is_first = true;
+        for field in fields {
+            if let FieldType::Padding(count) = field.kind {
+                // It writes nothing, so what is pending goes on behind it.
+                let value = Value::Skip(usize::from(count));
+                self.steps.push(Step { before: Literal::default(), value, register: None });
+                continue;
+            }
+            let name = names.next()?;
+            self.pending.extend_from_slice(name.key(is_first));
+            is_first = false;
+            let register = match field.register() {
+                Some(register) => {
+                    Some(usize::from(register)).filter(|register| *register < REGISTERS).map(Some)?
+                }
+                None => None,
+            };
+            self.value(&field.kind, &name.inner, field.is_hex, register)?;
+        }
+        self.pending.push(b'}');
+        Some(())
+    }
+
+    fn push(&mut self, value: Value, register: Option<usize>) {
+        let before = Literal::new(&std::mem::take(&mut self.pending));
+        self.steps.push(Step { before, value, register });
+    }
+
+    fn value(
+        &mut self,
+        kind: &FieldType,
+        inner: &Names,
+        is_hex: bool,
+        register: Option<usize>,
+    ) -> Option<()> {
+        let value = match kind {
+            FieldType::U8 if is_hex => Value::HexU8,
+            FieldType::I8 if is_hex => Value::HexU8,
+            FieldType::U16 | FieldType::I16 if is_hex => Value::HexU16,
+            FieldType::U32 | FieldType::I32 if is_hex => Value::HexU32,
+            FieldType::U64 | FieldType::I64 if is_hex => Value::HexU64,
+            FieldType::Pointer => Value::HexPointer,
+            FieldType::U8 => Value::U8,
+            FieldType::U16 => Value::U16,
+            FieldType::U32 => Value::U32,
+            FieldType::U64 => Value::U64,
+            FieldType::VarUInt if !is_hex => Value::VarUInt,
+            FieldType::I8 => Value::I8,
+            FieldType::I16 => Value::I16,
+            FieldType::I32 => Value::I32,
+            FieldType::I64 => Value::I64,
+            FieldType::F32 => Value::F32,
+            FieldType::F64 => Value::F64,
+            FieldType::Boolean8 => Value::Bool8,
+            FieldType::Boolean32 => Value::Bool32,
+            FieldType::Guid => Value::Guid,
+            FieldType::Utf16Text => Value::Text,
+            FieldType::Object(fields) => return self.object(fields, inner),
+            FieldType::Array(element) => return self.elements(element, inner, is_hex, Number::Here),
+            FieldType::FixedArray(element, count) => {
+                return self.elements(element, inner, is_hex, Number::Fixed(usize::from(*count)));
+            }
+            FieldType::Repeated(element, Count::Earlier { register, .. }) => {
+                return self.elements(element, inner, is_hex, Number::Kept(usize::from(*register)));
+            }
+            _ => return None,
+        };
+        let is_kept = matches!(
+            value,
+            Value::U8 | Value::U16 | Value::U32 | Value::U64 | Value::VarUInt | Value::HexU32 | Value::HexU64
+        );
+        if register.is_some() && !is_kept {
+            return None;
+        }
+        let is_quoted = matches!(
+            value,
+            Value::HexU8
+                | Value::HexU16
+                | Value::HexU32
+                | Value::HexU64
+                | Value::HexPointer
+                | Value::Guid
+                | Value::Text
+        );
+        if is_quoted {
+            self.pending.push(b'"');
+        }
+        self.push(value, register);
+        if is_quoted {
+            self.pending.push(b'"');
+        }
+        Some(())
+    }
+
+    fn elements(&mut self, element: &FieldType, inner: &Names, is_hex: bool, count: Number) -> Option<()> {
+        // Arrays of these are texts, or bytes.
+        if matches!(element, FieldType::U8 | FieldType::Utf16CodeUnit | FieldType::Utf8CodeUnit) {
+            return None;
+        }
+        let mut each = Making { pending: Vec::new(), steps: Vec::new() };
+        each.value(element, inner, is_hex, None)?;
+        let each = each.finish();
+        if each.least_bytes == 0 {
+            // Any number of them fits into any payload.
+            return None;
+        }
+        self.pending.push(b'[');
+        self.push(Value::Elements(Elements { count, each }), None);
+        self.pending.push(b']');
+        Some(())
+    }
+}
