@@ -56,6 +56,10 @@ pub(crate) struct TalkArgs {
     /// Replace files that are there already
     #[arg(long)]
     pub(crate) force: bool,
+
+    /// How long a process may take to answer, or to end a session; without: 10 s, and 60 s
+    #[arg(long, value_name = "TIME")]
+    pub(crate) patience: Option<Span>,
 }
 
 /// What a session asks for.
@@ -136,7 +140,7 @@ pub(crate) struct CollectArgs {
     pub(crate) all: bool,
 
     /// Trace the .NET programs that the started one starts, one file each
-    #[arg(long, requires = "command", help_heading = "Which process")]
+    #[arg(long, help_heading = "Which process")]
     pub(crate) children: bool,
 
     /// Start this program and trace it from its first method

@@ -172,18 +172,3 @@ fn next_event(trace: &mut Trace) -> Result<Option<nettrace_parser::Event<'_>>, F
     let Trace { file, reader } = trace;
     reader.next_event().map_err(|error| Failure::read(file, &error, position))
 }
-
-/// The transcript that the user wants of all connections.
-fn open_recorder(args: &crate::args::TalkArgs) -> Result<Option<nettrace_ipc::Recorder>, Failure> {
-    let Some(path) = &args.record else { return Ok(None) };
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(!args.force).create(true).truncate(args.force);
-    let file = options.open(path).map_err(|error| Failure::Input {
-        file: path.display().to_string(),
-        message: match error.kind() {
-            io::ErrorKind::AlreadyExists => "is there already; --force replaces it".to_owned(),
-            _ => error.to_string(),
-        },
-    })?;
-    Ok(Some(nettrace_ipc::Recorder::new(io::BufWriter::new(file))))
-}

@@ -1,12 +1,12 @@
 //! `nettrace process`: every command of the protocol that is no session.
 
-use super::{Context, open_recorder};
+use super::Context;
 use crate::args::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::amount::hex_bytes;
 use crate::live::signals::Signals;
-use crate::live::target::{self, Place, Reached};
+use crate::live::target::{self, Place, Reached, Talk};
 use crate::printable::printable;
 use nettrace_ipc::{
     AttachProfiler, CommandId, Dump, DumpCommand, DumpType, PerfMapType, RawCommand, RequestError,
@@ -19,8 +19,8 @@ use std::path::Path;
 
 pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let ask = ask(&args.request);
-    let recorder = open_recorder(&ask.talk)?;
-    let place = target::find(&ask.target, recorder.as_ref())?;
+    let talk = Talk::new(&ask.talk)?;
+    let place = target::find(&ask.target, &talk)?;
     let (reached, port) = match place {
         Place::Process(reached) => (*reached, None),
         Place::Port(port) => {
@@ -33,9 +33,7 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
     let answer = answer(&args.request, &reached);
     // A process that came to our port is let go by this.
     drop(port);
-    if let Some(recorder) = recorder {
-        recorder.finish().map_err(Failure::Output)?;
-    }
+    talk.finish()?;
     let answer = answer?;
     if ask.json {
         super::write_json(context, &Report { schema: 1, pid: reached.pid, answer: &answer.json })?;

@@ -1,6 +1,6 @@
 //! `nettrace watch`: events of a running process as they happen, one a line.
 
-use super::{Context, open_recorder};
+use super::Context;
 use crate::args::{EventFormat, EventsArgs, InputArgs, Order, Show, WatchArgs};
 use crate::event_types::EventTypes;
 use crate::exit::Exit;
@@ -9,7 +9,7 @@ use crate::filter::{EventPattern, Filter, ProviderPattern};
 use crate::live::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::live::request;
 use crate::live::signals::Signals;
-use crate::live::target::{self, Place, Reached};
+use crate::live::target::{self, Place, Reached, Talk};
 use crate::render::{Csv, Detail, Form, Ndjson, Text};
 use crate::units;
 use nettrace_ipc::{Ending, Level, Lost, Provider, RequestError, Rundown, Session};
@@ -32,10 +32,10 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
     for warning in request::warnings(&config) {
         context.messages.warning(&warning);
     }
-    let recorder = open_recorder(&args.talk)?;
+    let talk = Talk::new(&args.talk)?;
     let signals = Signals::notice()?;
     let mut open_port = None;
-    let reached = match target::find(&args.target, recorder.as_ref())? {
+    let reached = match target::find(&args.target, &talk)? {
         Place::Process(reached) => *reached,
         Place::Port(port) => {
             context.messages.note(&target::invitation(&port));
@@ -51,9 +51,7 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
     reached.runtime.resume().map_err(|error| reached.failed(&error))?;
     let result = Watch::new(args, session, signals, context)?.run(&reached, context);
     drop(open_port);
-    if let Some(recorder) = recorder {
-        recorder.finish().map_err(Failure::Output)?;
-    }
+    talk.finish()?;
     result
 }
 

@@ -1,16 +1,67 @@
 //! Whom to talk to: by process id, by name, or over a port.
 
+use super::amount::Span;
 use super::signals::Signals;
-use crate::args::TargetArgs;
+use crate::args::{TalkArgs, TargetArgs};
 use crate::failure::Failure;
 use crate::nearest::{nearest, suggestion};
 use nettrace_ipc::{
-    Arrival, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind, Recorder, Runtime, Search,
+    Arrival, Deadlines, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind, Recorder,
+    Runtime, Search,
 };
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter};
 use std::time::Duration;
 
 /// How often somebody who waits looks whether to go on.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
+
+/// How to talk to processes.
+#[derive(Debug, Default)]
+pub(crate) struct Talk {
+    pub(crate) recorder: Option<Recorder>,
+    pub(crate) deadlines: Deadlines,
+}
+
+impl Talk {
+    /// As the command line says. Makes the transcript's file.
+    pub(crate) fn new(args: &TalkArgs) -> Result<Talk, Failure> {
+        let defaults = Deadlines::default();
+        let deadlines = match args.patience {
+            Some(Span(patience)) => Deadlines {
+                connect: patience.min(defaults.connect),
+                reply: patience,
+                start: patience,
+                stop: patience,
+                drain: patience,
+                ..defaults
+            },
+            None => defaults,
+        };
+        let Some(path) = &args.record else { return Ok(Talk { recorder: None, deadlines }) };
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).create_new(!args.force).truncate(args.force);
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => "is there already; --force replaces it".to_owned(),
+            _ => error.to_string(),
+        };
+        let file = options.open(path).map_err(|error| cannot(&path.display().to_string(), &failed(error)))?;
+        Ok(Talk { recorder: Some(Recorder::new(BufWriter::new(file))), deadlines })
+    }
+
+    fn with(&self, runtime: Runtime) -> Runtime {
+        let runtime = runtime.deadlines(self.deadlines);
+        match &self.recorder {
+            Some(recorder) => runtime.recorder(recorder.clone()),
+            None => runtime,
+        }
+    }
+
+    /// Makes sure that the transcript is written.
+    pub(crate) fn finish(&self) -> Result<(), Failure> {
+        self.recorder.as_ref().map_or(Ok(()), Recorder::finish).map_err(Failure::Output)
+    }
+}
 
 /// A process that can be talked to.
 #[derive(Debug, Clone)]
@@ -38,11 +89,11 @@ impl Reached {
         Failure::Input { file: self.label(), message: error.to_string() }
     }
 
-    fn of(found: &Found, recorder: Option<&Recorder>) -> Result<Reached, Failure> {
+    fn of(found: &Found, talk: &Talk) -> Result<Reached, Failure> {
         let pid = u64::from(found.pid);
         let reached = |runtime| Reached { pid: Some(pid), name: found.name.clone(), runtime };
         match (found.runtime(), &found.endpoint) {
-            (Some(runtime), _) => Ok(reached(recorded(runtime, recorder))),
+            (Some(runtime), _) => Ok(reached(talk.with(runtime))),
             (None, Err(reason)) => Err(cannot(&format!("process {pid}"), &reason.to_string())),
             (None, Ok(_)) => Err(cannot(&format!("process {pid}"), "cannot be reached")),
         }
@@ -61,22 +112,15 @@ impl Reached {
     }
 }
 
-fn recorded(runtime: Runtime, recorder: Option<&Recorder>) -> Runtime {
-    match recorder {
-        Some(recorder) => runtime.recorder(recorder.clone()),
-        None => runtime,
-    }
-}
-
 fn cannot(what: &str, message: &str) -> Failure {
     Failure::Input { file: what.to_owned(), message: message.to_owned() }
 }
 
 /// Every process that can be reached.
-pub(crate) fn all(recorder: Option<&Recorder>) -> Vec<Reached> {
+pub(crate) fn all(talk: &Talk) -> Vec<Reached> {
     let found = Search::new().run().processes;
     let runtimes = found.iter().filter(|found| found.kind == ProcessKind::Runtime);
-    runtimes.filter_map(|found| Reached::of(found, recorder).ok()).collect()
+    runtimes.filter_map(|found| Reached::of(found, talk).ok()).collect()
 }
 
 /// Where `--port` leads.
@@ -88,29 +132,30 @@ pub(crate) enum Place {
 }
 
 /// The one that the user named. Connects to nobody but those behind a port.
-pub(crate) fn find(args: &TargetArgs, recorder: Option<&Recorder>) -> Result<Place, Failure> {
+pub(crate) fn find(args: &TargetArgs, talk: &Talk) -> Result<Place, Failure> {
     if let Some(pid) = args.process_id {
-        return by_id(pid, recorder).map(|reached| Place::Process(Box::new(reached)));
+        return by_id(pid, talk).map(|reached| Place::Process(Box::new(reached)));
     }
     if let Some(name) = &args.name {
-        return by_name(name, recorder).map(|reached| Place::Process(Box::new(reached)));
+        return by_name(name, talk).map(|reached| Place::Process(Box::new(reached)));
     }
     let Some(port) = &args.port else {
         return Err(Failure::Usage("which process? Give -p PID, -n NAME or --port ADDRESS".to_owned()));
     };
     let address = PortAddress::parse(port).map_err(|error| Failure::Usage(error.to_string()))?;
     if address.mode() == PortMode::Connect {
-        let runtime = recorded(Runtime::at(address.endpoint()), recorder);
+        let runtime = talk.with(Runtime::at(address.endpoint()));
         return Ok(Place::Process(Box::new(Reached::by_itself(runtime, None))));
     }
-    let options = PortOptions { recorder: recorder.cloned(), ..PortOptions::default() };
+    let options =
+        PortOptions { recorder: talk.recorder.clone(), deadlines: talk.deadlines, ..PortOptions::default() };
     let opened = Port::listen(&address, options);
     opened.map(Place::Port).map_err(|error| cannot(port, &error.to_string()))
 }
 
-fn by_id(pid: u32, recorder: Option<&Recorder>) -> Result<Reached, Failure> {
+fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
     match Search::new().process(pid) {
-        Some(found) => Reached::of(&found, recorder),
+        Some(found) => Reached::of(&found, talk),
         None => {
             let message = "there is no .NET process of this id; nettrace ps lists those there are";
             Err(cannot(&format!("process {pid}"), message))
@@ -118,14 +163,14 @@ fn by_id(pid: u32, recorder: Option<&Recorder>) -> Result<Reached, Failure> {
     }
 }
 
-fn by_name(name: &str, recorder: Option<&Recorder>) -> Result<Reached, Failure> {
+fn by_name(name: &str, talk: &Talk) -> Result<Reached, Failure> {
     let processes = Search::new().run().processes;
     let wanted = name.to_lowercase();
     let is_wanted =
         |found: &&Found| found.kind == ProcessKind::Runtime && found.name.to_lowercase() == wanted;
     let fitting: Vec<&Found> = processes.iter().filter(is_wanted).collect();
     match fitting.as_slice() {
-        [one] => Reached::of(one, recorder),
+        [one] => Reached::of(one, talk),
         [] => {
             let names = nearest(name, processes.iter().map(|found| found.name.as_str()));
             let message = match names.is_empty() {

@@ -122,7 +122,10 @@ impl Collector {
         let part = self.kept.map(|_| 1);
         self.start(reached.clone(), part, context)?;
         if resumes {
-            reached.runtime.resume().map_err(|error| reached.failed(&error))?;
+            // The session goes on whatever became of this; a process that does not wait loses nothing.
+            if let Err(error) = reached.runtime.resume() {
+                context.messages.warning(&format!("{}: not resumed: {error}", reached.label()));
+            }
         }
         if self.count == 1 {
             self.status = Status::new(context.shows_status, self.buffer_megabytes);
@@ -437,6 +440,18 @@ impl Collector {
             None if self.count == 0 => Ok(Exit::Failed),
             None if self.is_damaged => Ok(Exit::Damaged),
             None => Ok(Exit::Fine),
+        }
+    }
+}
+
+impl Drop for Collector {
+    /// A recording that was given up is ended all the same: a session left behind would stay in the process.
+    fn drop(&mut self) {
+        self.stop_all();
+        // Nobody takes notices any more; who would wait for that goes on.
+        self.notices = sync_channel(1);
+        for active in self.active.drain(..) {
+            drop(active.recording.outcome());
         }
     }
 }

@@ -4,14 +4,14 @@ mod collector;
 mod dry_run;
 mod files;
 
-use super::{Context, open_recorder};
+use super::Context;
 use crate::args::CollectArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::condition::Condition;
 use crate::live::request;
 use crate::live::signals::Signals;
-use crate::live::target::{self, Place, Reached, TICK};
+use crate::live::target::{self, Place, Reached, TICK, Talk};
 use collector::{Collector, Newcomers};
 use files::Files;
 use nettrace_ipc::{Children, Launch, Launched};
@@ -25,6 +25,11 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     if args.keep_after.is_some() && conditions.is_empty() {
         return Err(Failure::Usage(
             "--keep-after says how long to go on after --until; give that too".to_owned(),
+        ));
+    }
+    if args.children && args.command.is_empty() {
+        return Err(Failure::Usage(
+            "--children are those of a program that is started; give -- COMMAND".to_owned(),
         ));
     }
     if args.dry_run {
@@ -46,18 +51,16 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     for warning in request::warnings(&config) {
         context.messages.warning(&warning);
     }
-    let recorder = open_recorder(&args.talk)?;
+    let talk = Talk::new(&args.talk)?;
     let signals = Signals::notice()?;
     let files = (!is_stdout).then_some(files);
     let mut collector = Collector::new(args, config, conditions, files, signals.clone());
     let result = if args.command.is_empty() {
-        collect(args, &mut collector, &signals, recorder.as_ref(), context)
+        collect(args, &mut collector, &signals, &talk, context)
     } else {
-        launch(args, &mut collector, &signals, recorder.as_ref(), context)
+        launch(args, &mut collector, &signals, &talk, context)
     };
-    if let Some(recorder) = recorder {
-        recorder.finish().map_err(Failure::Output)?;
-    }
+    talk.finish()?;
     result
 }
 
@@ -77,11 +80,11 @@ fn collect(
     args: &CollectArgs,
     collector: &mut Collector,
     signals: &Signals,
-    recorder: Option<&nettrace_ipc::Recorder>,
+    talk: &Talk,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     if args.all && args.target.port.is_none() {
-        let all = target::all(recorder);
+        let all = target::all(talk);
         if all.is_empty() {
             let message = "there is none that can be reached; nettrace ps says why".to_owned();
             return Err(Failure::Input { file: "processes".to_owned(), message });
@@ -95,7 +98,7 @@ fn collect(
         collector.run(&mut Newcomers::None, context)?;
         return collector.conclude(context);
     }
-    match target::find(&args.target, recorder)? {
+    match target::find(&args.target, talk)? {
         Place::Process(reached) => {
             collector.add(*reached, args.resume_runtime, context)?;
             collector.run(&mut Newcomers::None, context)?;
@@ -121,7 +124,7 @@ fn launch(
     args: &CollectArgs,
     collector: &mut Collector,
     signals: &Signals,
-    recorder: Option<&nettrace_ipc::Recorder>,
+    talk: &Talk,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let Some((program, arguments)) = args.command.split_first() else { return Ok(Exit::Usage) };
@@ -129,8 +132,8 @@ fn launch(
     let mut command = Command::new(program);
     command.args(arguments);
     let children = if args.children { Children::GiveOut } else { Children::Resume };
-    let mut launch = Launch::new(command).children(children);
-    if let Some(recorder) = recorder {
+    let mut launch = Launch::new(command).children(children).deadlines(talk.deadlines);
+    if let Some(recorder) = &talk.recorder {
         launch = launch.recorder(recorder.clone());
     }
     let failed =
