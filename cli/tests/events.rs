@@ -117,7 +117,7 @@ fn a_filter_that_fits_nothing_says_so_with_the_nearest_names() {
         "{message}"
     );
     let message = said(&["--provider", "Native", "--event", "RequestStop"]);
-    assert!(message.contains("no event fits all filters together"), "{message}");
+    assert!(message.contains("no event passes all filters together"), "{message}");
     assert_eq!(said(&["--event", "RequestStop"]), "");
     assert_eq!(said(&["--event", "nope", "--quiet"]), "");
 }
@@ -156,13 +156,13 @@ fn keys_come_in_the_promised_order_and_only_when_there_is_something() {
     let ran = nettrace(&["events", &path, "--format", "ndjson", "--raw", "--stacks", "--quiet"]);
     let expected = concat!(
         r#"{"ts_ns":100,"tid":300,"provider":"Demo","id":7,"version":0,"event":"Hi","level":4,"pid":42,"#,
-        r#""labels":{"k":-3},"stack":["0x7f0000001000"],"ticks":1000100,"keywords":"0x3","opcode":1,"#,
+        r#""labels":{"k":-3},"payload":{"n":300,"s":"ok"},"stack":["0x7f0000001000"],"ticks":1000100,"keywords":"0x3","opcode":1,"#,
         r#""processor":0,"sequence":1,"offset":211,"payload_hex":"ac0202006f6b"}"#,
     );
     assert_eq!(ran.text().lines().next(), Some(expected));
     let plain = nettrace(&["events", &path, "--format", "ndjson", "--quiet"]);
     let expected =
-        r#"{"ts_ns":350,"tid":300,"provider":"Demo","id":7,"version":0,"event":"Hi","level":4,"pid":42}"#;
+        r#"{"ts_ns":350,"tid":300,"provider":"Demo","id":7,"version":0,"event":"Hi","level":4,"pid":42,"payload":{"n":5,"s":""}}"#;
     assert_eq!(plain.text().lines().nth(1), Some(expected));
 }
 

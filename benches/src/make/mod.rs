@@ -6,7 +6,7 @@
 //! | `mixed` | 16 threads, 32 types, shapes that cannot be predicted | 4.4 / 12.5 |
 //! | `fat` | one thread, 85 % like MethodDCEndVerbose with flags 0x80 | 5.1 / 251 |
 //! | `v6` | version 6, uncompressed rows | 52 / 12.5 |
-//! | `v6c` | version 6, compressed as one-collect writes: all flags, always | 13 / 12.5 |
+//! | `v6c` | version 6, compressed as one-collect writes: all flags, always | 11.1 / 12.5 |
 //! | a file | its events again and again, later and later | as they are |
 //!
 //! All are valid: complete, no event missing by the numbers, no thread restarted, none out of

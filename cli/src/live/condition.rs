@@ -278,7 +278,7 @@ mod tests {
         let by_name = count("Microsoft-Windows-DotNETRuntime/GC/Start").0;
         assert!(by_name > 0);
         for text in
-            ["*/GCStart", "*Runtime/1", "Microsoft-Windows-DotNETRuntime/GCStart_V2", "*Runtime/GC/St?rt"]
+            ["*/GCStart", "*DotNETRuntime/1", "Microsoft-Windows-DotNETRuntime/GCStart_V2", "*Runtime/GC/St?rt"]
         {
             assert_eq!(count(text).0, by_name, "{text}");
         }
