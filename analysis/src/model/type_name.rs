@@ -4,7 +4,7 @@
 //! |---|---|
 //! | ``System.Collections.Generic.List`1[System.__Canon]`` | `System.Collections.Generic.List<__Canon>` |
 //! | ``A.Outer`1+Inner`1[System.Int32,System.String]`` | `A.Outer<int>.Inner<string>` |
-//! | `class System.Collections.Generic.List`1<value class X>&` (signatures) | `List<X>&` |
+//! | ``class System.Collections.Generic.List`1<value class X>&`` (signatures) | `List<X>&` |
 //! | `unsigned int8[]` | `byte[]` |
 
 /// Deeper nesting of types than any compiler makes; beyond it text is shown as it is.

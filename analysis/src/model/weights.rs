@@ -83,7 +83,7 @@ pub struct EventSelector {
 }
 
 impl EventSelector {
-    /// Reads `Name`, `Provider/Name` or `Provider/Id`. Names are those of [`Event::display_name`]
+    /// Reads `Name`, `Provider/Name` or `Provider/Id`. Names are those of the catalog
     /// or as stored; case does not matter.
     pub fn new(text: &str) -> EventSelector {
         let (provider, event) = match text.split_once('/') {
