@@ -99,7 +99,7 @@ pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result
 /// The same with one thread; `observe` is told the number of events so far behind each.
 ///
 /// # Errors
-/// As [`file`].
+/// As `file`.
 pub fn file_watched(path: &Path, mode: Mode, input: Input, observe: impl Fn(u64)) -> io::Result<Seen> {
     one_thread(path, mode, input, observe)
 }
@@ -107,7 +107,7 @@ pub fn file_watched(path: &Path, mode: Mode, input: Input, observe: impl Fn(u64)
 /// Makes one pass over a stream in memory.
 ///
 /// # Errors
-/// As [`file`].
+/// As `file`.
 pub fn memory(stream: &[u8], mode: Mode) -> io::Result<Seen> {
     source(Whole::new(stream), mode, |_| ())
 }
@@ -116,7 +116,7 @@ pub fn memory(stream: &[u8], mode: Mode) -> io::Result<Seen> {
 /// their size by then, so that what is left would go on for ever. `events` is their number.
 ///
 /// # Errors
-/// As [`file`].
+/// As `file`.
 pub fn allocations_when_warm(path: &Path, mode: Mode, input: Input, events: u64) -> io::Result<u64> {
     let at_half = Cell::new(None);
     file_watched(path, mode, input, |count| {
@@ -142,7 +142,7 @@ fn one_thread(path: &Path, mode: Mode, input: Input, observe: impl Fn(u64)) -> i
 /// Makes one pass over a source. `observe` is told the number of events so far behind each.
 ///
 /// # Errors
-/// As [`file`].
+/// As `file`.
 #[inline(always)]
 pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64)) -> io::Result<Seen> {
     let reader = Reader::new(source);

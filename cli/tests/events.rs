@@ -161,8 +161,7 @@ fn keys_come_in_the_promised_order_and_only_when_there_is_something() {
     );
     assert_eq!(ran.text().lines().next(), Some(expected));
     let plain = nettrace(&["events", &path, "--format", "ndjson", "--quiet"]);
-    let expected =
-        r#"{"ts_ns":350,"tid":300,"provider":"Demo","id":7,"version":0,"event":"Hi","level":4,"pid":42,"payload":{"n":5,"s":""}}"#;
+    let expected = r#"{"ts_ns":350,"tid":300,"provider":"Demo","id":7,"version":0,"event":"Hi","level":4,"pid":42,"payload":{"n":5,"s":""}}"#;
     assert_eq!(plain.text().lines().nth(1), Some(expected));
 }
 

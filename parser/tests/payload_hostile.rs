@@ -282,6 +282,23 @@ fn located_data_that_points_at_itself_is_paid_for_each_time() {
 }
 
 #[test]
+fn located_data_that_many_objects_share_is_paid_for_by_each() {
+    let numbers = FieldType::DataLoc(Box::new(FieldType::Int16));
+    let kind = FieldType::Object(named([numbers])).array();
+    let shared = |objects: usize| {
+        let itself = Written::U32(4000 << 16);
+        payload(&[Written::Array(vec![Written::Object(vec![itself]); objects]), Written::Raw(vec![1; 4000])])
+    };
+    // An object, an array and 2,000 numbers each.
+    let values = with_event(named([kind.clone()]), &shared(500), visit);
+    assert_eq!(values, 1 + 500 * 2002);
+    with_event(named([kind]), &shared(600), |event| {
+        assert_eq!(visit(event), 1);
+        assert!(format!("{:?}", event.fields().next().unwrap().value).contains("ValueLimit"));
+    });
+}
+
+#[test]
 fn a_location_outside_the_payload_spoils_its_field_only() {
     let rel = || FieldType::RelLoc(Box::new(FieldType::Utf8CodeUnit));
     let data = || FieldType::DataLoc(Box::new(FieldType::Char));

@@ -263,18 +263,31 @@ fn booleans_of_one_byte_are_read_within_the_nameless_object() {
 
 #[test]
 fn booleans_of_one_byte_are_read_within_an_object_at_the_payloads_end() {
-    let members = [("a", FieldType::Boolean32), ("b", FieldType::Boolean32), ("n", FieldType::Int16)];
+    let (boolean, text) = (FieldType::Boolean32, FieldType::String);
+    let members = [("t", text), ("a", boolean.clone()), ("b", boolean), ("n", FieldType::Int16)];
     let fields = [("first", FieldType::Byte), ("o", object(&members))];
-    let values = [
-        Written::U8(7),
-        Written::Object(vec![Written::Boolean8(true), Written::Boolean8(false), Written::I16(-2)]),
-    ];
+    let booleans = [Written::Boolean8(true), Written::Boolean8(false), Written::I16(-2)];
+    let members = [vec![Written::Text("x".into())], booleans.to_vec()].concat();
+    let values = [Written::U8(7), Written::Object(members)];
     for version in Version::ALL {
-        assert_eq!(
-            read(version, &fields, &values),
-            shown(&[("first", "7"), ("o", "{a=true, b=false, n=-2}")])
-        );
+        let expected = shown(&[("first", "7"), ("o", "{t=x, a=true, b=false, n=-2}")]);
+        assert_eq!(read(version, &fields, &values), expected);
     }
+}
+
+#[test]
+fn a_reading_that_cuts_a_text_off_is_not_taken() {
+    // With four bytes the boolean is all there is; with one a text without end would follow.
+    let fields =
+        [("o", object(&[("s", FieldType::String)])), ("b", FieldType::Boolean32), ("t", FieldType::String)];
+    let values =
+        [Written::Object(vec![Written::Text("x".into())]), Written::U8(1), Written::Raw(vec![b'a', 0, b'b'])];
+    let recording = one(Version::V5, fields.map(|(name, kind)| Field::new(name, kind)).into(), values.into());
+    let recording = recording.record();
+    let mut reader = Reader::from_slice(&recording.stream.bytes);
+    let event = reader.next_event().unwrap().unwrap();
+    assert!(event.field("b").is_some_and(|value| value.as_bool() == Some(true)));
+    assert!(event.field("t").is_some_and(|value| value.is_absent()));
 }
 
 #[test]

@@ -277,9 +277,12 @@ mod tests {
     fn events_are_known_by_any_of_their_names() {
         let by_name = count("Microsoft-Windows-DotNETRuntime/GC/Start").0;
         assert!(by_name > 0);
-        for text in
-            ["*/GCStart", "*DotNETRuntime/1", "Microsoft-Windows-DotNETRuntime/GCStart_V2", "*Runtime/GC/St?rt"]
-        {
+        for text in [
+            "*/GCStart",
+            "*DotNETRuntime/1",
+            "Microsoft-Windows-DotNETRuntime/GCStart_V2",
+            "*Runtime/GC/St?rt",
+        ] {
             assert_eq!(count(text).0, by_name, "{text}");
         }
         assert_eq!(count("Nettrace-Workload/Request/Start").0, count("Nettrace-Workload/RequestStart").0);

@@ -62,6 +62,8 @@ pub(super) struct Queue {
     times: Vec<u64>,
     /// Pairs of activity ids that marks refer to.
     activities: Vec<[Guid; 2]>,
+    /// The pairs of the batch before, while those of the marks that wait on are taken over.
+    activities_before: Vec<[Guid; 2]>,
     /// Times and places in `marks`, packed, by time. Those before `delivered` are done, those from
     /// `ready` on wait on.
     sorted: Vec<u64>,
@@ -82,6 +84,7 @@ impl Queue {
             marks: Vec::new(),
             times: Vec::new(),
             activities: Vec::new(),
+            activities_before: Vec::new(),
             sorted: Vec::new(),
             scratch: Vec::new(),
             delivered: 0,
@@ -315,10 +318,11 @@ impl Queue {
     /// Keeps the activity pairs of the marks that wait on. (In version 6 there are none, and marks
     /// refer to labels.)
     fn keep_activities(&mut self) {
-        let before = std::mem::take(&mut self.activities);
+        std::mem::swap(&mut self.activities, &mut self.activities_before);
+        self.activities.clear();
         let mut marks = std::mem::take(&mut self.marks);
         for mark in marks.iter_mut().filter(|mark| mark.extra != NO_SLOT) {
-            let pair = before.get(mark.extra as usize).copied().unwrap_or_default();
+            let pair = self.activities_before.get(mark.extra as usize).copied().unwrap_or_default();
             mark.extra = self.activity_pair(pair);
         }
         self.marks = marks;

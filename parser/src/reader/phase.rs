@@ -154,8 +154,14 @@ impl<S: Source> Reader<S> {
             Detected::Objects { with_magic, header } => self.first_object(with_magic, header)?,
             Detected::Need(bytes) => {
                 if !self.source.fill(bytes as u64)? {
-                    let end = self.source.bytes().len() as u64;
-                    self.fail(end, "stream header", Fault::HeaderTruncated);
+                    // What came last may be wrong, and then it is not the end that is.
+                    match detect(self.source.bytes()) {
+                        Detected::Broken { at, fault } => self.fail(at, "stream header", fault),
+                        _ => {
+                            let end = self.source.bytes().len() as u64;
+                            self.fail(end, "stream header", Fault::HeaderTruncated);
+                        }
+                    }
                 }
             }
             Detected::Broken { at, fault } => {
@@ -551,8 +557,10 @@ impl<S: Source> Reader<S> {
             return Ok(search.step());
         }
         if !is_more {
-            self.report_search(&search, present, false);
-            self.end_incomplete(present);
+            // A search that begins behind a broken row at the very end begins behind the input.
+            let end = self.source_end();
+            self.report_search(&search, end, false);
+            self.end_incomplete(end);
             return Ok(search.step());
         }
         search.at = wanted;
