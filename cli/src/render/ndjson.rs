@@ -415,7 +415,8 @@ mod tests {
                 let (mut events, mut shortly) = (0u32, 0u32);
                 while let Some(event) = reader.next_event().unwrap() {
                     let place = types.place_of(&event);
-                    (short.clear(), long.clear());
+                    short.clear();
+                    long.clear();
                     events += 1;
                     if ndjson.write_shortly(&mut short, &event, place, &types) {
                         shortly += 1;

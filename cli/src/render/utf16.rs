@@ -106,8 +106,8 @@ fn plain_units(units: u64) -> ([u8; 4], usize) {
     // backslash; no lane borrows from its neighbour, as each has its high bit set first.
     let ascii = units & (ONES * 0x7f);
     let not_control = (ascii | HIGH).wrapping_sub(ONES * 0x20);
-    let not_quote = (ascii ^ ONES * 0x22 | HIGH).wrapping_sub(ONES);
-    let not_backslash = (ascii ^ ONES * 0x5c | HIGH).wrapping_sub(ONES);
+    let not_quote = ((ascii ^ (ONES * 0x22)) | HIGH).wrapping_sub(ONES);
+    let not_backslash = ((ascii ^ (ONES * 0x5c)) | HIGH).wrapping_sub(ONES);
     // Set where the lane is 0x7f; and where it is no ASCII, whatever bit says so.
     let delete = (ascii + ONES) << 8;
     let beyond = (units & (ONES * 0xff80)) | (units & (ONES * 0x7f80)).wrapping_add(ONES * 0x7f80);

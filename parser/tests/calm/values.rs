@@ -19,7 +19,7 @@ pub(crate) fn look_at_payloads(bytes: &[u8], most: u64) -> u64 {
 pub(crate) fn look_at(event: &Event<'_>, most: u64) -> u64 {
     let mut seen = 0;
     let mut fields = event.fields();
-    while let Some(field) = fields.next() {
+    for field in fields.by_ref() {
         seen += of_field(&field, most.saturating_sub(seen), event.payload().len());
         if seen >= most {
             break;
