@@ -220,7 +220,7 @@ fn event<'a>(header: &mut Header, input: &'a [u8], is_v6: bool) -> IResult<&'a [
     }
 }
 
-/// Decodes all headers through [`event`], block by block as slices that shrink.
+/// Decodes all headers through `event`, block by block as slices that shrink.
 #[inline(never)]
 pub fn decode_by_nom_signature(stream: &[u8], blocks: &[Rows]) -> Checksum {
     fold(blocks, |rows, sum| {
