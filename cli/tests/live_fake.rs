@@ -545,13 +545,11 @@ fn the_last_event_of_a_burst_is_shown_soon_after_its_bytes() {
         .unwrap();
     let lines = lines_of(&mut child);
     wait_until("the resume", || fake.is_resumed());
-    let resumed = Instant::now();
-    let mut last = resumed;
     for _ in 0..expected {
-        last = lines.recv_timeout(Duration::from_secs(10)).unwrap().0;
+        lines.recv_timeout(Duration::from_secs(10)).unwrap();
     }
     // All came although the session is still open and no more bytes are sent: silence released them.
-    assert!(last >= resumed);
+    assert!(child.try_wait().unwrap().is_none());
     signal(&child, "INT");
     child.wait().unwrap();
 }
