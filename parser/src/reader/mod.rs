@@ -8,12 +8,18 @@
 //! [`TimeOrdered`](crate::TimeOrdered) keep marks of events and lend them later.
 
 mod apply;
+mod begin;
+mod blobs;
 mod context;
 pub(crate) mod cursor;
+mod end;
+mod framing;
 mod item;
 mod phase;
 mod run;
 mod scope;
+mod search;
+mod state;
 
 use crate::blob::BlobHeader;
 use crate::block::Block;
@@ -29,13 +35,13 @@ use crate::loss::Losses;
 use crate::order::TimeOrdered;
 use crate::source::{Buffered, Source, Whole};
 use crate::statistics::Statistics;
-pub(crate) use apply::State;
 pub(crate) use context::{Context, Resolved};
 pub use item::Item;
 use phase::{Phase, body_of};
 pub(crate) use run::{RunEnd, Take};
 pub(crate) use scope::PlannedBlock;
 use scope::Scope;
+pub(crate) use state::State;
 use std::io::Read;
 
 /// What one step of the reader did.

@@ -1,8 +1,8 @@
 //! The fast way through a block of events.
 
-use super::apply::State;
 use super::context::Context;
 use super::cursor::Encoding;
+use super::state::State;
 use crate::blob::{BlobHeader, Extent, compressed_v4, compressed_v6, quick_v4, quick_v6};
 
 /// Receives events. Methods are inlined into the loop over a block, which closures passed through

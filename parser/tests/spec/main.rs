@@ -5,17 +5,31 @@ mod allocation;
 #[path = "../observed/mod.rs"]
 mod observed;
 
+mod described;
 mod sentences;
 mod streams;
+mod v6;
 
-mod blobs;
+mod blob_blocks;
+mod blob_faults;
+mod blob_fields;
+mod blob_headers;
 mod damage;
 mod detection;
-mod metadata;
+mod metadata_blobs;
+mod metadata_opaque;
+mod metadata_precedence;
 mod object_framing;
 mod order_and_losses;
 mod payloads;
 mod stacks;
 mod trace_and_time;
 mod v3;
-mod v6_blocks;
+mod v6_arrays;
+mod v6_framing;
+mod v6_labels;
+mod v6_metadata;
+mod v6_sequence_points;
+mod v6_threads;
+mod v6_types;
+mod v6_universal;

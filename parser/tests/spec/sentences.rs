@@ -7,16 +7,28 @@ use std::path::Path;
 const COUNT: usize = 186;
 
 /// In the order of the headings of section 18.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 23] = [
     "detection",
     "object_framing",
     "trace_and_time",
     "v3",
-    "blobs",
-    "metadata",
+    "blob_headers",
+    "blob_blocks",
+    "blob_faults",
+    "blob_fields",
+    "metadata_blobs",
+    "metadata_opaque",
+    "metadata_precedence",
     "stacks",
     "order_and_losses",
-    "v6_blocks",
+    "v6_framing",
+    "v6_metadata",
+    "v6_types",
+    "v6_arrays",
+    "v6_threads",
+    "v6_sequence_points",
+    "v6_labels",
+    "v6_universal",
     "payloads",
     "damage",
 ];

@@ -139,3 +139,12 @@ fn type_shape(kind: &nettrace_parser::FieldType) -> String {
         simple => format!("{simple:?}"),
     }
 }
+
+/// A block with bytes of its own among the blobs.
+pub(crate) fn block_of(rows: impl IntoIterator<Item = Row>) -> EventBlock {
+    EventBlock { rows: rows.into_iter().collect(), ..EventBlock::default() }
+}
+
+pub(crate) fn last_event_block(stream: &Stream) -> &Part {
+    stream.nth(PartKind::Event, stream.count(PartKind::Event) - 1)
+}

@@ -1,0 +1,171 @@
+//! The way through an event block, blob by blob, and what an event is checked for.
+
+use super::cursor::{Cursor, Encoding};
+use super::state::State;
+use crate::block::BlockKind;
+use crate::block::event::header as event_block_header;
+use crate::error::{Fault, located};
+use crate::event::Event;
+use crate::format::{Frame, Version};
+use crate::tables::NO_SLOT;
+
+impl State {
+    /// Passes over what is left of the current event block.
+    pub(super) fn leave_block(&mut self) {
+        self.cursor.at = self.cursor.end;
+    }
+
+    /// Puts the cursor on the first blob of an event block.
+    pub(super) fn open_events(&mut self, frame: Frame, content: &[u8]) {
+        let (from, encoding) = match self.context.version() {
+            Some(Version::V3) => (0, Encoding::FixedV3),
+            version => match event_block_header(content) {
+                Ok((rest, header)) => {
+                    let is_v6 = version.is_some_and(Version::has_thread_rows);
+                    let encoding = match (is_v6, header.is_compressed) {
+                        (false, true) => Encoding::CompressedV4,
+                        (false, false) => Encoding::FixedV4,
+                        (true, true) => Encoding::CompressedV6,
+                        (true, false) => Encoding::FixedV6,
+                    };
+                    (content.len() - rest.len(), encoding)
+                }
+                Err(error) => {
+                    self.lose_block(frame, content, "event block header", located(content, error).fault);
+                    (content.len(), Encoding::FixedV4)
+                }
+            },
+        };
+        let begin = frame.body.start;
+        self.cursor = Cursor::new(frame, encoding, begin + from as u64, begin + content.len() as u64);
+    }
+    /// Steps to the next event of the block. `false`: there was none; the cursor may be done, or
+    /// on a definition that a version 3 block holds among its events.
+    #[inline(always)]
+    pub(super) fn next_blob(&mut self, window: &[u8], start: u64) -> bool {
+        if let Err(fault) = self.cursor.advance(window, start) {
+            self.lose_rest(fault);
+            return false;
+        }
+        self.accept(window, start)
+    }
+
+    /// Takes the blob that the cursor is on for an event, and says whether it is one.
+    #[inline]
+    pub(super) fn accept(&mut self, window: &[u8], start: u64) -> bool {
+        let header = &self.cursor.header;
+        self.statistics.events += 1;
+        if header.metadata_id == 0 && !self.is_event_without_type(window, start) {
+            return false;
+        }
+        let header = &self.cursor.header;
+        if !self.losses.is_next(header.capture_thread, header.sequence) {
+            self.check_number();
+        }
+        self.check_references();
+        true
+    }
+
+    /// The rest of the block cannot be read.
+    #[cold]
+    pub(super) fn lose_rest(&mut self, fault: Fault) {
+        let frame = self.cursor.frame;
+        let at = (self.cursor.at - frame.body.start) as usize;
+        let lost = (self.cursor.end - self.cursor.at) as usize;
+        self.broken_at = Some(self.cursor.at);
+        self.damage_in(frame).rest_lost(at, lost, "event blob", fault);
+        self.leave_block();
+    }
+
+    /// Metadata id 0: in version 3 a definition, else an event of an undefined type.
+    #[cold]
+    fn is_event_without_type(&mut self, window: &[u8], start: u64) -> bool {
+        if !self.context.is_v3() {
+            return true;
+        }
+        self.statistics.events -= 1;
+        let frame = self.cursor.frame;
+        let from = usize::try_from(self.cursor.payload_at - start).unwrap_or(usize::MAX);
+        let size = self.cursor.header.payload_size as usize;
+        let payload = window.get(from..).and_then(|rest| rest.get(..size)).unwrap_or_default();
+        let at = (self.cursor.payload_at - frame.body.start) as usize;
+        self.define_v5(payload, at, frame);
+        self.statistics.add_rows(BlockKind::Metadata, 1);
+        false
+    }
+
+    /// A number that is not the next of the current thread.
+    #[inline(never)]
+    fn check_number(&mut self) {
+        let header = &self.cursor.header;
+        let (thread, number, limit) = (header.capture_thread, header.sequence, self.limits.table_rows);
+        match self.context.version() {
+            Some(Version::V3) | None => {}
+            // An event of id 0 takes no number of its own in versions 4 and 5.
+            Some(Version::V4) if header.metadata_id == 0 => {}
+            Some(Version::V4) => self.losses.event_v4(thread, number, limit),
+            Some(Version::V6 { .. }) => {
+                if !self.losses.event_v6(thread, number, limit) {
+                    self.note_event("sequence number", Fault::NumberFell(number));
+                }
+            }
+        }
+    }
+
+    /// Notes ids of the current event that stand for nothing.
+    #[inline(always)]
+    fn check_references(&mut self) {
+        if !self.context.tables.covered.covers(&self.cursor.header, self.is_v6())
+            || self.cursor.header.has_reserved_flag
+        {
+            self.note_references();
+        }
+    }
+
+    #[inline(never)]
+    fn note_references(&mut self) {
+        self.is_irregular |= self.must_cover;
+        let header = self.cursor.header;
+        let tables = &self.context.tables;
+        let mut missing = [None; 5];
+        if tables.metadata.slot(u64::from(header.metadata_id)) == NO_SLOT {
+            missing[0] = Some(("metadata id", Fault::UndefinedMetadata(header.metadata_id)));
+        }
+        let has_stack_id = !self.context.is_v3() && header.stack != 0;
+        if has_stack_id && tables.stacks.slot(header.stack) == NO_SLOT {
+            missing[1] = Some(("stack id", Fault::UndefinedStack(header.stack)));
+        }
+        if self.context.is_v6() {
+            if tables.threads.slot(header.thread) == NO_SLOT {
+                missing[2] = Some(("thread index", Fault::UndefinedThread(header.thread)));
+            }
+            if header.capture_thread != header.thread && tables.threads.slot(header.capture_thread) == NO_SLOT
+            {
+                missing[3] = Some(("capture thread index", Fault::UndefinedThread(header.capture_thread)));
+            }
+            if header.label_list != 0 && tables.labels.slot(header.label_list) == NO_SLOT {
+                missing[4] = Some(("label list id", Fault::UndefinedLabels(header.label_list)));
+            }
+        }
+        if header.has_reserved_flag {
+            self.note_event("flags", Fault::ReservedFlag(0x20));
+        }
+        for (context, fault) in missing.into_iter().flatten() {
+            self.note_event(context, fault);
+        }
+    }
+
+    #[cold]
+    fn note_event(&mut self, context: &'static str, fault: Fault) {
+        let frame = self.cursor.frame;
+        let at = (self.cursor.blob - frame.body.start) as usize;
+        self.damage.in_block(frame).note(at, context, fault);
+    }
+
+    /// The event the cursor is on.
+    #[inline(always)]
+    pub(crate) fn event<'a>(&'a self, window: &'a [u8], start: u64) -> Event<'a> {
+        let cursor = &self.cursor;
+        self.context.event(&cursor.header, None, cursor.payload_at, window, start)
+    }
+}

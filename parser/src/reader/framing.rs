@@ -1,0 +1,261 @@
+//! From one block to the next: its frame, its content, what follows it.
+
+use super::phase::{Phase, STRIDE, body_of};
+use super::scope::Scope;
+use super::search::{Origin, Search};
+use super::{Reader, Step};
+use crate::block::BlockKind;
+use crate::error::{Error, Fault};
+use crate::format::fastserial::{self, ObjectEnd};
+use crate::format::{Frame, Framed};
+use crate::source::Source;
+
+impl<S: Source> Reader<S> {
+    /// Frames the block at the position and reads it, if its content is not a run of events.
+    pub(super) fn frame(&mut self) -> Result<Option<Step>, Error> {
+        let start = self.position;
+        self.source.release(self.keep_from.map_or(start, |keep| keep.min(start)));
+        match self.framed() {
+            Framed::Need(bytes) => {
+                if !self.source.fill(start + bytes as u64)? {
+                    self.end_in_header(start);
+                }
+            }
+            Framed::End(bytes) => {
+                self.end_mark(start + bytes)?;
+                return Ok(Some(Step::Barrier));
+            }
+            // Cut in the padding before the content.
+            Framed::Block(frame) | Framed::Refused(frame, _) if !self.source.fill(frame.body.start)? => {
+                self.end_in_header(start);
+            }
+            Framed::Block(frame) => return self.block_content(frame),
+            Framed::Refused(frame, fault) => {
+                self.phase = Phase::Skip { frame, at: frame.body.start, lost: Some(("object type", fault)) };
+            }
+            Framed::Broken { at, fault, context } => {
+                self.lose_framing(start + at as u64, context, fault, Origin::Between, start, start + 1);
+            }
+        }
+        Ok(None)
+    }
+
+    fn block_content(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
+        let has_objects = !self.state.is_v6();
+        match frame.kind {
+            BlockKind::Trace => {
+                self.state.damage.in_block(frame).note(0, "block", Fault::SecondTrace);
+                self.phase = Phase::Skip { frame, at: frame.body.start, lost: None };
+            }
+            BlockKind::Unknown(kind) if !has_objects => {
+                self.state.damage.in_block(frame).note(0, "block", Fault::UnknownBlock(kind));
+                self.phase = Phase::Skip { frame, at: frame.body.start, lost: None };
+            }
+            BlockKind::Unknown(_) => return self.unknown_object(frame),
+            _ if frame.body.len > self.state.limits.block_bytes => {
+                let fault = Fault::BlockLimit(u64::from(frame.body.len));
+                let at = frame.body.start;
+                if has_objects {
+                    // Such a size is more likely damage than a block, so what it covers is searched.
+                    let (context, origin) = ("block size", Origin::Limit(frame));
+                    self.begin_search(Search { offset: at, context, fault, origin, at, lost_from: at });
+                } else {
+                    self.phase = Phase::Skip { frame, at, lost: Some(("block size", fault)) };
+                }
+            }
+            _ => {
+                let is_whole = self.source.fill(frame.body_end())?;
+                let present = self.window_from(frame.body.start).len() as u64;
+                self.state.open_block(frame, is_whole, present);
+                return Ok(self.read_block(frame));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads a block whose content is in the window, as far as it is there.
+    fn read_block(&mut self, frame: Frame) -> Option<Step> {
+        match frame.kind {
+            BlockKind::Event if matches!(self.scope, Scope::Index) => {
+                self.end_content(frame);
+                Some(Step::Block(frame))
+            }
+            BlockKind::Event => {
+                let content = body_of(&self.source, &frame);
+                self.state.open_events(frame, content);
+                self.phase = Phase::Rows;
+                self.gives_blocks.then_some(Step::Block(frame))
+            }
+            BlockKind::SequencePoint => {
+                self.phase = Phase::SequencePoint(frame);
+                Some(Step::Barrier)
+            }
+            _ => {
+                let content = body_of(&self.source, &frame);
+                self.state.read_block(frame, content);
+                self.end_content(frame);
+                Some(Step::Block(frame))
+            }
+        }
+    }
+
+    pub(super) fn sequence_point(&mut self, frame: Frame) -> Step {
+        let content = body_of(&self.source, &frame);
+        self.state.read_block(frame, content);
+        self.end_content(frame);
+        Step::Block(frame)
+    }
+
+    /// Goes on in the event block. `false`: it is done.
+    pub(super) fn rows(&mut self) -> bool {
+        while !self.state.cursor.is_done() {
+            if self.state.next_blob(self.source.bytes(), self.source.start()) {
+                return true;
+            }
+        }
+        self.end_content(self.state.cursor.frame);
+        false
+    }
+
+    /// Opens the next block of a plan.
+    pub(super) fn planned_block(&mut self) -> Result<(), Error> {
+        let Scope::Planned { blocks, next } = &self.scope else {
+            self.phase = Phase::End;
+            return Ok(());
+        };
+        let (place, Some(block)) = (*next, blocks.get(*next).copied()) else {
+            self.phase = Phase::End;
+            return Ok(());
+        };
+        let start = block.frame.body.start;
+        self.source.release(self.keep_from.map_or(start, |keep| keep.min(start)));
+        // It was there when it was found; a file that shrank since gives what is left.
+        self.source.fill(block.frame.body_end())?;
+        if let Scope::Planned { next, .. } = &mut self.scope {
+            *next = place + 1;
+        }
+        self.state.context.tables.covered = block.covered;
+        let content = body_of(&self.source, &block.frame);
+        self.state.open_events(block.frame, content);
+        self.phase = Phase::Rows;
+        Ok(())
+    }
+
+    /// All that could be read of a block was read.
+    fn end_content(&mut self, frame: Frame) {
+        if matches!(self.scope, Scope::Planned { .. }) {
+            self.phase = Phase::Planned;
+            return;
+        }
+        if self.state.block_is_whole {
+            self.phase = Phase::AfterContent(frame);
+            return;
+        }
+        let end = self.source_end();
+        match self.state.broken_at {
+            // The block's size may be what is wrong: if another object begins in what looked like
+            // its rest, reading goes on there.
+            Some(at) if !self.state.is_v6() => self.begin_search(Search {
+                offset: at,
+                context: "block size",
+                fault: Fault::BlockSize(i32::try_from(frame.body.len).unwrap_or(i32::MAX)),
+                origin: Origin::Cut(frame),
+                at: at + 1,
+                lost_from: at,
+            }),
+            _ => self.end_incomplete(end),
+        }
+    }
+
+    pub(super) fn after_content(&mut self, frame: Frame) -> Result<(), Error> {
+        let end = frame.body_end();
+        if self.state.is_v6() {
+            self.position = end;
+            self.phase = Phase::Frame;
+            return Ok(());
+        }
+        match fastserial::object_end(self.window_from(end)) {
+            ObjectEnd::At(bytes) => {
+                self.state.statistics.add_bytes(frame.kind, bytes as u64);
+                self.position = end + bytes as u64;
+                self.phase = Phase::Frame;
+            }
+            ObjectEnd::Need(bytes) => {
+                if !self.source.fill(end + bytes as u64)? {
+                    // The content counts in full; only the end tag is missing.
+                    let present = self.window_from(end).len() as u64;
+                    self.state.statistics.add_bytes(frame.kind, present);
+                    self.end_incomplete(end + present);
+                }
+            }
+            ObjectEnd::Broken { at, fault } => {
+                let at = end + at as u64;
+                // If a row of the block was broken, its size may be, too: other objects may have
+                // been taken for its content.
+                let from = self.state.broken_at.unwrap_or(at);
+                self.lose_framing(at, "object end", fault, Origin::ObjectEnd(frame), end, from);
+            }
+        }
+        Ok(())
+    }
+
+    /// An object of an unknown type is taken for a block if it ends like one.
+    fn unknown_object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
+        let (start, end) = (frame.start, frame.body_end());
+        if frame.body.len > self.state.limits.block_bytes {
+            let fault = Fault::UnknownLayout;
+            self.lose_framing(start, "object type", fault, Origin::Between, start, start + 1);
+            return Ok(None);
+        }
+        let mut needed = 1;
+        loop {
+            let is_there = self.source.fill(end + needed as u64)?;
+            let behind = self.window_from(end);
+            match fastserial::object_end(behind) {
+                ObjectEnd::Need(bytes) if is_there => needed = bytes,
+                ObjectEnd::At(bytes) if is_there && behind.len() <= bytes => needed = bytes + 1,
+                ObjectEnd::At(bytes) if behind.get(bytes).is_none_or(|byte| fastserial::may_begin(*byte)) => {
+                    self.state.damage.in_block(frame).note(0, "object type", Fault::UnknownObject);
+                    self.state.count_block(&frame, end);
+                    self.state.statistics.add_bytes(frame.kind, bytes as u64);
+                    self.position = end + bytes as u64;
+                    self.phase = Phase::Frame;
+                    return Ok(Some(Step::Skipped(frame)));
+                }
+                _ => {
+                    let fault = Fault::UnknownLayout;
+                    self.lose_framing(start, "object type", fault, Origin::Between, start, start + 1);
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// Passes over content without holding it, a stride at a time.
+    pub(super) fn skip(
+        &mut self,
+        frame: Frame,
+        at: u64,
+        lost: Option<(&'static str, Fault)>,
+    ) -> Result<Step, Error> {
+        self.source.release(self.keep_from.map_or(at, |keep| keep.min(at)));
+        let (end, to) = (frame.body_end(), (at + STRIDE).min(frame.body_end()));
+        let is_there = self.source.fill(to)?;
+        let to = if is_there { to } else { at + self.window_from(at).len() as u64 };
+        if is_there && to < end {
+            self.phase = Phase::Skip { frame, at: to, lost };
+            return Ok(Step::Passed);
+        }
+        self.state.count_block(&frame, to);
+        if let Some((context, fault)) = lost {
+            let bytes = usize::try_from(to - frame.body.start).unwrap_or(usize::MAX);
+            self.state.damage.in_block(frame).block_lost(0, bytes, context, fault);
+        }
+        if is_there {
+            self.phase = Phase::AfterContent(frame);
+        } else {
+            self.end_incomplete(to);
+        }
+        Ok(Step::Skipped(frame))
+    }
+}
