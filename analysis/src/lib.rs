@@ -19,6 +19,7 @@ pub mod report;
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
     EventSelector, Filter, Frame, FrameHandle, FrameKind, Kind, Mode, Model, NameOptions, NameStyle,
-    PerfMapSymbol, Profile, Resolved, Sample, StackHandle, State, TextHandle, ThreadHandle, Unit, perf_map,
+    PerfMapSymbol, Profile, Resolved, Sample, StackHandle, State, SymbolFile, SymbolFileError, TextHandle,
+    ThreadHandle, Unit, perf_map,
 };
 pub use report::{TopN, TopNOptions};

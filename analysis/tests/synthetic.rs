@@ -1,119 +1,13 @@
 //! What the model makes of streams that were made for it.
 
-use nettrace_analysis::convert::{ConvertOptions, FORMATS, Folded, Format};
+mod common;
+
+use common::*;
+use nettrace_analysis::convert::{ConvertOptions, Folded};
 use nettrace_analysis::report::{CallTree, ModulesReport, ThreadsReport, TreeOptions};
-use nettrace_analysis::{
-    Analysis, AnalysisOptions, EventSelector, Finished, Kind, NameStyle, State, TopN, TopNOptions,
-};
+use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Kind, State, TopN, TopNOptions};
 use nettrace_parser::Reader;
-use nettrace_testdata::synth::{EventType, Session, SessionEvent, SessionThread, Step, Value, Version};
-
-const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
-const RUNDOWN: &str = "Microsoft-Windows-DotNETRuntimeRundown";
-const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
-
-/// Types of a version 4 stream.
-const LOAD: usize = 0;
-const UNLOAD: usize = 1;
-const AT_END: usize = 2;
-const SAMPLE: usize = 3;
-const MODULE: usize = 4;
-const SAMPLED: usize = 5;
-const TICK: usize = 6;
-const THROWN: usize = 7;
-const LOCK: usize = 8;
-const LOCKED: usize = 9;
-const ENTRY: usize = 10;
-
-fn native(provider: &str, event_id: u32, version: u8) -> EventType {
-    EventType { provider: provider.into(), event_id, version, ..EventType::default() }
-}
-
-fn session(steps: Vec<Step>) -> Session {
-    let mut session = Session::new(Version::V4);
-    session.trace.tick_frequency = 1_000_000_000;
-    session.types = vec![
-        native(RUNTIME, 143, 1),
-        native(RUNTIME, 144, 1),
-        native(RUNDOWN, 144, 1),
-        native(SAMPLER, 0, 0),
-        native(RUNDOWN, 154, 1),
-        native(RUNTIME, 303, 0),
-        native(RUNTIME, 10, 2),
-        native(RUNTIME, 80, 1),
-        native(RUNTIME, 81, 1),
-        native(RUNTIME, 91, 1),
-        native(RUNTIME, 159, 0),
-    ];
-    session.threads = vec![SessionThread::new(11), SessionThread::new(12), SessionThread::new(99)];
-    session.steps = steps;
-    session
-}
-
-/// An event of thread 99, or about another one.
-fn event(event_type: usize, thread: usize, later: u32, stack: &[u64], values: Vec<Value>) -> Step {
-    Step::Event(SessionEvent {
-        event_type,
-        thread,
-        capture_thread: 2,
-        ticks_later: later,
-        stack: stack.to_vec(),
-        values,
-        ..SessionEvent::default()
-    })
-}
-
-fn method(event_type: usize, id: u64, start: u64, size: u32, name: &str) -> Step {
-    let text = |text: &str| Value::Text(text.to_owned());
-    let (type_name, name) = name.rsplit_once('.').unwrap();
-    let values = vec![
-        Value::U64(id),
-        Value::U64(7),
-        Value::U64(start),
-        Value::U32(size),
-        Value::U32(0x0600_0001),
-        Value::U32(8),
-        text(type_name),
-        text(name),
-        text("void  (int32)"),
-        Value::U16(0),
-    ];
-    event(event_type, 2, 1, &[], values)
-}
-
-fn module() -> Step {
-    let path = Value::Text("/x/app.dll".into());
-    let none = Value::Text(String::new());
-    let values = vec![Value::U64(7), Value::U64(1), Value::U32(0), Value::U32(0), path, none, Value::U16(0)];
-    event(MODULE, 2, 1, &[], values)
-}
-
-fn sample(thread: usize, later: u32, stack: &[u64]) -> Step {
-    event(SAMPLE, thread, later, stack, vec![Value::U32(2)])
-}
-
-fn read(session: &Session, options: AnalysisOptions) -> Finished {
-    let bytes = session.record().stream.bytes;
-    let mut analysis = Analysis::new(options);
-    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
-    analysis.finish().unwrap()
-}
-
-fn full_names() -> AnalysisOptions {
-    let mut options = AnalysisOptions::new();
-    options.names.style = NameStyle::Full;
-    options
-}
-
-fn folded_with(session: &Session, options: AnalysisOptions, convert: &ConvertOptions) -> String {
-    let bytes = session.record().stream.bytes;
-    let mut out = Vec::new();
-    let mut analysis = Analysis::new(options);
-    analysis.add(Box::new(Folded::new(Box::new(&mut out), convert)));
-    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
-    analysis.finish().unwrap();
-    String::from_utf8(out).unwrap()
-}
+use nettrace_testdata::synth::{EventType, Session, SessionThread, Step, Value, Version};
 
 fn folded(session: &Session) -> String {
     let mut convert = ConvertOptions::new();
@@ -460,60 +354,4 @@ process 2, thread 200;libb.so+0x510;vmlinux!schedule 5
     let modules = ModulesReport::new(&finished.model);
     let names: Vec<_> = modules.modules.iter().map(|row| (row.process_id, &*row.name)).collect();
     assert_eq!(names, [(Some(1), "liba.so"), (Some(1), "vmlinux"), (Some(2), "libb.so")]);
-}
-
-#[test]
-fn every_format_writes_the_same_bytes_twice_and_says_when_there_is_nothing() {
-    let some = session(vec![
-        method(LOAD, 1, 0x1000, 0x100, "N.T.A;\"<>"),
-        sample(0, 10, &[0x1010, 0x1020]),
-        sample(1, 10, &[0x1010]),
-        sample(0, 10, &[0x1010]),
-    ]);
-    let convert = |session: &Session, format: &Format| {
-        let bytes = session.record().stream.bytes;
-        let mut out = Vec::new();
-        let mut analysis = Analysis::new(full_names());
-        analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::new()));
-        analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
-        analysis.finish().map(|_| ()).map(|()| out)
-    };
-    for format in FORMATS {
-        let once = convert(&some, format).unwrap();
-        assert!(!once.is_empty() && once == convert(&some, format).unwrap(), "{}", format.name);
-        assert!(convert(&session(vec![]), format).is_err(), "{}", format.name);
-        for extension in format.extensions {
-            let found = Format::by_path(&format!("x.{extension}")).unwrap().0;
-            assert_eq!(found.name, format.name);
-        }
-    }
-}
-
-#[test]
-fn speedscopes_sums_are_those_of_the_samples() {
-    let session = session(vec![
-        method(LOAD, 1, 0x1000, 0x100, "N.T.A"),
-        method(LOAD, 2, 0x2000, 0x100, "N.T.B"),
-        sample(0, 10, &[0x1010, 0x2010]),
-        sample(0, 10, &[0x1010, 0x2010]),
-        sample(0, 10, &[0x2010]),
-        sample(1, 0, &[0x1010]),
-    ]);
-    let bytes = session.record().stream.bytes;
-    let mut out = Vec::new();
-    let mut analysis = Analysis::new(full_names());
-    let format = Format::by_name("speedscope").unwrap();
-    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::new()));
-    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
-    analysis.finish().unwrap();
-    let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
-    let profiles = document["profiles"].as_array().unwrap();
-    let names: Vec<&str> = profiles.iter().map(|profile| profile["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["All threads", "thread 11", "thread 12"]);
-    let frames = &document["shared"]["frames"];
-    assert_eq!((&frames[0]["name"], &frames[1]["name"]), (&"N.T.B".into(), &"N.T.A".into()));
-    assert_eq!(profiles[1]["samples"], serde_json::json!([[0, 1], [0]]));
-    assert_eq!(profiles[1]["weights"], serde_json::json!([20, 10]));
-    assert_eq!((&profiles[1]["startValue"], &profiles[1]["endValue"]), (&12.into(), &42.into()));
-    assert_eq!((&profiles[0]["endValue"], &profiles[0]["unit"]), (&40.into(), &"nanoseconds".into()));
 }

@@ -292,6 +292,10 @@ pub(crate) struct SampleArgs {
     /// Names for what the trace does not name, such as /tmp/perf-1234.map of process 1234
     #[arg(long, value_name = "FILE")]
     pub(crate) perf_map: Vec<PathBuf>,
+
+    /// Names of native code, from the ELF files below this folder that the trace says were mapped (version 6)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) symbols: Vec<PathBuf>,
 }
 
 const REPORT_EXAMPLES: &str = "\
@@ -409,7 +413,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
 
-    /// folded: the thread in front of each stack
+    /// folded, svg: the thread in front of each stack
     #[arg(long)]
     pub(crate) by_thread: bool,
 

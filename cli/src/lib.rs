@@ -30,6 +30,7 @@ mod session;
 mod shape;
 mod style;
 mod survey;
+mod symbols;
 mod time_range;
 mod units;
 

@@ -2,6 +2,7 @@
 
 use crate::args::SampleArgs;
 use crate::failure::Failure;
+use crate::symbols;
 use clap::ValueEnum;
 use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Kind, NameStyle, State};
 use std::convert::Infallible;
@@ -97,15 +98,15 @@ pub(crate) fn options(args: &SampleArgs) -> AnalysisOptions {
     options
 }
 
-/// Gives an analysis the perf maps that the user named. To be called when the trace was read, so
-/// that its processes are known.
-pub(crate) fn add_perf_maps(args: &SampleArgs, analysis: &mut Analysis<'_>) -> Result<(), Failure> {
+/// Gives an analysis the names that lie in files which the user named. To be called when the trace was read,
+/// so that its processes are known. Gives what there is to say of files that were not used.
+pub(crate) fn add_names(args: &SampleArgs, analysis: &mut Analysis<'_>) -> Result<Vec<String>, Failure> {
     for path in &args.perf_map {
         let bytes =
             std::fs::read(path).map_err(|error| Failure::open(&path.display().to_string(), path, &error))?;
         analysis.model_mut().add_perf_map(process_of(path), &String::from_utf8_lossy(&bytes));
     }
-    Ok(())
+    symbols::add(&args.symbols, analysis.model_mut())
 }
 
 /// 1234 of `perf-1234.map`.

@@ -67,3 +67,19 @@ fn what_could_not_be_made_leaves_no_file() {
     assert!(ran.stderr.contains("nothing to show"), "{}", ran.stderr);
     assert!(!Path::new(&out).exists());
 }
+
+#[test]
+fn ndjson_is_what_events_writes() {
+    let (path, stem) = trace();
+    let out = format!("{stem}.ndjson");
+    let _ = fs::remove_file(&out);
+    let ran = nettrace(&["convert", &path, "-o", &out, "-o", &format!("{stem}.jsonl.folded"), "--force"]);
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
+    let events = nettrace(&["events", &path, "--format", "ndjson"]).stdout;
+    assert_eq!(fs::read(&out).unwrap(), events);
+    let range = ["--time", "0.5s..1s"];
+    let ran = nettrace(&["convert", &path, "--format", "ndjson", "-o", "-", range[0], range[1]]);
+    let events = nettrace(&["events", &path, "--format", "ndjson", range[0], range[1]]).stdout;
+    assert_eq!(ran.stdout, events);
+    assert!(!events.is_empty());
+}

@@ -18,16 +18,22 @@
 //!
 //! Written bytes depend on the trace and the options alone: no clocks, no order of hash tables.
 
+mod cpuprofile;
 pub mod encode;
 mod folded;
+mod heapprofile;
 mod output;
 mod pprof;
 mod speedscope;
+mod svg;
 
+pub use cpuprofile::CpuProfile;
 pub use folded::Folded;
+pub use heapprofile::HeapProfile;
 pub use output::Output;
 pub use pprof::Pprof;
 pub use speedscope::Speedscope;
+pub use svg::Svg;
 
 use crate::model::{Kind, Model, Profile, Resolved, Sample, ThreadHandle};
 use nettrace_parser::Event;
@@ -67,7 +73,7 @@ pub struct ConvertOptions {
     /// Kinds of samples to show; empty: the format's own choice, [`Format::kinds`]. A format that
     /// shows one kind shows the first that the trace has.
     pub kinds: Vec<Kind>,
-    /// Puts the thread in front of each stack (folded).
+    /// Puts the thread in front of each stack (folded, svg).
     pub is_by_thread: bool,
     /// Counts samples instead of weights (folded).
     pub counts_samples: bool,
@@ -163,6 +169,30 @@ pub const FORMATS: &[Format] = &[
         kinds: folded::KINDS,
         is_always_gzip: false,
         make: |out, options| Box::new(Folded::new(out, options)),
+    },
+    Format {
+        name: "svg",
+        extensions: &["svg"],
+        about: "any browser: a flame graph with search and zoom in one file",
+        kinds: svg::KINDS,
+        is_always_gzip: false,
+        make: |out, options| Box::new(Svg::new(out, options)),
+    },
+    Format {
+        name: "cpuprofile",
+        extensions: &["cpuprofile"],
+        about: "Chrome DevTools, VS Code, speedscope: V8's CPU profile, threads one after the other",
+        kinds: cpuprofile::KINDS,
+        is_always_gzip: false,
+        make: |out, options| Box::new(CpuProfile::new(out, options)),
+    },
+    Format {
+        name: "heapprofile",
+        extensions: &["heapprofile"],
+        about: "Chrome DevTools, VS Code: V8's sampling heap profile, bytes allocated by stack",
+        kinds: heapprofile::KINDS,
+        is_always_gzip: false,
+        make: |out, options| Box::new(HeapProfile::new(out, options)),
     },
 ];
 

@@ -4,6 +4,7 @@
 //! list of methods mostly comes last. What is kept is bounded by how many different methods,
 //! modules, threads and stacks there are, not by the number of events.
 
+mod call_nodes;
 mod cpu;
 mod demangle;
 mod filter;
@@ -18,6 +19,7 @@ mod ranges;
 mod resolved;
 mod sample;
 mod stacks;
+mod symbol_file;
 mod texts;
 mod threads;
 mod timeline;
@@ -26,6 +28,7 @@ mod universal;
 mod waits;
 mod weights;
 
+pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub(crate) use cpu::CpuWeights;
 pub use filter::Filter;
 pub use handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
@@ -37,6 +40,7 @@ pub use profile::{Profile, ProfileKey, Totals};
 pub use resolved::{Coverage, Resolved};
 pub use sample::{Kind, Mode, Sample, State, Unit};
 pub use stacks::Stacks;
+pub use symbol_file::{SymbolFile, SymbolFileError};
 pub use texts::Texts;
 pub use threads::{Thread, Threads};
 pub use timeline::{Run, Timeline};
@@ -62,6 +66,8 @@ pub struct Model {
     threads: Threads,
     stacks: Stacks,
     texts: Texts,
+    /// By path, as mappings tell it.
+    symbol_files: HashMap<String, SymbolFile>,
     period_nanos: Option<u64>,
 }
 
@@ -93,6 +99,11 @@ impl Process {
     /// Files and kernel in its memory (version 6).
     pub fn mappings(&self) -> &[Mapping] {
         self.mappings.rows()
+    }
+
+    /// Build id of a mapping's file in hexadecimal, if the recorder stored it (version 6).
+    pub fn build_id(&self, mapping: &Mapping) -> Option<&str> {
+        self.mappings.build_id(mapping)
     }
 }
 
@@ -241,6 +252,9 @@ impl Model {
             4 => {
                 let _ = row.mappings.learn_symbol(event, &mut self.texts);
             }
+            5 => {
+                let _ = row.mappings.learn_metadata(event);
+            }
             _ => {}
         }
     }
@@ -259,6 +273,32 @@ impl Model {
                 row.perf_map.add(Told::Exists, symbol.start, symbol.size, 0, name);
             }
         }
+    }
+
+    /// Adds the symbols of a file that is mapped: of all mappings with this path. Those of several
+    /// files (a library, and what was stripped from it) add up, the library first.
+    ///
+    /// # Errors
+    /// [`SymbolFileError::OtherBuild`] if the processes had another build of it.
+    pub fn add_symbol_file(&mut self, path: &str, file: SymbolFile) -> Result<(), SymbolFileError> {
+        for process in &self.processes {
+            let of_path = process.mappings().iter().filter(|mapping| mapping.path == path);
+            for build_id in of_path.filter_map(|mapping| process.build_id(mapping)) {
+                file.check_build(build_id)?;
+            }
+        }
+        match self.symbol_files.get_mut(path) {
+            Some(known) => known.add(&file)?,
+            None => {
+                self.symbol_files.insert(path.to_owned(), file);
+            }
+        }
+        Ok(())
+    }
+
+    /// The symbols that were added for a path.
+    pub(crate) fn symbol_file(&self, path: &str) -> Option<&SymbolFile> {
+        self.symbol_files.get(path)
     }
 
     /// Must be called behind the last event, before names are found.

@@ -6,6 +6,7 @@ use super::hash::NumberMap;
 use super::names::{Frame, FrameKind, MethodName, NameOptions};
 use super::perf_map::ManagedName;
 use super::sample::{Mode, State};
+use super::symbol_file::readable;
 use super::universal::KERNEL_START;
 use super::waits::{is_native_wait, is_wait};
 use super::{Model, Process};
@@ -284,6 +285,10 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
         let (mapping, is_always) = mapping?;
         let offset = address.wrapping_sub(mapping.start).wrapping_add(mapping.file_offset);
+        if let Some(name) = self.model.symbol_file(&mapping.path).and_then(|file| file.name_at(offset)) {
+            let frame = self.symbol(&mapping.name, &readable(name), kind);
+            return Some(Found { frame, is_always });
+        }
         Some(Found { frame: self.intern(Frame::in_mapping(&mapping.name, offset, kind), false), is_always })
     }
 

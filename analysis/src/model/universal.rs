@@ -10,6 +10,7 @@ use super::ranges::{Ranges, Told};
 use super::texts::Texts;
 use crate::model::handle::TextHandle;
 use nettrace_parser::{Event, Value};
+use std::collections::HashMap;
 
 /// A file, or the kernel, in a process's memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub(crate) struct Mappings {
     rows: Vec<Mapping>,
     ranges: Ranges<u32>,
     symbols: Ranges<TextHandle>,
+    /// By the number that mappings refer to.
+    build_ids: HashMap<u64, String>,
 }
 
 /// An address in the first half of no user's process is the kernel's.
@@ -66,6 +69,22 @@ impl Mappings {
             since_ticks: ticks,
         });
         Some(())
+    }
+
+    /// Learns from `ProcessMappingMetadata`: what the file is, as JSON.
+    pub(crate) fn learn_metadata(&mut self, event: &Event<'_>) -> Option<()> {
+        let fields = &mut event.fields();
+        let id = fields.find("Id")?.value.ok()?.as_u64()?;
+        let json = text(fields.find("SymbolMetadata")?.value.ok()?);
+        let (_, behind) = json.split_once("\"build_id\"")?;
+        let build_id = behind.split('"').nth(1).filter(|id| !id.is_empty())?;
+        self.build_ids.insert(id, build_id.to_owned());
+        Some(())
+    }
+
+    /// The build of a mapping's file, as the recorder stored it.
+    pub(crate) fn build_id(&self, mapping: &Mapping) -> Option<&str> {
+        self.build_ids.get(&mapping.metadata_id).map(|id| &**id)
     }
 
     /// Learns from `ProcessSymbol`.

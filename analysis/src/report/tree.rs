@@ -1,9 +1,8 @@
 //! Who called whom.
 
 use super::{SCHEMA, percent};
-use crate::model::{FrameHandle, Kind, Profile, Resolved};
+use crate::model::{Call, CallNode, CallNodes, FrameHandle, Kind, Profile, Resolved};
 use regex::Regex;
-use std::collections::HashMap;
 
 /// Which tree.
 #[derive(Debug, Clone, Default)]
@@ -60,51 +59,10 @@ pub struct TreeNode {
     pub total_percent: f64,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Sums {
-    self_samples: u64,
-    total_samples: u64,
-    self_ns: u64,
-    total_ns: u64,
-}
-
-/// A tree as it grows. Node 0 is above all roots.
-#[derive(Debug, Default)]
-struct Arena {
-    nodes: Vec<(Option<FrameHandle>, Sums)>,
-    children: HashMap<(usize, FrameHandle), usize>,
-}
-
-impl Arena {
-    fn child(&mut self, parent: usize, frame: FrameHandle) -> usize {
-        let next = self.nodes.len();
-        let child = *self.children.entry((parent, frame)).or_insert(next);
-        if child == next {
-            self.nodes.push((Some(frame), Sums::default()));
-        }
-        child
-    }
-
-    fn add(&mut self, path: impl Iterator<Item = FrameHandle>, samples: u64, nanos: u64) {
-        let mut at = 0;
-        for frame in path {
-            at = self.child(at, frame);
-            if let Some((_, sums)) = self.nodes.get_mut(at) {
-                sums.total_samples = sums.total_samples.saturating_add(samples);
-                sums.total_ns = sums.total_ns.saturating_add(nanos);
-            }
-        }
-        if let Some((_, sums)) = self.nodes.get_mut(at) {
-            sums.self_samples = sums.self_samples.saturating_add(samples);
-            sums.self_ns = sums.self_ns.saturating_add(nanos);
-        }
-    }
-}
-
 impl CallTree {
     /// Makes the tree of a trace's CPU samples.
     pub fn new(resolved: &Resolved<'_>, profile: &Profile, options: &TreeOptions) -> CallTree {
-        let mut arena = Arena { nodes: vec![(None, Sums::default())], children: HashMap::new() };
+        let mut calls = CallNodes::new();
         let wanted: Option<Vec<bool>> = options
             .from
             .as_ref()
@@ -119,15 +77,15 @@ impl CallTree {
             };
             if options.is_callers {
                 let Some(at) = frames.iter().position(is_wanted) else { continue };
-                let path = frames.get(at..).unwrap_or_default().iter().copied();
-                arena.add(path, totals.samples, totals.weight);
+                let path = frames.get(at..).unwrap_or_default().iter();
+                calls.add(path.map(|frame| Call::Frame(*frame)), totals);
             } else {
                 let Some(at) = frames.iter().rposition(is_wanted) else { continue };
-                let path = frames.get(..=at).unwrap_or_default().iter().rev().copied();
-                arena.add(path, totals.samples, totals.weight);
+                let path = frames.get(..=at).unwrap_or_default().iter().rev();
+                calls.add(path.map(|frame| Call::Frame(*frame)), totals);
             }
         }
-        let nodes = listed(&arena, resolved, options.min_percent, total_ns);
+        let nodes = listed(&calls, resolved, options.min_percent, total_ns);
         CallTree {
             schema: SCHEMA,
             samples,
@@ -138,30 +96,25 @@ impl CallTree {
     }
 }
 
-fn listed(arena: &Arena, resolved: &Resolved<'_>, min_percent: f64, whole: u64) -> Vec<TreeNode> {
-    let mut below: Vec<Vec<usize>> = vec![Vec::new(); arena.nodes.len()];
-    for ((parent, _), child) in &arena.children {
-        if let Some(list) = below.get_mut(*parent) {
-            list.push(*child);
+fn listed(calls: &CallNodes, resolved: &Resolved<'_>, min_percent: f64, whole: u64) -> Vec<TreeNode> {
+    fn text<'t>(node: &CallNode, resolved: &'t Resolved<'_>) -> &'t str {
+        match node.call {
+            Some(Call::Frame(frame)) => resolved.text(frame),
+            _ => "",
         }
     }
-    let rank = |node: &usize| {
-        let (frame, sums) = arena.nodes.get(*node).copied().unwrap_or_default();
-        (sums.total_ns, sums.total_samples, frame.map_or("", |frame| resolved.text(frame)))
-    };
-    for list in &mut below {
-        // The lightest first: the last one is taken first.
-        list.sort_by(|a, b| {
-            let (a, b) = (rank(a), rank(b));
-            (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| b.2.cmp(a.2))
-        });
-    }
+    // The lightest first: the last one is taken first.
+    let below = calls.below(|a, b| {
+        let rank = |node: &CallNode| (node.total_weight, node.total_samples);
+        rank(a).cmp(&rank(b)).then_with(|| text(b, resolved).cmp(text(a, resolved)))
+    });
     let mut nodes = Vec::new();
     let roots = below.first().cloned().unwrap_or_default();
     let mut waiting: Vec<(usize, u32)> = roots.into_iter().map(|node| (node, 0)).collect();
-    while let Some((node, depth)) = waiting.pop() {
-        let Some((Some(frame), sums)) = arena.nodes.get(node).copied() else { continue };
-        let total_percent = percent(sums.total_ns, whole);
+    while let Some((at, depth)) = waiting.pop() {
+        let node = calls.node(at);
+        let Some(Call::Frame(frame)) = node.call else { continue };
+        let total_percent = percent(node.total_weight, whole);
         if total_percent < min_percent {
             continue;
         }
@@ -169,14 +122,14 @@ fn listed(arena: &Arena, resolved: &Resolved<'_>, min_percent: f64, whole: u64) 
             depth,
             name: resolved.text(frame).to_owned(),
             module: resolved.frame(frame).map(|frame| frame.module.clone()).unwrap_or_default(),
-            self_samples: sums.self_samples,
-            total_samples: sums.total_samples,
-            self_ns: sums.self_ns,
-            total_ns: sums.total_ns,
-            self_percent: percent(sums.self_ns, whole),
+            self_samples: node.self_samples,
+            total_samples: node.total_samples,
+            self_ns: node.self_weight,
+            total_ns: node.total_weight,
+            self_percent: percent(node.self_weight, whole),
             total_percent,
         });
-        let children = below.get(node).into_iter().flatten();
+        let children = below.get(at).into_iter().flatten();
         waiting.extend(children.map(|child| (*child, depth.saturating_add(1))));
     }
     nodes

@@ -54,13 +54,16 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context<'_>) -> Result<Exit, 
         AnalysisError::Read(error) => failed(&file, events.reader(), &error),
         error => Failure::Input { file: file.clone(), message: error.to_string() },
     })?;
-    samples::add_perf_maps(&args.samples, &mut analysis)?;
+    let unused = samples::add_names(&args.samples, &mut analysis)?;
     let finished = analysis
         .finish()
         .map_err(|error| Failure::Input { file: file.clone(), message: error.to_string() })?;
     context.progress.end();
     let sample_count = write(report, args, &finished, context)?;
     context.out.finish()?;
+    for message in unused {
+        context.messages.warning(&message);
+    }
     if report != Report::Modules {
         if sample_count == 0 {
             let hint = if finished.profile.is_empty() {

@@ -1,0 +1,108 @@
+//! V8's sampling heap profile: one JSON document.
+//!
+//! | | |
+//! |---|---|
+//! | opened by | Chrome and Edge DevTools (Memory), Visual Studio Code |
+//! | tree | `head` is `(root)`; below it the calls of all threads together |
+//! | `selfSize` | bytes allocated there, as sampled; nothing is known of what was freed |
+//! | `samples` | one for each stack and type: its bytes, its node, its place in the order of first use |
+//! | `url` | the module; V8's line and column are not known (-1) |
+//! | kinds | .NET 10's random allocation samples, scaled up to all allocations; else the runtime's allocation ticks |
+//! | left out | types of objects: the format has no place for them |
+
+use super::cpuprofile::call_frame;
+use super::encode::Json;
+use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::model::{Call, CallNodes, Kind, Model, Profile, Resolved, Sample};
+use std::io::{self, Write};
+
+/// What it shows: the first that the trace has.
+pub(super) const KINDS: &[Kind] = &[Kind::AllocationSamples, Kind::AllocationTicks];
+
+/// Writes V8's sampling heap profile.
+#[derive(Debug)]
+pub struct HeapProfile<'o> {
+    out: Output<'o>,
+    profile: Profile,
+}
+
+impl<'o> HeapProfile<'o> {
+    /// Writes to `out`.
+    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> HeapProfile<'o> {
+        HeapProfile { out: Output::new(out, options.is_gzip), profile: Profile::default() }
+    }
+}
+
+impl Convert for HeapProfile<'_> {
+    fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
+        if KINDS.contains(&sample.kind) {
+            self.profile.add(sample);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+        let HeapProfile { out, profile } = *self;
+        let kind = super::first_kind(KINDS, &profile)?;
+        let mut calls = CallNodes::new();
+        let mut samples = Vec::new();
+        for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == kind) {
+            let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
+            let node = calls.add(frames.iter().rev().map(|frame| Call::Frame(*frame)), totals);
+            samples.push((node, totals.weight));
+        }
+        let mut json = Json::new(out);
+        json.open('{')?.key("head")?;
+        tree(&mut json, &calls, resolved)?;
+        json.key("samples")?.open('[')?;
+        for (ordinal, (node, bytes)) in (1u64..).zip(samples) {
+            json.open('{')?.key("size")?.number(bytes)?;
+            json.key("nodeId")?.number(number(node))?.key("ordinal")?.number(ordinal)?.close('}')?;
+        }
+        json.close(']')?.close('}')?;
+        let mut out = json.into_inner();
+        out.write_all(b"\n")?;
+        Ok(out.finish()?)
+    }
+}
+
+fn number(node: usize) -> u64 {
+    (node as u64).saturating_add(1)
+}
+
+/// Objects in objects, as deep as stacks are: written without recursion.
+fn tree<W: Write>(json: &mut Json<W>, calls: &CallNodes, resolved: &Resolved<'_>) -> io::Result<()> {
+    let below = calls.below(|a, b| a.call.cmp(&b.call));
+    begin(json, calls, resolved, 0)?;
+    // Nodes whose children are being written, and the next child of each.
+    let mut open = vec![(0usize, 0usize)];
+    while let Some((node, next)) = open.last_mut() {
+        let child = below.get(*node).and_then(|children| children.get(*next)).copied();
+        *next = next.saturating_add(1);
+        match child {
+            Some(child) => {
+                begin(json, calls, resolved, child)?;
+                open.push((child, 0));
+            }
+            None => {
+                json.close(']')?.close('}')?;
+                open.pop();
+            }
+        }
+    }
+    Ok(())
+}
+
+fn begin<W: Write>(
+    json: &mut Json<W>,
+    calls: &CallNodes,
+    resolved: &Resolved<'_>,
+    at: usize,
+) -> io::Result<()> {
+    let node = calls.node(at);
+    json.open('{')?;
+    call_frame(json, &node, resolved)?;
+    json.key("selfSize")?.number(node.self_weight)?.key("id")?.number(number(at))?;
+    json.key("children")?.open('[')?;
+    Ok(())
+}

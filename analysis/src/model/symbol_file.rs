@@ -1,0 +1,250 @@
+//! Symbols of ELF files: programs and libraries, or the files with what was stripped from them.
+//!
+//! A mapping tells which part of a file lies where in memory. The file's program headers tell which
+//! of the linker's addresses that part has, and its symbol tables what lies at those. The library
+//! `object` reads them; what it cannot read is an error, or a symbol less.
+
+use object::read::{Object, ObjectSegment, ObjectSymbol};
+use object::{BinaryFormat, SymbolKind};
+use std::borrow::Cow;
+use std::fmt;
+
+/// Longer names are cut.
+const LONGEST_NAME: usize = 4096;
+/// Names may take so many times the file's bytes: symbols may share names, but only hostile ones
+/// share long ones.
+const MOST_NAMES: usize = 4;
+
+/// Why a file gives no symbols.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SymbolFileError {
+    /// It is no ELF file, or one that ends early or contradicts itself.
+    Unreadable(String),
+    /// Its names take more memory than a file of its size needs.
+    Bloated,
+    /// The process ran another build of it.
+    OtherBuild {
+        /// Build id of the file.
+        of_file: String,
+        /// Build id in the trace.
+        of_trace: String,
+    },
+}
+
+impl fmt::Display for SymbolFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SymbolFileError::Unreadable(cause) => write!(f, "no readable ELF file: {cause}"),
+            SymbolFileError::Bloated => f.write_str("its symbols' names take far more bytes than the file"),
+            SymbolFileError::OtherBuild { of_file, of_trace } => {
+                write!(f, "another build: its build id is {of_file}, the trace has {of_trace}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SymbolFileError {}
+
+/// What lies where in a program or library.
+#[derive(Debug, Default)]
+pub struct SymbolFile {
+    segments: Vec<Segment>,
+    /// By address; they may overlap.
+    symbols: Vec<Symbol>,
+    names: String,
+    build_id: Option<String>,
+}
+
+/// A piece of the file, and the linker's address of it.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    offset: u64,
+    size: u64,
+    address: u64,
+}
+
+/// A function.
+#[derive(Debug, Clone, Copy)]
+struct Symbol {
+    start: u64,
+    /// Its last address.
+    last: u64,
+    name_at: usize,
+    name_bytes: usize,
+    is_local: bool,
+}
+
+impl SymbolFile {
+    /// Reads the functions of an ELF file.
+    ///
+    /// # Errors
+    /// [`SymbolFileError::Unreadable`], [`SymbolFileError::Bloated`].
+    pub fn parse(bytes: &[u8]) -> Result<SymbolFile, SymbolFileError> {
+        let unreadable = |cause: &dyn fmt::Display| SymbolFileError::Unreadable(cause.to_string());
+        let elf = object::File::parse(bytes).map_err(|error| unreadable(&error))?;
+        if elf.format() != BinaryFormat::Elf {
+            return Err(unreadable(&"another format"));
+        }
+        let mut file = SymbolFile {
+            segments: elf
+                .segments()
+                .map(|segment| {
+                    let (offset, size) = segment.file_range();
+                    // A file of stripped symbols has segments without bytes.
+                    Segment { offset, size: size.max(segment.size()), address: segment.address() }
+                })
+                .collect(),
+            build_id: elf.build_id().ok().flatten().map(hexadecimal),
+            ..SymbolFile::default()
+        };
+        let most = bytes.len().saturating_mul(MOST_NAMES);
+        for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
+            if symbol.kind() != SymbolKind::Text || !symbol.is_definition() {
+                continue;
+            }
+            let Ok(name) = symbol.name_bytes() else { continue };
+            let name = String::from_utf8_lossy(name.get(..LONGEST_NAME).unwrap_or(name));
+            if file.names.len().saturating_add(name.len()) > most {
+                return Err(SymbolFileError::Bloated);
+            }
+            file.push(symbol.address(), symbol.size(), &name, !symbol.is_global());
+        }
+        file.sort();
+        Ok(file)
+    }
+
+    fn push(&mut self, start: u64, size: u64, name: &str, is_local: bool) {
+        if name.is_empty() {
+            return;
+        }
+        let name_at = self.names.len();
+        self.names.push_str(name);
+        let last = start.saturating_add(size.saturating_sub(1));
+        self.symbols.push(Symbol { start, last, name_at, name_bytes: name.len(), is_local });
+    }
+
+    /// Of several symbols at one address the first one is used: a global one with a short name.
+    fn sort(&mut self) {
+        let names = &self.names;
+        let name = |symbol: &Symbol| {
+            names.get(symbol.name_at..symbol.name_at.saturating_add(symbol.name_bytes)).unwrap_or_default()
+        };
+        self.symbols.sort_by(|a, b| {
+            let rank = |symbol: &Symbol| (symbol.start, symbol.is_local, symbol.name_bytes);
+            rank(a).cmp(&rank(b)).then_with(|| name(a).cmp(name(b)))
+        });
+        self.symbols.dedup_by_key(|symbol| symbol.start);
+        // What has no size, as functions of assemblers, reaches to the next one.
+        let next: Vec<u64> = self.symbols.iter().skip(1).map(|symbol| symbol.start).collect();
+        for (symbol, next) in self.symbols.iter_mut().zip(next) {
+            if symbol.last == symbol.start {
+                symbol.last = next.saturating_sub(1).max(symbol.start);
+            }
+        }
+    }
+
+    /// Adds what a file of the same build knows, such as what was stripped from this one. The
+    /// segments of this one stay: the other one has no bytes of its own.
+    ///
+    /// # Errors
+    /// [`SymbolFileError::OtherBuild`].
+    pub fn add(&mut self, other: &SymbolFile) -> Result<(), SymbolFileError> {
+        if let Some(of_file) = &self.build_id {
+            other.check_build(of_file)?;
+        }
+        for symbol in &other.symbols {
+            let end = symbol.name_at.saturating_add(symbol.name_bytes);
+            let name = other.names.get(symbol.name_at..end).unwrap_or_default();
+            let size = symbol.last.saturating_sub(symbol.start).saturating_add(1);
+            self.push(symbol.start, size, name, symbol.is_local);
+        }
+        self.sort();
+        Ok(())
+    }
+
+    /// Whether the file is of this build, as far as it tells.
+    ///
+    /// # Errors
+    /// [`SymbolFileError::OtherBuild`].
+    pub fn check_build(&self, of_trace: &str) -> Result<(), SymbolFileError> {
+        match &self.build_id {
+            Some(of_file) if !of_file.eq_ignore_ascii_case(of_trace) => {
+                Err(SymbolFileError::OtherBuild { of_file: of_file.clone(), of_trace: of_trace.to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Build id in hexadecimal, if the file has one.
+    pub fn build_id(&self) -> Option<&str> {
+        self.build_id.as_deref()
+    }
+
+    /// Number of functions.
+    pub fn len(&self) -> usize {
+        self.symbols.len()
+    }
+
+    /// Whether it has no functions.
+    pub fn is_empty(&self) -> bool {
+        self.symbols.is_empty()
+    }
+
+    /// The function that holds the byte at a place in the file, as linkers write its name.
+    pub fn name_at(&self, offset: u64) -> Option<&str> {
+        let segment = self
+            .segments
+            .iter()
+            .find(|segment| offset.checked_sub(segment.offset).is_some_and(|within| within < segment.size))?;
+        let address = segment.address.checked_add(offset.checked_sub(segment.offset)?)?;
+        let end = self.symbols.partition_point(|symbol| symbol.start <= address);
+        let symbol = self.symbols.get(end.checked_sub(1)?).filter(|symbol| address <= symbol.last)?;
+        self.names.get(symbol.name_at..symbol.name_at.saturating_add(symbol.name_bytes))
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A linker's name as people write it: those of C++ with their types, others as they are.
+pub(crate) fn readable(name: &str) -> Cow<'_, str> {
+    // Versions of symbols are of no use to readers.
+    let plain = name.split_once('@').map_or(name, |(plain, _)| plain);
+    if !plain.starts_with("_Z") {
+        return Cow::Borrowed(if plain.is_empty() { name } else { plain });
+    }
+    let Ok(symbol) = cpp_demangle::Symbol::new(plain) else { return Cow::Borrowed(plain) };
+    let mut out = Limited(String::new());
+    match symbol.structured_demangle(&mut out, &cpp_demangle::DemangleOptions::default()) {
+        Ok(()) => Cow::Owned(out.0),
+        Err(_) => Cow::Borrowed(plain),
+    }
+}
+
+/// A text that does not grow beyond [`LONGEST_NAME`]: a short name of C++ can stand for one that no
+/// memory holds.
+struct Limited(String);
+
+impl fmt::Write for Limited {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len().saturating_add(text.len()) > LONGEST_NAME {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_cpp_are_readable_and_others_stay() {
+        assert_eq!(readable("_ZN9AwareLock5EnterEv"), "AwareLock::Enter()");
+        assert_eq!(readable("memcpy@@GLIBC_2.14"), "memcpy");
+        assert_eq!((readable("_Zzz").as_ref(), readable("@x").as_ref()), ("_Zzz", "@x"));
+    }
+}

@@ -1,0 +1,115 @@
+//! Streams that were made for tests, and what is made of them.
+
+#![allow(dead_code, unreachable_pub, missing_docs, reason = "each test file uses its part")]
+
+use nettrace_analysis::convert::{ConvertOptions, Folded};
+use nettrace_analysis::{Analysis, AnalysisOptions, Finished, NameStyle};
+use nettrace_parser::Reader;
+use nettrace_testdata::synth::{EventType, Session, SessionEvent, SessionThread, Step, Value, Version};
+
+pub const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
+pub const RUNDOWN: &str = "Microsoft-Windows-DotNETRuntimeRundown";
+pub const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
+
+/// Types of a version 4 stream.
+pub const LOAD: usize = 0;
+pub const UNLOAD: usize = 1;
+pub const AT_END: usize = 2;
+pub const SAMPLE: usize = 3;
+pub const MODULE: usize = 4;
+pub const SAMPLED: usize = 5;
+pub const TICK: usize = 6;
+pub const THROWN: usize = 7;
+pub const LOCK: usize = 8;
+pub const LOCKED: usize = 9;
+pub const ENTRY: usize = 10;
+
+pub fn native(provider: &str, event_id: u32, version: u8) -> EventType {
+    EventType { provider: provider.into(), event_id, version, ..EventType::default() }
+}
+
+pub fn session(steps: Vec<Step>) -> Session {
+    let mut session = Session::new(Version::V4);
+    session.trace.tick_frequency = 1_000_000_000;
+    session.types = vec![
+        native(RUNTIME, 143, 1),
+        native(RUNTIME, 144, 1),
+        native(RUNDOWN, 144, 1),
+        native(SAMPLER, 0, 0),
+        native(RUNDOWN, 154, 1),
+        native(RUNTIME, 303, 0),
+        native(RUNTIME, 10, 2),
+        native(RUNTIME, 80, 1),
+        native(RUNTIME, 81, 1),
+        native(RUNTIME, 91, 1),
+        native(RUNTIME, 159, 0),
+    ];
+    session.threads = vec![SessionThread::new(11), SessionThread::new(12), SessionThread::new(99)];
+    session.steps = steps;
+    session
+}
+
+/// An event of thread 99, or about another one.
+pub fn event(event_type: usize, thread: usize, later: u32, stack: &[u64], values: Vec<Value>) -> Step {
+    Step::Event(SessionEvent {
+        event_type,
+        thread,
+        capture_thread: 2,
+        ticks_later: later,
+        stack: stack.to_vec(),
+        values,
+        ..SessionEvent::default()
+    })
+}
+
+pub fn method(event_type: usize, id: u64, start: u64, size: u32, name: &str) -> Step {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let (type_name, name) = name.rsplit_once('.').unwrap();
+    let values = vec![
+        Value::U64(id),
+        Value::U64(7),
+        Value::U64(start),
+        Value::U32(size),
+        Value::U32(0x0600_0001),
+        Value::U32(8),
+        text(type_name),
+        text(name),
+        text("void  (int32)"),
+        Value::U16(0),
+    ];
+    event(event_type, 2, 1, &[], values)
+}
+
+pub fn module() -> Step {
+    let path = Value::Text("/x/app.dll".into());
+    let none = Value::Text(String::new());
+    let values = vec![Value::U64(7), Value::U64(1), Value::U32(0), Value::U32(0), path, none, Value::U16(0)];
+    event(MODULE, 2, 1, &[], values)
+}
+
+pub fn sample(thread: usize, later: u32, stack: &[u64]) -> Step {
+    event(SAMPLE, thread, later, stack, vec![Value::U32(2)])
+}
+
+pub fn read(session: &Session, options: AnalysisOptions) -> Finished {
+    let bytes = session.record().stream.bytes;
+    let mut analysis = Analysis::new(options);
+    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    analysis.finish().unwrap()
+}
+
+pub fn full_names() -> AnalysisOptions {
+    let mut options = AnalysisOptions::new();
+    options.names.style = NameStyle::Full;
+    options
+}
+
+pub fn folded_with(session: &Session, options: AnalysisOptions, convert: &ConvertOptions) -> String {
+    let bytes = session.record().stream.bytes;
+    let mut out = Vec::new();
+    let mut analysis = Analysis::new(options);
+    analysis.add(Box::new(Folded::new(Box::new(&mut out), convert)));
+    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    analysis.finish().unwrap();
+    String::from_utf8(out).unwrap()
+}

@@ -1,0 +1,190 @@
+//! What the formats say of streams that were made for them and of real traces.
+
+mod common;
+
+use common::*;
+use nettrace_analysis::convert::{ConvertOptions, FORMATS, Format};
+use nettrace_analysis::report::{TopN, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions};
+use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
+use nettrace_testdata::synth::{Session, Value};
+use serde_json::Value as Json;
+
+fn converted(bytes: &[u8], format: &str, options: &ConvertOptions) -> Option<Vec<u8>> {
+    let format = Format::by_name(format).unwrap();
+    let mut out = Vec::new();
+    let mut of_analysis = full_names();
+    of_analysis.kinds = format.kinds.to_vec();
+    let mut analysis = Analysis::new(of_analysis);
+    analysis.add((format.make)(Box::new(&mut out), options));
+    analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap();
+    analysis.finish().ok()?;
+    Some(out)
+}
+
+fn json(session: &Session, format: &str) -> Json {
+    let bytes = session.record().stream.bytes;
+    serde_json::from_slice(&converted(&bytes, format, &ConvertOptions::new()).unwrap()).unwrap()
+}
+
+fn allocation(thread: usize, stack: &[u64], bytes: u64) -> nettrace_testdata::synth::Step {
+    let values = vec![
+        Value::U32(7),
+        Value::U32(0),
+        Value::U16(0),
+        Value::U64(bytes),
+        Value::U64(3),
+        Value::Text("N.Small".into()),
+        Value::U32(0),
+    ];
+    event(TICK, thread, 1, stack, values)
+}
+
+fn some() -> Session {
+    session(vec![
+        method(LOAD, 1, 0x1000, 0x100, "N.T.A;\"<&>\u{1}"),
+        method(LOAD, 2, 0x2000, 0x100, "N.T.B"),
+        sample(0, 10, &[0x1010, 0x2020]),
+        sample(1, 10, &[0x1010]),
+        allocation(0, &[0x1010, 0x2020], 1000),
+        allocation(1, &[0x2010], 30),
+        sample(0, 3_990, &[0x1010, 0x2020]),
+        sample(0, 2_000, &[0x2010]),
+    ])
+}
+
+#[test]
+fn every_format_writes_the_same_bytes_twice_and_says_when_there_is_nothing() {
+    let (some, none) = (some().record().stream.bytes, session(vec![]).record().stream.bytes);
+    for format in FORMATS {
+        let convert = |bytes: &[u8]| converted(bytes, format.name, &ConvertOptions::new());
+        let once = convert(&some).unwrap();
+        assert!(!once.is_empty() && Some(&once) == convert(&some).as_ref(), "{}", format.name);
+        assert_eq!(convert(&none), None, "{}", format.name);
+        for extension in format.extensions {
+            let found = Format::by_path(&format!("x.{extension}")).unwrap().0;
+            assert_eq!(found.name, format.name);
+        }
+    }
+}
+
+#[test]
+fn speedscopes_sums_are_those_of_the_samples() {
+    let session = session(vec![
+        method(LOAD, 1, 0x1000, 0x100, "N.T.A"),
+        method(LOAD, 2, 0x2000, 0x100, "N.T.B"),
+        sample(0, 10, &[0x1010, 0x2010]),
+        sample(0, 10, &[0x1010, 0x2010]),
+        sample(0, 10, &[0x2010]),
+        sample(1, 0, &[0x1010]),
+    ]);
+    let bytes = session.record().stream.bytes;
+    let mut out = Vec::new();
+    let mut analysis = Analysis::new(full_names());
+    let format = Format::by_name("speedscope").unwrap();
+    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::new()));
+    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    analysis.finish().unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    let profiles = document["profiles"].as_array().unwrap();
+    let names: Vec<&str> = profiles.iter().map(|profile| profile["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["All threads", "thread 11", "thread 12"]);
+    let frames = &document["shared"]["frames"];
+    assert_eq!((&frames[0]["name"], &frames[1]["name"]), (&"N.T.B".into(), &"N.T.A".into()));
+    assert_eq!(profiles[1]["samples"], serde_json::json!([[0, 1], [0]]));
+    assert_eq!(profiles[1]["weights"], serde_json::json!([20, 10]));
+    assert_eq!((&profiles[1]["startValue"], &profiles[1]["endValue"]), (&12.into(), &42.into()));
+    assert_eq!((&profiles[0]["endValue"], &profiles[0]["unit"]), (&40.into(), &"nanoseconds".into()));
+}
+
+#[test]
+fn a_cpuprofile_has_threads_one_after_the_other_and_their_whole_time() {
+    let profile = json(&some(), "cpuprofile");
+    let nodes = profile["nodes"].as_array().unwrap();
+    let name = |id: &Json| {
+        let node = nodes.iter().find(|node| node["id"] == *id).unwrap();
+        node["callFrame"]["functionName"].as_str().unwrap().to_owned()
+    };
+    let samples: Vec<String> = profile["samples"].as_array().unwrap().iter().map(name).collect();
+    assert_eq!(samples, ["N.T.A;\"<&>\u{1}", "N.T.B", "N.T.A;\"<&>\u{1}", "(idle)"]);
+    // Gaps of 4,002 and 2,000 ns: the period is 4,002 ns, which the last samples weigh.
+    assert_eq!(profile["timeDeltas"], serde_json::json!([0, 6, 4, 4]));
+    let start = profile["startTime"].as_i64().unwrap();
+    assert_eq!(profile["endTime"].as_i64().unwrap() - start, 14);
+    let root = &nodes[0];
+    assert_eq!((&root["id"], root["children"].as_array().unwrap().len()), (&1.into(), 3));
+    let below: Vec<String> = root["children"].as_array().unwrap().iter().map(name).collect();
+    assert_eq!(below, ["(idle)", "thread 11", "thread 12"]);
+    let hits: u64 = nodes.iter().map(|node| node["hitCount"].as_u64().unwrap()).sum();
+    assert_eq!(hits, 4);
+}
+
+#[test]
+fn a_heapprofile_has_the_bytes_of_each_stack() {
+    let profile = json(&some(), "heapprofile");
+    fn sum(node: &Json) -> u64 {
+        let below = node["children"].as_array().unwrap();
+        node["selfSize"].as_u64().unwrap() + below.iter().map(sum).sum::<u64>()
+    }
+    assert_eq!(sum(&profile["head"]), 1030);
+    let head = &profile["head"];
+    assert_eq!(head["callFrame"]["functionName"], "(root)");
+    let outer = &head["children"][0];
+    assert_eq!((&outer["callFrame"]["functionName"], &outer["selfSize"]), (&"N.T.B".into(), &30.into()));
+    assert_eq!(outer["children"][0]["selfSize"], 1000);
+    let samples: Vec<(u64, &Json)> = profile["samples"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|sample| (sample["size"].as_u64().unwrap(), &sample["nodeId"]))
+        .collect();
+    assert_eq!(samples, [(1000, &outer["children"][0]["id"]), (30, &outer["id"])]);
+}
+
+#[test]
+fn a_flame_graph_is_whole_by_itself_and_its_texts_are_escaped() {
+    let bytes = some().record().stream.bytes;
+    let mut options = ConvertOptions::new();
+    options.title = "<x> & \"y\"".to_owned();
+    options.is_by_thread = true;
+    let page = String::from_utf8(converted(&bytes, "svg", &options).unwrap()).unwrap();
+    assert!(page.contains("<title>&lt;x&gt; &amp; &quot;y&quot;</title>"));
+    assert!(
+        page.contains("N.T.A;&quot;&lt;&amp;&gt;  (0.006 ms,")
+            || page.contains("N.T.A;&quot;&lt;&amp;&gt;  (")
+    );
+    // The only addresses are names of namespaces: nothing is fetched.
+    let addresses: Vec<&str> = page.match_indices("http").map(|(at, _)| &page[at..at + 18]).collect();
+    assert!(addresses.iter().all(|address| *address == "http://www.w3.org/"), "{addresses:?}");
+    assert!(!page.contains("href") && !page.contains("src="));
+    assert_eq!(page.matches("<g>").count(), page.matches("</g>").count());
+    // all, two threads, B and A below the first, A below the second.
+    assert_eq!(page.matches("<g>").count(), 6);
+    assert!(page.contains("4 CPU samples"));
+}
+
+/// Sums of a real trace are the same in every format and in the report.
+#[test]
+fn all_formats_have_the_reports_sums() {
+    let trace = corpus::trace("net10-linux-x64/samples-only.nettrace").unwrap();
+    let bytes = trace.bytes();
+    let mut analysis = Analysis::new(AnalysisOptions::new());
+    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    let finished = analysis.finish().unwrap();
+    let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+    let text = |format| converted(&bytes, format, &ConvertOptions::new()).unwrap();
+    let cpuprofile: Json = serde_json::from_slice(&text("cpuprofile")).unwrap();
+    let micros: u64 = cpuprofile["timeDeltas"].as_array().unwrap().iter().map(|d| d.as_u64().unwrap()).sum();
+    assert_eq!(micros, top.total_ns / 1000);
+    let hits = |nodes: &Json| -> u64 {
+        nodes.as_array().unwrap().iter().map(|node| node["hitCount"].as_u64().unwrap()).sum()
+    };
+    assert_eq!(hits(&cpuprofile["nodes"]), top.samples);
+    let folded = String::from_utf8(text("folded")).unwrap();
+    let nanos: u64 =
+        folded.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum();
+    assert_eq!(nanos, top.total_ns);
+    let page = String::from_utf8(text("svg")).unwrap();
+    assert!(page.contains("1,720 CPU samples"), "{}", page.lines().nth(3).unwrap_or_default());
+}

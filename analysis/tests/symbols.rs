@@ -1,0 +1,214 @@
+//! Names that lie outside of a trace: in ELF files and perf maps. The streams and the files are made
+//! for the tests.
+
+mod common;
+
+use common::*;
+use nettrace_analysis::{Analysis, Finished, SymbolFile, SymbolFileError};
+use nettrace_parser::Reader;
+use nettrace_testdata::synth::{EventType, Session, SessionThread, Value, Version};
+
+const BUILD: [u8; 4] = [0xab, 0xcd, 0xef, 0x01];
+
+/// A session of one-collect's kind: two processes with the same library at different addresses, and
+/// managed code that nobody tells of. Its file offset 0x1000 is the linker's address 0x2000.
+fn session_with(build_id: &str) -> Session {
+    let named = |provider: &str, event_id, name: &str| EventType {
+        provider: provider.into(),
+        event_id,
+        name: name.into(),
+        ..EventType::default()
+    };
+    let text = |text: &str| Value::CountedText(text.to_owned());
+    let number = Value::VarUInt;
+    let mut session = Session::new(Version::V6);
+    session.trace.tick_frequency = 1_000_000_000;
+    session.types = vec![
+        named("Universal.System", 3, "ProcessMapping"),
+        named("Universal.System", 5, "ProcessMappingMetadata"),
+        named("Universal.Events", 1, "cpu"),
+    ];
+    let thread = |os_thread_id, process_id| SessionThread { os_thread_id, process_id, name: None };
+    session.threads = vec![thread(100, 1), thread(200, 2), thread(99, 99)];
+    let mapping = |thread, start| {
+        let values = vec![
+            number(7),
+            number(start),
+            number(start + 0x1000),
+            number(0x1000),
+            text("/usr/lib/liba.so"),
+            number(3),
+        ];
+        event(0, thread, 1, &[], values)
+    };
+    let metadata = |thread| {
+        let json = format!("{{\"type\": \"ELF\",\"build_id\": \"{build_id}\"}}");
+        event(1, thread, 1, &[], vec![number(3), text(&json), text("")])
+    };
+    let cpu = |thread, stack: &[u64]| event(2, thread, 1, stack, vec![number(1)]);
+    session.steps = vec![
+        mapping(0, 0x10_0000),
+        metadata(0),
+        mapping(1, 0x90_0000),
+        metadata(1),
+        // One byte into `work`; a return address right behind its end; what has no name.
+        cpu(0, &[0x10_0011, 0x10_0030, 0x10_0800, 0x50_0010]),
+        cpu(1, &[0x90_0011, 0x50_0010]),
+    ];
+    session
+}
+
+fn analysed(session: &Session, prepare: impl FnOnce(&mut Analysis<'_>)) -> Finished {
+    let bytes = session.record().stream.bytes;
+    let mut analysis = Analysis::new(full_names());
+    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    prepare(&mut analysis);
+    analysis.finish().unwrap()
+}
+
+/// Names of all stacks, innermost first.
+fn stacks(finished: &Finished) -> Vec<Vec<String>> {
+    let resolved = finished.resolved();
+    let handles = finished.model.stacks().handles();
+    let stacks = handles
+        .map(|stack| resolved.frames(stack).iter().map(|frame| resolved.text(*frame).to_owned()).collect());
+    stacks.collect()
+}
+
+/// A shared library of 64 bits with one segment (file 0x1000 at address 0x2000), functions (name,
+/// address, size), and a build id.
+fn small_elf(functions: &[(&str, u64, u64)], build_id: &[u8]) -> Vec<u8> {
+    let (mut names, mut symbols) = (vec![0u8], vec![0u8; 24]);
+    for (name, address, size) in functions {
+        symbols.extend(u32::try_from(names.len()).unwrap().to_le_bytes());
+        // A global function of section 1.
+        symbols.extend([0x12, 0, 1, 0]);
+        symbols.extend(address.to_le_bytes());
+        symbols.extend(size.to_le_bytes());
+        names.extend(name.bytes());
+        names.push(0);
+    }
+    let mut note = Vec::new();
+    for word in [4u32, u32::try_from(build_id.len()).unwrap(), 3] {
+        note.extend(word.to_le_bytes());
+    }
+    note.extend(b"GNU\0");
+    note.extend(build_id);
+    let section_names = b"\0.text\0.symtab\0.strtab\0.note.gnu.build-id\0.shstrtab\0";
+    let contents: [(&[u8], u32, u32, u32, u64); 5] = [
+        // Bytes, place of its name, type, link, size of an entry.
+        (&[0x90; 16], 1, 1, 0, 0),
+        (&symbols, 7, 2, 3, 24),
+        (&names, 15, 3, 0, 0),
+        (&note, 23, 7, 0, 0),
+        (section_names, 42, 3, 0, 0),
+    ];
+    let mut body = Vec::new();
+    let mut headers = vec![0u8; 64];
+    for (bytes, name, kind, link, entry) in contents {
+        let at = 64 + 56 + body.len() as u64;
+        headers.extend(name.to_le_bytes());
+        headers.extend(kind.to_le_bytes());
+        let info = u32::from(kind == 2);
+        headers.extend([2u64, 0x2000, at, bytes.len() as u64].map(u64::to_le_bytes).concat());
+        headers.extend(link.to_le_bytes());
+        headers.extend(info.to_le_bytes());
+        headers.extend([8u64, entry].map(u64::to_le_bytes).concat());
+        body.extend(bytes);
+        body.resize(body.len().next_multiple_of(8), 0);
+    }
+    let mut file = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    file.extend([3u16, 62].map(u16::to_le_bytes).concat());
+    file.extend(1u32.to_le_bytes());
+    file.extend([0u64, 64, 64 + 56 + body.len() as u64].map(u64::to_le_bytes).concat());
+    file.extend(0u32.to_le_bytes());
+    file.extend([64u16, 56, 1, 64, 6, 5].map(u16::to_le_bytes).concat());
+    // The segment that is loaded.
+    file.extend([1u32, 5].map(u32::to_le_bytes).concat());
+    file.extend([0x1000u64, 0x2000, 0x2000, 0x1000, 0x1000, 0x1000].map(u64::to_le_bytes).concat());
+    file.extend(body);
+    file.extend(headers);
+    file
+}
+
+fn library() -> Vec<u8> {
+    small_elf(
+        &[("_ZN1N4workEi", 0x2010, 0x20), ("memcpy@@GLIBC_2.14", 0x2100, 0), ("tail", 0x2700, 8)],
+        &BUILD,
+    )
+}
+
+#[test]
+fn an_elf_file_names_what_is_mapped_from_it_in_every_process() {
+    let session = session_with("ABCDEF01");
+    let nameless = stacks(&analysed(&session, |_| {}));
+    assert_eq!(nameless[0][0], "liba.so+0x1011");
+    let file = SymbolFile::parse(&library()).unwrap();
+    assert_eq!((file.len(), file.build_id()), (3, Some("abcdef01")));
+    assert_eq!((file.name_at(0x1100), file.name_at(0x1708)), (Some("memcpy@@GLIBC_2.14"), None));
+    // Without a size it reaches to the next one.
+    assert_eq!(file.name_at(0x16ff), Some("memcpy@@GLIBC_2.14"));
+    let finished = analysed(&session, |analysis| {
+        analysis.model_mut().add_symbol_file("/usr/lib/liba.so", file).unwrap();
+        analysis.model_mut().add_perf_map(Some(1), "500000 100 void [app] N.T::Main(string[])[Tier0]\n");
+    });
+    let names = stacks(&finished);
+    assert_eq!(names[0], ["liba.so!N::work(int)", "liba.so!N::work(int)", "liba.so+0x17ff", "app!N.T.Main"]);
+    // The perf map is the first process's alone.
+    assert_eq!(names[1], ["liba.so!N::work(int)", "0x500010"]);
+}
+
+#[test]
+fn what_was_stripped_from_a_file_adds_to_it() {
+    let finished = analysed(&session_with("abcdef01"), |analysis| {
+        let add = |model: &mut nettrace_analysis::Model, bytes: &[u8]| {
+            model.add_symbol_file("/usr/lib/liba.so", SymbolFile::parse(bytes).unwrap()).unwrap();
+        };
+        add(analysis.model_mut(), &small_elf(&[("outer", 0x2000, 8)], &BUILD));
+        add(analysis.model_mut(), &library());
+    });
+    assert_eq!(stacks(&finished)[1][0], "liba.so!N::work(int)");
+}
+
+#[test]
+fn another_build_of_a_file_is_not_used() {
+    let finished = analysed(&session_with("0011"), |analysis| {
+        let file = SymbolFile::parse(&library()).unwrap();
+        let error = analysis.model_mut().add_symbol_file("/usr/lib/liba.so", file).unwrap_err();
+        let expected = SymbolFileError::OtherBuild { of_file: "abcdef01".into(), of_trace: "0011".into() };
+        assert_eq!(error, expected);
+    });
+    assert_eq!(stacks(&finished)[1][0], "liba.so+0x1011");
+}
+
+#[test]
+fn a_hostile_file_is_an_error_or_gives_fewer_names() {
+    let whole = library();
+    for end in 0..whole.len() {
+        let _ = SymbolFile::parse(&whole[..end]);
+    }
+    for at in 0..whole.len() {
+        for value in [0, 1, 0x7f, 0x80, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] = value;
+            if let Ok(file) = SymbolFile::parse(&bytes) {
+                for offset in [0, 0x1010, 0x1100, u64::MAX] {
+                    let _ = file.name_at(offset);
+                }
+            }
+        }
+    }
+    assert!(matches!(SymbolFile::parse(b"MZ"), Err(SymbolFileError::Unreadable(_))));
+    assert!(matches!(SymbolFile::parse(&[]), Err(SymbolFileError::Unreadable(_))));
+    // Many symbols that share one long name.
+    let long = "x".repeat(4000);
+    let mut functions = vec![(&*long, 0x2000, 1u64)];
+    functions.resize(64, ("", 0x2000, 1));
+    let mut bytes = small_elf(&functions, &BUILD);
+    let entry = bytes.windows(8).position(|w| w == [1, 0, 0, 0, 0x12, 0, 1, 0]).unwrap();
+    for symbol in 1..64 {
+        bytes[entry + symbol * 24] = 1;
+        bytes[entry + symbol * 24 + 1] = 0;
+    }
+    assert_eq!(SymbolFile::parse(&bytes).unwrap_err(), SymbolFileError::Bloated);
+}

@@ -1,0 +1,136 @@
+//! What `convert` is to write, and where.
+
+use crate::args::ConvertArgs;
+use crate::failure::Failure;
+use crate::nearest;
+use nettrace_analysis::Kind;
+use nettrace_analysis::convert::{FORMATS, Format, Make};
+use std::path::{Path, PathBuf};
+
+/// A format that can be asked for: one of the analysis, or events.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) name: &'static str,
+    /// Endings of file names, the first one the usual.
+    pub(super) extensions: &'static [&'static str],
+    pub(super) about: &'static str,
+    /// Kinds of samples that it shows by itself.
+    pub(super) kinds: &'static [Kind],
+    is_always_gzip: bool,
+    /// `None`: events as NDJSON.
+    pub(super) make: Option<Make>,
+}
+
+const NDJSON: Wanted = Wanted {
+    name: "ndjson",
+    extensions: &["ndjson", "jsonl"],
+    about: "jq, DuckDB, scripts: all events, one JSON object a line, as nettrace events writes them",
+    kinds: &[],
+    is_always_gzip: false,
+    make: None,
+};
+
+impl Wanted {
+    pub(super) fn all() -> impl Iterator<Item = Wanted> {
+        FORMATS.iter().map(Wanted::of).chain([NDJSON])
+    }
+
+    fn of(format: &'static Format) -> Wanted {
+        Wanted {
+            name: format.name,
+            extensions: format.extensions,
+            about: format.about,
+            kinds: format.kinds,
+            is_always_gzip: format.is_always_gzip,
+            make: Some(format.make),
+        }
+    }
+
+    fn by_name(name: &str) -> Result<Wanted, Failure> {
+        Wanted::all().find(|wanted| wanted.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
+            let names = Wanted::all().map(|wanted| wanted.name);
+            let hint = nearest::suggestion(&nearest::nearest(name, names));
+            Failure::Usage(format!("there is no format {name}{hint}; --format list shows them"))
+        })
+    }
+
+    fn by_path(path: &Path) -> Result<Wanted, Failure> {
+        let text = path.to_string_lossy().to_ascii_lowercase();
+        let stem = text.strip_suffix(".gz").unwrap_or(&text);
+        if NDJSON.extensions.iter().any(|ending| stem.strip_suffix(ending).is_some_and(|s| s.ends_with('.')))
+        {
+            return Ok(NDJSON);
+        }
+        match Format::by_path(&text) {
+            Some((format, _)) => Ok(Wanted::of(format)),
+            None if path == Path::new("-") => Err(Failure::Usage(
+                "standard output does not tell the format; give --format (--format list shows them)"
+                    .to_owned(),
+            )),
+            None => Err(Failure::Usage(format!(
+                "{} does not tell the format; give --format, or one of its endings (--format list)",
+                path.display()
+            ))),
+        }
+    }
+}
+
+/// One file, or standard output, and what goes there.
+pub(super) struct Target {
+    pub(super) wanted: Wanted,
+    pub(super) is_gzip: bool,
+    /// `None`: standard output.
+    pub(super) path: Option<PathBuf>,
+}
+
+impl Target {
+    fn new(wanted: Wanted, path: &Path) -> Target {
+        let is_stdout = path == Path::new("-");
+        let is_gzip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+        Target { wanted, is_gzip, path: (!is_stdout).then(|| path.to_owned()) }
+    }
+}
+
+/// Which formats go where.
+pub(super) fn targets(args: &ConvertArgs) -> Result<Vec<Target>, Failure> {
+    let formats = args.format.iter().map(|name| Wanted::by_name(name)).collect::<Result<Vec<_>, _>>()?;
+    let targets: Vec<Target> = match (formats.as_slice(), args.output.as_slice()) {
+        ([], []) => {
+            return Err(Failure::Usage(
+                "give a format with --format, or an output with -o; --format list shows them".to_owned(),
+            ));
+        }
+        (formats, []) => {
+            formats.iter().map(|wanted| Target::new(*wanted, &beside(&args.input.file, wanted))).collect()
+        }
+        ([], outputs) => outputs
+            .iter()
+            .map(|path| Ok(Target::new(Wanted::by_path(path)?, path)))
+            .collect::<Result<_, Failure>>()?,
+        (formats, outputs) if formats.len() == outputs.len() => {
+            formats.iter().zip(outputs).map(|(wanted, path)| Target::new(*wanted, path)).collect()
+        }
+        (formats, outputs) => {
+            return Err(Failure::Usage(format!(
+                "{} formats and {} outputs; give as many of both, or outputs alone",
+                formats.len(),
+                outputs.len()
+            )));
+        }
+    };
+    if targets.iter().filter(|target| target.path.is_none()).count() > 1 {
+        return Err(Failure::Usage("only one format can go to standard output".to_owned()));
+    }
+    Ok(targets)
+}
+
+/// `x/trace.nettrace.gz` as `x/trace.speedscope.json`.
+fn beside(trace: &Path, wanted: &Wanted) -> PathBuf {
+    let name = trace.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let name = name.strip_suffix(".nettrace").or_else(|| name.strip_suffix(".netperf")).unwrap_or(name);
+    let name = if name == "-" { "trace" } else { name };
+    let ending = wanted.extensions.first().copied().unwrap_or(wanted.name);
+    let ending = if wanted.is_always_gzip { format!("{ending}.gz") } else { ending.to_owned() };
+    trace.with_file_name(format!("{name}.{ending}"))
+}

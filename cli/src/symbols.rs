@@ -1,0 +1,103 @@
+//! ELF files of a folder, for the mappings that a trace tells of.
+
+use crate::failure::Failure;
+use nettrace_analysis::{Model, SymbolFile, SymbolFileError};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+/// What was stripped from `libx.so` lies beside it in one of these.
+const STRIPPED: [&str; 3] = ["", ".dbg", ".debug"];
+
+/// Adds the symbols of all mapped files that are found below `folders`. Gives what there is to say of files
+/// that were found and not used.
+pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>, Failure> {
+    let mut unused = Vec::new();
+    if folders.is_empty() {
+        return Ok(unused);
+    }
+    for folder in folders {
+        std::fs::read_dir(folder)
+            .map_err(|error| Failure::open(&folder.display().to_string(), folder, &error))?;
+    }
+    // Files by path, each with its build if the trace tells it.
+    let mut wanted: BTreeMap<String, Option<String>> = BTreeMap::new();
+    for (_, process) in model.processes() {
+        for mapping in process.mappings() {
+            let build_id = process.build_id(mapping).map(str::to_owned);
+            wanted.entry(mapping.path.clone()).or_insert(build_id);
+        }
+    }
+    for (path, build_id) in &wanted {
+        for file in folders.iter().flat_map(|folder| candidates(folder, path, build_id.as_deref())) {
+            // Reading a device or a pipe might never end.
+            if !file.is_file() {
+                continue;
+            }
+            let added = std::fs::read(&file)
+                .map_err(|error| error.to_string())
+                .and_then(|bytes| SymbolFile::parse(&bytes).map_err(|error| error.to_string()))
+                .and_then(|symbols| {
+                    model.add_symbol_file(path, symbols).map_err(|error: SymbolFileError| error.to_string())
+                });
+            if let Err(cause) = added {
+                unused.push(format!("{} is not used: {cause}", file.display()));
+            }
+        }
+    }
+    Ok(unused)
+}
+
+/// Where the symbols of a file may lie: at its path below the folder, in the folder itself, or by its build.
+/// The file itself stands in front of what was stripped from it.
+fn candidates(folder: &Path, path: &str, build_id: Option<&str>) -> Vec<PathBuf> {
+    // A path of the trace must not lead out of the folder.
+    let parts: Vec<_> = Path::new(path)
+        .components()
+        .filter(|part| !matches!(part, Component::RootDir | Component::CurDir))
+        .collect();
+    if parts.is_empty() || !parts.iter().all(|part| matches!(part, Component::Normal(_))) {
+        return Vec::new();
+    }
+    let inside: PathBuf = parts.iter().collect();
+    let mut files = Vec::new();
+    let mut places = vec![folder.join(&inside)];
+    if let (Some(name), true) = (inside.file_name(), parts.len() > 1) {
+        places.push(folder.join(name));
+    }
+    for ending in STRIPPED {
+        files.extend(places.iter().map(|place| {
+            let mut place = place.clone().into_os_string();
+            place.push(ending);
+            PathBuf::from(place)
+        }));
+    }
+    if let Some((first, rest)) = build_id.and_then(|id| id.split_at_checked(2))
+        && first.chars().chain(rest.chars()).all(|c| c.is_ascii_hexdigit())
+    {
+        files.push(folder.join(".build-id").join(first).join(format!("{rest}.debug")));
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_looked_for_inside_the_folder_alone() {
+        let found = candidates(Path::new("s"), "/usr/lib/liba.so", Some("abcdef"));
+        let expected = [
+            "s/usr/lib/liba.so",
+            "s/liba.so",
+            "s/usr/lib/liba.so.dbg",
+            "s/liba.so.dbg",
+            "s/usr/lib/liba.so.debug",
+            "s/liba.so.debug",
+            "s/.build-id/ab/cdef.debug",
+        ];
+        assert_eq!(found, expected.map(PathBuf::from));
+        assert!(candidates(Path::new("s"), "/../etc/liba.so", None).is_empty());
+        assert!(candidates(Path::new("s"), "", None).is_empty());
+        assert_eq!(candidates(Path::new("s"), "a.so", Some("ab/../..")).len(), 3);
+    }
+}
