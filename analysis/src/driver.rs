@@ -3,7 +3,7 @@
 use crate::convert::{Convert, ConvertError};
 use crate::model::{
     CpuWeights, EventSelector, Filter, Kind, Mode, Model, NameOptions, OpenWaits, Profile, Resolved, Sample,
-    StackHandle, ThreadHandle, rounded, stands_for,
+    Spans, StackHandle, ThreadHandle, rounded, stands_for,
 };
 use nettrace_parser::view::{self, KnownProvider, SampleState};
 use nettrace_parser::{Clock, Event, Source, TimeOrdered};
@@ -90,6 +90,8 @@ pub struct Analysis<'c> {
     clock: Option<Clock>,
     cpu: CpuWeights,
     waits: OpenWaits,
+    /// Only if a converter shows them.
+    spans: Option<Spans>,
     outputs: Outputs<'c>,
 }
 
@@ -109,6 +111,16 @@ impl Outputs<'_> {
         self.profile.add(&sample);
         self.converters.iter_mut().try_for_each(|converter| converter.sample(&sample, model))
     }
+
+    fn marks(&mut self, spans: &mut Spans, model: &Model) -> Result<(), ConvertError> {
+        for mark in spans.ready() {
+            if self.filter.admits_mark(&mark, model) {
+                let wanting = self.converters.iter_mut().filter(|converter| converter.wants_marks());
+                wanting.into_iter().try_for_each(|converter| converter.mark(&mark, model))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl<'c> Analysis<'c> {
@@ -126,12 +138,16 @@ impl<'c> Analysis<'c> {
             clock: None,
             cpu: CpuWeights::new(),
             waits: OpenWaits::default(),
+            spans: None,
             outputs,
         }
     }
 
     /// Lets a converter take part. Several may; the trace is read once.
     pub fn add(&mut self, converter: Box<dyn Convert + 'c>) {
+        if converter.wants_marks() {
+            self.spans.get_or_insert_with(Spans::new);
+        }
         self.outputs.converters.push(converter);
     }
 
@@ -172,8 +188,19 @@ impl<'c> Analysis<'c> {
         if !self.options.events.is_empty() {
             self.selected(event, thread)?;
         }
+        if self.spans.is_some() {
+            self.marks(event, thread)?;
+        }
         let (model, outputs) = (&self.model, &mut self.outputs);
         outputs.converters.iter_mut().try_for_each(|converter| converter.event(event, thread, model))
+    }
+
+    /// Pairs starts and stops, for converters that show them.
+    fn marks(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
+        let nanos = self.nanos(event);
+        let Some(spans) = &mut self.spans else { return Ok(()) };
+        spans.event(event, thread, nanos, &self.model);
+        self.outputs.marks(spans, &self.model)
     }
 
     #[inline]
@@ -299,6 +326,10 @@ impl<'c> Analysis<'c> {
     pub fn finish(mut self) -> Result<Finished, ConvertError> {
         let (model, outputs) = (&self.model, &mut self.outputs);
         self.cpu.finish(|sample| outputs.sample(sample, model))?;
+        if let Some(spans) = &mut self.spans {
+            spans.finish();
+            outputs.marks(spans, model)?;
+        }
         let has_samples = self.outputs.profile.has(Kind::Cpu);
         self.model.complete(self.cpu.period_nanos().filter(|_| has_samples));
         if !self.outputs.converters.is_empty() {

@@ -6,6 +6,7 @@
 //! | call | when | what |
 //! |---|---|---|
 //! | [`Convert::event`] | each event, in time order | for timelines: read it with the [views](nettrace_parser::view) |
+//! | [`Convert::mark`] | each span, instant and counter value, if the converter [asks](Convert::wants_marks) for them | starts and stops, already paired |
 //! | [`Convert::sample`] | each sample that the filter lets pass, as soon as its weight is known | kind, thread, stack, weight |
 //! | [`Convert::finish`] | once, at the end | all names; write what is left |
 //!
@@ -35,7 +36,7 @@ pub use pprof::Pprof;
 pub use speedscope::Speedscope;
 pub use svg::Svg;
 
-use crate::model::{Kind, Model, Profile, Resolved, Sample, ThreadHandle};
+use crate::model::{Kind, Mark, Model, Profile, Resolved, Sample, ThreadHandle};
 use nettrace_parser::Event;
 use std::fmt;
 use std::io::{self, Write};
@@ -56,6 +57,22 @@ pub trait Convert {
     /// When it cannot be written.
     fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, model: &Model) -> Result<(), ConvertError> {
         let _ = (event, thread, model);
+        Ok(())
+    }
+
+    /// Whether [`Convert::mark`] is to be called.
+    fn wants_marks(&self) -> bool {
+        false
+    }
+
+    /// A span that has ended, something that happened, a counter's value; what the filter says about
+    /// time, threads and processes is heeded. Instants and counters come in time order, spans in the
+    /// order of their ends.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn mark(&mut self, mark: &Mark, model: &Model) -> Result<(), ConvertError> {
+        let _ = (mark, model);
         Ok(())
     }
 

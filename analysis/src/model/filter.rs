@@ -1,7 +1,7 @@
 //! Which samples count.
 
 use super::sample::State;
-use super::{Model, Sample};
+use super::{Mark, Model, Place, Sample, ThreadHandle};
 use regex::Regex;
 
 /// Which samples count. What is empty or `None` lets everything pass.
@@ -36,14 +36,34 @@ impl Filter {
     pub(crate) fn admits(&self, sample: &Sample, model: &Model) -> bool {
         self.from_nanos.is_none_or(|from| from <= sample.nanos)
             && self.to_nanos.is_none_or(|to| sample.nanos < to)
-            && (self.threads.is_empty() && self.processes.is_empty() || self.admits_thread(sample, model))
+            && self.admits_thread(sample.thread, model)
+            && self.admits_process(sample.thread, model)
     }
 
-    fn admits_thread(&self, sample: &Sample, model: &Model) -> bool {
-        let Some(thread) = model.threads().get(sample.thread) else { return false };
-        let process = model.process(thread.process).and_then(|process| process.id);
-        let holds =
-            |list: &[u64], id: Option<u64>| list.is_empty() || id.is_some_and(|id| list.contains(&id));
-        holds(&self.threads, thread.os_thread_id) && holds(&self.processes, process)
+    /// The same for a mark: any part of it must lie within the time. What belongs to the process
+    /// belongs to all of its threads.
+    pub(crate) fn admits_mark(&self, mark: &Mark, model: &Model) -> bool {
+        let (first, last) = mark.extent_nanos();
+        let is_of_process = match mark {
+            Mark::Span(span) => span.place == Place::Process,
+            Mark::Instant(_) => false,
+            Mark::Counter(_) => true,
+        };
+        self.from_nanos.is_none_or(|from| from <= last)
+            && self.to_nanos.is_none_or(|to| first < to)
+            && self.admits_process(mark.thread(), model)
+            && (is_of_process || self.admits_thread(mark.thread(), model))
     }
+
+    fn admits_thread(&self, thread: ThreadHandle, model: &Model) -> bool {
+        holds(&self.threads, || model.threads().get(thread)?.os_thread_id)
+    }
+
+    fn admits_process(&self, thread: ThreadHandle, model: &Model) -> bool {
+        holds(&self.processes, || model.process(model.threads().get(thread)?.process)?.id)
+    }
+}
+
+fn holds(list: &[u64], id: impl FnOnce() -> Option<u64>) -> bool {
+    list.is_empty() || id().is_some_and(|id| list.contains(&id))
 }

@@ -1,0 +1,50 @@
+//! Counters: EventCounters and the values of System.Diagnostics.Metrics.
+
+use super::{Moment, Spans};
+use nettrace_parser::Utf16;
+use nettrace_parser::view::{Counter, CounterValue, Metric, MetricKind};
+
+impl Spans {
+    /// A value of an EventCounter: of a mean the mean, of a sum its growth.
+    pub(super) fn event_counter(&mut self, moment: Moment<'_, '_>) {
+        let Some(counter) = Counter::of(moment.event) else { return };
+        let value = match counter.value {
+            CounterValue::Mean { mean, .. } => mean,
+            CounterValue::Sum { increment } => increment,
+            _ => return,
+        };
+        let name = format!("{}/{}", moment.event.provider(), counter.name);
+        self.point(moment, name, counter.display_units, value);
+    }
+
+    /// A value of an instrument: of counters the growth, of others the value; of histograms each
+    /// quantile.
+    pub(super) fn metric(&mut self, moment: Moment<'_, '_>) {
+        let Some(metric) = Metric::of(moment.event) else { return };
+        let mut name = format!("{}/{}", metric.meter, metric.instrument);
+        if !metric.tags.is_empty() {
+            name = format!("{name}[{}]", metric.tags);
+        }
+        let value = match metric.kind {
+            MetricKind::Counter => metric.rate,
+            MetricKind::Histogram => None,
+            _ => metric.value,
+        };
+        if let Some(value) = value.and_then(|value| value.to_string().parse().ok()) {
+            self.point(moment, name, metric.unit, value);
+        } else if let Some(quantiles) = metric.quantiles {
+            for quantile in quantiles.to_string().split(';') {
+                let Some((at, value)) = quantile.split_once('=') else { continue };
+                let (Ok(at), Ok(value)) = (at.parse::<f64>(), value.parse()) else { continue };
+                self.point(moment, format!("{name} p{}", at * 100.0), metric.unit, value);
+            }
+        }
+    }
+
+    fn point(&mut self, moment: Moment<'_, '_>, name: String, unit: Utf16<'_>, value: f64) {
+        // Formats have no notation for others.
+        if value.is_finite() {
+            self.ready.push(moment.counter(name, &unit.to_string(), value));
+        }
+    }
+}

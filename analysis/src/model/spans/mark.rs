@@ -1,0 +1,231 @@
+//! What a timeline shows besides samples: spans, instants, counters.
+
+use crate::model::ThreadHandle;
+use std::borrow::Cow;
+
+/// One thing that a timeline shows.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Mark {
+    /// Something with a beginning and an end.
+    Span(Span),
+    /// Something that happened.
+    Instant(Instant),
+    /// A value at a time.
+    Counter(CounterPoint),
+}
+
+/// What a mark is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Category {
+    /// All managed threads stand still, from the wish to suspend them until they run again.
+    Pause,
+    /// Garbage collections.
+    Collection,
+    /// Compilation of methods.
+    Jit,
+    /// Waits for locks.
+    Contention,
+    /// Waits for handles.
+    Wait,
+    /// Exceptions and their handlers.
+    Exception,
+    /// The thread pool.
+    ThreadPool,
+    /// Tasks.
+    Task,
+    /// Activities: what event sources and activity sources start and stop.
+    Activity,
+    /// Assemblies that are loaded.
+    Loader,
+}
+
+impl Category {
+    /// All categories.
+    pub const ALL: [Category; 10] = [
+        Category::Pause,
+        Category::Collection,
+        Category::Jit,
+        Category::Contention,
+        Category::Wait,
+        Category::Exception,
+        Category::ThreadPool,
+        Category::Task,
+        Category::Activity,
+        Category::Loader,
+    ];
+
+    /// Name as formats show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Pause => "GC pauses",
+            Category::Collection => "GC",
+            Category::Jit => "JIT",
+            Category::Contention => "Contention",
+            Category::Wait => "Waits",
+            Category::Exception => "Exceptions",
+            Category::ThreadPool => "Thread pool",
+            Category::Task => "Tasks",
+            Category::Activity => "Activities",
+            Category::Loader => "Loader",
+        }
+    }
+}
+
+/// Where a span belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Place {
+    /// To its thread: it lies wholly inside or outside of the thread's other such spans, unless
+    /// events were lost.
+    Thread,
+    /// To its process, whichever thread did it.
+    Process,
+    /// To none: it may begin on one thread and end on another, and cross other spans.
+    Free,
+}
+
+/// How much of a span is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ends {
+    /// Beginning and end are known.
+    Known,
+    /// Both are known, but events of its threads were lost in between: it may be two spans, of
+    /// which one's end and the other's beginning are lost.
+    LossBetween,
+    /// The beginning was lost, or came before the session. The span has no length.
+    NoStart,
+    /// The trace ends first, and so does the span.
+    OpenAtEnd,
+    /// The end was lost: the same thing began again. The span has no length.
+    NoStop,
+}
+
+impl Ends {
+    /// What to tell people; `None` if there is nothing to tell.
+    pub fn note(self) -> Option<&'static str> {
+        match self {
+            Ends::Known => None,
+            Ends::LossBetween => Some("events were lost in between"),
+            Ends::NoStart => Some("its start is not in the trace"),
+            Ends::OpenAtEnd => Some("it had not ended when the trace did"),
+            Ends::NoStop => Some("its end is not in the trace"),
+        }
+    }
+}
+
+/// An arrow between two marks; both have the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Flow {
+    /// It begins here.
+    From(u64),
+    /// It ends here.
+    To(u64),
+}
+
+/// A value that tells more.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Argument {
+    /// A count, size, number.
+    Number(u64),
+    /// A measured value.
+    Real(f64),
+    /// An address or identifier, for people in hexadecimal.
+    Address(u64),
+    /// A text.
+    Text(String),
+}
+
+/// Names and values.
+pub type Arguments = Vec<(Cow<'static, str>, Argument)>;
+
+/// Something with a beginning and an end.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Span {
+    /// What it is about.
+    pub category: Category,
+    /// Where it belongs.
+    pub place: Place,
+    /// Its name: the same for things of the same sort.
+    pub name: String,
+    /// The thread it began on; of a span without a start: the thread it ended on.
+    pub thread: ThreadHandle,
+    /// The thread it ended on.
+    pub end_thread: ThreadHandle,
+    /// When it began, in nanoseconds since the session's start.
+    pub start_nanos: i64,
+    /// How long it took, in nanoseconds.
+    pub nanos: u64,
+    /// How much of it is known.
+    pub ends: Ends,
+    /// An arrow to or from its beginning.
+    pub flow: Option<Flow>,
+    /// What more is told.
+    pub arguments: Arguments,
+}
+
+impl Span {
+    /// When it ended, in nanoseconds since the session's start.
+    pub fn end_nanos(&self) -> i64 {
+        self.start_nanos.saturating_add_unsigned(self.nanos)
+    }
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Instant {
+    /// What it is about.
+    pub category: Category,
+    /// Its name: the same for things of the same sort.
+    pub name: String,
+    /// Its thread.
+    pub thread: ThreadHandle,
+    /// When, in nanoseconds since the session's start.
+    pub nanos: i64,
+    /// An arrow to or from it.
+    pub flow: Option<Flow>,
+    /// What more is told.
+    pub arguments: Arguments,
+}
+
+/// A value at a time.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CounterPoint {
+    /// The counter: provider or meter, name, tags.
+    pub name: String,
+    /// Its unit; empty if none is told.
+    pub unit: String,
+    /// The thread that wrote it: it tells the process.
+    pub thread: ThreadHandle,
+    /// When, in nanoseconds since the session's start.
+    pub nanos: i64,
+    /// The value. Of sums: the growth since the last point.
+    pub value: f64,
+}
+
+impl Mark {
+    /// The thread that it is about.
+    pub fn thread(&self) -> ThreadHandle {
+        match self {
+            Mark::Span(span) => span.thread,
+            Mark::Instant(instant) => instant.thread,
+            Mark::Counter(point) => point.thread,
+        }
+    }
+
+    /// Its first and last nanosecond since the session's start.
+    pub fn extent_nanos(&self) -> (i64, i64) {
+        match self {
+            Mark::Span(span) => (span.start_nanos, span.end_nanos()),
+            Mark::Instant(instant) => (instant.nanos, instant.nanos),
+            Mark::Counter(point) => (point.nanos, point.nanos),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Starts and stops, paired into spans; and what else a timeline shows.
+//!
+//! | events | mark |
+//! |---|---|
+//! | runtime 9, 8, 3 (suspend, suspended, restarted) | a pause of its process |
+//! | runtime 1, 2 (GC start, end), by number | a collection of its process |
+//! | runtime 145, 143 (jitting started, method loaded), by method | a compilation; a load alone is an instant |
+//! | runtime 81, 91 (contention) | a wait for a lock |
+//! | runtime 301, 302 | a wait for a handle |
+//! | runtime 80 | an instant: the exception's type and message |
+//! | runtime 250 to 255 (catch, finally, filter) | spans of their thread |
+//! | runtime 290, 291 | an assembly that is loaded |
+//! | runtime 283, 284; 14, 13 | compilation in the background; finalizers |
+//! | runtime 50, 51, 57; 54, 55 | counters of the thread pool; an adjustment is an instant too |
+//! | runtime 4 | a counter: the heap's size |
+//! | tasks 7, 8, 9, 10, 11 (scheduled, started, completed, wait) | an instant with an arrow to the task's span; a wait |
+//! | DiagnosticSource start, stop, by the activity's id | an activity |
+//! | events of other sources with the opcodes start and stop, by activity id, or by name on one thread | an activity |
+//! | `EventCounters`, `System.Diagnostics.Metrics` | counters |
+//!
+//! What is wrong with a span is told by [`Ends`]. What is kept is bounded by the spans that are open,
+//! and those are at most 65,536: beyond that, and that many only if ends were lost, beginnings are
+//! given without an end.
+
+mod activities;
+mod counters;
+mod mark;
+mod open;
+mod runtime;
+mod tasks;
+
+pub use mark::{Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Mark, Place, Span};
+
+use super::hash::NumberMap;
+use super::{Model, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use open::{Begin, End, OpenSpans};
+use tasks::Operations;
+
+/// Pairs starts and stops. Takes all events in time order, gives [`Mark`]s: instants and counters at
+/// once, spans when they end.
+///
+/// ```
+/// use nettrace_analysis::model::{Mark, Model, Spans};
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let (mut model, mut spans, mut longest) = (Model::new(), Spans::new(), 0);
+/// let mut events = Reader::from_slice(&bytes).time_ordered();
+/// while let Some(event) = events.next_event()? {
+///     let thread = model.learn(&event);
+///     spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
+///     for mark in spans.ready() {
+///         if let Mark::Span(span) = mark {
+///             longest = longest.max(span.nanos);
+///         }
+///     }
+/// }
+/// spans.finish();
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Spans {
+    open: OpenSpans,
+    ready: Vec<Mark>,
+    operations: Operations,
+    /// By process: the thread that has suspended the others.
+    suspenders: NumberMap<u64, u64>,
+    /// The number that each writing thread gave its last event.
+    numbers: NumberMap<u64, u32>,
+    last_nanos: i64,
+}
+
+/// An event and what is known of it.
+#[derive(Clone, Copy)]
+struct Moment<'e, 'r> {
+    event: &'e Event<'r>,
+    thread: ThreadHandle,
+    /// The process, as part of keys.
+    process: u64,
+    nanos: i64,
+}
+
+impl Moment<'_, '_> {
+    fn begin(&self, category: mark::Category, place: Place, name: impl Into<String>) -> Begin {
+        Begin {
+            category,
+            place,
+            name: name.into(),
+            thread: self.thread,
+            writer: self.event.capture_thread(),
+            nanos: self.nanos,
+            flow: None,
+            arguments: Arguments::new(),
+        }
+    }
+
+    fn end(&self) -> End {
+        End { thread: self.thread, writer: self.event.capture_thread(), nanos: self.nanos }
+    }
+
+    fn instant(&self, category: Category, name: impl Into<String>) -> Instant {
+        Instant {
+            category,
+            name: name.into(),
+            thread: self.thread,
+            nanos: self.nanos,
+            flow: None,
+            arguments: Arguments::new(),
+        }
+    }
+
+    fn counter(&self, name: impl Into<String>, unit: &str, value: f64) -> Mark {
+        let (thread, nanos) = (self.thread, self.nanos);
+        Mark::Counter(CounterPoint { name: name.into(), unit: unit.to_owned(), thread, nanos, value })
+    }
+}
+
+impl Spans {
+    /// Nothing has begun.
+    pub fn new() -> Spans {
+        Spans::default()
+    }
+
+    /// Takes the next event; in time order, and all of them. `thread` is what [`Model::learn`] gave
+    /// for it, `nanos` its time since the session's start.
+    pub fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, nanos: i64, model: &Model) {
+        self.last_nanos = nanos;
+        self.count(event, nanos);
+        let process = model.threads().get(thread).map_or(0, |row| u64::from(row.process.0));
+        let moment = Moment { event, thread, process, nanos };
+        match event.known_provider() {
+            KnownProvider::Runtime => self.runtime(moment),
+            KnownProvider::Tasks => self.tasks(moment),
+            KnownProvider::Metrics => self.metric(moment),
+            KnownProvider::DiagnosticSource => self.activity(moment),
+            KnownProvider::Other => self.event_source(moment),
+            _ => {}
+        }
+    }
+
+    /// The trace's end: what is open ends here.
+    pub fn finish(&mut self) {
+        self.open.finish(self.last_nanos, &mut self.ready);
+    }
+
+    /// Takes what is ready.
+    pub fn ready(&mut self) -> std::vec::Drain<'_, Mark> {
+        self.ready.drain(..)
+    }
+
+    /// Notices that events of the writing thread are missing: threads number their events.
+    fn count(&mut self, event: &Event<'_>, nanos: i64) {
+        let (writer, number) = (event.capture_thread(), event.sequence_number());
+        let Some(last) = self.numbers.insert(writer, number) else { return };
+        let step = number.wrapping_sub(last).cast_signed();
+        if step > 1 {
+            self.open.lost(writer, nanos);
+        }
+    }
+
+    fn instant(&mut self, instant: Instant) {
+        self.ready.push(Mark::Instant(instant));
+    }
+}

@@ -1,0 +1,285 @@
+//! What the runtime's events begin and end.
+
+use super::mark::{Argument, Arguments, Category, Mark, Place};
+use super::open::{self, What};
+use super::{Moment, Spans};
+use crate::model::names::{Frame, MethodName, NameOptions, NameStyle};
+use nettrace_parser::view::{ContentionStart, ContentionStop, Exception, GcEnd, GcStart, Method};
+use nettrace_parser::{Event, Utf16};
+
+/// Pairs of events on one thread: start, stop, and what they are.
+const PAIRS: &[(u32, u32, Category, &str)] = &[
+    (14, 13, Category::ThreadPool, "finalizers"),
+    (250, 251, Category::Exception, "catch"),
+    (252, 253, Category::Exception, "finally"),
+    (254, 255, Category::Exception, "filter"),
+    (283, 284, Category::Jit, "compile in the background"),
+    (290, 291, Category::Loader, "load"),
+];
+
+impl Spans {
+    pub(super) fn runtime(&mut self, moment: Moment<'_, '_>) {
+        match moment.event.id() {
+            1 | 2 => self.collection(moment),
+            3 | 8 | 9 => self.pause(moment),
+            4 => self.heap(moment),
+            50 | 51 | 54 | 55 | 57 => self.thread_pool(moment),
+            80 => self.exception(moment),
+            81 | 91 => self.contention(moment),
+            143 | 145 => self.method(moment),
+            301 | 302 => self.wait(moment),
+            id => {
+                if let Some(pair) = PAIRS.iter().find(|(start, stop, ..)| *start == id || *stop == id) {
+                    self.pair(moment, *pair);
+                }
+            }
+        }
+    }
+
+    fn collection(&mut self, moment: Moment<'_, '_>) {
+        if let Some(start) = GcStart::of(moment.event) {
+            let generation = start.generation;
+            let kind = value_name(moment.event, "Type").unwrap_or_default();
+            let mut name = generation.map_or("GC".to_owned(), |generation| format!("GC gen {generation}"));
+            if start.kind == Some(1) {
+                name.push_str(" background");
+            }
+            let mut begin = moment.begin(Category::Collection, Place::Process, name);
+            open::number(&mut begin.arguments, "number", Some(start.number.into()));
+            open::number(&mut begin.arguments, "generation", generation.map(u64::from));
+            open::text(&mut begin.arguments, "reason", named(moment.event, "Reason", start.reason));
+            open::text(&mut begin.arguments, "kind", kind);
+            let key = (What::Collection, moment.process, u64::from(start.number));
+            self.open.begin(key, begin, &mut self.ready);
+        }
+        if let Some(end) = GcEnd::of(moment.event) {
+            let key = (What::Collection, moment.process, u64::from(end.number));
+            let span = self.open.end(key, moment.end()).unwrap_or_else(|| {
+                let name = format!("GC gen {}", end.generation);
+                let mut span = open::end_alone(Category::Collection, Place::Process, name, moment.end());
+                open::number(&mut span.arguments, "number", Some(end.number.into()));
+                open::number(&mut span.arguments, "generation", Some(end.generation.into()));
+                span
+            });
+            self.ready.push(Mark::Span(span));
+        }
+    }
+
+    /// Suspend (9), suspended (8), restarted (3). Threads may wish it at the same time; one waits for
+    /// the other then. A background collection begins its pause on the thread that asked for it, and
+    /// ends it on its own.
+    fn pause(&mut self, moment: Moment<'_, '_>) {
+        let thread = u64::from(moment.thread.0);
+        let key = (What::Pause, moment.process, thread);
+        match moment.event.id() {
+            9 => {
+                let reason = moment.event.field("Reason").and_then(|value| value.as_u64());
+                let shown = reason.and_then(|reason| u32::try_from(reason).ok());
+                let shown = shown.map(|reason| named(moment.event, "Reason", reason)).unwrap_or_default();
+                let mut begin = moment.begin(Category::Pause, Place::Process, pause_name(reason));
+                open::text(&mut begin.arguments, "reason", shown);
+                self.open.begin(key, begin, &mut self.ready);
+            }
+            8 => {
+                if let Some(begin) = self.open.get_mut(key) {
+                    self.suspenders.insert(moment.process, thread);
+                    let nanos = u64::try_from(moment.nanos.saturating_sub(begin.nanos)).ok();
+                    open::number(&mut begin.arguments, "suspended_after_ns", nanos);
+                }
+            }
+            3 => {
+                let end = moment.end();
+                let suspender = self.suspenders.remove(&moment.process);
+                let span = self.open.end(key, end);
+                let span = span.or_else(|| self.open.end((What::Pause, moment.process, suspender?), end));
+                let span = span.unwrap_or_else(|| {
+                    open::end_alone(Category::Pause, Place::Process, pause_name(None).to_owned(), end)
+                });
+                self.ready.push(Mark::Span(span));
+            }
+            _ => {}
+        }
+    }
+
+    fn heap(&mut self, moment: Moment<'_, '_>) {
+        const SIZES: [&str; 5] =
+            ["GenerationSize0", "GenerationSize1", "GenerationSize2", "GenerationSize3", "GenerationSize4"];
+        let fields = moment.event.fields().filter(|field| SIZES.contains(&field.name()));
+        let sizes: Vec<u64> = fields.filter_map(|field| field.value.ok()?.as_u64()).collect();
+        if !sizes.is_empty() {
+            let bytes = sizes.iter().fold(0u64, |sum, size| sum.saturating_add(*size));
+            self.ready.push(moment.counter("GC heap size", "bytes", bytes as f64));
+        }
+    }
+
+    fn thread_pool(&mut self, moment: Moment<'_, '_>) {
+        let field = |name| moment.event.field(name).and_then(|value| value.as_f64());
+        let number = |name| moment.event.field(name).and_then(|value| value.as_u64());
+        match moment.event.id() {
+            54 => {
+                if let Some(value) = field("Throughput") {
+                    self.ready.push(moment.counter("ThreadPool throughput", "work items/s", value));
+                }
+            }
+            55 => {
+                let Some(count) = number("NewWorkerThreadCount") else { return };
+                let mut instant = moment.instant(Category::ThreadPool, "adjustment");
+                open::number(&mut instant.arguments, "threads", Some(count));
+                let reason = value_name(moment.event, "Reason").unwrap_or_default();
+                open::text(&mut instant.arguments, "reason", reason);
+                self.instant(instant);
+                self.ready.push(moment.counter("ThreadPool wanted threads", "threads", count as f64));
+            }
+            _ => {
+                if let Some(count) = number("ActiveWorkerThreadCount") {
+                    self.ready.push(moment.counter("ThreadPool threads", "threads", count as f64));
+                }
+            }
+        }
+    }
+
+    fn exception(&mut self, moment: Moment<'_, '_>) {
+        let mut instant = moment.instant(Category::Exception, "exception");
+        if let Some(exception) = Exception::of(moment.event) {
+            instant.name = exception.type_name.to_string();
+            open::text(&mut instant.arguments, "message", exception.message.to_string());
+            open::address(&mut instant.arguments, "hresult", Some(exception.hresult.into()));
+            if exception.is_rethrown() {
+                open::text(&mut instant.arguments, "thrown", "again".to_owned());
+            }
+        }
+        self.instant(instant);
+    }
+
+    fn contention(&mut self, moment: Moment<'_, '_>) {
+        let key = (What::Contention, moment.thread.0.into(), 0);
+        if moment.event.id() == 81 {
+            let mut begin = moment.begin(Category::Contention, Place::Thread, "lock contention");
+            if let Some(start) = ContentionStart::of(moment.event) {
+                open::address(&mut begin.arguments, "lock", start.lock_id);
+                open::address(&mut begin.arguments, "object", start.object_id);
+                open::number(&mut begin.arguments, "owner_thread", start.owner_thread_id);
+            }
+            self.open.begin(key, begin, &mut self.ready);
+            return;
+        }
+        let end = moment.end();
+        let span = self.open.end(key, end).unwrap_or_else(|| {
+            let told = ContentionStop::of(moment.event).and_then(|stop| stop.duration_nanos);
+            let mut span =
+                open::end_alone(Category::Contention, Place::Thread, "lock contention".into(), end);
+            // The runtime measured it: where it began is known although the event is not there.
+            if let Some(nanos) = told.map(crate::model::rounded) {
+                span.nanos = nanos;
+                span.start_nanos = span.start_nanos.saturating_sub_unsigned(nanos);
+            }
+            span
+        });
+        self.ready.push(Mark::Span(span));
+    }
+
+    fn wait(&mut self, moment: Moment<'_, '_>) {
+        let key = (What::Wait, moment.thread.0.into(), 0);
+        if moment.event.id() == 301 {
+            let mut begin = moment.begin(Category::Wait, Place::Thread, "wait");
+            let source = value_name(moment.event, "WaitSource").unwrap_or_default();
+            open::text(&mut begin.arguments, "source", source);
+            let object = moment.event.field("AssociatedObjectID").and_then(|value| value.as_u64());
+            open::address(&mut begin.arguments, "object", object.filter(|object| *object != 0));
+            self.open.begin(key, begin, &mut self.ready);
+            return;
+        }
+        let end = moment.end();
+        let span = self.open.end(key, end);
+        let span = span.unwrap_or_else(|| open::end_alone(Category::Wait, Place::Thread, "wait".into(), end));
+        self.ready.push(Mark::Span(span));
+    }
+
+    /// Jitting started (145), method loaded (143).
+    fn method(&mut self, moment: Moment<'_, '_>) {
+        if moment.event.id() == 145 {
+            let fields = &mut moment.event.fields();
+            let mut next = |name| fields.find(name)?.value.ok();
+            let id = next("MethodID").and_then(|value| value.as_u64()).unwrap_or(0);
+            let bytes = next("MethodILSize").and_then(|value| value.as_u64());
+            let mut text = |name| next(name).and_then(|value| value.as_utf16()).unwrap_or_default();
+            let name = method_name(text("MethodNamespace"), text("MethodName"), text("MethodSignature"));
+            let mut begin = moment.begin(Category::Jit, Place::Thread, name);
+            open::number(&mut begin.arguments, "il_bytes", bytes);
+            let key = (What::Method, moment.thread.0.into(), id);
+            self.open.begin(key, begin, &mut self.ready);
+            return;
+        }
+        let Some(method) = Method::of(moment.event) else { return };
+        let mut arguments = Arguments::new();
+        open::number(&mut arguments, "code_bytes", Some(method.size.into()));
+        let made = if method.is_jitted() { method.tier().as_str() } else { "ready to run" };
+        open::text(&mut arguments, "code", made.to_owned());
+        let key = (What::Method, moment.thread.0.into(), method.method_id);
+        if let Some(mut span) = self.open.end(key, moment.end()) {
+            span.arguments.append(&mut arguments);
+            self.ready.push(Mark::Span(span));
+            return;
+        }
+        let name = method_name(method.namespace, method.name, method.signature);
+        let mut instant = moment.instant(Category::Jit, "method loaded");
+        instant.arguments.push(("method".into(), Argument::Text(name)));
+        instant.arguments.append(&mut arguments);
+        self.instant(instant);
+    }
+
+    fn pair(&mut self, moment: Moment<'_, '_>, pair: (u32, u32, Category, &str)) {
+        let (start, _, category, name) = pair;
+        let key = (What::OnThread(start), moment.thread.0.into(), 0);
+        if moment.event.id() == start {
+            let mut begin = moment.begin(category, Place::Thread, name);
+            texts_of(moment.event, &mut begin.arguments);
+            // One inside another: a handler may throw, a load may cause a load.
+            self.open.push(key, begin, &mut self.ready);
+            return;
+        }
+        let end = moment.end();
+        let mut span = self
+            .open
+            .end(key, end)
+            .unwrap_or_else(|| open::end_alone(category, Place::Thread, name.to_owned(), end));
+        if start == 283 || start == 14 {
+            let count = |name| moment.event.field(name).and_then(|value| value.as_u64());
+            open::number(&mut span.arguments, "methods", count("JittedMethodCount"));
+            open::number(&mut span.arguments, "objects", count("Count"));
+        }
+        self.ready.push(Mark::Span(span));
+    }
+}
+
+/// The texts of a handler or an assembly that tell which it is.
+fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
+    for (field, name) in [("MethodName", "method"), ("AssemblyName", "assembly")] {
+        let value = event.field(field).and_then(|value| value.as_utf16());
+        open::text(arguments, name, value.map(|text| text.to_string()).unwrap_or_default());
+    }
+}
+
+fn pause_name(reason: Option<u64>) -> &'static str {
+    match reason {
+        // SuspendForGC, SuspendForGCPrep.
+        Some(1 | 6) => "pause for GC",
+        Some(_) => "pause",
+        None => "pause, reason unknown",
+    }
+}
+
+fn value_name(event: &Event<'_>, field: &str) -> Option<String> {
+    event.fields().find(field)?.value_name()
+}
+
+/// The name of a value, or the number if it has none.
+fn named(event: &Event<'_>, field: &str, value: u32) -> String {
+    value_name(event, field).unwrap_or_else(|| value.to_string())
+}
+
+fn method_name(type_name: Utf16<'_>, method: Utf16<'_>, signature: Utf16<'_>) -> String {
+    let (type_name, method, signature) = (type_name.to_string(), method.to_string(), signature.to_string());
+    let name = MethodName { module: "", type_name: &type_name, method: &method, signature: &signature };
+    Frame::managed(&name, NameOptions { style: NameStyle::Signature, is_raw: false }).text
+}

@@ -1,0 +1,104 @@
+//! Tasks: scheduled on one thread, run on another, waited for.
+
+use super::mark::{Category, Flow, Mark, Place};
+use super::open::{self, What};
+use super::{Moment, Spans};
+use std::collections::HashMap;
+
+/// Names of tasks that were told of and have not ended, by process and number.
+#[derive(Debug, Default)]
+pub(super) struct Operations {
+    names: HashMap<(u64, u64), String>,
+}
+
+/// As many as there may be open spans.
+const MOST_NAMES: usize = 1 << 16;
+
+impl Operations {
+    fn name(&mut self, process: u64, task: u64, name: String) {
+        if self.names.len() < MOST_NAMES {
+            self.names.insert((process, task), name);
+        }
+    }
+
+    fn get(&self, process: u64, task: u64) -> Option<&str> {
+        self.names.get(&(process, task)).map(|name| &**name)
+    }
+
+    fn forget(&mut self, process: u64, task: u64) {
+        self.names.remove(&(process, task));
+    }
+}
+
+impl Spans {
+    pub(super) fn tasks(&mut self, moment: Moment<'_, '_>) {
+        let number = |name| moment.event.field(name).and_then(|value| value.as_u64());
+        if !matches!(moment.event.id(), 7..=11 | 14 | 15) {
+            return;
+        }
+        let (process, Some(task)) = (moment.process, number("TaskID")) else { return };
+        let key = (What::Task, process, task);
+        // Tasks are numbered from 1 in each process.
+        let flow = process << 48 ^ task;
+        match moment.event.id() {
+            7 => {
+                let mut instant = moment.instant(Category::Task, "task scheduled");
+                instant.flow = Some(Flow::From(flow));
+                open::number(&mut instant.arguments, "task", Some(task));
+                let name = self.operations.get(process, task).unwrap_or_default().to_owned();
+                open::text(&mut instant.arguments, "name", name);
+                open::number(&mut instant.arguments, "created_by", number("CreatingTaskID"));
+                self.instant(instant);
+            }
+            8 => {
+                let name = self.operations.get(process, task).unwrap_or("task").to_owned();
+                let mut begin = moment.begin(Category::Task, Place::Thread, name);
+                begin.flow = Some(Flow::To(flow));
+                open::number(&mut begin.arguments, "task", Some(task));
+                self.open.begin(key, begin, &mut self.ready);
+            }
+            9 => {
+                let end = moment.end();
+                let mut span = self.open.end(key, end).unwrap_or_else(|| {
+                    let name = self.operations.get(process, task).unwrap_or("task").to_owned();
+                    let mut span = open::end_alone(Category::Task, Place::Thread, name, end);
+                    open::number(&mut span.arguments, "task", Some(task));
+                    span
+                });
+                let is_failed = moment.event.field("IsExceptional").and_then(|value| value.as_bool());
+                if is_failed == Some(true) {
+                    open::text(&mut span.arguments, "ended", "with an exception".to_owned());
+                }
+                self.operations.forget(process, task);
+                self.ready.push(Mark::Span(span));
+            }
+            10 => {
+                // A thread that waits stands still; what awaits goes on elsewhere.
+                let is_await = number("Behavior") == Some(2);
+                let (name, place) =
+                    if is_await { ("await", Place::Free) } else { ("wait for task", Place::Thread) };
+                let mut begin = moment.begin(Category::Task, place, name);
+                open::number(&mut begin.arguments, "task", Some(task));
+                let name = self.operations.get(process, task).unwrap_or_default().to_owned();
+                open::text(&mut begin.arguments, "name", name);
+                self.open.push((What::TaskWait, process, task), begin, &mut self.ready);
+            }
+            11 => {
+                let end = moment.end();
+                let span = self.open.end((What::TaskWait, process, task), end).unwrap_or_else(|| {
+                    let mut span = open::end_alone(Category::Task, Place::Free, "await".into(), end);
+                    open::number(&mut span.arguments, "task", Some(task));
+                    span
+                });
+                self.ready.push(Mark::Span(span));
+            }
+            14 => {
+                let name = moment.event.field("OperationName").and_then(|value| value.as_utf16());
+                if let Some(name) = name.map(|name| name.to_string()).filter(|name| !name.is_empty()) {
+                    self.operations.name(process, task, name);
+                }
+            }
+            _ => self.operations.forget(process, task),
+        }
+    }
+}

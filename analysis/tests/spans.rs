@@ -1,0 +1,271 @@
+//! Starts and stops, paired.
+
+use nettrace_analysis::model::{Argument, Category, Ends, Flow, Mark, Model, Place, Span, Spans};
+use nettrace_parser::Reader;
+use nettrace_parser::view::KnownProvider;
+use nettrace_testdata::corpus;
+use nettrace_testdata::synth::{EventType, Session, SessionEvent, SessionThread, Step, Value, Version};
+use std::collections::BTreeMap;
+
+/// All marks of a trace, and how many events of each id the runtime and the tasks wrote.
+fn marks_of(bytes: &[u8]) -> (Vec<Mark>, BTreeMap<(KnownProviderName, u32), usize>) {
+    let (mut model, mut spans, mut marks) = (Model::new(), Spans::new(), Vec::new());
+    let mut counts = BTreeMap::new();
+    let mut events = Reader::from_slice(bytes).time_ordered();
+    while let Ok(Some(event)) = events.next_event() {
+        let thread = model.learn(&event);
+        match event.known_provider() {
+            KnownProvider::Runtime => *counts.entry(("runtime", event.id())).or_default() += 1,
+            KnownProvider::Tasks => *counts.entry(("tasks", event.id())).or_default() += 1,
+            _ => {}
+        }
+        spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
+        marks.extend(spans.ready());
+    }
+    spans.finish();
+    marks.extend(spans.ready());
+    (marks, counts)
+}
+
+type KnownProviderName = &'static str;
+
+fn open(name: &str) -> Vec<u8> {
+    corpus::trace(&format!("{name}.nettrace")).expect("it is in the repository").bytes()
+}
+
+fn spans_of(marks: &[Mark]) -> Vec<&Span> {
+    marks.iter().filter_map(|mark| if let Mark::Span(span) = mark { Some(span) } else { None }).collect()
+}
+
+#[test]
+fn every_start_of_a_real_trace_is_one_span_and_every_stop_ends_one() {
+    for name in
+        ["net10-linux-x64/all", "net3.1-linux-x64/all", "net8-linux-x64/all", "net3.1-linux-x64/lossy"]
+    {
+        let bytes = open(name);
+        let (marks, counts) = marks_of(&bytes);
+        let spans = spans_of(&marks);
+        let count = |key| counts.get(&key).copied().unwrap_or(0);
+        let pairs = [
+            (Category::Pause, "pause", ("runtime", 9), ("runtime", 3)),
+            (Category::Collection, "GC gen", ("runtime", 1), ("runtime", 2)),
+            (Category::Contention, "lock", ("runtime", 81), ("runtime", 91)),
+            (Category::Exception, "catch", ("runtime", 250), ("runtime", 251)),
+        ];
+        for (category, prefix, start, stop) in pairs {
+            let of_sort = || spans.iter().filter(|s| s.category == category && s.name.starts_with(prefix));
+            let starts = of_sort().filter(|span| span.ends != Ends::NoStart).count();
+            // A stop that tells how long it took has its start, without an event.
+            let ended = of_sort().filter(|s| !matches!(s.ends, Ends::NoStop | Ends::OpenAtEnd)).count();
+            let from_stop = of_sort().filter(|span| span.ends == Ends::NoStart).count();
+            assert_eq!(starts, count(start), "{name}: starts of {prefix}");
+            assert_eq!(ended, count(stop), "{name}: stops of {prefix}");
+            // A pause may have begun before the session.
+            assert!(name.ends_with("lossy") || from_stop <= 1, "{name}: {prefix}: {from_stop}");
+        }
+    }
+}
+
+#[test]
+fn spans_of_a_thread_lie_inside_or_outside_of_each_other() {
+    for name in
+        ["net10-linux-x64/all", "net10-linux-x64/killed-1", "net10-linux-x64/waits", "net3.1-linux-x64/all"]
+    {
+        let (marks, _) = marks_of(&open(name));
+        let mut by_thread: BTreeMap<_, Vec<(i64, i64, &str)>> = BTreeMap::new();
+        let whole = |span: &&Span| span.place == Place::Thread && span.ends == Ends::Known;
+        for span in spans_of(&marks).into_iter().filter(whole) {
+            assert_eq!(span.thread, span.end_thread, "{name}: {span:?}");
+            by_thread.entry(span.thread).or_default().push((span.start_nanos, -span.end_nanos(), &span.name));
+        }
+        assert!(!by_thread.is_empty(), "{name}");
+        for spans in by_thread.values_mut() {
+            spans.sort_unstable();
+            let mut open: Vec<i64> = Vec::new();
+            for (start, end, span) in spans.iter() {
+                open.retain(|outer| outer > start);
+                assert!(open.iter().all(|outer| *outer >= -end), "{name}: {span} at {start} crosses another");
+                open.push(-end);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_task_is_reached_by_an_arrow_from_where_it_was_scheduled() {
+    let (marks, counts) = marks_of(&open("net10-linux-x64/all"));
+    let from: Vec<u64> = marks
+        .iter()
+        .filter_map(|mark| match mark {
+            Mark::Instant(instant) if instant.name == "task scheduled" => match instant.flow {
+                Some(Flow::From(flow)) => Some(flow),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    assert_eq!(from.len(), counts[&("tasks", 7)]);
+    let spans = spans_of(&marks);
+    let arrived = spans.iter().filter(|span| matches!(span.flow, Some(Flow::To(to)) if from.contains(&to)));
+    assert_eq!(arrived.count(), counts[&("tasks", 8)]);
+    assert!(spans.iter().any(|span| span.name.starts_with("Task: ")), "tasks have their operation's name");
+}
+
+#[test]
+fn activities_are_paired_by_their_ids_across_threads() {
+    let (marks, _) = marks_of(&open("net10-linux-x64/metrics"));
+    let spans = spans_of(&marks);
+    let known = |name| spans.iter().filter(|s| s.name == name && s.ends == Ends::Known).count();
+    // 4,072 starts and 4,070 stops; the last ones were running when the session ended.
+    let activities = spans.iter().filter(|span| span.category == Category::Activity);
+    let unpaired = activities.filter(|span| span.ends != Ends::Known).count();
+    assert_eq!((known("order") + known("pay"), unpaired), (4070, 2));
+    let (marks, _) = marks_of(&open("net10-linux-x64/all"));
+    let spans = spans_of(&marks);
+    let requests: Vec<_> = spans.iter().filter(|span| span.name == "Request").collect();
+    assert_eq!(requests.len(), 376);
+    assert!(requests.iter().all(|span| span.ends == Ends::Known && span.nanos > 0));
+    assert!(requests.iter().any(|span| span.thread != span.end_thread));
+}
+
+#[test]
+fn counters_have_the_values_of_their_events() {
+    let (marks, _) = marks_of(&open("net10-linux-x64/all"));
+    let points =
+        marks.iter().filter_map(|mark| if let Mark::Counter(point) = mark { Some(point) } else { None });
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for point in points {
+        *counts.entry(&point.name).or_default() += 1;
+    }
+    assert_eq!(counts["GC heap size"], 62);
+    assert_eq!(counts["System.Runtime/cpu-usage"], 3);
+    assert_eq!(counts["ThreadPool wanted threads"], 9);
+    let (marks, _) = marks_of(&open("net10-linux-x64/metrics"));
+    let value = |name: &str| {
+        marks.iter().find_map(|mark| match mark {
+            Mark::Counter(point) if point.name == name => Some(point.value),
+            _ => None,
+        })
+    };
+    assert_eq!(value("Nettrace.Workload/load[core=1]"), Some(0.25));
+}
+
+const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
+const LOCK: usize = 0;
+const LOCKED: usize = 1;
+const JITTING: usize = 2;
+const LOADED: usize = 3;
+const OTHER: usize = 4;
+
+fn session(steps: Vec<Step>) -> Vec<u8> {
+    let native =
+        |event_id, version| EventType { provider: RUNTIME.into(), event_id, version, ..EventType::default() };
+    let mut session = Session::new(Version::V4);
+    session.trace.tick_frequency = 1_000_000_000;
+    session.types = vec![native(81, 1), native(91, 0), native(145, 1), native(143, 1), native(12345, 0)];
+    session.threads = vec![SessionThread::new(11), SessionThread::new(12)];
+    session.steps = steps;
+    session.record().stream.bytes
+}
+
+fn event(event_type: usize, thread: usize, later: u32, values: Vec<Value>) -> SessionEvent {
+    SessionEvent {
+        event_type,
+        thread,
+        capture_thread: thread,
+        ticks_later: later,
+        values,
+        ..SessionEvent::default()
+    }
+}
+
+fn lock(event_type: usize, thread: usize, later: u32) -> Step {
+    Step::Event(event(event_type, thread, later, vec![Value::U8(0), Value::U16(0)]))
+}
+
+fn ends_of(bytes: &[u8]) -> Vec<(Ends, u64)> {
+    let (marks, _) = marks_of(bytes);
+    spans_of(&marks).iter().map(|span| (span.ends, span.nanos)).collect()
+}
+
+#[test]
+fn what_is_missing_of_a_span_is_said() {
+    // A stop alone; a start whose stop is missing; one that lasts to the end.
+    let bytes = session(vec![
+        lock(LOCKED, 0, 10),
+        lock(LOCK, 0, 10),
+        lock(LOCK, 0, 10),
+        lock(LOCKED, 0, 7),
+        lock(LOCK, 1, 10),
+        Step::Event(event(OTHER, 0, 5, vec![])),
+    ]);
+    let expected = [(Ends::NoStart, 0), (Ends::NoStop, 0), (Ends::Known, 7), (Ends::OpenAtEnd, 5)];
+    assert_eq!(ends_of(&bytes), expected);
+    assert!(Ends::Known.note().is_none() && Ends::NoStop.note().is_some());
+}
+
+#[test]
+fn a_span_with_lost_events_in_between_is_marked() {
+    let lossy = |thread| {
+        let lost = SessionEvent { lost_before: 3, ..event(OTHER, thread, 5, vec![]) };
+        session(vec![
+            Step::Event(event(OTHER, 1, 1, vec![])),
+            lock(LOCK, 0, 10),
+            Step::Event(lost),
+            lock(LOCKED, 0, 7),
+        ])
+    };
+    assert_eq!(ends_of(&lossy(0)), [(Ends::LossBetween, 12)]);
+    // What another thread lost does not matter.
+    assert_eq!(ends_of(&lossy(1)), [(Ends::Known, 12)]);
+}
+
+#[test]
+fn a_method_that_is_compiled_inside_another_is_inside_its_span() {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let names = |name| [text("N.T"), text(name), text("void  ()"), Value::U16(0)];
+    let jitting = |id, later, name| {
+        let mut values = vec![Value::U64(id), Value::U64(7), Value::U32(1), Value::U32(42)];
+        values.extend(names(name));
+        Step::Event(event(JITTING, 0, later, values))
+    };
+    let loaded = |id, later, name| {
+        let mut values = vec![Value::U64(id), Value::U64(7), Value::U64(0x1000), Value::U32(0x20)];
+        values.extend([Value::U32(1), Value::U32(8 | 3 << 7)]);
+        values.extend(names(name));
+        Step::Event(event(LOADED, 0, later, values))
+    };
+    let bytes = session(vec![
+        jitting(1, 10, "Outer"),
+        jitting(2, 10, "Inner"),
+        loaded(2, 10, "Inner"),
+        loaded(1, 10, "Outer"),
+        loaded(3, 10, "Stub"),
+    ]);
+    let (marks, _) = marks_of(&bytes);
+    let spans = spans_of(&marks);
+    let shown: Vec<_> = spans.iter().map(|span| (&*span.name, span.nanos, span.ends)).collect();
+    assert_eq!(shown, [("N.T.Inner()", 10, Ends::Known), ("N.T.Outer()", 30, Ends::Known)]);
+    assert!(spans[0].arguments.contains(&("il_bytes".into(), Argument::Number(42))));
+    assert!(spans[0].arguments.contains(&("code".into(), Argument::Text("QuickJitted".into()))));
+    assert!(matches!(&marks[2], Mark::Instant(load) if load.name == "method loaded"));
+}
+
+#[test]
+fn a_trace_of_starts_alone_keeps_a_bounded_number_open() {
+    let mut values = vec![Value::U64(0), Value::U64(7), Value::U32(1), Value::U32(42)];
+    values.extend([
+        Value::Text("T".into()),
+        Value::Text("M".into()),
+        Value::Text("()".into()),
+        Value::U16(0),
+    ]);
+    let steps = (0..(1 << 16) + 100u64).map(|id| {
+        let mut values = values.clone();
+        values[0] = Value::U64(id);
+        Step::Event(event(JITTING, 0, 1, values))
+    });
+    let ends = ends_of(&session(steps.collect()));
+    let count = |wanted| ends.iter().filter(|(ends, _)| *ends == wanted).count();
+    assert_eq!((count(Ends::NoStop), count(Ends::OpenAtEnd)), (100, 1 << 16));
+}
