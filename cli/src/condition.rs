@@ -46,6 +46,10 @@ enum Operator {
 }
 
 impl Operator {
+    fn is_of_order(self) -> bool {
+        !matches!(self, Operator::Equal | Operator::NotEqual)
+    }
+
     fn holds(self, ordering: Option<Ordering>) -> bool {
         match self {
             Operator::Equal => ordering == Some(Ordering::Equal),
@@ -126,6 +130,9 @@ impl FromStr for Condition {
         if field.is_empty() {
             return Err(format!("no field in front of {operator}; expected {form}"));
         }
+        if matches!(operator, "<" | "<=" | ">" | ">=") && wanted.trim().is_empty() {
+            return Err(format!("no value behind {operator}; expected {form}"));
+        }
         let compare = |operator| Test::Compare {
             operator,
             wanted: wanted.to_owned(),
@@ -162,6 +169,13 @@ impl Condition {
             && let Some(value) = Number::of(value)
         {
             return operator.holds(value.compare(number));
+        }
+        if let Test::Compare { operator, number: None, .. } = self.test
+            && operator.is_of_order()
+            && Number::of(value).is_some()
+        {
+            // No number is more or less than a word.
+            return false;
         }
         let known = field.map().and_then(|_| field.value_name());
         let text = scratch.text(field, name);

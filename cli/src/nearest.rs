@@ -18,6 +18,9 @@ pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) ->
         .collect();
     found.sort_unstable();
     found.dedup();
+    // Beside a name with one wrong letter, one with five was hardly meant.
+    let least = found.first().map_or(0, |(distance, _)| *distance);
+    found.retain(|(distance, _)| *distance <= least * 2 + 1);
     found.truncate(3);
     found.into_iter().map(|(_, name)| name).collect()
 }
@@ -31,23 +34,25 @@ pub(crate) fn suggestion(names: &[&str]) -> String {
     }
 }
 
-/// How many letters must be put in, taken out or changed to make one text of the other. Texts are cut at
-/// 256 letters.
+/// How many letters must be put in, taken out, changed or swapped with the next one to make one text of the
+/// other. Texts are cut at 256 letters.
 fn distance(a: &[char], b: &[char]) -> usize {
     let (a, b) = (a.get(..256).unwrap_or(a), b.get(..256).unwrap_or(b));
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (y, cell) in b.iter().zip(row.iter_mut().skip(1)) {
-            let above = *cell;
-            left = (diagonal + usize::from(x != y)).min(left + 1).min(above + 1);
-            diagonal = above;
-            *cell = left;
+        let mut next = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let at = |row: &[usize], place: usize| row.get(place).copied().unwrap_or(usize::MAX - 1);
+            let mut least =
+                (at(&row, j) + usize::from(x != y)).min(at(&row, j + 1) + 1).min(at(&next, j) + 1);
+            let is_swap = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
+            if is_swap {
+                least = least.min(at(&before, j - 1) + 1);
+            }
+            next.push(least);
         }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
+        before = std::mem::replace(&mut row, next);
     }
     row.last().copied().unwrap_or(0)
 }
@@ -61,9 +66,15 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_counts_letters_put_in_taken_out_and_changed() {
-        let cases =
-            [("", "", 0), ("abc", "", 3), ("", "abc", 3), ("kitten", "sitting", 3), ("flaw", "lawn", 2)];
+    fn the_distance_counts_letters_put_in_taken_out_changed_and_swapped() {
+        let cases = [
+            ("", "", 0),
+            ("abc", "", 3),
+            ("", "abc", 3),
+            ("kitten", "sitting", 3),
+            ("flaw", "lawn", 2),
+            ("strat", "start", 1),
+        ];
         for (a, b, expected) in cases {
             assert_eq!(distance(&letters(a), &letters(b)), expected, "{a} {b}");
         }
@@ -75,6 +86,8 @@ mod tests {
         assert_eq!(nearest("System.Runtme", names.into_iter()), ["System.Runtime"]);
         let both = nearest("runtime", names.into_iter());
         assert_eq!(both, ["Microsoft-Windows-DotNETRuntime", "System.Runtime"]);
+        let fields = ["ExceptionMessage", "ExceptionFlags", "ExceptionEIP"];
+        assert_eq!(nearest("ExceptionMesage", fields.into_iter()), ["ExceptionMessage"]);
         assert!(nearest("Something.Else", names.into_iter()).is_empty());
         assert_eq!(suggestion(&["a", "b", "c"]), "; did you mean a, b or c?");
     }

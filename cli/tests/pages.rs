@@ -13,7 +13,7 @@ fn assert_page(name: &str, args: &[&str]) {
 fn help_of_every_command_is_as_expected() {
     assert_page("help.txt", &["--help"]);
     assert_page("help-short.txt", &["-h"]);
-    for command in ["info", "stats", "events", "report", "convert", "completions", "man"] {
+    for command in ["info", "stats", "events", "schema", "report", "convert", "completions", "man"] {
         assert_page(&format!("help-{command}.txt"), &[command, "--help"]);
     }
 }
@@ -40,6 +40,7 @@ fn wrong_usage_is_explained_as_expected() {
 const TINY_V4: &str = "testdata/traces/tiny-v4.nettrace.gz";
 const TINY_V6: &str = "testdata/traces/tiny-v6.nettrace.gz";
 const NETPERF: &str = "testdata/traces/net3.1-linux-x64/all.netperf.gz";
+const ALL_31: &str = "testdata/traces/net3.1-linux-x64/all.nettrace.gz";
 const KILLED: &str = "testdata/traces/net3.1-linux-x64/killed-1.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
@@ -123,6 +124,45 @@ fn events_are_as_expected() {
     assert_page("events-tiny-v6-ndjson.txt", &["events", TINY_V6, "--format", "ndjson", "--stacks", "--raw"]);
     assert_page("events-all.txt", &["events", ALL, "--provider", "nettrace-*", "--limit", "30"]);
     assert_page("events-samples.txt", &["events", SAMPLES, "--limit", "30"]);
+}
+
+#[test]
+fn schemas_are_as_expected() {
+    assert_page("schema-tiny-v4.txt", &["schema", TINY_V4]);
+    assert_page("schema-tiny-v4.json.txt", &["schema", TINY_V4, "--json"]);
+    assert_page("schema-tiny-v6.txt", &["schema", TINY_V6]);
+    assert_page("schema-one-collect.txt", &["schema", ONE_COLLECT]);
+    assert_page("schema-workload.txt", &["schema", ALL_31, "--provider", "nettrace-*"]);
+    assert_page(
+        "schema-native.txt",
+        &["schema", ALL_31, "--event", "MethodDCEndVerbose_*", "--event", "*/Thread/Sample"],
+    );
+    assert_page("schema-native.json.txt", &["schema", ALL_31, "--event", "*/Thread/Sample", "--json"]);
+    assert_page("schema-none.txt", &["schema", TINY_V4, "--event", "Hi2"]);
+}
+
+#[test]
+fn payloads_in_csv_are_as_expected() {
+    assert_page("events-csv.txt", &["events", TINY_V6, "--format", "csv"]);
+    assert_page(
+        "events-csv-one-type.txt",
+        &["events", ALL_31, "--format", "csv", "--event", "Nettrace-Workload/Text", "--limit", "5"],
+    );
+    assert_page(
+        "events-csv-fields.txt",
+        &[
+            "events",
+            ALL_31,
+            "--format",
+            "csv",
+            "--event",
+            "EventCounters",
+            "--fields",
+            "Payload.Name,Payload.Mean,Payload.Increment",
+            "--limit",
+            "12",
+        ],
+    );
 }
 
 #[test]

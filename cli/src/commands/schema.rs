@@ -44,7 +44,8 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
     context.progress.end();
     if args.json {
         let types = rows.iter().map(|(row, shape, events)| TypeReport::of(row, shape, *events));
-        let report = Report { schema: 1, events: counts.iter().sum(), types: types.collect() };
+        let events = rows.iter().map(|(_, _, events)| events).sum();
+        let report = Report { schema: 1, events, types: types.collect() };
         super::write_json(context, &report)?;
     } else {
         text(context, &rows)?;
@@ -69,6 +70,7 @@ fn source(row: &EventType, shape: &Shape) -> &'static str {
 #[derive(Serialize)]
 struct Report<'a> {
     schema: u32,
+    /// Of the types that are listed.
     events: u64,
     types: Vec<TypeReport<'a>>,
 }
@@ -128,12 +130,19 @@ struct FieldReport<'a> {
 struct ValuesReport {
     name: &'static str,
     is_bitmap: bool,
-    entries: Vec<(u64, &'static str)>,
+    entries: Vec<ValueReport>,
+}
+
+#[derive(Serialize)]
+struct ValueReport {
+    value: u64,
+    name: &'static str,
 }
 
 impl ValuesReport {
     fn of(map: &'static ValueMap) -> ValuesReport {
-        ValuesReport { name: map.name, is_bitmap: map.is_bitmap, entries: map.entries.to_vec() }
+        let entries = map.entries.iter().map(|(value, name)| ValueReport { value: *value, name });
+        ValuesReport { name: map.name, is_bitmap: map.is_bitmap, entries: entries.collect() }
     }
 }
 
