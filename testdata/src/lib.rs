@@ -2,8 +2,11 @@
 //!
 //! - [`synth`]: a writer of streams that shares no code with the parser.
 //! - [`corpus`]: real traces, and what the reference reader saw in them.
+//! - [`peers`]: real runtimes.
 
 pub mod corpus;
+#[cfg(unix)]
+pub mod peers;
 pub mod synth;
 
 /// CRC-32 (IEEE), as the goldens give it of payloads and stacks.

@@ -1,0 +1,143 @@
+//! What `nettrace collect` asks for and writes.
+
+use super::{Folder, ids, metrics, on, ran, streaming, trace};
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
+use nettrace_ipc::{CommandId, HResult};
+
+#[test]
+fn collect_writes_the_exact_bytes_and_counts_events_and_losses() {
+    let (folder, bytes) = (Folder::new(), trace("net3.1-linux-x64/lossy.nettrace.gz"));
+    let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+    let run = on(&fake, &folder, &["collect", "--duration", "500ms", "-o", "x.nettrace"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes);
+    let info = ran(&["info", "x.nettrace", "--json"], &folder).json();
+    assert!(info["lost"].as_u64().unwrap() > 0);
+    let lost = run.stderr.lines().find(|line| line.contains("warning: x.nettrace:")).unwrap();
+    let digits: String = lost.split(" event").next().unwrap().chars().filter(char::is_ascii_digit).collect();
+    assert_eq!(digits, info["lost"].to_string());
+    assert!(lost.contains("--buffersize 1024"), "{lost}");
+    assert_eq!((fake.stops().len(), fake.session_count(), fake.death()), (1, 0, None));
+}
+
+#[test]
+fn collect_sends_what_dry_run_shows() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
+    let options = ["--providers", "A:0x7:5:k=v,B", "--events", "A=3,1", "--no-stacks", "--buffersize", "9"];
+    let mut args = vec!["collect", "--duration", "100ms", "-o", "x.nettrace"];
+    args.extend(options);
+    assert_eq!(on(&fake, &folder, &args).code, Some(0));
+    let sent = fake.requests().into_iter().find(|request| request[16] == 2).unwrap();
+    args.push("--dry-run");
+    let shown = ran(&args, &folder);
+    assert_eq!(shown.code, Some(0));
+    let mut hex = String::new();
+    for line in shown.text().lines().filter(|line| line.starts_with("  0")) {
+        hex.extend(line[8..55].chars().filter(|c| !c.is_whitespace()));
+    }
+    assert_eq!(hex, sent.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    assert!(shown.text().starts_with("CollectTracing5 (02 06), which .NET 10 has\n"), "{}", shown.text());
+    assert!(
+        shown
+            .text()
+            .contains("A  keywords 0xf00000000007  level 5 Verbose  arguments \"k=v\"  only events 1,3")
+    );
+}
+
+#[test]
+fn collect_writes_over_nothing_unless_forced() {
+    let folder = Folder::new();
+    std::fs::write(folder.0.join("x.nettrace"), "precious").unwrap();
+    let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
+    let args = ["collect", "--duration", "100ms", "-o", "x.nettrace"];
+    let run = on(&fake, &folder, &args);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("x.nettrace: is there already; --force replaces it"), "{}", run.stderr);
+    assert_eq!(std::fs::read(folder.0.join("x.nettrace")).unwrap(), b"precious");
+    assert!(fake.requests().is_empty());
+    let forced = [&args[..], &["--force"]].concat();
+    assert_eq!(on(&fake, &folder, &forced).code, Some(0));
+    assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == metrics());
+}
+
+#[test]
+fn collect_makes_no_file_if_the_session_is_refused() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
+    fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_2, FaultKind::Refuse(HResult::FAIL))));
+    let run = on(&fake, &folder, &["collect", "-o", "x.nettrace"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("0x80004005"), "{}", run.stderr);
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn collect_tells_what_an_older_runtime_cannot_do() {
+    let folder = Folder::new();
+    let config = FakeConfig { major: 8, ..streaming(&metrics()) };
+    let fake = FakeRuntime::start(config).unwrap();
+    let run = on(&fake, &folder, &["collect", "--no-stacks", "--duration", "100ms", "-o", "x.nettrace"]);
+    assert_eq!(run.code, Some(0));
+    assert!(run.stderr.contains("stacks are collected, they cannot be switched off"), "{}", run.stderr);
+    let collects: Vec<_> = ids(&fake).into_iter().filter(|id| id.0 == 2 && id.1 > 1).collect();
+    assert_eq!(collects, [(2, 4), (2, 3)]);
+}
+
+#[test]
+fn collect_resumes_a_waiting_process_unless_told_not_to() {
+    for (args, resumes) in [(&[][..], 1), (&["--resume-runtime", "false"], 0)] {
+        let folder = Folder::new();
+        let fake = FakeRuntime::start(FakeConfig { suspended: true, ..streaming(&metrics()) }).unwrap();
+        let words = [&["collect", "--duration", "200ms", "-o", "x.nettrace"], args].concat();
+        on(&fake, &folder, &words);
+        assert_eq!(fake.resume_count(), resumes);
+    }
+}
+
+#[test]
+fn what_is_no_trace_is_recorded_all_the_same() {
+    let folder = Folder::new();
+    let bytes: Vec<u8> = (0..100_000u32).map(|at| (at % 251) as u8).collect();
+    let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+    let run = on(&fake, &folder, &["collect", "--duration", "300ms", "-o", "x.nettrace"]);
+    assert_eq!(run.code, Some(3));
+    assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes);
+}
+
+#[test]
+fn a_trace_can_go_to_standard_output() {
+    let (folder, bytes) = (Folder::new(), metrics());
+    let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+    let run = on(&fake, &folder, &["collect", "--duration", "300ms", "-o", "-"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stdout == bytes);
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn options_that_make_no_sense_are_wrong_usage() {
+    let folder = Folder::new();
+    for args in [
+        &["collect"][..],
+        &["collect", "-p", "1", "-n", "x"],
+        &["collect", "-p", "1", "--", "x"],
+        &["collect", "--all", "-o", "-"],
+        &["collect", "-p", "1", "--keep-after", "1s"],
+        &["collect", "-p", "1", "--rotate", "0x1MB"],
+        &["collect", "-p", "1", "--max-size", "1MB", "--rotate", "2x1MB"],
+        &["collect", "-p", "1", "--children"],
+        &["collect", "-p", "1", "--providers", "A:xyz"],
+        &["collect", "-p", "1", "--until", "A/B where"],
+        &["collect", "-p", "1", "--profile", "gc"],
+        &["process", "send", "-p", "1", "04", "00"],
+        &["process", "setenv", "-p", "1", "--unset", "A=b"],
+    ] {
+        // Where the process comes first, there is none of that id.
+        let code = ran(args, &folder).code;
+        assert!(code == Some(2) || (args[1] == "setenv" && code == Some(1)), "{args:?}: {code:?}");
+    }
+    let run = ran(&["collect", "-p", "4194304"], &folder);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("nettrace ps lists"), "{}", run.stderr);
+}

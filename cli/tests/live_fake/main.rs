@@ -1,0 +1,133 @@
+//! The live commands against the fake runtime: every command, and what can go wrong.
+#![cfg(unix)]
+
+mod collect;
+#[path = "../common/mod.rs"]
+mod common;
+mod process;
+mod ps;
+mod replay;
+mod stopping;
+mod targets;
+mod watch;
+
+use common::{Ran, command, top};
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// A folder of a test, removed at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("ntl-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(&self.0)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .filter(|name| !name.starts_with("dotnet-"))
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A recorded trace of the corpus.
+fn trace(path: &str) -> Vec<u8> {
+    let compressed = std::fs::read(top().join("testdata/traces").join(path)).unwrap();
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(&compressed[..]).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn metrics() -> Vec<u8> {
+    trace("net10-linux-x64/metrics.nettrace.gz")
+}
+
+/// A fake that streams a trace: the last bytes of it when it is stopped.
+fn streaming(bytes: &[u8]) -> FakeConfig {
+    let (stream, tail) = bytes.split_at(bytes.len() - 500);
+    FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
+}
+
+/// A fake whose stream has everything but the byte that ends it.
+fn up_to_the_end_mark(bytes: &[u8]) -> FakeConfig {
+    let (stream, tail) = bytes.split_at(bytes.len() - 1);
+    FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
+}
+
+/// `--port` with the address of a fake.
+fn address(fake: &FakeRuntime) -> String {
+    format!("{},connect", fake.endpoint())
+}
+
+fn ran(args: &[&str], folder: &Folder) -> Ran {
+    let output = command(args).current_dir(&folder.0).stdin(Stdio::null()).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    Ran { code: output.status.code(), stdout: output.stdout, stderr }
+}
+
+/// Runs a command on a fake.
+fn on(fake: &FakeRuntime, folder: &Folder, words: &[&str]) -> Ran {
+    patiently(fake, folder, words, "5s")
+}
+
+fn patiently(fake: &FakeRuntime, folder: &Folder, words: &[&str], patience: &str) -> Ran {
+    let port = address(fake);
+    let mut args = words.to_vec();
+    // Before the words of a launched program and of positional arguments.
+    let options = if words.first() == Some(&"process") { 2 } else { 1 };
+    args.splice(options..options, ["--port", &port, "--patience", patience]);
+    ran(&args, folder)
+}
+
+fn ids(fake: &FakeRuntime) -> Vec<(u8, u8)> {
+    fake.requests().iter().map(|request| (request[16], request[17])).collect()
+}
+
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+/// Lines as they come, each with its time.
+fn lines_of(child: &mut Child) -> std::sync::mpsc::Receiver<(Instant, String)> {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let out = BufReader::new(child.stdout.take().unwrap());
+    std::thread::spawn(move || {
+        for line in out.lines() {
+            if sender.send((Instant::now(), line.unwrap())).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}

@@ -1,0 +1,108 @@
+//! `nettrace process` against the fake runtime, and processes that do not behave.
+
+use super::{Folder, ids, on, patiently};
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
+use nettrace_ipc::{CommandId, HResult};
+use std::time::{Duration, Instant};
+
+#[test]
+fn each_request_of_process_is_sent_and_answered() {
+    let folder = Folder::new();
+    std::fs::write(folder.0.join("hook.dll"), "MZ BSJB StartupHook\0Initialize\0").unwrap();
+    let guid = "cf0d821e-299b-5307-a3d8-b283c03916dd";
+    for (words, id) in [
+        (&["info"][..], CommandId::PROCESS_INFO_3),
+        (&["env"], CommandId::PROCESS_ENVIRONMENT),
+        (&["env", "PATH"], CommandId::PROCESS_ENVIRONMENT),
+        (&["setenv", "A=b"], CommandId::SET_ENVIRONMENT_VARIABLE),
+        (&["setenv", "--unset", "LANG"], CommandId::SET_ENVIRONMENT_VARIABLE),
+        (&["resume"], CommandId::RESUME_RUNTIME),
+        (&["perfmap"], CommandId::ENABLE_PERF_MAP),
+        (&["perfmap", "off"], CommandId::DISABLE_PERF_MAP),
+        (&["startup-hook", "hook.dll"], CommandId::APPLY_STARTUP_HOOK),
+        (&["dump", "-o", "d"], CommandId::GENERATE_CORE_DUMP_3),
+        (&["attach-profiler", guid, "/p.so"], CommandId::ATTACH_PROFILER),
+        (&["startup-profiler", guid, "/p.so"], CommandId::STARTUP_PROFILER),
+        (&["send", "--unsafe-raw", "04", "00"], CommandId::PROCESS_INFO),
+    ] {
+        let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
+        for json in [false, true] {
+            let mut args = vec!["process", words[0]];
+            args.extend(Some("--json").filter(|_| json));
+            args.extend(&words[1..]);
+            // Unsetting twice is refused, as by real ones.
+            if json && words.contains(&"--unset") {
+                assert_eq!(on(&fake, &folder, &args).code, Some(1));
+                continue;
+            }
+            let run = on(&fake, &folder, &args);
+            assert_eq!(run.code, Some(0), "{args:?}: {}", run.stderr);
+            if json {
+                assert_eq!(run.json()["schema"], 1, "{args:?}");
+                assert!(run.json()["pid"].is_u64(), "{args:?}");
+            } else {
+                assert!(!run.stdout.is_empty(), "{args:?}");
+            }
+        }
+        assert!(ids(&fake).contains(&(id.set, id.id)), "{words:?}: {:?}", ids(&fake));
+        assert_eq!(fake.death(), None, "{words:?}");
+    }
+}
+
+#[test]
+fn requests_that_would_harm_are_not_sent() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
+    let run = on(&fake, &folder, &["process", "startup-hook", "missing.dll"]);
+    assert_eq!(run.code, Some(2));
+    let run = on(&fake, &folder, &["process", "env", "NO_SUCH_NAME"]);
+    assert_eq!(run.code, Some(1));
+    assert!(!ids(&fake).contains(&(4, 7)));
+    let config = FakeConfig {
+        suspended: true,
+        command_line: "/app/fake".to_owned(),
+        environment: vec!["DOTNET_DefaultDiagnosticPortSuspend=1".to_owned()],
+        ..FakeConfig::version(8, "8.0.1")
+    };
+    let fake = FakeRuntime::start(config).unwrap();
+    let run = on(&fake, &folder, &["process", "perfmap"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("resume it first"), "{}", run.stderr);
+    assert_eq!(fake.death(), None);
+}
+
+#[test]
+fn every_fault_of_a_process_is_told_in_time() {
+    let kinds = [
+        FaultKind::Silence,
+        FaultKind::HalfReply,
+        FaultKind::HalfReplyThenClose,
+        FaultKind::Uninitialised,
+        FaultKind::WrongMagic,
+        FaultKind::WrongSet,
+        FaultKind::SizeTooSmall,
+        FaultKind::SizeTooLarge,
+        FaultKind::HugeCounts,
+        FaultKind::EarlyClose,
+        FaultKind::CloseUnread,
+        FaultKind::Refuse(HResult::FAIL),
+        FaultKind::RefuseLeftOpen(HResult::FAIL),
+    ];
+    for kind in kinds {
+        for words in [&["process", "info"][..], &["process", "env"], &["collect", "-o", "x"], &["watch"]] {
+            // Any number may be a session's id: sessions start, and last until they are stopped.
+            if kind == FaultKind::HugeCounts && words[0] != "process" {
+                continue;
+            }
+            let folder = Folder::new();
+            let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
+            fake.set_fault(Some(Fault::always(kind.clone())));
+            let start = Instant::now();
+            let run = patiently(&fake, &folder, words, "500ms");
+            assert_eq!(run.code, Some(1), "{kind:?} {words:?}: {}", run.stderr);
+            assert!(run.stderr.contains("nettrace: error: "), "{kind:?} {words:?}");
+            assert!(start.elapsed() < Duration::from_secs(8), "{kind:?} {words:?}");
+            assert!(folder.names().is_empty());
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! `nettrace ps` against the fake runtime.
+
+use super::{Folder, common::command};
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The fake poses as this test's own process, whose start time is in its socket's name.
+fn own_socket(folder: &Folder) -> PathBuf {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let start = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned();
+    folder.0.join(format!("dotnet-diagnostic-{}-{start}-socket", std::process::id()))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ps_lists_processes_with_what_they_say_and_can_do() {
+    let folder = Folder::new();
+    let _fake = FakeRuntime::start_at(FakeConfig::version(9, "9.0.1+abc"), own_socket(&folder)).unwrap();
+    let dead = folder.path("dotnet-diagnostic-4194304-17-socket");
+    drop(std::os::unix::net::UnixListener::bind(&dead).unwrap());
+    let run = |args: &[&str]| {
+        let output = command(args).env("TMPDIR", &folder.0).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let report: Value = serde_json::from_str(&run(&["ps", "--json"])).unwrap();
+    let own =
+        report["processes"].as_array().unwrap().iter().find(|p| p["pid"] == std::process::id()).unwrap();
+    assert_eq!(own["version"], "9.0.1");
+    assert_eq!(own["architecture"], "x64");
+    assert_eq!(own["reachable"], true);
+    assert_eq!(own["suspended"], false);
+    let commands = own["commands"].as_array().unwrap();
+    assert!(commands.contains(&"CollectTracing4".into()) && !commands.contains(&"CollectTracing5".into()));
+    let left = |entry: &Value| entry["path"] == dead.as_str();
+    assert!(report["leftovers"].as_array().unwrap().iter().any(left));
+    let text = run(&["ps"]);
+    let line =
+        text.lines().find(|line| line.trim_start().starts_with(&std::process::id().to_string())).unwrap();
+    assert!(line.contains("9.0.1") && line.contains("trace, no-stacks, dump"), "{line}");
+    assert!(!text.contains(&dead));
+    assert!(run(&["ps", "--all"]).contains(&dead));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ps_says_why_a_process_that_does_not_answer_can_do_nothing() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start_at(FakeConfig::default(), own_socket(&folder)).unwrap();
+    fake.set_fault(Some(Fault::always(FaultKind::Silence)));
+    let output = command(&["ps", "--json"]).env("TMPDIR", &folder.0).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let own =
+        report["processes"].as_array().unwrap().iter().find(|p| p["pid"] == std::process::id()).unwrap();
+    assert_eq!(own["reachable"], false);
+    assert!(own["reason"].as_str().unwrap().contains("deadline"), "{own}");
+}

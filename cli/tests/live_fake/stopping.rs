@@ -1,0 +1,144 @@
+//! When `nettrace collect` stops, and how recordings end.
+
+use super::{
+    Folder, address, common::command, ids, metrics, on, patiently, ran, signal, streaming, trace, wait_until,
+};
+use nettrace_ipc::CommandId;
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A trace that comes slowly enough to be stopped within.
+fn slow() -> FakeConfig {
+    FakeConfig { piece_bytes: 32 << 10, piece_pause: Duration::from_millis(5), ..streaming(&metrics()) }
+}
+
+#[test]
+fn a_signal_ends_collect_with_a_whole_file() {
+    for name in ["INT", "TERM"] {
+        let (folder, bytes) = (Folder::new(), metrics());
+        let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+        let port = address(&fake);
+        let child = command(&["collect", "--port", &port, "-o", "x.nettrace"])
+            .current_dir(&folder.0)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let file = folder.0.join("x.nettrace");
+        let grown = || std::fs::metadata(&file).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
+        wait_until("the stream is written", grown);
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(std::fs::read(&file).unwrap() == bytes, "SIG{name}");
+        assert_eq!(fake.stops().len(), 1);
+    }
+}
+
+#[test]
+fn a_second_signal_gives_up_at_once() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
+    let port = address(&fake);
+    let mut child = command(&["collect", "--port", &port, "-o", "x.nettrace"])
+        .current_dir(&folder.0)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("a session", || fake.session_count() == 1);
+    fake.set_fault(Some(Fault::always(FaultKind::StopIgnored)));
+    signal(&child, "INT");
+    wait_until("the stop", || ids(&fake).contains(&(2, 1)));
+    assert!(child.try_wait().unwrap().is_none());
+    signal(&child, "INT");
+    let start = Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(start.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn a_target_that_dies_leaves_a_readable_file_and_collect_says_so() {
+    let (folder, bytes) = (Folder::new(), metrics());
+    let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+    let half = bytes.len() / 2;
+    fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_2, FaultKind::DieInStream(half))));
+    let run = on(&fake, &folder, &["collect", "-o", "x.nettrace"]);
+    assert_eq!(run.code, Some(3));
+    assert!(run.stderr.contains("ended without ending the trace"), "{}", run.stderr);
+    assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes[..half]);
+    assert!(ran(&["info", "x.nettrace", "--json"], &folder).json()["events"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_stop_that_is_ignored_ends_at_the_deadline() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
+    fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, FaultKind::StopIgnored)));
+    let start = Instant::now();
+    let args = ["collect", "--duration", "200ms", "-o", "x.nettrace"];
+    let run = patiently(&fake, &folder, &args, "1s");
+    assert!(start.elapsed() < Duration::from_secs(8));
+    assert_eq!(run.code, Some(3));
+    assert!(run.stderr.contains("did not end the session in time"), "{}", run.stderr);
+}
+
+#[test]
+fn collect_stops_at_a_size() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(slow()).unwrap();
+    let run = on(&fake, &folder, &["collect", "--max-size", "200KB", "-o", "x.nettrace"]);
+    assert_eq!((run.code, fake.stops().len()), (Some(0), 1), "{}", run.stderr);
+    assert!(std::fs::metadata(folder.0.join("x.nettrace")).unwrap().len() >= 200 << 10);
+}
+
+#[test]
+fn collect_stops_at_an_event_and_goes_on_for_a_while() {
+    let (folder, bytes) = (Folder::new(), trace("net10-linux-x64/all.nettrace.gz"));
+    for args in [
+        &["--until", "Nettrace-Workload/RequestStart where number >= 1"][..],
+        &["--until", "*/GC/Start", "--keep-after", "300ms"],
+        &[
+            "--stopping-event-provider-name",
+            "Nettrace-Workload",
+            "--stopping-event-event-name",
+            "Request/Start",
+        ],
+    ] {
+        let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+        let start = Instant::now();
+        let run = on(&fake, &folder, &[&["collect", "--force", "-o", "x.nettrace"], args].concat());
+        assert_eq!((run.code, fake.stops().len()), (Some(0), 1), "{}", run.stderr);
+        assert!(run.stderr.contains(": stopping\n"), "{}", run.stderr);
+        if args.contains(&"--keep-after") {
+            assert!(start.elapsed() >= Duration::from_millis(300));
+        }
+    }
+}
+
+#[test]
+fn collect_says_that_a_condition_asks_for_a_field_that_is_not_there() {
+    let (folder, bytes) = (Folder::new(), trace("net10-linux-x64/all.nettrace.gz"));
+    let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+    let args = ["collect", "--duration", "500ms", "-o", "x.nettrace", "--until", "*/GC/Start where Deep>1"];
+    let run = on(&fake, &folder, &args);
+    assert!(run.stderr.contains("has no field Deep, so it could not be stopped at"), "{}", run.stderr);
+}
+
+#[test]
+fn a_rotation_keeps_the_newest_files_and_overlaps_sessions() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(slow()).unwrap();
+    let run = on(&fake, &folder, &["collect", "--rotate", "2x200KB", "--duration", "3s", "-o", "x.nettrace"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let names = folder.names();
+    assert_eq!(names.len(), 2, "{names:?}\n{}", run.stderr);
+    assert!(!names.contains(&"x_0001.nettrace".to_owned()), "{names:?}");
+    for name in &names {
+        let info = ran(&["info", name, "--json"], &folder);
+        assert_eq!(info.json()["lost"], 0, "{name}");
+    }
+    // Each next session begins before the one before is stopped.
+    let order: Vec<_> = ids(&fake).into_iter().filter(|id| id.0 == 2).collect();
+    assert_eq!(order[..4], [(2, 3), (2, 3), (2, 1), (2, 3)]);
+    assert_eq!(fake.stops().len(), order.iter().filter(|id| id.1 == 3).count());
+}

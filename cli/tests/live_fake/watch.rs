@@ -1,0 +1,85 @@
+//! `nettrace watch` against the fake runtime.
+
+use super::{
+    Folder, address, common::command, lines_of, metrics, on, ran, signal, streaming, trace,
+    up_to_the_end_mark, wait_until,
+};
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+use serde_json::Value;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+#[test]
+fn watch_shows_all_that_has_come_when_nothing_more_comes() {
+    let bytes = metrics();
+    let folder = Folder::new();
+    let expected = {
+        std::fs::write(folder.0.join("cut.nettrace"), &bytes[..bytes.len() - 1]).unwrap();
+        let run = ran(&["events", "cut.nettrace", "--format", "ndjson"], &folder);
+        run.lines().len()
+    };
+    let fake = FakeRuntime::start(up_to_the_end_mark(&bytes)).unwrap();
+    let port = address(&fake);
+    let start = Instant::now();
+    let mut child = command(&["watch", "--port", &port, "--providers", "X", "--format", "ndjson"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = lines_of(&mut child);
+    let mut seen = 0;
+    while seen < expected {
+        let (_, line) =
+            lines.recv_timeout(Duration::from_secs(10)).unwrap_or_else(|_| panic!("{seen}/{expected}"));
+        serde_json::from_str::<Value>(&line).unwrap();
+        seen += 1;
+    }
+    // The session goes on: all this came without its end.
+    assert_eq!(fake.session_count(), 1);
+    assert!(start.elapsed() < Duration::from_secs(5));
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(fake.stops().len(), 1);
+}
+
+#[test]
+fn the_last_event_of_a_burst_is_shown_soon_after_its_bytes() {
+    let folder = Folder::new();
+    let config = FakeConfig { suspended: true, ..up_to_the_end_mark(&metrics()) };
+    let burst = config.stream.clone();
+    // All at once, then silence: its bytes come at the resume.
+    let fake = FakeRuntime::start(config).unwrap();
+    let port = address(&fake);
+    let expected = {
+        std::fs::write(folder.0.join("cut.nettrace"), &burst).unwrap();
+        ran(&["events", "cut.nettrace", "--format", "ndjson"], &folder).lines().len()
+    };
+    let mut child = command(&["watch", "--port", &port, "--providers", "X", "--format", "ndjson"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = lines_of(&mut child);
+    wait_until("the resume", || fake.is_resumed());
+    for _ in 0..expected {
+        lines.recv_timeout(Duration::from_secs(10)).unwrap();
+    }
+    // All came although the session is still open and no more bytes are sent: silence released them.
+    assert!(child.try_wait().unwrap().is_none());
+    signal(&child, "INT");
+    child.wait().unwrap();
+}
+
+#[test]
+fn watch_filters_and_ends_as_events_does() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/all.nettrace.gz"))).unwrap();
+    let run = on(&fake, &folder, &["watch", "--show", "gc", "--limit", "3", "--format", "ndjson"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let ids: Vec<u64> = run.lines().iter().map(|line| line["id"].as_u64().unwrap()).collect();
+    assert_eq!(ids.len(), 3);
+    assert!(ids.iter().all(|id| [1, 2, 4, 35].contains(id)), "{ids:?}");
+    assert_eq!(fake.session_count(), 0);
+    let run = on(&fake, &folder, &["watch", "--event", "Nope*", "--duration", "300ms"]);
+    assert_eq!(run.code, Some(0));
+    assert!(run.stderr.contains("no event is Nope*"), "{}", run.stderr);
+}

@@ -1,0 +1,117 @@
+//! Real processes are found, or it is said why they cannot be reached.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nettrace_ipc::{Search, Unreachable};
+use nettrace_testdata::peers::{self, Folder};
+
+use super::start;
+
+#[test]
+fn processes_are_found_with_name_owner_and_uptime() {
+    for peer in peers::all() {
+        let target = start(&peer, "sleep", 0);
+        let found = target.found();
+        assert_eq!((found.name.as_str(), found.own_pid, found.told_to_suspend), ("workload", None, false));
+        assert!(found.uptime.unwrap() < Duration::from_secs(60), "{:?}", found.uptime);
+        assert_eq!(found.root, Path::new("/"));
+        let socket = found.endpoint.unwrap();
+        assert!(socket.path().unwrap().starts_with(target.folder.path()));
+        // Without being told the directory: the process's own TMPDIR says it.
+        assert!(Search::new().process(target.pid()).unwrap().endpoint.is_ok());
+        assert!(target.finish().success());
+    }
+}
+
+#[test]
+fn names_cut_at_107_bytes_are_found_and_reached() {
+    for peer in peers::modern() {
+        for length in [70, 90, 110] {
+            let folder = Folder::new();
+            let mut long = folder.path().join("x");
+            while long.as_os_str().len() < length {
+                long.as_mut_os_string().push("x");
+            }
+            std::fs::create_dir_all(&long).unwrap();
+            let mut command = peer.command(folder.path(), "sleep", 0);
+            let mut child = command.env("TMPDIR", &long).spawn().unwrap();
+            let mut line = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            let found = Search::new().process(child.id()).unwrap();
+            let context = format!(".NET {} {length}: {:?}", peer.major, found.endpoint);
+            if length == 110 {
+                assert_eq!(found.endpoint, Err(Unreachable::PathTooLong(long)), "{context}");
+            } else {
+                assert_eq!(found.runtime().unwrap().info().unwrap().pid, u64::from(child.id()), "{context}");
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}
+
+#[test]
+fn reasons_are_given_for_processes_without_socket() {
+    for peer in peers::modern() {
+        let folder = Folder::new();
+        let none = folder.path().join("none");
+        let cases: [(&str, String, Unreachable); 2] = [
+            (
+                "DOTNET_EnableDiagnostics",
+                "0".to_owned(),
+                Unreachable::SwitchedOff("DOTNET_EnableDiagnostics=0".to_owned()),
+            ),
+            ("TMPDIR", none.display().to_string(), Unreachable::NoDirectory(none.clone())),
+        ];
+        for (name, value, expected) in cases {
+            let mut child = peer.command(folder.path(), "sleep", 0).env(name, value).spawn().unwrap();
+            let mut line = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            let found = Search::new().process(child.id()).unwrap();
+            assert_eq!(found.endpoint, Err(expected), ".NET {}", peer.major);
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_process_in_a_container_is_reached_through_its_root() {
+    for peer in peers::modern() {
+        let folder = Folder::new();
+        // Own mount, process-id and /tmp: what a container has.
+        let script = format!(
+            "mount -t tmpfs none /tmp && mount -t proc none /proc && exec {}",
+            peer.shell("sleep", 0)
+        );
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", &script]);
+        command
+            .env_remove("TMPDIR")
+            .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
+            .env("HOME", folder.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        if !line.starts_with("ready") {
+            eprintln!("SKIPPED: no namespaces here");
+            child.wait().unwrap();
+            return;
+        }
+        let listing = Search::new().run();
+        let found = listing
+            .processes
+            .iter()
+            .find(|found| found.own_pid == Some(1))
+            .unwrap_or_else(|| panic!("{listing:?}"));
+        assert!(found.root.starts_with("/proc"));
+        let info = found.runtime().unwrap().info().unwrap();
+        assert_eq!((info.pid, info.version().map(|version| version.major)), (1, Some(peer.major)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

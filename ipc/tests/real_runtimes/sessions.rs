@@ -1,0 +1,173 @@
+//! How sessions in real runtimes end, and that nothing is left of them.
+
+use std::time::{Duration, Instant};
+
+use nettrace_ipc::{Deadlines, Ending, Error, HResult, LeftBy, Rundown, Session};
+use nettrace_testdata::peers::{self};
+
+use super::{assert_whole, config, read_all, start};
+
+#[test]
+fn a_stop_under_full_load_ends_whole() {
+    for peer in peers::all() {
+        let mut target = start(&peer, "throughput", 0);
+        let runtime = target.runtime();
+        runtime.start(&config()).unwrap().stop().unwrap();
+        // A busy program opens files of its own for a while.
+        std::thread::sleep(Duration::from_secs(1));
+        let before = target.descriptor_count();
+        for reader_stops in [true, false] {
+            let mut session = runtime.start(&config()).unwrap();
+            let bytes = if reader_stops {
+                std::thread::sleep(Duration::from_millis(1500));
+                assert_eq!(session.stop().unwrap(), Ending::Stopped);
+                read_all(&mut session)
+            } else {
+                let stop = session.stop_handle();
+                let stopper = std::thread::spawn(move || {
+                    std::thread::sleep(Duration::from_millis(1500));
+                    stop.stop()
+                });
+                let bytes = read_all(&mut session);
+                assert_eq!(stopper.join().unwrap().unwrap(), Ending::Stopped);
+                bytes
+            };
+            assert_whole(&bytes, &format!(".NET {}", peer.major));
+            eprintln!(".NET {}: {} bytes, reader stops: {reader_stops}", peer.major, bytes.len());
+            assert!(bytes.len() > 1_000_000);
+        }
+        target.assert_unharmed(before);
+    }
+}
+
+#[test]
+fn the_65th_session_is_refused_and_dropping_frees_all() {
+    for peer in peers::all() {
+        let mut target = start(&peer, "sleep", 0);
+        let runtime = target.runtime();
+        let small = config().buffer_megabytes(std::num::NonZeroU32::MIN).rundown(Rundown::Off);
+        runtime.start(&small).unwrap().stop().unwrap();
+        let before = target.descriptor_count();
+        for _ in 0..2 {
+            let sessions: Vec<Session> = (0..64).map(|_| runtime.start(&small).unwrap()).collect();
+            let error = runtime.start(&small).unwrap_err();
+            assert_eq!(error.code(), Some(HResult::FAIL), ".NET {}: {error}", peer.major);
+            drop(sessions);
+        }
+        target.assert_unharmed(before);
+    }
+}
+
+#[test]
+fn a_killed_target_ends_the_stream_and_leaves_a_stale_socket() {
+    for peer in peers::all() {
+        let mut target = start(&peer, "custom", 0);
+        let runtime = target.runtime();
+        let mut session = runtime.start(&config()).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        target.signal("KILL");
+        let bytes = read_all(&mut session);
+        assert!(bytes.starts_with(b"Nettrace") && !bytes.ends_with(&[6, 1]));
+        assert_eq!(session.ending(), Some(Ending::ByTarget));
+        assert_eq!(session.stop().unwrap(), Ending::ByTarget);
+        target.wait();
+        let start = Instant::now();
+        assert!(matches!(runtime.info(), Err(Error::Io { .. })));
+        assert!(start.elapsed() < Duration::from_secs(1));
+        let listing = target.search().run();
+        let pid = target.pid();
+        assert!(!listing.processes.iter().any(|found| found.pid == pid));
+        assert!(
+            listing.leftovers.iter().any(|left| left.pid == pid && left.left_by == LeftBy::Gone),
+            "{listing:?}"
+        );
+    }
+}
+
+#[test]
+fn a_terminated_target_ends_the_stream() {
+    for peer in peers::all() {
+        let mut target = start(&peer, "custom", 0);
+        let mut session = target.runtime().start(&config()).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        target.signal("TERM");
+        let bytes = read_all(&mut session);
+        assert!(bytes.starts_with(b"Nettrace"));
+        assert_eq!(session.ending(), Some(Ending::ByTarget));
+        let whole = bytes.ends_with(&[6, 1]);
+        eprintln!(".NET {}: whole after SIGTERM: {whole}", peer.major);
+        if peer.major != 3 {
+            assert_eq!(whole, peer.major < 10, ".NET {}", peer.major);
+        }
+        target.wait();
+    }
+}
+
+#[test]
+fn a_target_that_is_being_exited_hands_over_its_rundown() {
+    for peer in peers::all() {
+        let mut target = start(&peer, "sleep", 0);
+        let mut session = target.runtime().start(&config()).unwrap();
+        target.close_input();
+        let bytes = read_all(&mut session);
+        assert_whole(&bytes, &format!(".NET {}", peer.major));
+        assert_eq!(session.ending(), Some(Ending::ByTarget));
+        assert!(target.wait().success());
+    }
+}
+
+#[test]
+fn a_frozen_target_costs_a_deadline_and_is_as_before_when_it_goes_on() {
+    let short = Duration::from_millis(700);
+    let deadlines = Deadlines {
+        connect: short,
+        reply: short,
+        start: short,
+        stop: short,
+        drain: short,
+        ..Deadlines::default()
+    };
+    for peer in peers::all() {
+        let mut target = start(&peer, "custom", 0);
+        let runtime = target.runtime().deadlines(deadlines);
+        target.runtime().start(&config()).unwrap().stop().unwrap();
+        let before = target.descriptor_count();
+        let mut session = runtime.start(&config()).unwrap();
+        target.freeze();
+        let start = Instant::now();
+        assert!(matches!(runtime.resume(), Err(Error::Deadline { .. })));
+        assert!(matches!(runtime.start(&config()), Err(Error::Deadline { .. })));
+        assert!(matches!(session.stop(), Err(Error::Deadline { .. })));
+        assert!(start.elapsed() < short * 6, "{:?}", start.elapsed());
+        let bytes = read_all(&mut session);
+        assert_eq!(session.ending(), Some(Ending::Cut));
+        assert!(bytes.starts_with(b"Nettrace"));
+        drop(session);
+        target.signal("CONT");
+        // The start that was given up is carried out now, and stopped in the background.
+        target.assert_unharmed(before);
+        // No session was left behind, not even by the start that was given up.
+        let runtime = target.runtime();
+        let small = config().buffer_megabytes(std::num::NonZeroU32::MIN).rundown(Rundown::Off);
+        let sessions: Vec<_> = (0..64).map(|_| runtime.start(&small)).collect();
+        assert!(sessions.iter().all(Result::is_ok), ".NET {}", peer.major);
+    }
+}
+
+#[test]
+fn many_short_sessions_leak_no_descriptor_in_the_target() {
+    for peer in peers::all() {
+        let mut target = start(&peer, "custom", 0);
+        let runtime = target.runtime();
+        runtime.start(&config()).unwrap().stop().unwrap();
+        let before = target.descriptor_count();
+        for round in 0..20 {
+            let mut session = runtime.start(&config().rundown(Rundown::Off)).unwrap();
+            if round % 2 == 0 {
+                session.stop().unwrap();
+                assert_whole(&read_all(&mut session), "short");
+            }
+        }
+        target.assert_unharmed(before);
+    }
+}

@@ -1,0 +1,278 @@
+//! Real .NET runtimes to test against: 3.1, 8, 9 and 10, each with a program that does what it is told to.
+//!
+//! `.ci/peers` makes them ready and prints the folder, which `NETTRACE_PEERS` names. Where they are not, tests say
+//! on stderr that they skip (`SKIPPED`) and pass.
+//!
+//! ```
+//! for peer in nettrace_testdata::peers::all() {
+//!     let folder = nettrace_testdata::peers::Folder::new();
+//!     let target = peer.start(&folder, "sleep", 0);
+//!     assert!(target.descriptor_count() > 3);
+//! }
+//! ```
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// A runtime with the program that it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its version's first number: 3, 8, 9 or 10.
+    pub major: u32,
+    program: PathBuf,
+    arguments: Vec<PathBuf>,
+}
+
+/// The folder that `NETTRACE_PEERS` names.
+pub fn folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("NETTRACE_PEERS").map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!("SKIPPED: NETTRACE_PEERS does not name a folder with runtimes (.ci/peers makes one)");
+    }
+    folder
+}
+
+/// All runtimes there are.
+pub fn all() -> Vec<Peer> {
+    let Some(folder) = folder() else { return Vec::new() };
+    let old = folder.join("tools/workload-netstandard/workload.dll");
+    let known = [
+        (3, folder.join("net3/dotnetcore2/bin/dotnet"), vec![old]),
+        (8, folder.join("net8/workload"), vec![]),
+        (9, folder.join("net9/workload"), vec![]),
+        (10, folder.join("net10/dotnet"), vec![folder.join("tools/workload/workload.dll")]),
+    ];
+    let mut peers = Vec::new();
+    for (major, program, arguments) in known {
+        if program.exists() {
+            peers.push(Peer { major, program, arguments });
+        } else {
+            eprintln!("SKIPPED: .NET {major} is not at {}", program.display());
+        }
+    }
+    peers
+}
+
+/// Those with the Process command set, and with ports.
+pub fn modern() -> Vec<Peer> {
+    all().into_iter().filter(|peer| peer.major >= 8).collect()
+}
+
+/// Runs one of the .NET tools of the folder, such as `dotnet-trace/dotnet-trace.dll`; `None`: it is not there.
+pub fn tool(path: &str) -> Option<Command> {
+    let folder = folder()?;
+    let (host, tool) = (folder.join("net10/dotnet"), folder.join("tools").join(path));
+    if !host.exists() || !tool.exists() {
+        eprintln!("SKIPPED: {} is not there", tool.display());
+        return None;
+    }
+    let mut command = Command::new(host);
+    command.arg(tool).env("DOTNET_ROLL_FORWARD", "Major");
+    command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+    Some(command)
+}
+
+impl Peer {
+    /// Runs a scenario for so many seconds; 0: until its standard input ends. Its `TMPDIR` is that folder.
+    pub fn command(&self, folder: &Path, scenario: &str, seconds: u32) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(self.words(scenario, seconds).get(1..).unwrap_or_default());
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", folder).env("TMPDIR", folder);
+        command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1").env("LANG", "C.UTF-8");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+    }
+
+    /// The same as words: the program, then its arguments.
+    pub fn words(&self, scenario: &str, seconds: u32) -> Vec<String> {
+        let paths = std::iter::once(&self.program).chain(&self.arguments);
+        let paths = paths.map(|path| path.display().to_string());
+        paths.chain([scenario.to_owned(), seconds.to_string()]).collect()
+    }
+
+    /// The same as a line for a shell.
+    pub fn shell(&self, scenario: &str, seconds: u32) -> String {
+        let words: Vec<String> =
+            self.words(scenario, seconds).iter().map(|word| format!("'{word}'")).collect();
+        words.join(" ")
+    }
+
+    /// Starts a scenario, and waits until it says that it is ready.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn start(&self, folder: &Folder, scenario: &str, seconds: u32) -> Target {
+        let mut child = self.command(folder.path(), scenario, seconds).spawn().expect("the program starts");
+        let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut line = String::new();
+        output.read_line(&mut line).expect("its output can be read");
+        assert!(line.starts_with("ready"), ".NET {}: {line:?}", self.major);
+        Target { child, output, major: self.major }
+    }
+}
+
+/// A folder of a test, removed at its end. Its path is short: the name of a socket has to fit behind it.
+#[derive(Debug)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes one.
+    ///
+    /// # Panics
+    /// If it cannot be made.
+    #[expect(clippy::new_without_default, reason = "it makes a folder")]
+    pub fn new() -> Folder {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("ntp-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("the folder for temporary files is writable");
+        Folder(folder)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The path of a file in it, as text.
+    pub fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A program that runs. Dropping it kills it.
+#[derive(Debug)]
+pub struct Target {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    /// Its runtime's version.
+    pub major: u32,
+}
+
+impl Target {
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Open file descriptors, see [`descriptors`].
+    pub fn descriptor_count(&self) -> usize {
+        descriptor_count(self.pid())
+    }
+
+    /// Whether it has not ended.
+    ///
+    /// # Panics
+    /// If the system does not tell.
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("it can be asked").is_none()
+    }
+
+    /// Sends it a signal, by its name without `SIG`.
+    ///
+    /// # Panics
+    /// If it cannot be sent.
+    pub fn signal(&self, name: &str) {
+        signal(self.pid(), name);
+    }
+
+    /// Stops it (SIGSTOP), and returns when every thread stands still. `CONT` lets it go on.
+    ///
+    /// # Panics
+    /// If it cannot be stopped.
+    pub fn freeze(&self) {
+        self.signal("STOP");
+        let tasks = format!("/proc/{}/task", self.pid());
+        let is_stopped = |entry: std::fs::DirEntry| {
+            let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+            stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
+        };
+        while !std::fs::read_dir(&tasks).expect("it runs").flatten().all(is_stopped) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits until it has no more descriptors than before, and holds it to that: a runtime closes some a moment
+    /// after it has answered.
+    ///
+    /// # Panics
+    /// If it has more for seconds, or has ended.
+    pub fn assert_no_more_descriptors_than(&mut self, before: usize) {
+        let start = Instant::now();
+        while self.descriptor_count() > before && start.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let now = descriptors(self.pid());
+        assert!(now.len() <= before, ".NET {}: {} descriptors, {before} before: {now:#?}", self.major, now.len());
+        assert!(self.is_running(), ".NET {} has ended", self.major);
+    }
+
+    /// Ends its standard input: a program that runs without limit ends.
+    pub fn close_input(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
+    /// Waits until it ends.
+    ///
+    /// # Panics
+    /// If the system does not tell.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.wait().expect("it can be waited for")
+    }
+
+    /// Ends its standard input and waits.
+    ///
+    /// # Panics
+    /// If the system does not tell.
+    pub fn finish(mut self) -> ExitStatus {
+        self.close_input();
+        let status = self.wait();
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).expect("its output is text");
+        status
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What the open file descriptors of a process stand for; nothing if it is not there. Without the assemblies of a
+/// .NET program: it opens more of them as it goes on, whatever others do with it.
+pub fn descriptors(pid: u32) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
+    // One that is gone meanwhile has no link.
+    let links = entries.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    links.map(|link| link.display().to_string()).filter(|link| !link.ends_with(".dll")).collect()
+}
+
+/// How many [`descriptors`] a process has.
+pub fn descriptor_count(pid: u32) -> usize {
+    descriptors(pid).len()
+}
+
+/// Threads of a process; 0 if it is not there.
+pub fn thread_count(pid: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
+}
+
+/// Sends a process a signal, by its name without `SIG`.
+///
+/// # Panics
+/// If it cannot be sent.
+pub fn signal(pid: u32, name: &str) {
+    let status = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()), "SIG{name} to {pid}");
+}
