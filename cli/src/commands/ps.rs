@@ -4,10 +4,12 @@ use super::Context;
 use crate::args::PsArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::live::target;
 use crate::printable::printable;
 use crate::units;
 use nettrace_ipc::{
-    CommandId, Deadlines, Found, LeftBy, Leftover, ProcessInfo, ProcessKind, RuntimeVersion, Search, Startup,
+    CommandId, Deadlines, Found, LeftBy, Leftover, ProcessInfo, ProcessKind, Recorder, RuntimeVersion,
+    Search, Startup,
 };
 use serde::Serialize;
 use std::io::Write;
@@ -59,18 +61,23 @@ struct LeftoverReport {
 }
 
 pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let recorder = args.record.as_deref().map(|path| target::recorder(path, args.force)).transpose()?;
     let listing = Search::new().run();
     let asked: Vec<_> = listing
         .processes
         .into_iter()
         // They are asked all at once, since each may take its time.
-        .map(|found| std::thread::Builder::new().spawn(move || report(&found)))
+        .map(|found| {
+            let recorder = recorder.clone();
+            std::thread::Builder::new().spawn(move || report(&found, recorder))
+        })
         .collect();
     let mut processes = Vec::new();
     for thread in asked {
         let thread = thread.map_err(Failure::Output)?;
         processes.extend(thread.join().ok());
     }
+    recorder.as_ref().map_or(Ok(()), Recorder::finish).map_err(Failure::Output)?;
     let leftovers = listing.leftovers.iter().map(leftover).collect();
     let report = Report { schema: 1, processes, leftovers };
     if args.json {
@@ -82,12 +89,16 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
     Ok(Exit::Fine)
 }
 
-fn report(found: &Found) -> ProcessReport {
+fn report(found: &Found, recorder: Option<Recorder>) -> ProcessReport {
     let deadlines = Deadlines { connect: PATIENCE, reply: PATIENCE, ..Deadlines::default() };
     let runtime = match found.kind {
         ProcessKind::Runtime => found.runtime().map(|runtime| runtime.deadlines(deadlines)),
         // A router passes what it is asked on to a device, or waits for one.
         _ => None,
+    };
+    let runtime = match recorder {
+        Some(recorder) => runtime.map(|runtime| runtime.recorder(recorder)),
+        None => runtime,
     };
     let (info, mut reason) = match runtime.as_ref().map(nettrace_ipc::Runtime::info) {
         Some(Ok(info)) => (Some(info), None),

@@ -11,6 +11,7 @@ use nettrace_ipc::{
 };
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter};
+use std::path::Path;
 use std::time::Duration;
 
 /// How often somebody who waits looks whether to go on.
@@ -38,15 +39,8 @@ impl Talk {
             },
             None => defaults,
         };
-        let Some(path) = &args.record else { return Ok(Talk { recorder: None, deadlines }) };
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).create_new(!args.force).truncate(args.force);
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::AlreadyExists => "is there already; --force replaces it".to_owned(),
-            _ => error.to_string(),
-        };
-        let file = options.open(path).map_err(|error| cannot(&path.display().to_string(), &failed(error)))?;
-        Ok(Talk { recorder: Some(Recorder::new(BufWriter::new(file))), deadlines })
+        let recorder = args.record.as_deref().map(|path| recorder(path, args.force)).transpose()?;
+        Ok(Talk { recorder, deadlines })
     }
 
     fn with(&self, runtime: Runtime) -> Runtime {
@@ -61,6 +55,18 @@ impl Talk {
     pub(crate) fn finish(&self) -> Result<(), Failure> {
         self.recorder.as_ref().map_or(Ok(()), Recorder::finish).map_err(Failure::Output)
     }
+}
+
+/// Makes a transcript's file.
+pub(crate) fn recorder(path: &Path, is_forced: bool) -> Result<Recorder, Failure> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).create_new(!is_forced).truncate(is_forced);
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => "is there already; --force replaces it".to_owned(),
+        _ => error.to_string(),
+    };
+    let file = options.open(path).map_err(|error| cannot(&path.display().to_string(), &failed(error)))?;
+    Ok(Recorder::new(BufWriter::new(file)))
 }
 
 /// A process that can be talked to.

@@ -141,3 +141,58 @@ fn options_that_make_no_sense_are_wrong_usage() {
     assert_eq!(run.code, Some(1));
     assert!(run.stderr.contains("nettrace ps lists"), "{}", run.stderr);
 }
+
+/// The bytes of the request that starts a session.
+fn start_of(fake: &FakeRuntime) -> Vec<u8> {
+    fake.requests().into_iter().find(|request| request[16] == 2).unwrap()
+}
+
+#[test]
+fn clrevents_ask_for_their_keywords_at_their_level() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
+    let args = ["--clrevents", "gc+exception", "--clreventlevel", "verbose", "--rundown", "false"];
+    let args = [&["collect", "--duration", "100ms", "-o", "x.nettrace"][..], &args].concat();
+    assert_eq!(on(&fake, &folder, &args).code, Some(0));
+    let request = start_of(&fake);
+    // CollectTracing2: buffer, format, rundown, count, keywords, level.
+    assert_eq!((request[17], request[28]), (3, 0));
+    assert_eq!(request[33..41], 0xf000_0000_8001_u64.to_le_bytes());
+    assert_eq!(request[41..45], 5_u32.to_le_bytes());
+}
+
+#[test]
+fn a_finished_trace_is_converted_to_every_format_asked_for() {
+    let (folder, bytes) = (Folder::new(), trace("net10-linux-x64/all.nettrace.gz"));
+    let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+    let args = [
+        "collect",
+        "--duration",
+        "300ms",
+        "-o",
+        "x.nettrace",
+        "--format",
+        "NetTrace,Speedscope",
+        "--format",
+        "folded",
+    ];
+    let run = on(&fake, &folder, &args);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let file = |name: &str| std::fs::read(folder.0.join(name)).unwrap();
+    assert!(file("x.nettrace") == bytes);
+    let formats = ["x.speedscope.json", "x.folded"];
+    for (format, name) in ["speedscope", "folded"].into_iter().zip(formats) {
+        let run = ran(&["convert", "x.nettrace", "--format", format, "-o", "-"], &folder);
+        assert!(file(name) == run.stdout, "{name} is what convert writes");
+    }
+    // What would be written over is found before anything is recorded.
+    std::fs::remove_file(folder.0.join("x.nettrace")).unwrap();
+    let before = fake.requests().len();
+    let run = on(&fake, &folder, &args);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("x.speedscope.json: is there already"), "{}", run.stderr);
+    assert_eq!(fake.requests().len(), before);
+    let run = on(&fake, &folder, &["collect", "--format", "speedscop", "-o", "y.nettrace"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("speedscope"), "{}", run.stderr);
+}

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// The fake poses as this test's own process, whose start time is in its socket's name.
-fn own_socket(folder: &Folder) -> PathBuf {
+pub(super) fn own_socket(folder: &Folder) -> PathBuf {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let start = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned();
     folder.0.join(format!("dotnet-diagnostic-{}-{start}-socket", std::process::id()))
@@ -55,4 +55,16 @@ fn ps_says_why_a_process_that_does_not_answer_can_do_nothing() {
         report["processes"].as_array().unwrap().iter().find(|p| p["pid"] == std::process::id()).unwrap();
     assert_eq!(own["reachable"], false);
     assert!(own["reason"].as_str().unwrap().contains("deadline"), "{own}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ps_can_be_recorded() {
+    let folder = Folder::new();
+    let _fake = FakeRuntime::start_at(FakeConfig::default(), own_socket(&folder)).unwrap();
+    let transcript = folder.path("t");
+    let output = command(&["ps", "--record", &transcript]).env("TMPDIR", &folder.0).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let file = std::io::BufReader::new(std::fs::File::open(&transcript).unwrap());
+    assert!(nettrace_ipc::Transcript::read(file).unwrap().connection_count() > 0);
 }

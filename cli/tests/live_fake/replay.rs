@@ -40,3 +40,25 @@ fn what_is_no_transcript_is_refused() {
     assert!(run.stderr.contains("line 1"), "{}", run.stderr);
     assert_eq!(ran(&["replay", "missing"], &folder).code, Some(1));
 }
+
+#[test]
+fn every_live_command_can_be_recorded() {
+    for words in [
+        &["collect", "--duration", "100ms", "-o", "x.nettrace"][..],
+        &["watch", "--duration", "100ms"],
+        &["process", "info"],
+        &["process", "env"],
+        &["process", "dump", "-o", "d"],
+    ] {
+        let folder = Folder::new();
+        let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
+        let run = on(&fake, &folder, &[words, &["--record", "t"]].concat());
+        assert_eq!(run.code, Some(0), "{words:?}: {}", run.stderr);
+        let transcript = std::fs::File::open(folder.0.join("t")).unwrap();
+        let transcript = nettrace_ipc::Transcript::read(std::io::BufReader::new(transcript)).unwrap();
+        assert_eq!(transcript.connection_count(), fake.requests().len(), "{words:?}");
+        let run = on(&fake, &folder, &[words, &["--record", "t"]].concat());
+        assert_eq!(run.code, Some(1), "{words:?}");
+        assert!(run.stderr.contains("is there already"), "{words:?}: {}", run.stderr);
+    }
+}

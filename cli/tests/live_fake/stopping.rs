@@ -142,3 +142,22 @@ fn a_rotation_keeps_the_newest_files_and_overlaps_sessions() {
     assert_eq!(order[..4], [(2, 3), (2, 3), (2, 1), (2, 3)]);
     assert_eq!(fake.stops().len(), order.iter().filter(|id| id.1 == 3).count());
 }
+
+#[test]
+fn a_stopping_event_may_have_to_have_values() {
+    let (folder, bytes) = (Folder::new(), trace("net10-linux-x64/all.nettrace.gz"));
+    let of = [
+        "--stopping-event-provider-name",
+        "Nettrace-Workload",
+        "--stopping-event-event-name",
+        "Request/Start",
+    ];
+    for (filter, stops) in [("number:37,url:/items/37", true), ("number:-17", false)] {
+        let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+        let args = ["collect", "--force", "-o", "x.nettrace", "--duration", "1s"];
+        let filter = ["--stopping-event-payload-filter", filter];
+        let run = on(&fake, &folder, &[&args[..], &of, &filter].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert_eq!(run.stderr.contains(": stopping\n"), stops, "{filter:?}: {}", run.stderr);
+    }
+}

@@ -1,6 +1,6 @@
 //! Whom `nettrace collect` records: processes that come to a port, programs that it starts.
 
-use super::{Folder, streaming, common::command, metrics, ran, wait_until};
+use super::{Folder, common::command, metrics, ran, streaming, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use std::path::Path;
 use std::process::Stdio;
@@ -40,4 +40,64 @@ fn a_launched_programs_exit_code_and_terminal_are_passed_on() {
     assert_eq!(run.code, Some(137));
     let run = ran(&["collect", "--", "./no-such-program"], &folder);
     assert_eq!(run.code, Some(1));
+}
+
+/// No test of its own: what the tests below start is this test program again, told by its environment to do what
+/// follows, which is what a .NET program does that a tool has started.
+#[test]
+fn acts_as_a_net_program() {
+    if std::env::var_os("NETTRACE_ACTS").is_none() {
+        return;
+    }
+    let port = std::env::var("DOTNET_DiagnosticPorts").unwrap();
+    let endpoint = nettrace_ipc::PortAddress::parse(port.split(',').next().unwrap()).unwrap().endpoint();
+    // Who comes to a port is told apart by the cookie.
+    let pid = std::process::id();
+    let cookie = nettrace_ipc::Guid::from_wire((0x5eed_u128 << 64 | u128::from(pid)).to_le_bytes());
+    let config = FakeConfig { suspended: true, pid: pid.into(), cookie, ..streaming(&metrics()) };
+    let fake = FakeRuntime::connect_to(config, endpoint).unwrap();
+    wait_until("the resume", || fake.is_resumed());
+    let start = std::time::Instant::now();
+    // As long as it is traced, and a moment if it is not.
+    while fake.session_count() > 0 && start.elapsed().as_millis() < 500 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    println!("acted");
+}
+
+#[test]
+fn children_of_a_started_program_are_let_go_or_recorded() {
+    let program = std::env::current_exe().unwrap();
+    let acts = format!("'{}' --exact targets::acts_as_a_net_program --nocapture", program.display());
+    for (option, files) in [("--force", 1), ("--children", 2)] {
+        let folder = Folder::new();
+        let line = format!("{acts} & {acts}; wait; exit 5");
+        let output = command(&["collect", option, "-o", "x.nettrace", "--", "sh", "-c", &line])
+            .current_dir(&folder.0)
+            .env("NETTRACE_ACTS", "1")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(5), "{said}");
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(out.matches("acted").count(), 2, "{said}");
+        assert_eq!(folder.names().iter().filter(|name| name.ends_with(".nettrace")).count(), files, "{said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_is_found_by_its_id() {
+    let folder = Folder::new();
+    let socket = super::ps::own_socket(&folder);
+    let fake = FakeRuntime::start_at(streaming(&metrics()), socket).unwrap();
+    let pid = std::process::id();
+    let output = command(&["collect", "-p", &pid.to_string(), "--duration", "200ms", "-o", "x.nettrace"])
+        .current_dir(&folder.0)
+        .env("TMPDIR", &folder.0)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == metrics());
+    assert_eq!(fake.stops().len(), 1);
 }

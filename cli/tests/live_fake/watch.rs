@@ -20,7 +20,6 @@ fn watch_shows_all_that_has_come_when_nothing_more_comes() {
     };
     let fake = FakeRuntime::start(up_to_the_end_mark(&bytes)).unwrap();
     let port = address(&fake);
-    let start = Instant::now();
     let mut child = command(&["watch", "--port", &port, "--providers", "X", "--format", "ndjson"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -36,7 +35,6 @@ fn watch_shows_all_that_has_come_when_nothing_more_comes() {
     }
     // The session goes on: all this came without its end.
     assert_eq!(fake.session_count(), 1);
-    assert!(start.elapsed() < Duration::from_secs(5));
     signal(&child, "TERM");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(fake.stops().len(), 1);
@@ -82,4 +80,45 @@ fn watch_filters_and_ends_as_events_does() {
     let run = on(&fake, &folder, &["watch", "--event", "Nope*", "--duration", "300ms"]);
     assert_eq!(run.code, Some(0));
     assert!(run.stderr.contains("no event is Nope*"), "{}", run.stderr);
+}
+
+/// A measurement, not a check: `cargo test --release -p nettrace-cli --test live_fake -- --ignored --nocapture delay`.
+///
+/// The fake sends a burst at once when it is resumed, and then nothing. What is measured is the time from the moment
+/// at which that is seen until the burst's last event is read from the command's standard output.
+#[test]
+#[ignore = "a measurement"]
+fn delay_of_the_last_event_of_a_burst() {
+    let folder = Folder::new();
+    let burst = up_to_the_end_mark(&trace("net10-linux-x64/all.nettrace.gz")).stream;
+    std::fs::write(folder.0.join("cut.nettrace"), &burst).unwrap();
+    let expected = ran(&["events", "cut.nettrace", "--format", "ndjson"], &folder).lines().len();
+    let mut delays: Vec<Duration> = (0..21)
+        .map(|_| {
+            let config = FakeConfig { suspended: true, stream: burst.clone(), ..FakeConfig::default() };
+            let fake = FakeRuntime::start(config).unwrap();
+            let port = address(&fake);
+            let mut child = command(&["watch", "--port", &port, "--providers", "X", "--format", "ndjson"])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            let lines = lines_of(&mut child);
+            while !fake.is_resumed() {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            let sent = Instant::now();
+            let last = (0..expected).map(|_| lines.recv().unwrap().0).last().unwrap();
+            signal(&child, "INT");
+            child.wait().unwrap();
+            last - sent
+        })
+        .collect();
+    delays.sort();
+    println!(
+        "{expected} events, {} bytes: median {:?}, longest {:?}",
+        burst.len(),
+        delays[delays.len() / 2],
+        delays[delays.len() - 1]
+    );
 }

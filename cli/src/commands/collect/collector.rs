@@ -2,18 +2,18 @@
 
 use super::super::Context;
 use super::files::Files;
+use super::summary::Summary;
 use crate::args::CollectArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::condition::{Condition, Watcher};
-use crate::live::recording::{Notice, Outcome, Plan, Recording, Sink};
+use crate::live::recording::{Notice, Plan, Recording, Sink};
 use crate::live::signals::Signals;
-use crate::live::status::{State, Status, advice};
+use crate::live::status::{State, Status};
 use crate::live::target::{Reached, TICK};
-use crate::units;
-use nettrace_ipc::{Ending, Launched, Port, SessionConfig};
+use nettrace_ipc::{Launched, Port, SessionConfig};
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ pub(super) struct Collector {
     buffer_megabytes: u32,
     notices: (SyncSender<Notice>, Receiver<Notice>),
     active: Vec<Active>,
-    /// Finished files of the rotation by process, oldest first.
+    /// Finished files by process, oldest first; of a rotation those that are kept.
     finished: VecDeque<(Option<u64>, PathBuf)>,
     count: usize,
     /// Recordings are over at this moment.
@@ -349,9 +349,14 @@ impl Collector {
         self.totals.0 += outcome.bytes;
         self.totals.1 += outcome.events;
         self.totals.2 += outcome.lost;
-        self.tell(&outcome, &label, &file, elapsed, context);
-        if let (Some(kept), Some(path)) = (self.kept, active.path) {
-            self.finished.push_back((pid, path));
+        let summary = Summary { outcome: &outcome, label: &label, file: &file, elapsed };
+        summary.tell(self.buffer_megabytes, &mut context.messages);
+        self.is_damaged |= summary.is_damaged();
+        if let Some(failure) = summary.failure() {
+            self.failure.get_or_insert(failure);
+        }
+        self.finished.extend(active.path.map(|path| (pid, path)));
+        if let Some(kept) = self.kept {
             let is_growing = self.active.iter().any(|active| active.reached.pid == pid);
             let kept = if is_growing { kept.saturating_sub(1).max(1) } else { kept };
             while self.finished.iter().filter(|(other, _)| *other == pid).count() > kept {
@@ -364,73 +369,9 @@ impl Collector {
         }
     }
 
-    fn tell(
-        &mut self,
-        outcome: &Outcome,
-        label: &str,
-        file: &str,
-        elapsed: Duration,
-        context: &mut Context<'_>,
-    ) {
-        let messages = &mut context.messages;
-        if let Some(error) = &outcome.failure {
-            let is_gone = file == "standard output" && error.kind() == io::ErrorKind::BrokenPipe;
-            let failure = match is_gone {
-                true => Failure::Output(io::ErrorKind::BrokenPipe.into()),
-                false => {
-                    Failure::Input { file: file.to_owned(), message: format!("recording failed: {error}") }
-                }
-            };
-            self.failure.get_or_insert(failure);
-        }
-        let nanos = i64::try_from(elapsed.as_nanos()).unwrap_or(i64::MAX);
-        messages.note(&format!(
-            "{file}: {} and {} in {}, {} lost",
-            units::bytes(outcome.bytes),
-            units::counted(outcome.events, "event"),
-            units::duration(nanos),
-            units::count(outcome.lost),
-        ));
-        if outcome.lost > 0 {
-            messages.warning(&format!(
-                "{file}: {} lost: the process had no room for them; {}",
-                units::counted(outcome.lost, "event"),
-                advice(self.buffer_megabytes)
-            ));
-        }
-        if let Some(lacking) = &outcome.lacking {
-            messages.warning(&format!("{file}: {lacking}, so it could not be stopped at"));
-        }
-        if let Some(fault) = &outcome.fault {
-            messages
-                .warning(&format!("{file}: the stream cannot be read ({fault}); its bytes are in the file"));
-            self.is_damaged = true;
-        } else if outcome.damage_count > 0 {
-            messages.warning(&format!(
-                "{file}: {} in the stream",
-                units::counted(outcome.damage_count, "finding")
-            ));
-            self.is_damaged = true;
-        }
-        match outcome.ending {
-            Some(Ending::Cut) => {
-                messages.warning(&format!(
-                    "{label} did not end the session in time, so it was cut off; {file} has what came until then"
-                ));
-                self.is_damaged = true;
-            }
-            Some(Ending::ByTarget) if !outcome.is_complete => {
-                messages.warning(&format!(
-                    "{label} ended without ending the trace (was it killed?); {file} has what came until then"
-                ));
-                self.is_damaged = true;
-            }
-            Some(Ending::Stopped) if !outcome.is_complete && outcome.fault.is_none() => {
-                messages.warning(&format!("{file}: the stream has no end mark; what came is in the file"));
-                self.is_damaged = true;
-            }
-            _ => {}
-        }
+    /// The files of all recordings, once they have ended.
+    pub(super) fn into_written(mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.finished).into_iter().map(|(_, path)| path).collect()
     }
 
     /// How the command ends.

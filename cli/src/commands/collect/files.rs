@@ -1,5 +1,6 @@
 //! Which files recordings go to. Nothing is written over unless that is asked for.
 
+use super::formats::Formats;
 use crate::failure::Failure;
 use crate::live::target::Reached;
 use nettrace_parser::utc_text;
@@ -40,7 +41,7 @@ impl Files {
     }
 
     /// Refuses what would fail later, before any process is touched.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self, formats: &Formats) -> Result<(), Failure> {
         let Some(path) = &self.given else { return Ok(()) };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
@@ -51,6 +52,11 @@ impl Files {
         }
         if !self.is_rotating && !self.is_per_process && !self.is_forced && path.exists() {
             return Err(exists(path));
+        }
+        if !self.is_forced
+            && let Some(there) = formats.files(path).find(|file| file.exists())
+        {
+            return Err(exists(&there));
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 mod collector;
 mod dry_run;
 mod files;
+mod formats;
+mod summary;
 
 use super::Context;
 use crate::args::CollectArgs;
@@ -14,6 +16,7 @@ use crate::live::signals::Signals;
 use crate::live::target::{self, Place, Reached, TICK, Talk};
 use collector::{Collector, Newcomers};
 use files::Files;
+use formats::Formats;
 use nettrace_ipc::{Children, Launch, Launched};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -32,6 +35,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
             "--children are those of a program that is started; give -- COMMAND".to_owned(),
         ));
     }
+    let formats = Formats::new(&args.format)?;
     if args.dry_run {
         dry_run::write(context, args, &config)?;
         return Ok(Exit::Fine);
@@ -40,6 +44,9 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     if is_stdout && (args.all || args.children || args.rotate.is_some()) {
         return Err(Failure::Usage("standard output takes one trace; give -o FILE".to_owned()));
     }
+    if is_stdout && !formats.is_empty() {
+        return Err(Failure::Usage("converted files lie beside the trace; give -o FILE".to_owned()));
+    }
     if is_stdout && context.stdout_is_terminal {
         return Err(Failure::Usage(
             "a trace is no text; send standard output to a file or program".to_owned(),
@@ -47,7 +54,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     }
     let given = args.output.as_deref().filter(|_| !is_stdout);
     let files = Files::new(given, args.talk.force, args.all, args.rotate.is_some());
-    files.check()?;
+    files.check(&formats)?;
     for warning in request::warnings(&config) {
         context.messages.warning(&warning);
     }
@@ -61,7 +68,19 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         launch(args, &mut collector, &signals, &talk, context)
     };
     talk.finish()?;
-    result
+    let exit = result?;
+    let written = collector.into_written();
+    match formats.convert(&written, args.talk.force, context) {
+        // A program's own exit code says more.
+        Ok(Exit::Fine) => Ok(exit),
+        Ok(_) if matches!(exit, Exit::Program(_)) => Ok(exit),
+        Ok(converted) => Ok(converted),
+        Err(failure) if matches!(exit, Exit::Program(_)) => {
+            context.messages.error(&failure);
+            Ok(exit)
+        }
+        Err(failure) => Err(failure),
+    }
 }
 
 /// What to stop at.

@@ -14,7 +14,8 @@ use nettrace_analysis::{Analysis, AnalysisError, Kind};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use target::{Wanted, targets};
+use target::targets;
+pub(super) use target::{Wanted, beside};
 
 pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     if args.format.iter().any(|format| format == "list") {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// A format that can be asked for: one of the analysis, or events.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
-    pub(super) name: &'static str,
+pub(in crate::commands) struct Wanted {
+    pub(in crate::commands) name: &'static str,
     /// Endings of file names, the first one the usual.
     pub(super) extensions: &'static [&'static str],
     pub(super) about: &'static str,
@@ -31,7 +31,7 @@ const NDJSON: Wanted = Wanted {
 };
 
 impl Wanted {
-    pub(super) fn all() -> impl Iterator<Item = Wanted> {
+    pub(in crate::commands) fn all() -> impl Iterator<Item = Wanted> {
         FORMATS.iter().map(Wanted::of).chain([NDJSON])
     }
 
@@ -46,7 +46,7 @@ impl Wanted {
         }
     }
 
-    fn by_name(name: &str) -> Result<Wanted, Failure> {
+    pub(in crate::commands) fn by_name(name: &str) -> Result<Wanted, Failure> {
         Wanted::all().find(|wanted| wanted.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
             let names = Wanted::all().map(|wanted| wanted.name);
             let hint = nearest::suggestion(&nearest::nearest(name, names));
@@ -125,7 +125,7 @@ pub(super) fn targets(args: &ConvertArgs) -> Result<Vec<Target>, Failure> {
 }
 
 /// `x/trace.nettrace.gz` as `x/trace.speedscope.json`.
-fn beside(trace: &Path, wanted: &Wanted) -> PathBuf {
+pub(in crate::commands) fn beside(trace: &Path, wanted: &Wanted) -> PathBuf {
     let name = trace.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let name = name.strip_suffix(".nettrace").or_else(|| name.strip_suffix(".netperf")).unwrap_or(name);

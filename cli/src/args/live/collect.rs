@@ -1,0 +1,103 @@
+//! The command line of `nettrace collect`.
+
+use super::{SessionArgs, TalkArgs, TargetArgs};
+use crate::live::amount::{Bytes, Rotation, Span};
+use crate::live::condition::Condition;
+use crate::live::providers::RundownChoice;
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const COLLECT_EXAMPLES: &str = "\
+Ctrl-C or SIGTERM stops the session, takes what the process still has to say, and finishes the file; a second \
+one gives up at once. With -- COMMAND the program is traced from its first method, uses this terminal, and its \
+exit code is that of nettrace.
+
+Examples:
+  nettrace collect -p 4711 --duration 10s
+  nettrace collect -n shop --profile gc-collect --duration 00:01:00 -o gc.nettrace
+  nettrace collect --providers System.Net.Http,MyCompany-Orders::5 -- dotnet shop.dll
+  nettrace collect -p 4711 --rotate 5x100MB --until 'Microsoft-Windows-DotNETRuntime/GC/Start where Depth>=2'
+  nettrace collect -p 4711 --dry-run --profile gc-verbose";
+
+/// Record events of a running process, or of one that is started, into a file
+#[derive(Debug, Args)]
+#[command(after_help = COLLECT_EXAMPLES)]
+pub(crate) struct CollectArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+
+    /// Every process that can be reached, one file each; with --port every one that comes
+    #[arg(long, conflicts_with_all = ["process_id", "name"], help_heading = "Which process")]
+    pub(crate) all: bool,
+
+    /// Trace the .NET programs that the started one starts, one file each
+    #[arg(long, help_heading = "Which process")]
+    pub(crate) children: bool,
+
+    /// Start this program and trace it from its first method
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["process_id", "name", "port", "all"])]
+    #[arg(help_heading = "Which process")]
+    pub(crate) command: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    /// The file to write; - for standard output. Without: NAME_DATE_TIME.nettrace
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Convert the finished trace too, into files beside it: speedscope, … as in nettrace convert --format list
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
+    pub(crate) format: Vec<String>,
+
+    /// Stop after this time: 90s, 5min, or dd:hh:mm:ss
+    #[arg(long, value_name = "TIME", help_heading = "When to stop")]
+    pub(crate) duration: Option<Span>,
+
+    /// Stop when the file has this size; what the process says at the end comes on top
+    #[arg(long, value_name = "SIZE", conflicts_with = "rotate", help_heading = "When to stop")]
+    pub(crate) max_size: Option<Bytes>,
+
+    /// Go on in a new file at this size and keep the newest N; each is a whole trace
+    #[arg(long, value_name = "NxSIZE", help_heading = "When to stop")]
+    pub(crate) rotate: Option<Rotation>,
+
+    /// Stop after such an event: Provider/Event, with wildcards, and where FIELD>VALUE and …
+    #[arg(long, value_name = "CONDITION", help_heading = "When to stop")]
+    pub(crate) until: Option<Condition>,
+
+    /// Go on for so long after the event of --until or --stopping-event
+    #[arg(long, value_name = "TIME", help_heading = "When to stop")]
+    pub(crate) keep_after: Option<Span>,
+
+    /// Stop after an event of this provider
+    #[arg(long, value_name = "NAME", help_heading = "When to stop")]
+    pub(crate) stopping_event_provider_name: Option<String>,
+
+    /// … of this name
+    #[arg(long, value_name = "NAME", requires = "stopping_event_provider_name")]
+    #[arg(help_heading = "When to stop")]
+    pub(crate) stopping_event_event_name: Option<String>,
+
+    /// … with these values: FIELD:VALUE,FIELD:VALUE
+    #[arg(long, value_name = "FILTER", requires = "stopping_event_event_name")]
+    #[arg(help_heading = "When to stop")]
+    pub(crate) stopping_event_payload_filter: Option<String>,
+
+    /// What the process says at the end of methods and modules: true, false, or a keyword in hexadecimal
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) rundown: Option<RundownChoice>,
+
+    /// Whether a process that waits at startup is let go
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value_t = true, default_missing_value = "true")]
+    #[arg(action = clap::ArgAction::Set, hide_default_value = true)]
+    pub(crate) resume_runtime: bool,
+
+    /// Show the request, byte by byte, and send nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+}

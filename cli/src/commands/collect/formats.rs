@@ -1,0 +1,83 @@
+//! The formats that finished recordings are converted to, beside the traces themselves.
+
+use super::super::Context;
+use super::super::convert::{self, Wanted, beside};
+use crate::args::{Cli, Command};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use clap::Parser;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What dotnet-trace calls the trace itself.
+const TRACE: &str = "nettrace";
+
+/// The formats of `--format`, in the order given.
+#[derive(Debug, Default)]
+pub(super) struct Formats(Vec<Wanted>);
+
+/// A format by our name of it, or by dotnet-trace's.
+fn known(name: &str) -> Result<Wanted, Failure> {
+    let chromium = || Wanted::all().find(|wanted| wanted.name.starts_with("chrom"));
+    match name.eq_ignore_ascii_case("chromium").then(chromium).flatten() {
+        Some(wanted) => Ok(wanted),
+        None => Wanted::by_name(name),
+    }
+}
+
+impl Formats {
+    pub(super) fn new(names: &[String]) -> Result<Formats, Failure> {
+        let wanted = names.iter().filter(|name| !name.eq_ignore_ascii_case(TRACE));
+        wanted.map(|name| known(name)).collect::<Result<_, _>>().map(Formats)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The files that a trace will be converted to.
+    pub(super) fn files<'f>(&'f self, trace: &'f Path) -> impl Iterator<Item = PathBuf> + 'f {
+        self.0.iter().map(|format| beside(trace, format))
+    }
+
+    /// Converts finished traces. One that cannot be converted does not keep the others from it.
+    pub(super) fn convert(
+        &self,
+        traces: &[PathBuf],
+        is_forced: bool,
+        context: &mut Context<'_>,
+    ) -> Result<Exit, Failure> {
+        let mut worst = Exit::Fine;
+        let mut failed = None;
+        let traces = if self.is_empty() { &[] } else { traces };
+        for trace in traces {
+            match self.convert_one(trace, is_forced, context) {
+                Ok(Exit::Fine) => {}
+                Ok(exit) => worst = exit,
+                Err(failure) => {
+                    if let Some(earlier) = failed.replace(failure) {
+                        context.messages.error(&earlier);
+                    }
+                }
+            }
+        }
+        failed.map_or(Ok(worst), Err)
+    }
+
+    /// As `nettrace convert TRACE --format …` does.
+    fn convert_one(&self, trace: &Path, is_forced: bool, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let mut words: Vec<OsString> = vec![TRACE.into(), "convert".into()];
+        for format in &self.0 {
+            words.extend(["--format".into(), format.name.into()]);
+        }
+        words.extend(is_forced.then(|| "--force".into()));
+        words.extend(["--".into(), trace.into()]);
+        let parsed = Cli::try_parse_from(words).map_err(|error| Failure::Usage(error.to_string()))?;
+        let Command::Convert(args) = parsed.command else { return Ok(Exit::Usage) };
+        let exit = convert::run(&args, context)?;
+        for file in self.files(trace) {
+            context.messages.note(&format!("{}: converted to {}", trace.display(), file.display()));
+        }
+        Ok(exit)
+    }
+}
