@@ -1,0 +1,161 @@
+//! Every option of `nettrace collect` on real runtimes.
+
+use super::{Subject, ran, traces};
+use nettrace_testdata::peers::{self, Folder};
+use std::process::Command;
+
+#[test]
+fn each_family_of_options_gives_a_whole_trace() {
+    let families: [&[&str]; 14] = [
+        &[],
+        &["--providers", "Nettrace-Workload:7:5,System.Runtime:*:4:EventCounterIntervalSec=1"],
+        &["--profile", "gc-collect,gc-verbose"],
+        &["--profile", "database", "--rundown", "false"],
+        &["--profile", "cpu-sampling"],
+        &["--clrevents", "gc+exception+jit", "--clreventlevel", "verbose"],
+        &["--events", "Nettrace-Workload=1,8"],
+        &["--providers", "Nettrace-Workload", "--no-stacks"],
+        &["--providers", "Nettrace-Workload", "--buffersize", "1"],
+        &["--providers", "Nettrace-Workload", "--rundown", "0x8"],
+        &["--providers", "Nettrace-Workload", "--max-size", "100KB"],
+        &[
+            "--providers",
+            "Nettrace-Workload",
+            "--until",
+            "Nettrace-Workload/Item where number>0",
+            "--keep-after",
+            "100ms",
+        ],
+        &[
+            "--providers",
+            "Nettrace-Workload",
+            "--stopping-event-provider-name",
+            "Nettrace-Workload",
+            "--stopping-event-event-name",
+            "Request/Start",
+        ],
+        &["--profile", "dotnet-sampled-thread-time", "--format", "speedscope"],
+    ];
+    for peer in peers::all() {
+        let mut subject = Subject::start(&peer, "custom");
+        for options in families {
+            let context = format!(".NET {} {options:?}", peer.major);
+            // Those that stop by themselves are not to be stopped before.
+            let stops_itself = options.iter().any(|option| ["--max-size", "--until"].contains(option))
+                || options.contains(&"--stopping-event-provider-name");
+            let duration = ["--duration", if stops_itself { "60s" } else { "300ms" }];
+            let run = subject.collect(&[&["-o", "x.nettrace"], &duration[..], options].concat());
+            assert_eq!(run.code, Some(0), "{context}: {}", run.stderr);
+            if stops_itself && !options.contains(&"--max-size") {
+                assert!(run.stderr.contains(": stopping\n"), "{context}: {}", run.stderr);
+            }
+            let info = subject.info("x.nettrace");
+            // A small buffer, or a busy machine: then it is said.
+            let lost = info["lost"].as_u64().unwrap();
+            let is_said = run.stderr.contains(&format!("{} lost: the process had no room", counted(lost)));
+            assert_eq!(is_said, lost > 0, "{context}: {lost}: {}", run.stderr);
+            assert_eq!(info["complete"], true, "{context}: {info}");
+            let is_old = options.contains(&"--events") && peer.major < 10
+                || options.contains(&"--no-stacks") && peer.major < 9;
+            assert_eq!(run.stderr.contains("too old for part of this"), is_old, "{context}: {}", run.stderr);
+        }
+        assert!(std::fs::metadata(subject.folder.file("x.speedscope.json")).unwrap().len() > 100);
+        subject.assert_unharmed();
+    }
+}
+
+/// As messages have it: `1 event`, `1,234 events`.
+fn counted(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    format!("{text} event{}", if count == 1 { "" } else { "s" })
+}
+
+#[test]
+fn event_ids_that_are_asked_for_are_the_only_ones_to_come() {
+    for peer in peers::all().into_iter().filter(|peer| peer.major == 10) {
+        let mut subject = Subject::start(&peer, "custom");
+        let options = ["--events", "Nettrace-Workload=1,8", "--rundown", "false", "--duration", "300ms"];
+        assert_eq!(subject.collect(&[&options[..], &["-o", "x.nettrace"]].concat()).code, Some(0));
+        let events = ["events", "x.nettrace", "--provider", "Nettrace-Workload", "--format", "ndjson"];
+        let events = ran(&events, &subject.folder).lines();
+        assert!(!events.is_empty());
+        assert!(events.iter().all(|event| event["id"] == 1 || event["id"] == 8));
+        subject.assert_unharmed();
+    }
+}
+
+#[test]
+fn a_trace_goes_to_standard_output_and_into_a_transcript() {
+    for peer in peers::all() {
+        let mut subject = Subject::start(&peer, "custom");
+        let run = subject.collect(&["--duration", "300ms", "-o", "-", "--record", "run.transcript"]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(run.stdout.starts_with(b"Nettrace") && run.stdout.ends_with(&[6, 1]));
+        let file = std::fs::File::open(subject.folder.file("run.transcript")).unwrap();
+        let transcript = nettrace_ipc::Transcript::read(std::io::BufReader::new(file)).unwrap();
+        assert!(transcript.connection_count() >= 2);
+        subject.assert_unharmed();
+    }
+}
+
+#[test]
+fn each_file_of_a_rotation_is_whole() {
+    for peer in peers::all() {
+        let mut subject = Subject::start(&peer, "custom");
+        std::fs::remove_file(subject.folder.file("warm-up.nettrace")).unwrap();
+        let options = ["--providers", "Nettrace-Workload:7:5", "--rotate", "2x150KB", "--duration", "3s"];
+        let run = subject.collect(&[&options[..], &["-o", "x.nettrace"]].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let names = traces(&subject.folder);
+        assert!(names.len() == 2 && names[0] > "x_0001".to_owned(), "{names:?}: {}", run.stderr);
+        for name in names {
+            let info = subject.info(&name);
+            assert_eq!((&info["lost"], &info["complete"]), (&0.into(), &true.into()), "{name}: {info}");
+        }
+        subject.assert_unharmed();
+    }
+}
+
+#[test]
+fn all_processes_that_can_be_reached_are_recorded() {
+    // Processes of its own: those of others on this machine are none of a test's business.
+    let folder = Folder::new();
+    let lines: Vec<String> = peers::all().iter().map(|peer| peer.shell("custom", 20)).collect();
+    if lines.is_empty() {
+        return;
+    }
+    let nettrace = env!("CARGO_BIN_EXE_nettrace");
+    let script = format!(
+        "mount -t proc none /proc || exit 9; export TMPDIR='{folder}'; cd '{folder}'; {} & sleep 4; \
+         '{nettrace}' collect --all --duration 500ms -o x.nettrace",
+        lines.join(" >&2 & "),
+        folder = folder.path().display(),
+    );
+    let output = Command::new("unshare")
+        .args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", &script])
+        .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
+        .env("HOME", folder.path())
+        .output()
+        .unwrap();
+    if !output.status.success() && output.stdout.is_empty() && traces(&folder).is_empty() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("unshare") || output.status.code() == Some(9) {
+            eprintln!("SKIPPED: no namespaces here: {said}");
+            return;
+        }
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let names = traces(&folder);
+    assert_eq!(names.len(), lines.len(), "{names:?}: {said}");
+    for name in names {
+        assert_eq!(ran(&["info", &name, "--json"], &folder).json()["complete"], true, "{name}");
+    }
+}

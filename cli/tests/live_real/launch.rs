@@ -1,0 +1,105 @@
+//! Programs that `nettrace collect` starts, and processes that come to a port of its.
+
+use super::{finished, ran, traces, wait_until};
+use crate::common::command;
+use nettrace_testdata::peers::{self, Folder};
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+#[test]
+fn a_program_is_traced_from_its_first_method() {
+    for peer in peers::modern() {
+        let folder = Folder::new();
+        let words = peer.words("sleep", 1);
+        let mut args =
+            vec!["collect", "--clrevents", "jit", "--clreventlevel", "verbose", "-o", "x.nettrace"];
+        args.push("--");
+        args.extend(words.iter().map(String::as_str));
+        let output = command(&args)
+            .current_dir(folder.path())
+            .env("TMPDIR", folder.path())
+            .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
+            .output()
+            .unwrap();
+        let run = finished(output);
+        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
+        assert!(run.text().starts_with("ready") && run.text().ends_with("done\n"), "{}", run.text());
+        let events = ["events", "x.nettrace", "--event", "MethodLoadVerbose*", "--format", "ndjson"];
+        let methods = ran(&events, &folder);
+        assert!(methods.text().contains("\"Main\""), ".NET {}: Main is not among them", peer.major);
+        assert_eq!(ran(&["info", "x.nettrace", "--json"], &folder).json()["complete"], true);
+    }
+}
+
+#[test]
+fn programs_that_a_program_starts_finish_and_are_recorded_on_demand() {
+    for peer in peers::modern() {
+        for (option, files) in [("--force", 1), ("--children", 2)] {
+            let folder = Folder::new();
+            let line = format!("{} & {}; wait; exit 5", peer.shell("cpu", 1), peer.shell("cpu", 2));
+            let output = command(&["collect", option, "-o", "x.nettrace", "--", "sh", "-c", &line])
+                .current_dir(folder.path())
+                .env("TMPDIR", folder.path())
+                .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
+                .output()
+                .unwrap();
+            let run = finished(output);
+            let context = format!(".NET {} {option}: {}", peer.major, run.stderr);
+            assert_eq!(run.code, Some(5), "{context}");
+            assert_eq!(run.text().matches("done").count(), 2, "{context}");
+            let names = traces(&folder);
+            assert_eq!(names.len(), files, "{context}");
+            for name in names {
+                assert_eq!(ran(&["info", &name, "--json"], &folder).json()["complete"], true, "{context}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_program_without_ports_runs_as_if_we_were_not_there() {
+    for peer in peers::all().into_iter().filter(|peer| peer.major == 3) {
+        let folder = Folder::new();
+        let words = peer.words("sleep", 1);
+        let mut args = vec!["collect", "-o", "x.nettrace", "--"];
+        args.extend(words.iter().map(String::as_str));
+        let run = ran(&args, &folder);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(run.stderr.contains("started no .NET program that can be traced"), "{}", run.stderr);
+        assert!(run.text().ends_with("done\n"), "{}", run.text());
+        assert!(traces(&folder).is_empty());
+    }
+}
+
+#[test]
+fn five_processes_come_to_one_port() {
+    for peer in peers::modern() {
+        let folder = Folder::new();
+        let port = folder.file("port");
+        let child = command(&["collect", "--port", &port, "--all", "--duration", "4s", "-o", "x.nettrace"])
+            .current_dir(folder.path())
+            .stderr(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_until("the port", || Path::new(&port).exists());
+        let mut programs: Vec<Child> = (0..5)
+            .map(|_| {
+                let mut command = peer.command(folder.path(), "sleep", 1);
+                command.env("DOTNET_DiagnosticPorts", &port).stdout(Stdio::null()).spawn().unwrap()
+            })
+            .collect();
+        let run = finished(child.wait_with_output().unwrap());
+        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
+        for program in &mut programs {
+            assert!(program.wait().unwrap().success());
+        }
+        let names = traces(&folder);
+        assert_eq!(names.len(), 5, ".NET {}: {}", peer.major, run.stderr);
+        for (name, program) in names.iter().zip(&programs) {
+            assert_eq!(ran(&["info", name, "--json"], &folder).json()["complete"], true, "{name}");
+            let own = format!("x_{}.nettrace", program.id());
+            assert!(names.contains(&own), "{own}: {names:?}");
+        }
+    }
+}

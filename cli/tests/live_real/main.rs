@@ -1,0 +1,122 @@
+//! The live commands on real runtimes: .NET Core 3.1, .NET 8, 9 and 10, where `NETTRACE_PEERS` names them.
+//!
+//! After all that is done to them they still answer, and have no descriptor more than before.
+#![cfg(target_os = "linux")]
+
+mod collect;
+#[path = "../common/mod.rs"]
+mod common;
+mod endings;
+mod launch;
+mod load;
+mod process;
+mod tools;
+mod watch;
+
+use common::{Ran, command};
+use nettrace_ipc::{Provider, Providers, Rundown, Runtime, Search, Session, SessionConfig};
+use nettrace_testdata::peers::{Folder, Peer, Target};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// A program that answers commands.
+struct Subject {
+    target: Target,
+    folder: Folder,
+    descriptors_before: usize,
+}
+
+impl Subject {
+    fn start(peer: &Peer, scenario: &str) -> Subject {
+        let folder = Folder::new();
+        let target = peer.start(&folder, scenario, 0);
+        let mut subject = Subject { target, folder, descriptors_before: 0 };
+        // What a runtime makes for its first session it keeps.
+        let warm_up = subject.collect(&["--duration", "100ms", "-o", "warm-up.nettrace"]);
+        assert_eq!(warm_up.code, Some(0), "{}", warm_up.stderr);
+        subject.descriptors_before = subject.target.descriptor_count();
+        subject
+    }
+
+    fn pid(&self) -> String {
+        self.target.pid().to_string()
+    }
+
+    /// Runs a command on it, in its folder.
+    fn run(&self, words: &[&str]) -> Ran {
+        let pid = self.pid();
+        let mut args = words.to_vec();
+        let options = if words.first() == Some(&"process") { 2 } else { 1 };
+        args.splice(options..options, ["-p", &pid]);
+        ran(&args, &self.folder)
+    }
+
+    fn collect(&self, words: &[&str]) -> Ran {
+        self.run(&[&["collect", "--force"], words].concat())
+    }
+
+    /// Starts a command on it.
+    fn spawn(&self, words: &[&str]) -> Child {
+        let pid = self.pid();
+        let mut args = words.to_vec();
+        args.splice(1..1, ["-p", &pid]);
+        let mut command = command(&args);
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn runtime(&self) -> Runtime {
+        let found = Search::new().directory(self.folder.path()).process(self.target.pid());
+        found.unwrap().runtime().unwrap()
+    }
+
+    /// Sessions that ask for nothing.
+    fn quiet_session(&self) -> Result<Session, nettrace_ipc::Error> {
+        let providers = Providers::new([Provider::new("Nettrace-Nothing").unwrap()]).unwrap();
+        let config = SessionConfig::new(providers).rundown(Rundown::Off);
+        self.runtime().start(&config.buffer_megabytes(std::num::NonZeroU32::MIN))
+    }
+
+    /// `info --json` of a file of its folder.
+    fn info(&self, file: &str) -> serde_json::Value {
+        ran(&["info", file, "--json"], &self.folder).json()
+    }
+
+    /// Still answers, and has no descriptor more than before.
+    fn assert_unharmed(&mut self) {
+        let run = self.run(&["process", "info", "--json"]);
+        if self.target.major == 3 {
+            assert!(run.stderr.contains("0x80131385"), "{}", run.stderr);
+        } else {
+            assert_eq!(run.code, Some(0), "{}", run.stderr);
+        }
+        self.target.assert_no_more_descriptors_than(self.descriptors_before);
+    }
+}
+
+fn ran(args: &[&str], folder: &Folder) -> Ran {
+    let output = command(args).current_dir(folder.path()).stdin(Stdio::null()).output().unwrap();
+    finished(output)
+}
+
+fn finished(output: std::process::Output) -> Ran {
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    Ran { code: output.status.code(), stdout: output.stdout, stderr }
+}
+
+/// The traces in a folder, by name.
+fn traces(folder: &Folder) -> Vec<String> {
+    let names = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".nettrace")).collect();
+    names.sort();
+    names
+}
+
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

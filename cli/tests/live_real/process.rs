@@ -1,0 +1,91 @@
+//! `nettrace ps` and `nettrace process` on real runtimes.
+
+use super::{Subject, ran};
+use nettrace_testdata::peers::{self, Folder};
+
+#[test]
+fn ps_lists_each_runtime_with_its_version_and_what_it_can_do() {
+    let peers = peers::all();
+    let folder = Folder::new();
+    let targets: Vec<_> = peers.iter().map(|peer| peer.start(&folder, "sleep", 0)).collect();
+    if targets.is_empty() {
+        return;
+    }
+    let report = ran(&["ps", "--json"], &folder).json();
+    let text = ran(&["ps", "--all"], &folder);
+    for target in &targets {
+        let processes = report["processes"].as_array().unwrap();
+        let own = processes.iter().find(|process| process["pid"] == target.pid()).unwrap();
+        assert_eq!((&own["reachable"], &own["name"]), (&true.into(), &"workload".into()), "{own}");
+        let version = own["version"].as_str().unwrap();
+        assert!(version.starts_with(&format!("{}.", target.major)), "{version}");
+        let knows = |command: &str| own["commands"].as_array().unwrap().contains(&command.into());
+        assert!(knows("CollectTracing2") && knows("CollectTracing5") == (target.major == 10), "{own}");
+        let line = text.text().lines().find(|line| line.trim_start().starts_with(&target.pid().to_string()));
+        assert!(line.unwrap().contains("sleep 0"), "{line:?}");
+    }
+}
+
+#[test]
+fn each_request_of_process_is_answered() {
+    for peer in peers::modern() {
+        let mut subject = Subject::start(&peer, "sleep");
+        let fine = |words: &[&str]| {
+            let run = subject.run(words);
+            assert_eq!(run.code, Some(0), ".NET {} {words:?}: {}", peer.major, run.stderr);
+            run
+        };
+        let info = fine(&["process", "info", "--json"]).json();
+        assert_eq!(info["pid"], subject.target.pid());
+        assert!(info["command_line"].as_str().unwrap().ends_with("sleep 0"), "{info}");
+        fine(&["process", "setenv", "NETTRACE_TEST=a=b"]);
+        assert!(fine(&["process", "env"]).text().contains("HOME="));
+        fine(&["process", "setenv", "--unset", "NETTRACE_TEST"]);
+        fine(&["process", "resume", "--json"]);
+        fine(&["process", "perfmap", "perfmap"]);
+        fine(&["process", "perfmap", "off"]);
+        for name in
+            [format!("/tmp/perf-{}.map", subject.pid()), format!("/tmp/perfinfo-{}.map", subject.pid())]
+        {
+            let _ = std::fs::remove_file(name);
+        }
+        let dump = subject.folder.file("d.dmp");
+        fine(&["process", "dump", "-o", &dump]);
+        assert!(std::fs::metadata(&dump).unwrap().len() > 1_000_000);
+        std::fs::remove_file(&dump).unwrap();
+        fine(&["process", "startup-profiler", "cf0d821e-299b-5307-a3d8-b283c03916dd", "/none.so"]);
+        let raw = fine(&["process", "send", "--unsafe-raw", "04", "00", "--json"]).json();
+        assert_eq!(raw["schema"], 1);
+        let refused = |words: &[&str], why: &str| {
+            let run = subject.run(words);
+            assert_eq!(run.code, Some(1), "{words:?}");
+            assert!(run.stderr.contains(why), ".NET {} {words:?}: {}", peer.major, run.stderr);
+        };
+        let profiler = ["process", "attach-profiler", "cf0d821e-299b-5307-a3d8-b283c03916dd", "/none.so"];
+        refused(&profiler, "0x8007007E");
+        refused(&["process", "setenv", "--unset", "NETTRACE_NOPE"], "0x800700CB");
+        // What would kill it is not sent.
+        let hook = subject.run(&["process", "startup-hook", "/none.dll"]);
+        assert_eq!(hook.code, Some(2), "{}", hook.stderr);
+        // A perf map is kept open after it was switched off.
+        subject.descriptors_before += 2;
+        subject.assert_unharmed();
+    }
+}
+
+#[test]
+fn net_core_3_says_what_it_cannot_do_and_writes_dumps() {
+    for peer in peers::all().into_iter().filter(|peer| peer.major == 3) {
+        let mut subject = Subject::start(&peer, "sleep");
+        for words in [&["process", "info"][..], &["process", "env"], &["process", "perfmap"]] {
+            let run = subject.run(words);
+            assert_eq!(run.code, Some(1), "{words:?}");
+            assert!(run.stderr.contains("0x80131385"), "{words:?}: {}", run.stderr);
+        }
+        let dump = subject.folder.file("d.dmp");
+        let run = subject.run(&["process", "dump", "-o", &dump]);
+        // Without a createdump that may be executed the request would harm, and is not sent.
+        assert_eq!(run.code == Some(0), std::fs::metadata(&dump).is_ok(), "{}", run.stderr);
+        subject.assert_unharmed();
+    }
+}

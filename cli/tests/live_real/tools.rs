@@ -1,0 +1,37 @@
+//! Files that `nettrace collect` made are opened by Microsoft's tools.
+
+use super::Subject;
+use nettrace_testdata::peers;
+
+#[test]
+fn dotnet_trace_converts_what_was_collected() {
+    for peer in peers::all() {
+        let Some(mut tool) = peers::tool("dotnet-trace/dotnet-trace.dll") else { return };
+        let mut subject = Subject::start(&peer, "cpu");
+        assert_eq!(subject.collect(&["--duration", "1s", "-o", "x.nettrace"]).code, Some(0));
+        tool.args(["convert", "x.nettrace", "--format", "Speedscope", "-o", "y"]);
+        let output = tool.current_dir(subject.folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), ".NET {}: {said}", peer.major);
+        let converted = std::fs::read_to_string(subject.folder.file("y.speedscope.json"))
+            .unwrap_or_else(|error| panic!(".NET {}: {error}: {said}", peer.major));
+        assert!(converted.contains("CpuRound"), ".NET {}: a method of the program is named", peer.major);
+        subject.assert_unharmed();
+    }
+}
+
+#[test]
+fn trace_event_sees_every_event_that_was_collected() {
+    for peer in peers::all() {
+        let Some(mut tool) = peers::tool("traceevent/dump.dll") else { return };
+        let mut subject = Subject::start(&peer, "custom");
+        assert_eq!(subject.collect(&["--duration", "500ms", "-o", "x.nettrace"]).code, Some(0));
+        tool.args(["events", "x.nettrace", "y"]);
+        let output = tool.current_dir(subject.folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let counted = subject.info("x.nettrace")["events"].as_u64().unwrap();
+        let expected = format!("events {counted} lost 0 error none");
+        assert!(output.status.success() && said.contains(&expected), ".NET {}: {said}", peer.major);
+        subject.assert_unharmed();
+    }
+}
