@@ -212,7 +212,12 @@ impl Target {
             std::thread::sleep(Duration::from_millis(20));
         }
         let now = descriptors(self.pid());
-        assert!(now.len() <= before, ".NET {}: {} descriptors, {before} before: {now:#?}", self.major, now.len());
+        assert!(
+            now.len() <= before,
+            ".NET {}: {} descriptors, {before} before: {now:#?}",
+            self.major,
+            now.len()
+        );
         assert!(self.is_running(), ".NET {} has ended", self.major);
     }
 

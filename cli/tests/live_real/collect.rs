@@ -32,7 +32,7 @@ fn each_family_of_options_gives_a_whole_trace() {
             "--stopping-event-provider-name",
             "Nettrace-Workload",
             "--stopping-event-event-name",
-            "Request/Start",
+            "Scalars",
         ],
         &["--profile", "dotnet-sampled-thread-time", "--format", "speedscope"],
     ];
