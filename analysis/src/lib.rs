@@ -15,6 +15,7 @@ pub mod convert;
 mod driver;
 pub mod model;
 pub mod report;
+pub mod runtime;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{

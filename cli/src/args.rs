@@ -298,27 +298,26 @@ pub(crate) struct SampleArgs {
     pub(crate) symbols: Vec<PathBuf>,
 }
 
-const REPORT_EXAMPLES: &str = "\
-Reports:
-  topN     methods in which most time was spent
-  tree     who called whom
-  threads  what each thread did
-  modules  what was loaded
-
-Times are wall time between samples, not time on a processor: the runtime's sampler stops threads whether \
-they run or wait. --state managed leaves those out that were in native code or waiting.
+const REPORT_EXAMPLES: &str = "
+Times of topN, tree and threads are wall time between samples, not time on a processor: the runtime's sampler \
+stops threads whether they run or wait. --state managed leaves those out that were in native code or waiting.
 
 Examples:
   nettrace report topN trace.nettrace
   nettrace report topN trace.nettrace --inclusive -n 50 --state managed
   nettrace report tree trace.nettrace --from 'Program.Main' --min 2
-  nettrace report threads trace.nettrace --json | jq '.threads[0]'";
+  nettrace report threads trace.nettrace --json | jq '.threads[0]'
+  nettrace report gc trace.nettrace --timeline";
 
-/// Where time went: top methods, call tree, threads, modules
+fn report_help() -> String {
+    format!("Reports:\n{}{REPORT_EXAMPLES}", crate::commands::reports())
+}
+
+/// Where time went and what the runtime did
 #[derive(Debug, Args)]
-#[command(after_help = REPORT_EXAMPLES)]
+#[command(after_help = report_help())]
 pub(crate) struct ReportArgs {
-    /// topN, tree, threads or modules, and the trace; in either order
+    /// One of the reports below, and the trace; in either order
     #[arg(value_names = ["REPORT", "FILE"], num_args = 2, required = true)]
     pub(crate) what: Vec<OsString>,
 
@@ -330,8 +329,8 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// topN: rows
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    /// Rows
+    #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 20)]
     pub(crate) number: usize,
 
     /// topN: order by total instead of self
@@ -357,6 +356,10 @@ pub(crate) struct ReportArgs {
     /// tree: leave out what has less of all time, in percent
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     pub(crate) min: f64,
+
+    /// gc: all collections in the order of time, not those with the longest pauses
+    #[arg(long)]
+    pub(crate) timeline: bool,
 
     #[command(flatten)]
     pub(crate) samples: SampleArgs,

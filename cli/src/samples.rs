@@ -4,7 +4,7 @@ use crate::args::SampleArgs;
 use crate::failure::Failure;
 use crate::symbols;
 use clap::ValueEnum;
-use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Kind, NameStyle, State};
+use nettrace_analysis::{AnalysisOptions, EventSelector, Kind, Model, NameStyle, State};
 use std::convert::Infallible;
 use std::path::Path;
 use std::str::FromStr;
@@ -98,15 +98,15 @@ pub(crate) fn options(args: &SampleArgs) -> AnalysisOptions {
     options
 }
 
-/// Gives an analysis the names that lie in files which the user named. To be called when the trace was read,
+/// Gives a model the names that lie in files which the user named. To be called when the trace was read,
 /// so that its processes are known. Gives what there is to say of files that were not used.
-pub(crate) fn add_names(args: &SampleArgs, analysis: &mut Analysis<'_>) -> Result<Vec<String>, Failure> {
+pub(crate) fn add_names(args: &SampleArgs, model: &mut Model) -> Result<Vec<String>, Failure> {
     for path in &args.perf_map {
         let bytes =
             std::fs::read(path).map_err(|error| Failure::open(&path.display().to_string(), path, &error))?;
-        analysis.model_mut().add_perf_map(process_of(path), &String::from_utf8_lossy(&bytes));
+        model.add_perf_map(process_of(path), &String::from_utf8_lossy(&bytes));
     }
-    symbols::add(&args.symbols, analysis.model_mut())
+    symbols::add(&args.symbols, model)
 }
 
 /// 1234 of `perf-1234.map`.

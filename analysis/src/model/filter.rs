@@ -34,10 +34,16 @@ impl Filter {
     /// at the end, by [`Resolved::selected`](super::Resolved::selected).
     #[inline]
     pub(crate) fn admits(&self, sample: &Sample, model: &Model) -> bool {
-        self.from_nanos.is_none_or(|from| from <= sample.nanos)
-            && self.to_nanos.is_none_or(|to| sample.nanos < to)
-            && self.admits_thread(sample.thread, model)
-            && self.admits_process(sample.thread, model)
+        self.admits_moment(sample.thread, sample.nanos, model)
+    }
+
+    /// Whether threads, processes and times let something pass.
+    #[inline]
+    pub(crate) fn admits_moment(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> bool {
+        self.from_nanos.is_none_or(|from| from <= nanos)
+            && self.to_nanos.is_none_or(|to| nanos < to)
+            && self.admits_thread(thread, model)
+            && self.admits_process(thread, model)
     }
 
     /// The same for a mark: any part of it must lie within the time. What belongs to the process

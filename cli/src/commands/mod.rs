@@ -11,10 +11,11 @@ mod process;
 mod ps;
 mod replay;
 mod report;
-mod report_text;
 mod schema;
 mod stats;
 mod watch;
+
+pub(crate) use report::list as reports;
 
 use crate::args::{Cli, Command, InputArgs};
 use crate::exit::Exit;

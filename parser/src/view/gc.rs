@@ -1,6 +1,6 @@
 //! Garbage collections.
 
-use super::{KnownProvider, number32};
+use super::{KnownProvider, number, number32, value};
 use crate::event::Event;
 
 /// A collection begins: runtime 1, versions 0 to 2.
@@ -53,5 +53,210 @@ impl GcEnd {
         }
         let fields = &mut event.fields();
         Some(GcEnd { number: number32(fields, "Count")?, generation: number32(fields, "Depth")? })
+    }
+}
+
+/// The heap behind a collection: runtime 4, versions 0 to 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GcHeapStats {
+    /// Bytes of generations 0, 1 and 2, of the large objects and, from version 2 on, of the pinned
+    /// objects; free space in them counts.
+    pub size_bytes: [u64; 5],
+    /// Bytes that the collection promoted out of each.
+    pub promoted_bytes: [u64; 5],
+    /// Bytes that live on for their finalizers alone.
+    pub finalization_bytes: u64,
+    /// Objects that live on for their finalizers alone.
+    pub finalization_count: u64,
+    /// Objects that could not be moved.
+    pub pinned_objects: u32,
+    /// Synchronisation blocks in use.
+    pub sink_blocks: u32,
+    /// Handles in use.
+    pub handles: u32,
+}
+
+impl GcHeapStats {
+    /// The view of an event.
+    pub fn of(event: &Event<'_>) -> Option<GcHeapStats> {
+        if event.known_provider() != KnownProvider::Runtime || event.id() != 4 {
+            return None;
+        }
+        let fields = &mut event.fields();
+        let (mut size_bytes, mut promoted_bytes) = ([0; 5], [0; 5]);
+        let names = [
+            ("GenerationSize0", "TotalPromotedSize0"),
+            ("GenerationSize1", "TotalPromotedSize1"),
+            ("GenerationSize2", "TotalPromotedSize2"),
+            ("GenerationSize3", "TotalPromotedSize3"),
+        ];
+        for ((size, promoted), names) in size_bytes.iter_mut().zip(&mut promoted_bytes).zip(names) {
+            *size = number(fields, names.0)?;
+            *promoted = number(fields, names.1)?;
+        }
+        let mut stats = GcHeapStats {
+            size_bytes,
+            promoted_bytes,
+            finalization_bytes: number(fields, "FinalizationPromotedSize")?,
+            finalization_count: number(fields, "FinalizationPromotedCount")?,
+            pinned_objects: number32(fields, "PinnedObjectCount")?,
+            sink_blocks: number32(fields, "SinkBlockCount")?,
+            handles: number32(fields, "GCHandleCount")?,
+        };
+        if event.version() >= 2 {
+            stats.size_bytes[4] = number(fields, "GenerationSize4").unwrap_or(0);
+            stats.promoted_bytes[4] = number(fields, "TotalPromotedSize4").unwrap_or(0);
+        }
+        Some(stats)
+    }
+}
+
+/// All threads are asked to stop, and go on again: runtime 9, 8, 7 and 3, versions 0 and 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Suspension {
+    /// A thread begins to stop the others; why, as stored: `GCSuspendEEReasonMap` of the catalog.
+    SuspendStart(u32),
+    /// All are stopped.
+    SuspendStop,
+    /// They are let go.
+    RestartStart,
+    /// They may run.
+    RestartStop,
+}
+
+impl Suspension {
+    /// The view of an event.
+    pub fn of(event: &Event<'_>) -> Option<Suspension> {
+        if event.known_provider() != KnownProvider::Runtime {
+            return None;
+        }
+        Some(match event.id() {
+            9 => Suspension::SuspendStart(number32(&mut event.fields(), "Reason")?),
+            8 => Suspension::SuspendStop,
+            7 => Suspension::RestartStart,
+            3 => Suspension::RestartStop,
+            _ => return None,
+        })
+    }
+}
+
+/// How a collection went: runtime 205, versions 0 to 4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GcGlobalHistory {
+    /// Heaps that took part; more than one with server collection.
+    pub heaps: u32,
+    /// The generation it collected in the end.
+    pub generation: u32,
+    /// Bits as stored: 1 concurrent, 2 compacting, 4 promoting, 8 demoting.
+    pub mechanisms: u32,
+    /// How the process wants to be paused, from version 2 on: 0 batch, 1 interactive, 2 low latency,
+    /// 3 sustained low latency, 4 no collection.
+    pub pause_mode: Option<u32>,
+    /// Memory in use on the machine in percent, from version 2 on.
+    pub memory_load_percent: Option<u32>,
+    /// Microseconds of phases, from version 4 on: five of marking (sized references, roots, short weak
+    /// handles, finalization, long weak handles); planning; relocating and compacting, or sweeping.
+    pub phase_micros: [Option<u32>; 8],
+}
+
+impl GcGlobalHistory {
+    /// The view of an event.
+    pub fn of(event: &Event<'_>) -> Option<GcGlobalHistory> {
+        if event.known_provider() != KnownProvider::Runtime || event.id() != 205 {
+            return None;
+        }
+        let fields = &mut event.fields();
+        let mut history = GcGlobalHistory {
+            heaps: number32(fields, "NumHeaps")?,
+            generation: number32(fields, "CondemnedGeneration")?,
+            mechanisms: number32(fields, "GlobalMechanisms")?,
+            pause_mode: None,
+            memory_load_percent: None,
+            phase_micros: [None; 8],
+        };
+        if event.version() >= 2 {
+            history.pause_mode = number32(fields, "PauseMode");
+            history.memory_load_percent = number32(fields, "MemoryPressure");
+        }
+        if event.version() >= 4
+            && let Some(times) = value(fields, "Values").and_then(|values| values.as_array())
+        {
+            for (place, time) in history.phase_micros.iter_mut().zip(times.iter()) {
+                let micros = time.as_object().and_then(|time| time.field("Time")?.as_u64());
+                *place = micros.and_then(|micros| u32::try_from(micros).ok());
+            }
+        }
+        Some(history)
+    }
+}
+
+/// What a collection did to one heap: runtime 204, version 3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GcHeapHistory {
+    /// Which heap.
+    pub heap_index: u32,
+    /// Generations 0, 1 and 2, large objects and, from .NET 5 on, pinned objects; `None` where the
+    /// runtime tells of fewer.
+    pub generations: [Option<GcGenerationHistory>; 5],
+}
+
+/// What a collection did to one generation of one heap. All are bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct GcGenerationHistory {
+    /// Its size before; free space counts.
+    pub before_bytes: u64,
+    /// Free space before: lists of free memory, and gaps too small for them.
+    pub free_before_bytes: u64,
+    /// Its size behind the collection; free space counts.
+    pub after_bytes: u64,
+    /// Free space behind the collection.
+    pub free_after_bytes: u64,
+    /// What came into it.
+    pub in_bytes: u64,
+    /// What survived because it is pinned.
+    pub pinned_survived_bytes: u64,
+    /// What else survived.
+    pub survived_bytes: u64,
+    /// What may be allocated in it until the next collection.
+    pub budget_bytes: u64,
+}
+
+impl GcHeapHistory {
+    /// The view of an event.
+    pub fn of(event: &Event<'_>) -> Option<GcHeapHistory> {
+        if event.known_provider() != KnownProvider::Runtime || event.id() != 204 || event.version() < 3 {
+            return None;
+        }
+        let fields = &mut event.fields();
+        let heap_index = number32(fields, "HeapIndex")?;
+        let mut generations = [None; 5];
+        let values = value(fields, "Values")?.as_array()?;
+        for (place, row) in generations.iter_mut().zip(values.iter()) {
+            *place = row.as_object().and_then(|row| {
+                let row = &mut row.fields();
+                let before_bytes = number(row, "SizeBefore")?;
+                let lists_before = number(row, "FreeListBefore")?;
+                let gaps_before = number(row, "FreeObjBefore")?;
+                let after_bytes = number(row, "SizeAfter")?;
+                let lists_after = number(row, "FreeListAfter")?;
+                let gaps_after = number(row, "FreeObjAfter")?;
+                Some(GcGenerationHistory {
+                    before_bytes,
+                    free_before_bytes: lists_before.saturating_add(gaps_before),
+                    after_bytes,
+                    free_after_bytes: lists_after.saturating_add(gaps_after),
+                    in_bytes: number(row, "In")?,
+                    pinned_survived_bytes: number(row, "PinnedSurv")?,
+                    survived_bytes: number(row, "NonePinnedSurv")?,
+                    budget_bytes: number(row, "NewAllocation")?,
+                })
+            });
+        }
+        Some(GcHeapHistory { heap_index, generations })
     }
 }

@@ -151,3 +151,43 @@ impl<'r> Method<'r> {
         self.flags >> 28
     }
 }
+
+/// A thread begins to compile a method: runtime 145, versions 0 and 1. Its [`Method`] follows on the
+/// same thread.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct MethodJitting<'r> {
+    /// Identifies the method.
+    pub method_id: u64,
+    /// Identifies its module; see [`Module`](super::Module).
+    pub module_id: u64,
+    /// Metadata token; 0 for helpers and stubs.
+    pub token: u32,
+    /// Bytes of its IL; 0 for emitted code.
+    pub il_bytes: u32,
+    /// Namespace and type.
+    pub namespace: Utf16<'r>,
+    /// Name.
+    pub name: Utf16<'r>,
+    /// Signature in IL's notation.
+    pub signature: Utf16<'r>,
+}
+
+impl<'r> MethodJitting<'r> {
+    /// The view of an event.
+    pub fn of(event: &Event<'r>) -> Option<MethodJitting<'r>> {
+        if event.known_provider() != KnownProvider::Runtime || event.id() != 145 {
+            return None;
+        }
+        let fields = &mut event.fields();
+        Some(MethodJitting {
+            method_id: number(fields, "MethodID")?,
+            module_id: number(fields, "ModuleID")?,
+            token: number32(fields, "MethodToken")?,
+            il_bytes: number32(fields, "MethodILSize")?,
+            namespace: text(fields, "MethodNamespace")?,
+            name: text(fields, "MethodName")?,
+            signature: text(fields, "MethodSignature")?,
+        })
+    }
+}

@@ -79,7 +79,7 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
             AnalysisError::Convert(error) => failure(&file, error),
             error => Failure::Input { file: file.clone(), message: error.to_string() },
         })?;
-        unused = samples::add_names(&args.samples, &mut analysis)?;
+        unused = samples::add_names(&args.samples, analysis.model_mut())?;
         analysis.finish().map_err(|error| failure(&file, error))
     })();
     let finished = match result {

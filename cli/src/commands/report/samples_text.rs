@@ -1,6 +1,6 @@
 //! Reports as tables.
 
-use super::Context;
+use crate::commands::Context;
 use crate::printable::printable;
 use crate::units;
 use nettrace_analysis::report::{CallTree, MethodRow, ModulesReport, ThreadsReport, TopN};

@@ -1,7 +1,8 @@
-//! `nettrace report`: where time went.
+//! Reports of samples: where time went.
 
-use super::{Context, failed, report_text, write_json};
-use crate::args::{GroupByArg, InputArgs, ReportArgs};
+use super::samples_text;
+use crate::args::{GroupByArg, ReportArgs};
+use crate::commands::{Context, Trace, failed, write_json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::samples;
@@ -9,7 +10,6 @@ use nettrace_analysis::report::{
     CallTree, GroupBy, ModulesReport, ThreadsReport, TopN, TopNOptions, TreeOptions,
 };
 use nettrace_analysis::{Analysis, AnalysisError, Finished};
-use std::ffi::OsStr;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,33 +20,31 @@ enum Report {
     Modules,
 }
 
-impl Report {
-    fn of(name: &OsStr) -> Option<Report> {
-        Some(match name.to_str()?.to_ascii_lowercase().as_str() {
-            "topn" | "top" => Report::TopN,
-            "tree" => Report::Tree,
-            "threads" => Report::Threads,
-            "modules" => Report::Modules,
-            _ => return None,
-        })
-    }
+pub(super) fn run_top(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    run(Report::TopN, args, trace, context)
 }
 
-pub(super) fn run(args: &ReportArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let [first, second] = args.what.as_slice() else {
-        return Err(Failure::Usage("a report and a trace are due".to_owned()));
-    };
-    // dotnet-trace has the file in front.
-    let (report, file) = match (Report::of(first), Report::of(second)) {
-        (Some(report), _) => (report, second),
-        (None, Some(report)) => (report, first),
-        (None, None) => {
-            let name = first.to_string_lossy();
-            let message = format!("there is no report {name}; there are topN, tree, threads, modules");
-            return Err(Failure::Usage(message));
-        }
-    };
-    let trace = context.open(&InputArgs { file: file.into(), no_mmap: args.no_mmap })?;
+pub(super) fn run_tree(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    run(Report::Tree, args, trace, context)
+}
+
+pub(super) fn run_threads(
+    args: &ReportArgs,
+    trace: Trace,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    run(Report::Threads, args, trace, context)
+}
+
+pub(super) fn run_modules(
+    args: &ReportArgs,
+    trace: Trace,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    run(Report::Modules, args, trace, context)
+}
+
+fn run(report: Report, args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let file = trace.file;
     let mut events = trace.reader.time_ordered();
     let mut analysis = Analysis::new(samples::options(&args.samples));
@@ -54,7 +52,7 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context<'_>) -> Result<Exit, 
         AnalysisError::Read(error) => failed(&file, events.reader(), &error),
         error => Failure::Input { file: file.clone(), message: error.to_string() },
     })?;
-    let unused = samples::add_names(&args.samples, &mut analysis)?;
+    let unused = samples::add_names(&args.samples, analysis.model_mut())?;
     let finished = analysis
         .finish()
         .map_err(|error| Failure::Input { file: file.clone(), message: error.to_string() })?;
@@ -106,7 +104,7 @@ fn write(
             if args.json {
                 write_json(context, &top)?
             } else {
-                report_text::top(context, &top)?
+                samples_text::top(context, &top)?
             }
             Ok(top.samples)
         }
@@ -119,7 +117,7 @@ fn write(
             if args.json {
                 write_json(context, &tree)?
             } else {
-                report_text::tree(context, &tree)?
+                samples_text::tree(context, &tree)?
             }
             Ok(tree.samples)
         }
@@ -128,7 +126,7 @@ fn write(
             if args.json {
                 write_json(context, &threads)?
             } else {
-                report_text::threads(context, &threads)?
+                samples_text::threads(context, &threads)?
             }
             Ok(threads.samples)
         }
@@ -137,7 +135,7 @@ fn write(
             if args.json {
                 write_json(context, &modules)?
             } else {
-                report_text::modules(context, &modules)?
+                samples_text::modules(context, &modules)?
             }
             Ok(0)
         }

@@ -1,0 +1,257 @@
+//! One collection.
+
+use nettrace_parser::view::{GcGlobalHistory, GcHeapHistory, GcHeapStats};
+use std::borrow::Cow;
+
+/// A garbage collection. Sizes are bytes; those of generations count their free space.
+///
+/// | members | runtime events |
+/// |---|---|
+/// | number, generation, reason, type, start | 1 |
+/// | duration | 1 to 2 |
+/// | pauses | 9 to 3, see [`Pause`] |
+/// | `heap_after_bytes`, promoted, finalized, pinned, handles | 4 |
+/// | `heap_before_bytes`, free space, survival | 204, one a heap, summed up |
+/// | phases, compacting, heaps, memory load | 205 |
+///
+/// What was not recorded or was lost is `None`.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Collection {
+    /// OS id of the process.
+    pub process_id: Option<u64>,
+    /// Its number in the process, from 1.
+    pub number: u32,
+    /// The generation it collected: 0, 1 or 2.
+    pub generation: u32,
+    /// Why: `AllocSmall`, `Induced`, `AllocLarge` …
+    pub reason: Cow<'static, str>,
+    /// How it was begun: `NonConcurrentGC`, `BackgroundGC`, or `ForegroundGC` while a background
+    /// one runs.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub kind: Cow<'static, str>,
+    /// When it began.
+    pub start_ns: i64,
+    /// How long it took; a background collection does not stop the process all that time.
+    pub duration_ns: Option<u64>,
+    /// How long all threads stood still for it: the sum of its pauses.
+    pub pause_ns: u64,
+    /// The pauses; a background collection has several.
+    pub pauses: Vec<Pause>,
+    /// How much of its pauses it took until all threads stood still.
+    pub suspend_ns: u64,
+    /// Time since the collection before it began.
+    pub since_last_ns: Option<u64>,
+    /// Whether its start, its end and a pause were seen.
+    pub is_complete: bool,
+    /// Size of the heap when it began.
+    pub heap_before_bytes: Option<u64>,
+    /// Size of the heap behind it.
+    pub heap_after_bytes: Option<u64>,
+    /// The largest size told of while it ran: before or behind it or a foreground collection.
+    pub heap_peak_bytes: Option<u64>,
+    /// What it found alive in the generations it collected.
+    pub promoted_bytes: Option<u64>,
+    /// How much of the objects in the collected generations survived.
+    pub survival_percent: Option<f64>,
+    /// Free space behind it, within the generations.
+    pub fragmentation_bytes: Option<u64>,
+    /// Part of the heap behind it that is free.
+    pub fragmentation_percent: Option<f64>,
+    /// What was allocated since the collection before.
+    pub allocated_bytes: Option<u64>,
+    /// What was allocated a second since the collection before.
+    pub allocated_bytes_per_second: Option<f64>,
+    /// Generation 0, 1, 2, large and pinned objects.
+    pub generations: Vec<GenerationSizes>,
+    /// Sizes of the segments of frozen objects that the trace tells of, at its start.
+    pub frozen_bytes: u64,
+    /// Objects that could not be moved.
+    pub pinned_objects: Option<u32>,
+    /// Objects that live on for their finalizers alone.
+    pub finalized_objects: Option<u64>,
+    /// Bytes of those.
+    pub finalized_bytes: Option<u64>,
+    /// Handles in use.
+    pub handles: Option<u32>,
+    /// Synchronisation blocks in use.
+    pub sync_blocks: Option<u32>,
+    /// Heaps; more than one with server collection.
+    pub heaps: Option<u32>,
+    /// Whether it moved objects together.
+    pub is_compacting: Option<bool>,
+    /// Whether it ran beside the program in the end. One that was begun as a background collection
+    /// may have blocked all the same.
+    pub is_concurrent: Option<bool>,
+    /// Memory in use on the machine.
+    pub memory_load_percent: Option<u32>,
+    /// Time of finding what is alive.
+    pub mark_ns: Option<u64>,
+    /// Time of deciding what to do.
+    pub plan_ns: Option<u64>,
+    /// Time of correcting references to what moves.
+    pub relocate_ns: Option<u64>,
+    /// Time of moving.
+    pub compact_ns: Option<u64>,
+    /// Time of giving memory back without moving.
+    pub sweep_ns: Option<u64>,
+}
+
+/// A stretch in which all threads stood still: from the event that began to stop them (runtime 9) to
+/// the one behind which all may run (3). Of a stop in which two collections happened each gets its
+/// part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Pause {
+    /// When it began.
+    pub start_ns: i64,
+    /// How long it took.
+    pub pause_ns: u64,
+}
+
+/// A generation at a collection; all heaps together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct GenerationSizes {
+    /// `gen0`, `gen1`, `gen2`, `loh` (large objects) or `poh` (pinned objects).
+    pub name: &'static str,
+    /// Size before.
+    pub before_bytes: Option<u64>,
+    /// Size behind it.
+    pub after_bytes: Option<u64>,
+    /// Free space behind it.
+    pub free_bytes: Option<u64>,
+    /// What survived in it.
+    pub survived_bytes: Option<u64>,
+    /// What the collection promoted out of it.
+    pub promoted_bytes: Option<u64>,
+    /// What may be allocated in it until the next collection.
+    pub budget_bytes: Option<u64>,
+}
+
+const GENERATIONS: [&str; 5] = ["gen0", "gen1", "gen2", "loh", "poh"];
+
+impl Collection {
+    /// Takes what the heaps are like behind it.
+    pub(super) fn heap_stats(&mut self, stats: &GcHeapStats) {
+        self.ensure_generations();
+        for ((row, size), promoted) in
+            self.generations.iter_mut().zip(stats.size_bytes).zip(stats.promoted_bytes)
+        {
+            row.after_bytes = Some(size);
+            row.promoted_bytes = Some(promoted);
+        }
+        let sum = |parts: [u64; 5]| parts.into_iter().fold(0, u64::saturating_add);
+        self.heap_after_bytes = Some(sum(stats.size_bytes));
+        self.promoted_bytes = Some(sum(stats.promoted_bytes));
+        self.pinned_objects = Some(stats.pinned_objects);
+        self.finalized_objects = Some(stats.finalization_count);
+        self.finalized_bytes = Some(stats.finalization_bytes);
+        self.handles = Some(stats.handles);
+        self.sync_blocks = Some(stats.sink_blocks);
+        self.raise_peak(self.heap_after_bytes);
+    }
+
+    /// Takes what it did to one more heap.
+    pub(super) fn heap_history(&mut self, heap: &GcHeapHistory) {
+        self.ensure_generations();
+        let add = |sum: &mut Option<u64>, more: u64| *sum = Some(sum.unwrap_or(0).saturating_add(more));
+        for (row, told) in self.generations.iter_mut().zip(heap.generations) {
+            let Some(told) = told else { continue };
+            add(&mut row.before_bytes, told.before_bytes);
+            add(&mut row.free_bytes, told.free_after_bytes);
+            add(&mut row.survived_bytes, told.pinned_survived_bytes.saturating_add(told.survived_bytes));
+            add(&mut row.budget_bytes, told.budget_bytes);
+            add(&mut self.heap_before_bytes, told.before_bytes);
+            add(&mut self.fragmentation_bytes, told.free_after_bytes);
+        }
+        self.raise_peak(self.heap_before_bytes);
+    }
+
+    /// Takes how it went.
+    pub(super) fn global_history(&mut self, history: &GcGlobalHistory) {
+        self.heaps = Some(history.heaps);
+        self.is_concurrent = Some(history.mechanisms & 1 != 0);
+        self.is_compacting = Some(history.mechanisms & 2 != 0);
+        self.memory_load_percent = history.memory_load_percent;
+        let nanos = |micros: u32| u64::from(micros).saturating_mul(1000);
+        let [m0, m1, m2, m3, m4, plan, relocate_or_sweep, compact] = history.phase_micros;
+        let marks = [m0, m1, m2, m3, m4];
+        if marks.iter().any(Option::is_some) {
+            self.mark_ns = Some(marks.into_iter().flatten().map(nanos).fold(0, u64::saturating_add));
+        }
+        self.plan_ns = plan.map(nanos);
+        self.compact_ns = compact.map(nanos);
+        match compact {
+            Some(_) => self.relocate_ns = relocate_or_sweep.map(nanos),
+            None => self.sweep_ns = relocate_or_sweep.map(nanos),
+        }
+    }
+
+    /// Adds a pause.
+    pub(super) fn pause(&mut self, start_ns: i64, end_ns: i64, stopped_ns: i64) {
+        let length = |from: i64, to: i64| u64::try_from(to.saturating_sub(from)).unwrap_or(0);
+        let pause_ns = length(start_ns, end_ns);
+        self.pauses.push(Pause { start_ns, pause_ns });
+        self.pause_ns = self.pause_ns.saturating_add(pause_ns);
+        self.suspend_ns = self.suspend_ns.saturating_add(length(start_ns, stopped_ns.min(end_ns)));
+    }
+
+    pub(super) fn raise_peak(&mut self, bytes: Option<u64>) {
+        self.heap_peak_bytes = self.heap_peak_bytes.max(bytes);
+    }
+
+    /// Nothing more will be told of it.
+    pub(super) fn complete(&mut self) {
+        self.is_complete = self.duration_ns.is_some() && !self.pauses.is_empty();
+        if let (Some(free), Some(size @ 1..)) = (self.fragmentation_bytes, self.heap_after_bytes) {
+            self.fragmentation_percent = Some(free as f64 * 100.0 / size as f64);
+        }
+    }
+
+    fn ensure_generations(&mut self) {
+        if self.generations.is_empty() {
+            self.generations =
+                GENERATIONS.map(|name| GenerationSizes { name, ..GenerationSizes::default() }).to_vec();
+        }
+    }
+}
+
+/// A reason as TraceEvent spells it; the manifest knows fewer.
+pub(super) fn reason(stored: u32) -> Cow<'static, str> {
+    Cow::Borrowed(match stored {
+        0 => "AllocSmall",
+        1 => "Induced",
+        2 => "LowMemory",
+        3 => "Empty",
+        4 => "AllocLarge",
+        5 => "OutOfSpaceSOH",
+        6 => "OutOfSpaceLOH",
+        7 => "InducedNotForced",
+        8 => "Internal",
+        9 => "InducedLowMemory",
+        10 => "InducedCompacting",
+        11 => "LowMemoryHost",
+        12 => "PMFullGC",
+        13 => "LowMemoryHostBlocking",
+        14 => "BgcTuningSOH",
+        15 => "BgcTuningLOH",
+        16 => "BgcStepping",
+        17 => "InducedAggressive",
+        other => return Cow::Owned(other.to_string()),
+    })
+}
+
+/// A type as TraceEvent spells it.
+pub(super) fn kind(stored: Option<u32>) -> Cow<'static, str> {
+    Cow::Borrowed(match stored {
+        // Version 0 knew no other.
+        None | Some(0) => "NonConcurrentGC",
+        Some(1) => "BackgroundGC",
+        Some(2) => "ForegroundGC",
+        Some(other) => return Cow::Owned(other.to_string()),
+    })
+}

@@ -1,0 +1,82 @@
+//! Garbage collections.
+
+mod collection;
+mod heap;
+mod suspension;
+mod totals;
+
+pub use collection::{Collection, GenerationSizes, Pause};
+pub use totals::{GcTotals, GenerationTotals};
+
+use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::{Model, ProcessHandle, Resolved};
+use heap::Heap;
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use std::collections::BTreeMap;
+
+/// The state machine of [`GcReport`].
+///
+/// It keeps a row for each collection, about one kilobyte: they are what is asked for. Collections
+/// are rare, some ten a second at the worst.
+#[derive(Debug, Default)]
+pub struct Gc {
+    heaps: BTreeMap<ProcessHandle, Heap>,
+    first_ns: Option<i64>,
+    last_ns: i64,
+}
+
+/// What the garbage collector did.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct GcReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// All collections together.
+    pub totals: GcTotals,
+    /// The collections that began where the filter looks, by process, then in the order in which they
+    /// began.
+    pub collections: Vec<Collection>,
+}
+
+impl Gc {
+    /// Knows of no collection yet.
+    pub fn new() -> Gc {
+        Gc::default()
+    }
+}
+
+impl Report for Gc {
+    type Output = GcReport;
+
+    const RECORD: &'static [Recording] = &[Recording::runtime(0x1, 4)];
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if moment.is_selected {
+            self.first_ns.get_or_insert(moment.nanos);
+            self.last_ns = moment.nanos;
+        }
+        if event.known_provider() != KnownProvider::Runtime {
+            return false;
+        }
+        match event.id() {
+            1..=6 | 7..=9 | 204 | 205 => {
+                let Some(row) = model.threads().get(moment.thread) else { return false };
+                self.heaps.entry(row.process).or_default().event(event, moment)
+            }
+            _ => false,
+        }
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> GcReport {
+        let mut collections = Vec::new();
+        for (process, heap) in self.heaps {
+            let id = resolved.model().process(process).and_then(|process| process.id);
+            collections.extend(heap.finish().map(|row| Collection { process_id: id, ..row }));
+        }
+        let seen_ns = self.first_ns.map_or(0, |first| self.last_ns.saturating_sub(first));
+        let totals = GcTotals::of(&collections, u64::try_from(seen_ns).unwrap_or(0));
+        GcReport { schema: SCHEMA, totals, collections }
+    }
+}

@@ -1,0 +1,124 @@
+//! All collections together.
+
+use super::collection::Collection;
+use crate::runtime::percentile;
+use std::collections::BTreeMap;
+
+/// All collections together. Percentiles are pauses that occurred (nearest rank).
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct GcTotals {
+    /// Collections.
+    pub count: u64,
+    /// Sum of all pauses.
+    pub pause_ns: u64,
+    /// The longest pause of a collection.
+    pub max_pause_ns: u64,
+    /// Half of the collections paused so long or shorter.
+    pub p50_pause_ns: u64,
+    /// 90 % of the collections paused so long or shorter.
+    pub p90_pause_ns: u64,
+    /// 99 % of the collections paused so long or shorter.
+    pub p99_pause_ns: u64,
+    /// Time from the first event that the filter lets pass to the last.
+    pub seen_ns: u64,
+    /// Part of that time in which all threads stood still for a collection.
+    pub pause_percent: f64,
+    /// What was allocated between collections.
+    pub allocated_bytes: u64,
+    /// What was found alive, summed up.
+    pub promoted_bytes: u64,
+    /// The largest heap that was told of.
+    pub heap_peak_bytes: u64,
+    /// Collections that compacted.
+    pub compacting: u64,
+    /// Collections that were begun as background ones.
+    pub background: u64,
+    /// Collections that were asked for by the program.
+    pub induced: u64,
+    /// Collections whose start, end or pause is missing in the trace.
+    pub incomplete: u64,
+    /// By generation, 0 first.
+    pub generations: Vec<GenerationTotals>,
+}
+
+/// The collections of one generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct GenerationTotals {
+    /// The generation.
+    pub generation: u32,
+    /// Collections.
+    pub count: u64,
+    /// Sum of their pauses.
+    pub pause_ns: u64,
+    /// Their median pause.
+    pub p50_pause_ns: u64,
+    /// Their longest pause.
+    pub max_pause_ns: u64,
+    /// What they promoted.
+    pub promoted_bytes: u64,
+}
+
+fn sum(parts: impl Iterator<Item = u64>) -> u64 {
+    parts.fold(0, u64::saturating_add)
+}
+
+fn count(parts: impl Iterator<Item = bool>) -> u64 {
+    parts.filter(|part| *part).count() as u64
+}
+
+fn sorted_pauses<'r>(rows: impl Iterator<Item = &'r Collection>) -> Vec<u64> {
+    // A collection whose pause was lost has none to rank.
+    let mut pauses: Vec<u64> = rows.filter(|row| !row.pauses.is_empty()).map(|row| row.pause_ns).collect();
+    pauses.sort_unstable();
+    pauses
+}
+
+impl GcTotals {
+    pub(super) fn of(rows: &[Collection], seen_ns: u64) -> GcTotals {
+        let pauses = sorted_pauses(rows.iter());
+        let pause_ns = sum(pauses.iter().copied());
+        let mut by_generation: BTreeMap<u32, Vec<&Collection>> = BTreeMap::new();
+        for row in rows {
+            by_generation.entry(row.generation).or_default().push(row);
+        }
+        GcTotals {
+            count: rows.len() as u64,
+            pause_ns,
+            max_pause_ns: percentile(&pauses, 100),
+            p50_pause_ns: percentile(&pauses, 50),
+            p90_pause_ns: percentile(&pauses, 90),
+            p99_pause_ns: percentile(&pauses, 99),
+            seen_ns,
+            pause_percent: if seen_ns == 0 { 0.0 } else { pause_ns as f64 * 100.0 / seen_ns as f64 },
+            allocated_bytes: sum(rows.iter().filter_map(|row| row.allocated_bytes)),
+            promoted_bytes: sum(rows.iter().filter_map(|row| row.promoted_bytes)),
+            heap_peak_bytes: rows.iter().filter_map(|row| row.heap_peak_bytes).max().unwrap_or(0),
+            compacting: count(rows.iter().map(|row| row.is_compacting == Some(true))),
+            background: count(rows.iter().map(|row| row.kind == "BackgroundGC")),
+            induced: count(rows.iter().map(|row| row.reason.starts_with("Induced"))),
+            incomplete: count(rows.iter().map(|row| !row.is_complete)),
+            generations: by_generation
+                .into_iter()
+                .map(|(generation, rows)| GenerationTotals::of(generation, &rows))
+                .collect(),
+        }
+    }
+}
+
+impl GenerationTotals {
+    fn of(generation: u32, rows: &[&Collection]) -> GenerationTotals {
+        let pauses = sorted_pauses(rows.iter().copied());
+        GenerationTotals {
+            generation,
+            count: rows.len() as u64,
+            pause_ns: sum(pauses.iter().copied()),
+            p50_pause_ns: percentile(&pauses, 50),
+            max_pause_ns: percentile(&pauses, 100),
+            promoted_bytes: sum(rows.iter().filter_map(|row| row.promoted_bytes)),
+        }
+    }
+}
