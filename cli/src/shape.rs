@@ -5,7 +5,7 @@
 //! before gets `_2`, `_3` and so on behind it.
 
 use crate::render::json::Json;
-use nettrace_parser::{Event, Field, FieldType, FieldValue, Object, Schema};
+use nettrace_parser::{Event, Field, FieldType, FieldValue, Object, Schema, Unit};
 use std::collections::{HashMap, HashSet};
 
 /// The names of sibling fields, in payload order.
@@ -20,6 +20,8 @@ pub(crate) struct Name {
     key: Box<[u8]>,
     /// Whether the numbers are shown in hexadecimal.
     pub(crate) is_hex: bool,
+    /// What the numbers count, if that is known.
+    pub(crate) unit: Option<Unit>,
     /// Names of the fields within, of an object or of an array's elements.
     pub(crate) inner: Names,
 }
@@ -34,6 +36,7 @@ impl Name {
             text: text.into_boxed_str(),
             key: key.into_boxed_slice(),
             is_hex: field.is_hex,
+            unit: field.unit,
             inner: Names::of_type(&field.kind),
         }
     }

@@ -56,6 +56,6 @@ pub use payload::{
     Array, DateTime, Decimal, Elements, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value,
 };
 pub use reader::{Item, Reader};
-pub use schema::{Count, Field, FieldType, Schema, ValueMap};
+pub use schema::{Count, Field, FieldType, Schema, Unit, ValueMap};
 pub use source::{Buffered, Source, Span, Whole};
 pub use statistics::Statistics;

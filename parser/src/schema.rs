@@ -221,6 +221,8 @@ pub struct Field {
     pub kind: FieldType,
     /// Whether people expect its numbers in hexadecimal: addresses, flags.
     pub is_hex: bool,
+    /// What its numbers count, if the catalog knows. Streams do not say.
+    pub unit: Option<Unit>,
     /// Names of its values.
     pub map: Option<&'static ValueMap>,
     /// Where its value is kept for a later [`FieldType::Repeated`] of the same payload.
@@ -238,7 +240,40 @@ impl Field {
 
     /// A field without anything special.
     pub(crate) fn new(name: impl Into<Cow<'static, str>>, kind: FieldType) -> Field {
-        Field { name: name.into(), kind, is_hex: false, map: None, register: None, offset: None }
+        Field { name: name.into(), kind, is_hex: false, unit: None, map: None, register: None, offset: None }
+    }
+}
+
+/// What the numbers of a field count.
+///
+/// ```
+/// use nettrace_parser::{Unit, catalog};
+///
+/// let event = catalog::find("Microsoft-Windows-DotNETRuntime", 91, 1).expect("ContentionStop");
+/// let fields = event.schema().payload_fields();
+/// let duration = fields.iter().find(|field| field.name == "DurationNs").expect("its duration");
+/// assert_eq!(duration.unit, Some(Unit::Nanoseconds));
+/// assert_eq!(Unit::Nanoseconds.symbol(), "ns");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Bytes.
+    Bytes,
+    /// 10^-9 seconds.
+    Nanoseconds,
+    /// Seconds.
+    Seconds,
+}
+
+impl Unit {
+    /// The letters that stand behind a number: `B`, `ns`, `s`.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Unit::Bytes => "B",
+            Unit::Nanoseconds => "ns",
+            Unit::Seconds => "s",
+        }
     }
 }
 

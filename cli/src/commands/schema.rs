@@ -10,7 +10,7 @@ use crate::printable::printable;
 use crate::shape::Names;
 use crate::units;
 use nettrace_parser::catalog;
-use nettrace_parser::{Count, Field, FieldType, ValueMap};
+use nettrace_parser::{Count, Field, FieldType, Unit, ValueMap};
 use serde::Serialize;
 use std::io::Write;
 
@@ -118,6 +118,9 @@ struct FieldReport<'a> {
     /// Whether its numbers are shown in hexadecimal.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     hex: bool,
+    /// What its numbers count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<&'static str>,
     /// The names of its values.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<ValuesReport>,
@@ -152,6 +155,7 @@ impl<'a> FieldReport<'a> {
             name: &name.text,
             kind: type_text(&field.kind),
             hex: field.is_hex,
+            unit: field.unit.map(Unit::symbol),
             values: field.map.map(ValuesReport::of),
             fields: FieldReport::all(members(&field.kind), &name.inner),
         };
@@ -255,6 +259,7 @@ fn write_fields(out: &mut Vec<u8>, fields: &[Field], names: &Names, depth: usize
     let width = names.iter().map(|name| printable(&name.text).chars().count()).max().unwrap_or(0).min(40);
     for (field, name) in visible(fields).zip(names.iter()) {
         let hex = if field.is_hex { "  hex" } else { "" };
+        let unit = field.unit.map_or_else(String::new, |unit| format!("  in {}", unit.symbol()));
         let values = match field.map {
             Some(map) if map.is_bitmap => format!("  flags {}", map.name),
             Some(map) => format!("  enum {}", map.name),
@@ -262,7 +267,7 @@ fn write_fields(out: &mut Vec<u8>, fields: &[Field], names: &Names, depth: usize
         };
         writeln!(
             out,
-            "{:indent$}{:width$}  {}{hex}{values}",
+            "{:indent$}{:width$}  {}{hex}{unit}{values}",
             "",
             printable(&name.text),
             type_text(&field.kind),

@@ -1,8 +1,10 @@
 //! Values for reading: `Reason=AllocSmall Count=3 Name="…"`.
 //!
 //! Texts stand in double quotes, and what would end a line, move a cursor or end the quotes is escaped as in
-//! Rust: `\n`, `\"`, `\u{7f}`. Values of enumerations are shown by name, as far as they have names. Units
-//! are part of the fields' names (`DurationNs`): descriptions have no other place for them.
+//! Rust: `\n`, `\"`, `\u{7f}`. Values of enumerations are shown by name, as far as they have names. Numbers
+//! have the unit behind them that the catalog knows (`RangeLength=1288 B`). Descriptions in streams have no place
+//! for units: there they are part of names (`milliseconds`), or a field of their own beside the number, as
+//! `DisplayUnits` of counters and `unit` of metrics, and are shown as such.
 
 use super::json::Json;
 use super::payload::bits;
@@ -79,6 +81,18 @@ fn named(field: &FieldValue<'_>) -> Option<String> {
 }
 
 fn value_text(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
+    if let Some(unit) = name.unit
+        && !matches!(value, Value::Absent | Value::Array(_) | Value::Object(_))
+    {
+        bare(out, value, name);
+        out.push(b' ');
+        return out.raw(unit.symbol());
+    }
+    bare(out, value, name);
+}
+
+/// A value without its unit.
+fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
     if name.is_hex
         && let Some(bits) = bits(value)
     {

@@ -1,10 +1,10 @@
 //! Values of every kind, and what is wrong with payloads, in streams of versions 4, 5 and 6.
 
 use crate::common::{file, nettrace};
-use crate::{fields, ndjson, trace};
+use crate::{ALL_31, fields, ndjson, session, trace};
 use nettrace_testdata::synth::{
-    Blob, Decimal, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Stream, Tag, Trace,
-    Value, Version, payload,
+    Blob, Decimal, Definition, EventBlock, EventType, Field, FieldType, MetadataBlock, MetadataRow, Stream,
+    Tag, Trace, Value, Version, payload,
 };
 use serde_json::json;
 
@@ -88,6 +88,38 @@ fn what_is_no_number_of_json_is_a_string() {
         let row = csv.text().lines().nth(1).unwrap();
         assert!(row.contains(",NaN,Infinity,-Infinity,NaN,0.1,-0.0,"), "{row}");
     }
+}
+
+#[test]
+fn numbers_have_their_units_in_text_and_are_bare_elsewhere() {
+    for version in VERSIONS {
+        let mut session =
+            session(version, Vec::new(), vec![vec![Value::U8(0), Value::U16(7), Value::F64(15_794.5)]]);
+        let provider = "Microsoft-Windows-DotNETRuntime".into();
+        session.types[0] = EventType { provider, event_id: 91, version: 1, ..EventType::default() };
+        let path = file("contention.nettrace", &session.record().stream.into_bytes());
+        let text = nettrace(&["events", &path]);
+        assert!(
+            text.text().ends_with("ContentionFlags=Managed ClrInstanceID=7 DurationNs=15794.5 ns\n"),
+            "{}",
+            text.text()
+        );
+        assert_eq!(ndjson(&path, &[])[0]["payload"]["DurationNs"], json!(15_794.5));
+        let csv = nettrace(&["events", &path, "--format", "csv", "--event", "91"]);
+        assert!(csv.text().ends_with(",0,7,15794.5,,,\r\n"), "{}", csv.text());
+        assert_eq!(ndjson(&path, &["--where", "DurationNs>15794"]).len(), 1);
+    }
+    let method = nettrace(&[
+        "events",
+        ALL_31,
+        "--event",
+        "*/144",
+        "--fields",
+        "MethodSize,MethodToken",
+        "--limit",
+        "1",
+    ]);
+    assert!(method.text().ends_with("MethodSize=0x116 B MethodToken=0x6001358\n"), "{}", method.text());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! table's `u32("Count").kept(0)` and `record("Values", 0, …)` belong together. Registers are
 //! numbered within one event, inner records included.
 
-use crate::schema::{Count, Field, FieldType, Register, Schema, ValueMap};
+use crate::schema::{Count, Field, FieldType, Register, Schema, Unit, ValueMap};
 
 /// One field of a table row.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +14,7 @@ pub(super) struct Row {
     kind: Kind,
     count: Times,
     is_hex: bool,
+    unit: Option<Unit>,
     map: Option<&'static ValueMap>,
     register: Option<Register>,
 }
@@ -50,7 +51,7 @@ enum Kind {
 }
 
 const fn row(name: &'static str, kind: Kind) -> Row {
-    Row { name, kind, count: Times::Once, is_hex: false, map: None, register: None }
+    Row { name, kind, count: Times::Once, is_hex: false, unit: None, map: None, register: None }
 }
 
 pub(super) const fn u8(name: &'static str) -> Row {
@@ -130,6 +131,21 @@ impl Row {
         Row { is_hex: true, ..self }
     }
 
+    /// It counts bytes.
+    pub(super) const fn bytes(self) -> Row {
+        Row { unit: Some(Unit::Bytes), ..self }
+    }
+
+    /// It counts nanoseconds.
+    pub(super) const fn nanoseconds(self) -> Row {
+        Row { unit: Some(Unit::Nanoseconds), ..self }
+    }
+
+    /// It counts seconds.
+    pub(super) const fn seconds(self) -> Row {
+        Row { unit: Some(Unit::Seconds), ..self }
+    }
+
     /// Its values have names.
     pub(super) const fn named(self, map: &'static ValueMap) -> Row {
         Row { map: Some(map), ..self }
@@ -169,7 +185,13 @@ impl Row {
             Times::Kept(register) => FieldType::Repeated(Box::new(once), Count::Earlier { register }),
             Times::CountedHere => FieldType::Array(Box::new(once)),
         };
-        Field { is_hex: self.is_hex, map: self.map, register: self.register, ..Field::new(self.name, kind) }
+        Field {
+            is_hex: self.is_hex,
+            unit: self.unit,
+            map: self.map,
+            register: self.register,
+            ..Field::new(self.name, kind)
+        }
     }
 }
 

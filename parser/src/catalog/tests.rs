@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::error::Fault;
-use crate::schema::{Count, Field, FieldType, Schema};
+use crate::schema::{Count, Field, FieldType, Schema, Unit};
 use std::collections::HashSet;
 
 const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
@@ -181,6 +181,24 @@ fn a_typed_name_may_be_any_that_people_use() {
     }
     let end = find(RUNTIME, 2, 1).unwrap();
     assert!(end.matches_name("GC/Stop") && end.matches_name("GCStop") && end.matches_name("GCEnd"));
+}
+
+#[test]
+fn numbers_have_the_units_that_are_known_and_no_other() {
+    let unit = |id, version, name: &str| {
+        let event = find("Microsoft-Windows-DotNETRuntime", id, version).unwrap();
+        let field = event.schema().payload_fields().iter().find(|field| field.name == name).unwrap();
+        field.unit
+    };
+    assert_eq!(unit(91, 1, "DurationNs"), Some(Unit::Nanoseconds));
+    assert_eq!(unit(56, 0, "Duration"), Some(Unit::Seconds));
+    assert_eq!(unit(4, 2, "GenerationSize4"), Some(Unit::Bytes));
+    assert_eq!(unit(145, 1, "MethodILSize"), Some(Unit::Bytes));
+    // Counts of things, places and what is no number have none.
+    assert_eq!(unit(4, 2, "FinalizationPromotedCount"), None);
+    assert_eq!(unit(303, 0, "SampledByteOffset"), None);
+    assert_eq!(unit(1, 2, "Count"), None);
+    assert_eq!(unit(10, 4, "TypeName"), None);
 }
 
 #[test]

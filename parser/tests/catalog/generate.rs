@@ -378,6 +378,7 @@ fn rendered(field: &Value, at: &[String], siblings: &[Value], registers: &[Path]
     if field.get("hex") == Some(&Value::Bool(true)) {
         out.push_str(".hex()");
     }
+    out.push_str(unit(field));
     if let Some(map) = field.get("map") {
         write!(out, ".named(&{})", constant(map.as_str().unwrap())).unwrap();
     }
@@ -387,6 +388,59 @@ fn rendered(field: &Value, at: &[String], siblings: &[Value], registers: &[Path]
         write!(out, ".kept({register})").unwrap();
     }
     out
+}
+
+/// What a number counts. The manifest does not say, but its names do: those with one of these words count
+/// bytes, unless they count things or lie somewhere.
+const BYTES: [&str; 11] = [
+    "Budget",
+    "Size",
+    "Bytes",
+    "Length",
+    "Allocated",
+    "Rejected",
+    "Amount",
+    "Commit",
+    "Committed",
+    "Promoted",
+    "Survived",
+];
+const NOT_BYTES: [&str; 3] = ["Count", "Offset", "ID"];
+
+fn unit(field: &Value) -> &'static str {
+    let is_number = matches!(text(field, "type"), "u32" | "u64" | "i64" | "f64" | "ptr");
+    if !is_number || field.get("count").is_some() || field.get("map").is_some() {
+        return "";
+    }
+    let name = text(field, "name");
+    let words = words(name);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    match words.last() {
+        Some(&"Ns") => ".nanoseconds()",
+        // Of a sample of the thread pool; the runtime writes seconds.
+        Some(&"Duration") => ".seconds()",
+        _ if has(&BYTES) && !has(&NOT_BYTES) => ".bytes()",
+        _ => "",
+    }
+}
+
+/// `GenerationSize0` as `Generation`, `Size`.
+fn words(name: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut begin = 0;
+    let bytes = name.as_bytes();
+    for at in 1..=bytes.len() {
+        let begins = |at: usize| {
+            let is_last_of_capitals = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+            bytes[at].is_ascii_uppercase() && (!bytes[at - 1].is_ascii_uppercase() || is_last_of_capitals)
+        };
+        let is_end = at == bytes.len() || begins(at);
+        if is_end {
+            words.push(name[begin..at].trim_end_matches(|c: char| c.is_ascii_digit()));
+            begin = at;
+        }
+    }
+    words
 }
 
 fn gc_dynamic_file(table: &Value) -> String {

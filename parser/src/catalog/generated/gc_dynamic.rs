@@ -10,7 +10,8 @@ use super::runtime::NAME;
 
 pub(in crate::catalog) static RECORDS: [CatalogEvent; 1] = [
     event(NAME, 39, 0, "CommittedUsage", "GC/CommittedUsage", sent("GarbageCollection", 41, 4, 0x3f00003), &[
-        u16("Version"), u64("TotalCommittedInUse"), u64("TotalCommittedInGlobalDecommit"),
-        u64("TotalCommittedInFree"), u64("TotalCommittedInGlobalFree"), u64("TotalBookkeepingCommitted"),
+        u16("Version"), u64("TotalCommittedInUse").bytes(), u64("TotalCommittedInGlobalDecommit").bytes(),
+        u64("TotalCommittedInFree").bytes(), u64("TotalCommittedInGlobalFree").bytes(),
+        u64("TotalBookkeepingCommitted").bytes(),
     ]),
 ];

@@ -157,13 +157,14 @@ pub(super) static EVENTS: [CatalogEvent; 65] = [
         ]),
     ]), // since 6.0
     event(NAME, 11, 0, "MonoProfilerJitChunkCreated", "MonoProfiler/JitChunkCreated", sent("MonoProfiler", 28, 4, 0x10), &[
-        pointer("ChunkID").hex(), u64("ChunkSize").hex(),
+        pointer("ChunkID").hex(), u64("ChunkSize").hex().bytes(),
     ]), // since 6.0
     event(NAME, 12, 0, "MonoProfilerJitChunkDestroyed", "MonoProfiler/JitChunkDestroyed", sent("MonoProfiler", 29, 4, 0x10), &[
         pointer("ChunkID").hex(),
     ]), // since 6.0
     event(NAME, 13, 0, "MonoProfilerJitCodeBuffer", "MonoProfiler/JitCodeBuffer", sent("MonoProfiler", 30, 4, 0x10), &[
-        pointer("BufferID").hex(), u64("BufferSize").hex(), u8("BufferType").named(&JIT_CODE_BUFFER_TYPE_MAP),
+        pointer("BufferID").hex(), u64("BufferSize").hex().bytes(),
+        u8("BufferType").named(&JIT_CODE_BUFFER_TYPE_MAP),
     ]), // since 6.0
     event(NAME, 14, 0, "MonoProfilerClassLoading", "MonoProfiler/ClassLoading", sent("MonoProfiler", 31, 5, 0x8000000000), &[
         u64("ClassID").hex(), u64("ModuleID").hex(),
@@ -248,7 +249,7 @@ pub(super) static EVENTS: [CatalogEvent; 65] = [
         u8("GCEventType").named(&GC_EVENT_TYPE_MAP), u32("GCGeneration"),
     ]), // since 6.0
     event(NAME, 39, 0, "MonoProfilerGCAllocation", "MonoProfiler/GCAllocation", sent("MonoProfiler", 56, 4, 0x200000), &[
-        u64("VTableID").hex(), pointer("ObjectID").hex(), u64("ObjectSize").hex(),
+        u64("VTableID").hex(), pointer("ObjectID").hex(), u64("ObjectSize").hex().bytes(),
     ]), // since 6.0
     event(NAME, 40, 0, "MonoProfilerGCMoves", "MonoProfiler/GCMoves", sent("MonoProfiler", 57, 4, 0x400000), &[
         u32("Count").hex().kept(0),
@@ -257,7 +258,7 @@ pub(super) static EVENTS: [CatalogEvent; 65] = [
         ]),
     ]), // since 6.0
     event(NAME, 41, 0, "MonoProfilerGCResize", "MonoProfiler/GCResize", sent("MonoProfiler", 58, 4, 0x2000000), &[
-        u64("NewSize").hex(),
+        u64("NewSize").hex().bytes(),
     ]), // since 6.0
     event(NAME, 42, 0, "MonoProfilerGCHandleCreated", "MonoProfiler/GCHandleCreated", sent("MonoProfiler", 59, 4, 0x2), &[
         u64("HandleID").hex(), u8("HandleType").named(&GC_HANDLE_TYPE_MAP), pointer("ObjectID").hex(),
@@ -274,7 +275,7 @@ pub(super) static EVENTS: [CatalogEvent; 65] = [
         pointer("ObjectID").hex(),
     ]), // since 6.0
     event(NAME, 48, 0, "MonoProfilerGCRootRegister", "MonoProfiler/GCRootRegister", sent("MonoProfiler", 65, 4, 0x4000000), &[
-        pointer("RootID").hex(), u64("RootSize").hex(), u8("RootType").named(&GC_ROOT_TYPE_MAP),
+        pointer("RootID").hex(), u64("RootSize").hex().bytes(), u8("RootType").named(&GC_ROOT_TYPE_MAP),
         u64("RootKeyID").hex(), utf16("RootKeyName"),
     ]), // since 6.0
     event(NAME, 49, 0, "MonoProfilerGCRootUnregister", "MonoProfiler/GCRootUnregister", sent("MonoProfiler", 66, 4, 0x4000000), &[
@@ -291,8 +292,8 @@ pub(super) static EVENTS: [CatalogEvent; 65] = [
     ]), // since 6.0
     event(NAME, 52, 0, "MonoProfilerGCHeapDumpStop", "MonoProfiler/GCHeapDumpStop", sent("MonoProfiler", 69, 4, 0x100000), &[]), // since 6.0
     event(NAME, 53, 0, "MonoProfilerGCHeapDumpObjectReference", "MonoProfiler/GCHeapDumpObjectReference", sent("MonoProfiler", 70, 4, 0x100000), &[
-        pointer("ObjectID").hex(), u64("VTableID").hex(), u64("ObjectSize").hex(), u8("ObjectGeneration"),
-        u32("Count").hex().kept(0),
+        pointer("ObjectID").hex(), u64("VTableID").hex(), u64("ObjectSize").hex().bytes(),
+        u8("ObjectGeneration"), u32("Count").hex().kept(0),
         records("Values", 0, &[
             u32("ReferenceOffset"), pointer("ObjectID").hex(),
         ]),

@@ -137,10 +137,11 @@ pub(super) static EVENTS: [CatalogEvent; 185] = [
         boolean32("DoCompact"), u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 2, 0, "GCSettings", "GC/Settings", sent("GarbageCollectionPrivate", 14, 4, 0x1), &[
-        u64("SegmentSize"), u64("LargeObjectSegmentSize"), boolean32("ServerGC"),
+        u64("SegmentSize").bytes(), u64("LargeObjectSegmentSize").bytes(), boolean32("ServerGC"),
     ]), // since 2.1
     event(NAME, 2, 1, "GCSettings_V1", "GC/Settings", sent("GarbageCollectionPrivate", 14, 4, 0x1), &[
-        u64("SegmentSize"), u64("LargeObjectSegmentSize"), boolean32("ServerGC"), u16("ClrInstanceID"),
+        u64("SegmentSize").bytes(), u64("LargeObjectSegmentSize").bytes(), boolean32("ServerGC"),
+        u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 3, 0, "GCOptimized", "GC/Optimized", sent("GarbageCollectionPrivate", 16, 5, 0x1), &[
         u64("DesiredAllocation").hex(), u64("NewAllocation").hex(), u32("GenerationNumber"),
@@ -548,7 +549,7 @@ pub(super) static EVENTS: [CatalogEvent; 185] = [
     ]), // since 2.1
     event(NAME, 189, 0, "JittedMethodRichDebugInfo", "Method/JittedMethodRichDebugInfo", sent("CLRMethodPrivate", 10, 4, 0x40000), &[
         u16("ClrInstanceID"), u64("MethodID").hex(), u64("ReJITID").hex(), u64("ILVersionID"),
-        u32("ChunkIndex"), u32("DataSize").kept(0), u8("Data").times(0),
+        u32("ChunkIndex"), u32("DataSize").bytes().kept(0), u8("Data").times(0),
     ]), // since 5.0+
     event(NAME, 191, 0, "FailFast", "FailFast", sent("CLRFailFast", 52, 1, 0x0), &[
         utf16("FailFastUserMessage"), pointer("FailedEIP"), u32("OSExitCode"), u32("ClrExitCode"),
@@ -576,7 +577,7 @@ pub(super) static EVENTS: [CatalogEvent; 185] = [
         u16("ClrInstanceID"), u32("Category"), u32("ErrorCode"),
     ]), // since 2.1
     event(NAME, 199, 0, "PinPlugAtGCTime", "GC/PinPlugAtGCTime", sent("GarbageCollectionPrivate", 44, 5, 0x1), &[
-        pointer("PlugStart"), pointer("PlugEnd"), pointer("GapBeforeSize"), u16("ClrInstanceID"),
+        pointer("PlugStart"), pointer("PlugEnd"), pointer("GapBeforeSize").bytes(), u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 10.0
     event(NAME, 200, 0, "CCWRefCountChange", "GC/CCWRefCountChange", sent("GarbageCollectionPrivate", 40, 5, 0x2000), &[
         pointer("HandleID"), pointer("ObjectID"), pointer("COMInterfacePointer"), u32("NewRefCount"),
@@ -590,7 +591,7 @@ pub(super) static EVENTS: [CatalogEvent; 185] = [
         u16("ClrInstanceID"), u64("ModuleID"), u64("MethodID"),
     ]), // since 2.1
     event(NAME, 310, 0, "AllocRequest", "LoaderHeap/AllocRequest", sent("LoaderHeapAllocation", 97, 5, 0x10), &[
-        pointer("LoaderHeapPtr"), pointer("MemoryAddress"), u32("RequestSize"), u32("Unused1"),
+        pointer("LoaderHeapPtr"), pointer("MemoryAddress"), u32("RequestSize").bytes(), u32("Unused1"),
         u64("Unused2").hex(), u16("ClrInstanceID"),
     ]), // since 2.1; seen 10.0
     event(NAME, 400, 0, "IInspectableRuntimeClassName", "ClrDynamicTypeUsage/IInspectableRuntimeClassName", sent("DynamicTypeUsage", 11, 4, 0x20), &[

@@ -170,68 +170,73 @@ pub(super) static EVENTS: [CatalogEvent; 51] = [
         pointer("Stack").times(0),
     ]), // since 2.1
     event(NAME, 10, 0, "GCSettingsRundown", "GC/SettingsRundown", sent("CLRGCRundown", 10, 4, 0x0), &[
-        u64("HardLimit"), u64("LOHThreshold"), u64("PhysicalMemoryConfig"), u64("Gen0MinBudgetConfig"),
-        u64("Gen0MaxBudgetConfig"), u32("HighMemPercentConfig"), u32("BitSettings"), u16("ClrInstanceID"),
+        u64("HardLimit"), u64("LOHThreshold"), u64("PhysicalMemoryConfig"),
+        u64("Gen0MinBudgetConfig").bytes(), u64("Gen0MaxBudgetConfig").bytes(), u32("HighMemPercentConfig"),
+        u32("BitSettings"), u16("ClrInstanceID"),
     ]), // since 5.0+; seen 8.0 9.0 10.0
     event(NAME, 141, 0, "MethodDCStart", "Method/DCStart", sent("CLRMethodRundown", 35, 4, 0x30), &[
-        u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(), u32("MethodSize"),
-        u32("MethodToken"), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
+        u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
+        u32("MethodSize").bytes(), u32("MethodToken"), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
     ]), // since 2.1
     event(NAME, 141, 1, "MethodDCStart_V1", "Method/DCStart", sent("CLRMethodRundown", 35, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        u16("ClrInstanceID"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 141, 2, "MethodDCStart_V2", "Method/DCStart", sent("CLRMethodRundown", 35, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        u16("ClrInstanceID"), u64("ReJITID").hex(),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), u16("ClrInstanceID"), u64("ReJITID").hex(),
     ]), // since 2.1
     event(NAME, 142, 0, "MethodDCEnd", "Method/DCStop", sent("CLRMethodRundown", 36, 4, 0x30), &[
-        u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(), u32("MethodSize"),
-        u32("MethodToken"), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
+        u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
+        u32("MethodSize").bytes(), u32("MethodToken"), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
     ]), // since 2.1
     event(NAME, 142, 1, "MethodDCEnd_V1", "Method/DCStop", sent("CLRMethodRundown", 36, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        u16("ClrInstanceID"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 142, 2, "MethodDCEnd_V2", "Method/DCStop", sent("CLRMethodRundown", 36, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        u16("ClrInstanceID"), u64("ReJITID").hex(),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), u16("ClrInstanceID"), u64("ReJITID").hex(),
     ]), // since 2.1
     event(NAME, 143, 0, "MethodDCStartVerbose", "Method/DCStartVerbose", sent("CLRMethodRundown", 39, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"),
     ]), // since 2.1
     event(NAME, 143, 1, "MethodDCStartVerbose_V1", "Method/DCStartVerbose", sent("CLRMethodRundown", 39, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"), u16("ClrInstanceID"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"), u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 143, 2, "MethodDCStartVerbose_V2", "Method/DCStartVerbose", sent("CLRMethodRundown", 39, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"), u16("ClrInstanceID"),
-        u64("ReJITID").hex(),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"), u16("ClrInstanceID"), u64("ReJITID").hex(),
     ]), // since 2.1
     event(NAME, 144, 0, "MethodDCEndVerbose", "Method/DCStopVerbose", sent("CLRMethodRundown", 40, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"),
     ]), // since 2.1
     event(NAME, 144, 1, "MethodDCEndVerbose_V1", "Method/DCStopVerbose", sent("CLRMethodRundown", 40, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"), u16("ClrInstanceID"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"), u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.1-arm32 3.1 5.0-mac 5.0-win 8.0 9.0 10.0
     event(NAME, 144, 2, "MethodDCEndVerbose_V2", "Method/DCStopVerbose", sent("CLRMethodRundown", 40, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"), u16("ClrInstanceID"),
-        u64("ReJITID").hex(),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"), u16("ClrInstanceID"), u64("ReJITID").hex(),
     ]), // since 2.1; seen 3.1 5.0-mac 8.0 9.0 10.0
     event(NAME, 145, 0, "DCStartComplete", "Method/DCStartComplete", sent("CLRMethodRundown", 14, 4, 0x20038), &[]), // since 2.1
     event(NAME, 145, 1, "DCStartComplete_V1", "Method/DCStartComplete", sent("CLRMethodRundown", 14, 4, 0x20038), &[

@@ -38,10 +38,11 @@ pub(super) static EVENTS: [CatalogEvent; 103] = [
         pointer("Stack").times(0),
     ]), // since 2.1
     event(NAME, 83, 0, "AppDomainMemAllocated", "AppDomainResourceManagement/MemAllocated", sent("AppDomainResourceManagement", 48, 4, 0x800), &[
-        u64("AppDomainID").hex(), u64("Allocated").hex(), u16("ClrInstanceID"),
+        u64("AppDomainID").hex(), u64("Allocated").hex().bytes(), u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 84, 0, "AppDomainMemSurvived", "AppDomainResourceManagement/MemSurvived", sent("AppDomainResourceManagement", 49, 4, 0x800), &[
-        u64("AppDomainID").hex(), u64("Survived").hex(), u64("ProcessSurvived").hex(), u16("ClrInstanceID"),
+        u64("AppDomainID").hex(), u64("Survived").hex().bytes(), u64("ProcessSurvived").hex().bytes(),
+        u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 85, 0, "ThreadCreated", "AppDomainResourceManagement/ThreadCreated", sent("AppDomainResourceManagement", 50, 4, 0x10800), &[
         u64("ManagedThreadID").hex(), u64("AppDomainID").hex(), u32("Flags").named(&THREAD_FLAGS_MAP),
@@ -69,93 +70,105 @@ pub(super) static EVENTS: [CatalogEvent; 103] = [
     event(NAME, 136, 0, "DCEndCompleteV2", "Method/DCStopCompleteV2", sent("CLRMethod", 15, 4, 0x30), &[]), // since 2.1
     event(NAME, 137, 0, "MethodDCStartV2", "Method/DCStartV2", sent("CLRMethod", 35, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP),
     ]), // since 2.1
     event(NAME, 138, 0, "MethodDCEndV2", "Method/DCStopV2", sent("CLRMethod", 36, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP),
     ]), // since 2.1
     event(NAME, 139, 0, "MethodDCStartVerboseV2", "Method/DCStartVerboseV2", sent("CLRMethod", 39, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"),
     ]), // since 2.1
     event(NAME, 140, 0, "MethodDCEndVerboseV2", "Method/DCStopVerboseV2", sent("CLRMethod", 40, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"),
     ]), // since 2.1
     event(NAME, 141, 0, "MethodLoad", "Method/Load", sent("CLRMethod", 33, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP),
     ]), // since 2.1
     event(NAME, 141, 1, "MethodLoad_V1", "Method/Load", sent("CLRMethod", 33, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        u16("ClrInstanceID"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 141, 2, "MethodLoad_V2", "Method/Load", sent("CLRMethod", 33, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        u16("ClrInstanceID"), u64("ReJITID").hex(),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), u16("ClrInstanceID"), u64("ReJITID").hex(),
     ]), // since 2.1
     event(NAME, 142, 0, "MethodUnload", "Method/Unload", sent("CLRMethod", 34, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP),
     ]), // since 2.1
     event(NAME, 142, 1, "MethodUnload_V1", "Method/Unload", sent("CLRMethod", 34, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        u16("ClrInstanceID"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 142, 2, "MethodUnload_V2", "Method/Unload", sent("CLRMethod", 34, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        u16("ClrInstanceID"), u64("ReJITID").hex(),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), u16("ClrInstanceID"), u64("ReJITID").hex(),
     ]), // since 2.1
     event(NAME, 143, 0, "MethodLoadVerbose", "Method/LoadVerbose", sent("CLRMethod", 37, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"),
     ]), // since 2.1
     event(NAME, 143, 1, "MethodLoadVerbose_V1", "Method/LoadVerbose", sent("CLRMethod", 37, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"), u16("ClrInstanceID"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"), u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 3.1 8.0 9.0 10.0
     event(NAME, 143, 2, "MethodLoadVerbose_V2", "Method/LoadVerbose", sent("CLRMethod", 37, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"), u16("ClrInstanceID"),
-        u64("ReJITID").hex(),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"), u16("ClrInstanceID"), u64("ReJITID").hex(),
     ]), // since 2.1; seen 3.0-win 3.1 8.0 9.0 10.0
     event(NAME, 144, 0, "MethodUnloadVerbose", "Method/UnloadVerbose", sent("CLRMethod", 38, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"),
     ]), // since 2.1
     event(NAME, 144, 1, "MethodUnloadVerbose_V1", "Method/UnloadVerbose", sent("CLRMethod", 38, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"), u16("ClrInstanceID"),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"), u16("ClrInstanceID"),
     ]), // since 2.1; seen 8.0 9.0 10.0
     event(NAME, 144, 2, "MethodUnloadVerbose_V2", "Method/UnloadVerbose", sent("CLRMethod", 38, 4, 0x30), &[
         u64("MethodID").hex(), u64("ModuleID").hex(), u64("MethodStartAddress").hex(),
-        u32("MethodSize").hex(), u32("MethodToken").hex(), u32("MethodFlags").named(&METHOD_FLAGS_MAP),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"), u16("ClrInstanceID"),
-        u64("ReJITID").hex(),
+        u32("MethodSize").hex().bytes(), u32("MethodToken").hex(),
+        u32("MethodFlags").named(&METHOD_FLAGS_MAP), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"), u16("ClrInstanceID"), u64("ReJITID").hex(),
     ]), // since 2.1; seen 10.0
     event(NAME, 145, 0, "MethodJittingStarted", "Method/JittingStarted", sent("CLRMethod", 42, 5, 0x10), &[
-        u64("MethodID").hex(), u64("ModuleID").hex(), u32("MethodToken").hex(), u32("MethodILSize").hex(),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"),
+        u64("MethodID").hex(), u64("ModuleID").hex(), u32("MethodToken").hex(),
+        u32("MethodILSize").hex().bytes(), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"),
     ]), // since 2.1
     event(NAME, 145, 1, "MethodJittingStarted_V1", "Method/JittingStarted", sent("CLRMethod", 42, 5, 0x10), &[
-        u64("MethodID").hex(), u64("ModuleID").hex(), u32("MethodToken").hex(), u32("MethodILSize").hex(),
-        utf16("MethodNamespace"), utf16("MethodName"), utf16("MethodSignature"), u16("ClrInstanceID"),
+        u64("MethodID").hex(), u64("ModuleID").hex(), u32("MethodToken").hex(),
+        u32("MethodILSize").hex().bytes(), utf16("MethodNamespace"), utf16("MethodName"),
+        utf16("MethodSignature"), u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 3.1 8.0 9.0 10.0
     event(NAME, 146, 0, "MethodJitMemoryAllocatedForCode", "Method/MemoryAllocatedForJitCode", sent("CLRMethod", 103, 5, 0x10), &[
-        u64("MethodID").hex(), u64("ModuleID").hex(), u64("JitHotCodeRequestSize"),
-        u64("JitRODataRequestSize"), u64("AllocatedSizeForJitCode"), u32("JitAllocFlag"),
+        u64("MethodID").hex(), u64("ModuleID").hex(), u64("JitHotCodeRequestSize").bytes(),
+        u64("JitRODataRequestSize").bytes(), u64("AllocatedSizeForJitCode").bytes(), u32("JitAllocFlag"),
         u16("ClrInstanceID"),
     ]), // since 5.0+; seen 8.0 9.0 10.0
     event(NAME, 149, 0, "ModuleDCStartV2", "Loader/ModuleDCStartV2", sent("CLRLoader", 35, 4, 0x8), &[
@@ -243,7 +256,7 @@ pub(super) static EVENTS: [CatalogEvent; 103] = [
         u32("AppDomainIndex"), u16("ClrInstanceID"),
     ]), // since 2.1; seen 10.0
     event(NAME, 158, 0, "ModuleRangeLoad", "ClrPerfTrack/ModuleRangeLoad", sent("CLRPerfTrack", 10, 4, 0x20000000), &[
-        u16("ClrInstanceID"), u64("ModuleID").hex(), u32("RangeBegin").hex(), u32("RangeSize").hex(),
+        u16("ClrInstanceID"), u64("ModuleID").hex(), u32("RangeBegin").hex(), u32("RangeSize").hex().bytes(),
         u8("RangeType").named(&MODULE_RANGE_TYPE_MAP),
     ]), // since 2.1
     // trace metadata says level 5 in 3.x, keyword 0x20 in 3.0
@@ -350,7 +363,7 @@ pub(super) static EVENTS: [CatalogEvent; 103] = [
     event(NAME, 255, 0, "ExceptionFilterStop", "ExceptionFilter/Stop", sent("ExceptionFilter", 2, 4, 0x8000), &[]), // since 2.1; seen 8.0 9.0 10.0
     event(NAME, 256, 0, "ExceptionThrownStop", "Exception/Stop", sent("Exception", 2, 4, 0x8000), &[]), // since 2.1; seen 8.0 9.0 10.0
     event(NAME, 260, 0, "CodeSymbols", "CodeSymbols/Start", sent("CodeSymbols", 1, 5, 0x400000000), &[
-        u64("ModuleId"), u16("TotalChunks"), u16("ChunkNumber"), u32("ChunkLength").kept(0),
+        u64("ModuleId"), u16("TotalChunks"), u16("ChunkNumber"), u32("ChunkLength").bytes().kept(0),
         u8("Chunk").times(0), u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 270, 0, "EventSource", "EventSourceEvent", sent("", 0, 4, 0x800000000), &[
@@ -401,11 +414,11 @@ pub(super) static EVENTS: [CatalogEvent; 103] = [
         u16("ClrInstanceID"), utf16("FilePath"), u16("Source").named(&KNOWN_PATH_SOURCE_MAP), i32("Result"),
     ]), // since 5.0+; seen 5.0-mac 10.0
     event(NAME, 297, 0, "JitInstrumentationData", "JitInstrumentationData/InstrumentationData", sent("JitInstrumentationData", 11, 4, 0x10000000000), &[
-        u16("ClrInstanceID"), u32("MethodFlags"), u32("DataSize").kept(0), u64("MethodID").hex(),
+        u16("ClrInstanceID"), u32("MethodFlags"), u32("DataSize").bytes().kept(0), u64("MethodID").hex(),
         u8("Data").times(0),
     ]), // since 5.0+
     event(NAME, 298, 0, "JitInstrumentationDataVerbose", "JitInstrumentationDataVerbose/InstrumentationData", sent("JitInstrumentationData", 12, 4, 0x10000000000), &[
-        u16("ClrInstanceID"), u32("MethodFlags"), u32("DataSize").kept(0), u64("MethodID").hex(),
+        u16("ClrInstanceID"), u32("MethodFlags"), u32("DataSize").bytes().kept(0), u64("MethodID").hex(),
         u64("ModuleID").hex(), u32("MethodToken").hex(), utf16("MethodNamespace"), utf16("MethodName"),
         utf16("MethodSignature"), u8("Data").times(0),
     ]), // since 5.0+; seen 10.0
@@ -417,6 +430,7 @@ pub(super) static EVENTS: [CatalogEvent; 103] = [
     ]), // since 5.0+
     event(NAME, 303, 0, "AllocationSampled", "AllocationSampling", sent("AllocationSampling", 0, 4, 0x80000000000), &[
         u32("AllocationKind").named(&GC_ALLOCATION_KIND_MAP), u16("ClrInstanceID"), pointer("TypeID"),
-        utf16("TypeName"), pointer("Address"), u64("ObjectSize").hex(), u64("SampledByteOffset").hex(),
+        utf16("TypeName"), pointer("Address"), u64("ObjectSize").hex().bytes(),
+        u64("SampledByteOffset").hex(),
     ]), // since 5.0+; seen 10.0
 ];

@@ -35,32 +35,35 @@ pub(super) static EVENTS: [CatalogEvent; 68] = [
         u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 3.1-arm32 5.0-mac 8.0 9.0 10.0
     event(NAME, 4, 0, "GCHeapStats", "GC/HeapStats", sent("GarbageCollection", 133, 4, 0x1), &[
-        u64("GenerationSize0").hex(), u64("TotalPromotedSize0").hex(), u64("GenerationSize1").hex(),
-        u64("TotalPromotedSize1").hex(), u64("GenerationSize2").hex(), u64("TotalPromotedSize2").hex(),
-        u64("GenerationSize3").hex(), u64("TotalPromotedSize3").hex(), u64("FinalizationPromotedSize").hex(),
-        u64("FinalizationPromotedCount"), u32("PinnedObjectCount"), u32("SinkBlockCount"),
-        u32("GCHandleCount"),
+        u64("GenerationSize0").hex().bytes(), u64("TotalPromotedSize0").hex().bytes(),
+        u64("GenerationSize1").hex().bytes(), u64("TotalPromotedSize1").hex().bytes(),
+        u64("GenerationSize2").hex().bytes(), u64("TotalPromotedSize2").hex().bytes(),
+        u64("GenerationSize3").hex().bytes(), u64("TotalPromotedSize3").hex().bytes(),
+        u64("FinalizationPromotedSize").hex().bytes(), u64("FinalizationPromotedCount"),
+        u32("PinnedObjectCount"), u32("SinkBlockCount"), u32("GCHandleCount"),
     ]), // since 2.1
     event(NAME, 4, 1, "GCHeapStats_V1", "GC/HeapStats", sent("GarbageCollection", 133, 4, 0x1), &[
-        u64("GenerationSize0").hex(), u64("TotalPromotedSize0").hex(), u64("GenerationSize1").hex(),
-        u64("TotalPromotedSize1").hex(), u64("GenerationSize2").hex(), u64("TotalPromotedSize2").hex(),
-        u64("GenerationSize3").hex(), u64("TotalPromotedSize3").hex(), u64("FinalizationPromotedSize").hex(),
-        u64("FinalizationPromotedCount"), u32("PinnedObjectCount"), u32("SinkBlockCount"),
-        u32("GCHandleCount"), u16("ClrInstanceID"),
+        u64("GenerationSize0").hex().bytes(), u64("TotalPromotedSize0").hex().bytes(),
+        u64("GenerationSize1").hex().bytes(), u64("TotalPromotedSize1").hex().bytes(),
+        u64("GenerationSize2").hex().bytes(), u64("TotalPromotedSize2").hex().bytes(),
+        u64("GenerationSize3").hex().bytes(), u64("TotalPromotedSize3").hex().bytes(),
+        u64("FinalizationPromotedSize").hex().bytes(), u64("FinalizationPromotedCount"),
+        u32("PinnedObjectCount"), u32("SinkBlockCount"), u32("GCHandleCount"), u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 3.1-arm32
     event(NAME, 4, 2, "GCHeapStats_V2", "GC/HeapStats", sent("GarbageCollection", 133, 4, 0x1), &[
-        u64("GenerationSize0").hex(), u64("TotalPromotedSize0").hex(), u64("GenerationSize1").hex(),
-        u64("TotalPromotedSize1").hex(), u64("GenerationSize2").hex(), u64("TotalPromotedSize2").hex(),
-        u64("GenerationSize3").hex(), u64("TotalPromotedSize3").hex(), u64("FinalizationPromotedSize").hex(),
-        u64("FinalizationPromotedCount"), u32("PinnedObjectCount"), u32("SinkBlockCount"),
-        u32("GCHandleCount"), u16("ClrInstanceID"), u64("GenerationSize4").hex(),
-        u64("TotalPromotedSize4").hex(),
+        u64("GenerationSize0").hex().bytes(), u64("TotalPromotedSize0").hex().bytes(),
+        u64("GenerationSize1").hex().bytes(), u64("TotalPromotedSize1").hex().bytes(),
+        u64("GenerationSize2").hex().bytes(), u64("TotalPromotedSize2").hex().bytes(),
+        u64("GenerationSize3").hex().bytes(), u64("TotalPromotedSize3").hex().bytes(),
+        u64("FinalizationPromotedSize").hex().bytes(), u64("FinalizationPromotedCount"),
+        u32("PinnedObjectCount"), u32("SinkBlockCount"), u32("GCHandleCount"), u16("ClrInstanceID"),
+        u64("GenerationSize4").hex().bytes(), u64("TotalPromotedSize4").hex().bytes(),
     ]), // since 5.0+; seen 8.0 9.0 10.0
     event(NAME, 5, 0, "GCCreateSegment", "GC/CreateSegment", sent("GarbageCollection", 134, 4, 0x1), &[
-        u64("Address").hex(), u64("Size").hex(), u32("Type").named(&GC_SEGMENT_TYPE_MAP),
+        u64("Address").hex(), u64("Size").hex().bytes(), u32("Type").named(&GC_SEGMENT_TYPE_MAP),
     ]), // since 2.1
     event(NAME, 5, 1, "GCCreateSegment_V1", "GC/CreateSegment", sent("GarbageCollection", 134, 4, 0x1), &[
-        u64("Address").hex(), u64("Size").hex(), u32("Type").named(&GC_SEGMENT_TYPE_MAP),
+        u64("Address").hex(), u64("Size").hex().bytes(), u32("Type").named(&GC_SEGMENT_TYPE_MAP),
         u16("ClrInstanceID"),
     ]), // since 2.1; seen 8.0 9.0 10.0
     event(NAME, 6, 0, "GCFreeSegment", "GC/FreeSegment", sent("GarbageCollection", 135, 4, 0x1), &[
@@ -84,26 +87,26 @@ pub(super) static EVENTS: [CatalogEvent; 68] = [
         u32("Reason").named(&GC_SUSPEND_EE_REASON_MAP), u32("Count"), u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 3.1-arm32 5.0-mac 8.0 9.0 10.0
     event(NAME, 10, 0, "GCAllocationTick", "GC/AllocationTick", sent("GarbageCollection", 11, 5, 0x1), &[
-        u32("AllocationAmount").hex(), u32("AllocationKind").named(&GC_ALLOCATION_KIND_MAP),
+        u32("AllocationAmount").hex().bytes(), u32("AllocationKind").named(&GC_ALLOCATION_KIND_MAP),
     ]), // since 2.1
     event(NAME, 10, 1, "GCAllocationTick_V1", "GC/AllocationTick", sent("GarbageCollection", 11, 5, 0x1), &[
-        u32("AllocationAmount").hex(), u32("AllocationKind").named(&GC_ALLOCATION_KIND_MAP),
+        u32("AllocationAmount").hex().bytes(), u32("AllocationKind").named(&GC_ALLOCATION_KIND_MAP),
         u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 10, 2, "GCAllocationTick_V2", "GC/AllocationTick", sent("GarbageCollection", 11, 5, 0x1), &[
-        u32("AllocationAmount").hex(), u32("AllocationKind").named(&GC_ALLOCATION_KIND_MAP),
-        u16("ClrInstanceID"), u64("AllocationAmount64").hex(), pointer("TypeID"), utf16("TypeName"),
+        u32("AllocationAmount").hex().bytes(), u32("AllocationKind").named(&GC_ALLOCATION_KIND_MAP),
+        u16("ClrInstanceID"), u64("AllocationAmount64").hex().bytes(), pointer("TypeID"), utf16("TypeName"),
         u32("HeapIndex"),
     ]), // since 2.1
     event(NAME, 10, 3, "GCAllocationTick_V3", "GC/AllocationTick", sent("GarbageCollection", 11, 5, 0x1), &[
-        u32("AllocationAmount").hex(), u32("AllocationKind").named(&GC_ALLOCATION_KIND_MAP),
-        u16("ClrInstanceID"), u64("AllocationAmount64").hex(), pointer("TypeID"), utf16("TypeName"),
+        u32("AllocationAmount").hex().bytes(), u32("AllocationKind").named(&GC_ALLOCATION_KIND_MAP),
+        u16("ClrInstanceID"), u64("AllocationAmount64").hex().bytes(), pointer("TypeID"), utf16("TypeName"),
         u32("HeapIndex"), pointer("Address"),
     ]), // since 2.1; seen 3.0-win
     event(NAME, 10, 4, "GCAllocationTick_V4", "GC/AllocationTick", sent("GarbageCollection", 11, 5, 0x1), &[
-        u32("AllocationAmount").hex(), u32("AllocationKind").named(&GC_ALLOCATION_KIND_MAP),
-        u16("ClrInstanceID"), u64("AllocationAmount64").hex(), pointer("TypeID"), utf16("TypeName"),
-        u32("HeapIndex"), pointer("Address"), u64("ObjectSize").hex(),
+        u32("AllocationAmount").hex().bytes(), u32("AllocationKind").named(&GC_ALLOCATION_KIND_MAP),
+        u16("ClrInstanceID"), u64("AllocationAmount64").hex().bytes(), pointer("TypeID"), utf16("TypeName"),
+        u32("HeapIndex"), pointer("Address"), u64("ObjectSize").hex().bytes(),
     ]), // since 5.0+; seen 8.0 9.0 10.0
     event(NAME, 11, 0, "GCCreateConcurrentThread", "GC/CreateConcurrentThread", sent("GarbageCollection", 12, 4, 0x1), &[]), // since 2.1
     event(NAME, 11, 1, "GCCreateConcurrentThread_V1", "GC/CreateConcurrentThread", sent("GarbageCollection", 12, 4, 0x10001), &[
@@ -147,7 +150,7 @@ pub(super) static EVENTS: [CatalogEvent; 68] = [
     event(NAME, 18, 0, "GCBulkNode", "GC/BulkNode", sent("GarbageCollection", 22, 4, 0x100000), &[
         u32("Index"), u32("Count").kept(0), u16("ClrInstanceID"),
         records("Values", 0, &[
-            pointer("Address"), u64("Size"), u64("TypeID"), u64("EdgeCount"),
+            pointer("Address"), u64("Size").bytes(), u64("TypeID"), u64("EdgeCount"),
         ]),
     ]), // since 2.1; seen 8.0 10.0
     event(NAME, 19, 0, "GCBulkEdge", "GC/BulkEdge", sent("GarbageCollection", 23, 4, 0x100000), &[
@@ -157,24 +160,24 @@ pub(super) static EVENTS: [CatalogEvent; 68] = [
         ]),
     ]), // since 2.1; seen 8.0 10.0
     event(NAME, 20, 0, "GCSampledObjectAllocationHigh", "GC/SampledObjectAllocation", sent("GarbageCollection", 24, 4, 0x200000), &[
-        pointer("Address"), pointer("TypeID"), u32("ObjectCountForTypeSample"), u64("TotalSizeForTypeSample"),
-        u16("ClrInstanceID"),
+        pointer("Address"), pointer("TypeID"), u32("ObjectCountForTypeSample"),
+        u64("TotalSizeForTypeSample").bytes(), u16("ClrInstanceID"),
     ]), // since 2.1; seen 10.0
     event(NAME, 21, 0, "GCBulkSurvivingObjectRanges", "GC/BulkSurvivingObjectRanges", sent("GarbageCollection", 25, 4, 0x400000), &[
         u32("Index"), u32("Count").kept(0), u16("ClrInstanceID"),
         records("Values", 0, &[
-            pointer("RangeBase").hex(), u64("RangeLength"),
+            pointer("RangeBase").hex(), u64("RangeLength").bytes(),
         ]),
     ]), // since 2.1; seen 8.0 9.0 10.0
     event(NAME, 22, 0, "GCBulkMovedObjectRanges", "GC/BulkMovedObjectRanges", sent("GarbageCollection", 26, 4, 0x400000), &[
         u32("Index"), u32("Count").kept(0), u16("ClrInstanceID"),
         records("Values", 0, &[
-            pointer("OldRangeBase").hex(), pointer("NewRangeBase").hex(), u64("RangeLength"),
+            pointer("OldRangeBase").hex(), pointer("NewRangeBase").hex(), u64("RangeLength").bytes(),
         ]),
     ]), // since 2.1; seen 3.0-win 3.1-arm32 8.0 9.0 10.0
     event(NAME, 23, 0, "GCGenerationRange", "GC/GenerationRange", sent("GarbageCollection", 27, 4, 0x400000), &[
-        u8("Generation"), pointer("RangeStart").hex(), u64("RangeUsedLength"), u64("RangeReservedLength"),
-        u16("ClrInstanceID"),
+        u8("Generation"), pointer("RangeStart").hex(), u64("RangeUsedLength").bytes(),
+        u64("RangeReservedLength").bytes(), u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 3.1-arm32 8.0 9.0 10.0
     event(NAME, 25, 0, "GCMarkStackRoots", "GC/MarkStackRoots", sent("GarbageCollection", 28, 4, 0x1), &[
         u32("HeapNum"), u16("ClrInstanceID"),
@@ -199,11 +202,12 @@ pub(super) static EVENTS: [CatalogEvent; 68] = [
         pointer("HandleID"), u16("ClrInstanceID"),
     ]), // since 2.1; seen 10.0
     event(NAME, 32, 0, "GCSampledObjectAllocationLow", "GC/SampledObjectAllocation", sent("GarbageCollection", 24, 4, 0x2000000), &[
-        pointer("Address"), pointer("TypeID"), u32("ObjectCountForTypeSample"), u64("TotalSizeForTypeSample"),
-        u16("ClrInstanceID"),
+        pointer("Address"), pointer("TypeID"), u32("ObjectCountForTypeSample"),
+        u64("TotalSizeForTypeSample").bytes(), u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 33, 0, "PinObjectAtGCTime", "GC/PinObjectAtGCTime", sent("GarbageCollection", 36, 5, 0x1), &[
-        pointer("HandleID"), pointer("ObjectID"), u64("ObjectSize"), utf16("TypeName"), u16("ClrInstanceID"),
+        pointer("HandleID"), pointer("ObjectID"), u64("ObjectSize").bytes(), utf16("TypeName"),
+        u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 8.0 9.0 10.0
     event(NAME, 35, 0, "GCTriggered", "GC/Triggered", sent("GarbageCollection", 35, 4, 0x1), &[
         u32("Reason").named(&GC_REASON_MAP), u16("ClrInstanceID"),
@@ -231,32 +235,32 @@ pub(super) static EVENTS: [CatalogEvent; 68] = [
     ]), // since 2.1; seen 8.0 10.0
     // Data is a record named by Name; see gc_dynamic
     event(NAME, 39, 0, "GCDynamicEvent", "GC/GCDynamicEvent", sent("GarbageCollection", 41, 4, 0x3f00003), &[
-        utf16("Name"), u32("DataSize").kept(0), u8("Data").times(0), u16("ClrInstanceID"),
+        utf16("Name"), u32("DataSize").bytes().kept(0), u8("Data").times(0), u16("ClrInstanceID"),
     ]), // since 2.1; seen 8.0 9.0 10.0
     event(NAME, 200, 0, "IncreaseMemoryPressure", "GC/IncreaseMemoryPressure", sent("GarbageCollection", 200, 5, 0x1), &[
-        u64("BytesAllocated"), u16("ClrInstanceID"),
+        u64("BytesAllocated").bytes(), u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 8.0 9.0 10.0
     event(NAME, 201, 0, "DecreaseMemoryPressure", "GC/DecreaseMemoryPressure", sent("GarbageCollection", 201, 5, 0x1), &[
-        u64("BytesFreed"), u16("ClrInstanceID"),
+        u64("BytesFreed").bytes(), u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 8.0 9.0 10.0
     event(NAME, 202, 0, "GCMarkWithType", "GC/MarkWithType", sent("GarbageCollection", 202, 4, 0x1), &[
-        u32("HeapNum"), u16("ClrInstanceID"), u32("Type").named(&GC_ROOT_KIND_MAP), u64("Bytes"),
+        u32("HeapNum"), u16("ClrInstanceID"), u32("Type").named(&GC_ROOT_KIND_MAP), u64("Bytes").bytes(),
     ]), // since 2.1; seen 3.0-win 3.1-arm32 8.0 9.0 10.0
     event(NAME, 203, 2, "GCJoin_V2", "GC/Join", sent("GarbageCollection", 203, 5, 0x1), &[
         u32("Heap"), u32("JoinTime"), u32("JoinType"), u16("ClrInstanceID"), u32("JoinID"),
     ]), // since 2.1; seen 10.0
     event(NAME, 204, 3, "GCPerHeapHistory_V3", "GC/PerHeapHistory", sent("GarbageCollection", 204, 4, 0x1), &[
-        u16("ClrInstanceID"), pointer("FreeListAllocated").hex(), pointer("FreeListRejected").hex(),
-        pointer("EndOfSegAllocated").hex(), pointer("CondemnedAllocated").hex(),
-        pointer("PinnedAllocated").hex(), pointer("PinnedAllocatedAdvance").hex(),
-        u32("RunningFreeListEfficiency"), u32("CondemnReasons0"), u32("CondemnReasons1"),
-        u32("CompactMechanisms"), u32("ExpandMechanisms"), u32("HeapIndex"), pointer("ExtraGen0Commit").hex(),
-        u32("Count").kept(0),
+        u16("ClrInstanceID"), pointer("FreeListAllocated").hex().bytes(),
+        pointer("FreeListRejected").hex().bytes(), pointer("EndOfSegAllocated").hex().bytes(),
+        pointer("CondemnedAllocated").hex().bytes(), pointer("PinnedAllocated").hex().bytes(),
+        pointer("PinnedAllocatedAdvance").hex().bytes(), u32("RunningFreeListEfficiency"),
+        u32("CondemnReasons0"), u32("CondemnReasons1"), u32("CompactMechanisms"), u32("ExpandMechanisms"),
+        u32("HeapIndex"), pointer("ExtraGen0Commit").hex().bytes(), u32("Count").kept(0),
         records("Values", 0, &[
-            pointer("SizeBefore").hex(), pointer("FreeListBefore").hex(), pointer("FreeObjBefore").hex(),
-            pointer("SizeAfter").hex(), pointer("FreeListAfter").hex(), pointer("FreeObjAfter").hex(),
-            pointer("In").hex(), pointer("PinnedSurv").hex(), pointer("NonePinnedSurv").hex(),
-            pointer("NewAllocation").hex(),
+            pointer("SizeBefore").hex().bytes(), pointer("FreeListBefore").hex(),
+            pointer("FreeObjBefore").hex(), pointer("SizeAfter").hex().bytes(),
+            pointer("FreeListAfter").hex(), pointer("FreeObjAfter").hex(), pointer("In").hex(),
+            pointer("PinnedSurv").hex(), pointer("NonePinnedSurv").hex(), pointer("NewAllocation").hex(),
         ]),
     ]), // since 2.1; seen 3.0-win 3.1-arm32 8.0 9.0 10.0
     event(NAME, 205, 2, "GCGlobalHeapHistory_V2", "GC/GlobalHeapHistory", sent("GarbageCollection", 205, 4, 0x1), &[
@@ -291,10 +295,10 @@ pub(super) static EVENTS: [CatalogEvent; 68] = [
         ]),
     ]), // since 5.0+
     event(NAME, 209, 0, "GCFitBucketInfo", "GC/FitBucketInfo", sent("GarbageCollection", 209, 5, 0x1), &[
-        u16("ClrInstanceID"), u16("BucketKind").named(&GC_BUCKET_KIND_MAP), u64("TotalSize"),
+        u16("ClrInstanceID"), u16("BucketKind").named(&GC_BUCKET_KIND_MAP), u64("TotalSize").bytes(),
         u16("Count").kept(0),
         records("Values", 0, &[
-            u16("Index"), padding(2), u32("Count"), pointer("Size").hex(),
+            u16("Index"), padding(2), u32("Count"), pointer("Size").hex().bytes(),
         ]),
     ]), // since 5.0+; seen 8.0 9.0 10.0
 ];

@@ -73,7 +73,7 @@ pub(super) static EVENTS: [CatalogEvent; 40] = [
         u32("Reason").named(&THREAD_ADJUSTMENT_REASON_MAP), u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 3.1-arm32 8.0 9.0 10.0
     event(NAME, 56, 0, "ThreadPoolWorkerThreadAdjustmentStats", "ThreadPoolWorkerThreadAdjustment/Stats", sent("ThreadPoolWorkerThreadAdjustment", 102, 5, 0x10000), &[
-        f64("Duration"), f64("Throughput"), f64("ThreadWave"), f64("ThroughputWave"),
+        f64("Duration").seconds(), f64("Throughput"), f64("ThreadWave"), f64("ThroughputWave"),
         f64("ThroughputErrorEstimate"), f64("AverageThroughputErrorEstimate"), f64("ThroughputRatio"),
         f64("Confidence"), f64("NewControlSetting"), u16("NewThreadWaveMagnitude"), u16("ClrInstanceID"),
     ]), // since 2.1; seen 3.0-win 8.0 9.0 10.0
@@ -126,7 +126,8 @@ pub(super) static EVENTS: [CatalogEvent; 40] = [
         u8("ContentionFlags").named(&CONTENTION_FLAGS_MAP), u16("ClrInstanceID"),
     ]), // since 2.1
     event(NAME, 91, 1, "ContentionStop_V1", "Contention/Stop", sent("Contention", 2, 4, 0x4000), &[
-        u8("ContentionFlags").named(&CONTENTION_FLAGS_MAP), u16("ClrInstanceID"), f64("DurationNs"),
+        u8("ContentionFlags").named(&CONTENTION_FLAGS_MAP), u16("ClrInstanceID"),
+        f64("DurationNs").nanoseconds(),
     ]), // since 3.1; seen 3.0-win 8.0 9.0 10.0
     event(NAME, 301, 0, "WaitHandleWaitStart", "WaitHandleWait/Start", sent("WaitHandleWait", 1, 5, 0x40000000000), &[
         u8("WaitSource").named(&WAIT_HANDLE_WAIT_SOURCE_MAP), pointer("AssociatedObjectID"),
