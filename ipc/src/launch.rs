@@ -84,12 +84,10 @@ impl Launch {
     /// Opens a port and starts the program.
     ///
     /// # Errors
-    /// [`Error::Io`] if the program cannot be started or the port not be opened;
-    /// [`Error::Unsupported`] on Windows, where listening on pipes is missing.
+    /// [`Error::Io`] if the program cannot be started or the port not be opened.
     pub fn spawn(mut self) -> Result<Launched, Error> {
         let directory = PrivateDirectory::new()?;
-        let address = directory.path.join("port");
-        let address = PortAddress::parse(&address.to_string_lossy())?;
+        let address = PortAddress::parse(&directory.address())?;
         let options = PortOptions {
             deadlines: self.deadlines,
             recorder: self.recorder.take(),
@@ -314,6 +312,16 @@ impl PrivateDirectory {
             }
         }
         Err(Error::Io { step: Step::Listen, source: last })
+    }
+
+    /// Where the port is: a socket in the directory. Pipes lie in none; theirs is named like it.
+    fn address(&self) -> String {
+        let name = if cfg!(windows) {
+            self.path.file_name().map(PathBuf::from).unwrap_or_default()
+        } else {
+            self.path.join("port")
+        };
+        name.to_string_lossy().into_owned()
     }
 }
 

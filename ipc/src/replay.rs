@@ -197,7 +197,7 @@ impl Replay {
     /// Plays at an address: a socket's path or `tcp://host:port`.
     ///
     /// # Errors
-    /// The system refuses the listener; [`Error::Unsupported`] for pipes.
+    /// The system refuses the listener; [`Error::Unsupported`] for pipes elsewhere than on Windows.
     pub fn listen(transcript: Transcript, address: &PortAddress, pace: Pace) -> Result<Self, Error> {
         let (listener, endpoint) = address.open()?;
         let stage = Stage::new(transcript, pace);

@@ -18,6 +18,8 @@ pub(crate) enum Listener {
         path: PathBuf,
     },
     Tcp(TcpListener),
+    #[cfg(windows)]
+    Pipe(super::windows::PipeListener),
 }
 
 impl Listener {
@@ -35,7 +37,13 @@ impl Listener {
         Ok(Listener::Tcp(listener))
     }
 
-    /// What others connect to: the path, or `host:port` with the port that was really taken.
+    /// A named pipe.
+    #[cfg(windows)]
+    pub(crate) fn pipe(name: &str) -> io::Result<Self> {
+        super::windows::PipeListener::new(name).map(Listener::Pipe)
+    }
+
+    /// What others connect to: the path, the pipe, or `host:port` with the port that was really taken.
     pub(crate) fn address(&self) -> String {
         match self {
             #[cfg(unix)]
@@ -43,6 +51,8 @@ impl Listener {
             Listener::Tcp(listener) => {
                 listener.local_addr().map_or_else(|_| String::new(), |address| address.to_string())
             }
+            #[cfg(windows)]
+            Listener::Pipe(listener) => listener.address(),
         }
     }
 
@@ -72,6 +82,8 @@ impl Listener {
                 stream.set_nodelay(true)?;
                 Ok(Wire::Tcp(stream))
             }),
+            #[cfg(windows)]
+            Listener::Pipe(listener) => listener.accept().map(Wire::Pipe),
         };
         match accepted {
             Ok(wire) => Ok(Some(wire)),

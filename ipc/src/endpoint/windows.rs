@@ -1,14 +1,19 @@
-//! Windows pipes with nothing but std: the pipe is a file.
+//! Windows pipes. One that we connect to is a file, which std can do; those that come to a pipe of ours are made by
+//! the crate interprocess.
 //!
-//! A blocking read of a file cannot be given a deadline, so a thread of its own reads and hands over
-//! what it gets. A read and a write on one handle exclude each other, therefore the request is written
-//! before that thread starts; the protocol wants one request a connection anyway.
+//! A blocking read cannot be given a deadline, so a thread of its own reads and hands over what it gets. A read and
+//! a write on one file exclude each other, therefore the request is written before that thread starts; the protocol
+//! wants one request a connection anyway.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use interprocess::os::windows::named_pipe::{
+    DuplexPipeStream, PipeListener as Instances, PipeListenerOptions, pipe_mode::Bytes,
+};
 
 use crate::deadlines::Deadline;
 
@@ -19,8 +24,59 @@ const QUEUE_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(crate) struct PipeStream {
-    file: Arc<File>,
+    pipe: Arc<Pipe>,
     inbox: Arc<Inbox>,
+}
+
+#[derive(Debug)]
+enum Pipe {
+    /// We connected.
+    Ours(File),
+    /// Somebody connected to us.
+    Theirs(DuplexPipeStream<Bytes>),
+}
+
+impl Pipe {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Pipe::Ours(file) => (&*file).read(buffer),
+            Pipe::Theirs(stream) => (&*stream).read(buffer),
+        }
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Pipe::Ours(file) => (&*file).write(bytes),
+            Pipe::Theirs(stream) => (&*stream).write(bytes),
+        }
+    }
+}
+
+/// A pipe of ours, to which others connect.
+#[derive(Debug)]
+pub(crate) struct PipeListener {
+    instances: Instances<Bytes, Bytes>,
+    name: String,
+}
+
+impl PipeListener {
+    /// Fails if there is a pipe of that name: it may be somebody's.
+    pub(super) fn new(name: &str) -> io::Result<Self> {
+        let options = PipeListenerOptions::new().path(format!(r"\\.\pipe\{name}")).nonblocking(true);
+        Ok(PipeListener { instances: options.create_duplex::<Bytes>()?, name: name.to_owned() })
+    }
+
+    /// The bare name: runtimes put the prefix before it themselves.
+    pub(super) fn address(&self) -> String {
+        self.name.clone()
+    }
+
+    /// `WouldBlock` if nobody waits.
+    pub(super) fn accept(&self) -> io::Result<PipeStream> {
+        let stream = self.instances.accept()?;
+        stream.set_nonblocking(false)?;
+        Ok(PipeStream { pipe: Arc::new(Pipe::Theirs(stream)), inbox: Arc::default() })
+    }
 }
 
 #[derive(Debug, Default)]
@@ -47,7 +103,9 @@ impl Inbox {
 pub(super) fn connect(name: &str, deadline: Deadline) -> io::Result<PipeStream> {
     loop {
         match OpenOptions::new().read(true).write(true).open(format!(r"\\.\pipe\{name}")) {
-            Ok(file) => return Ok(PipeStream { file: Arc::new(file), inbox: Arc::default() }),
+            Ok(file) => {
+                return Ok(PipeStream { pipe: Arc::new(Pipe::Ours(file)), inbox: Arc::default() });
+            }
             Err(error) if error.raw_os_error() == Some(PIPE_BUSY) => {
                 let left = deadline.left().ok_or(io::ErrorKind::TimedOut)?;
                 std::thread::sleep(left.min(Duration::from_millis(10)));
@@ -59,11 +117,11 @@ pub(super) fn connect(name: &str, deadline: Deadline) -> io::Result<PipeStream> 
 
 impl PipeStream {
     pub(super) fn try_clone(&self) -> io::Result<Self> {
-        Ok(PipeStream { file: Arc::clone(&self.file), inbox: Arc::clone(&self.inbox) })
+        Ok(PipeStream { pipe: Arc::clone(&self.pipe), inbox: Arc::clone(&self.inbox) })
     }
 
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        (&*self.file).write(bytes)
+        self.pipe.write(bytes)
     }
 
     /// Starts the reading thread with the first wish to read.
@@ -72,8 +130,8 @@ impl PipeStream {
         if state.reading {
             return Ok(());
         }
-        let (file, inbox) = (Arc::clone(&self.file), Arc::clone(&self.inbox));
-        std::thread::Builder::new().name("nettrace-pipe".to_owned()).spawn(move || receive(&file, &inbox))?;
+        let (pipe, inbox) = (Arc::clone(&self.pipe), Arc::clone(&self.inbox));
+        std::thread::Builder::new().name("nettrace-pipe".to_owned()).spawn(move || receive(&pipe, &inbox))?;
         state.reading = true;
         Ok(())
     }
@@ -119,10 +177,10 @@ impl PipeStream {
     }
 }
 
-fn receive(mut file: &File, inbox: &Inbox) {
+fn receive(pipe: &Pipe, inbox: &Inbox) {
     let mut buffer = vec![0; 64 << 10];
     loop {
-        let result = file.read(&mut buffer);
+        let result = pipe.read(&mut buffer);
         let full = |state: &mut State| state.bytes.len() > QUEUE_BYTES && !state.closed;
         let waited = inbox.changed.wait_while(inbox.lock(), full);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner);

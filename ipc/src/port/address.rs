@@ -96,6 +96,9 @@ impl PortAddress {
             Place::Socket(path) => Ok((Listener::unix(path).map_err(failed)?, self.endpoint())),
             #[cfg(not(unix))]
             Place::Socket(_) => Err(Error::Unsupported("listening on Unix sockets")),
+            #[cfg(windows)]
+            Place::Pipe(name) => Ok((Listener::pipe(name).map_err(failed)?, self.endpoint())),
+            #[cfg(not(windows))]
             Place::Pipe(_) => Err(Error::Unsupported("listening on named pipes")),
             Place::Tcp(address) => {
                 let listener = Listener::tcp(address).map_err(failed)?;

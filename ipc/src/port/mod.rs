@@ -88,7 +88,8 @@ impl Port {
     ///
     /// # Errors
     /// [`Error::Request`] for a TCP address that others can reach, unless allowed, and for one in
-    /// connect mode; [`Error::Io`] if the system refuses; [`Error::Unsupported`] for pipes.
+    /// connect mode; [`Error::Io`] if the system refuses; [`Error::Unsupported`] for pipes
+    /// elsewhere than on Windows.
     pub fn listen(address: &PortAddress, options: PortOptions) -> Result<Self, Error> {
         let refuse = |reason| Error::Request(RequestError::PortAddress { text: address.to_string(), reason });
         if address.mode() == PortMode::Connect {
