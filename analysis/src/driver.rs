@@ -21,6 +21,8 @@ pub struct AnalysisOptions {
     pub filter: Filter,
     /// How frames are named.
     pub names: NameOptions,
+    /// Leaves [`Finished::profile`] empty, for those who want what converters write alone.
+    pub is_without_profile: bool,
 }
 
 impl AnalysisOptions {
@@ -99,6 +101,8 @@ pub struct Analysis<'c> {
 struct Outputs<'c> {
     filter: Filter,
     profile: Profile,
+    keeps_profile: bool,
+    has_cpu: bool,
     converters: Vec<Box<dyn Convert + 'c>>,
 }
 
@@ -108,7 +112,10 @@ impl Outputs<'_> {
         if !self.filter.admits(&sample, model) {
             return Ok(());
         }
-        self.profile.add(&sample);
+        self.has_cpu |= sample.kind == Kind::Cpu;
+        if self.keeps_profile {
+            self.profile.add(&sample);
+        }
         self.converters.iter_mut().try_for_each(|converter| converter.sample(&sample, model))
     }
 
@@ -130,8 +137,13 @@ impl<'c> Analysis<'c> {
         if options.kinds.is_empty() {
             options.kinds.push(if options.events.is_empty() { Kind::Cpu } else { Kind::Event });
         }
-        let outputs =
-            Outputs { filter: options.filter.clone(), profile: Profile::default(), converters: Vec::new() };
+        let outputs = Outputs {
+            filter: options.filter.clone(),
+            profile: Profile::default(),
+            keeps_profile: !options.is_without_profile,
+            has_cpu: false,
+            converters: Vec::new(),
+        };
         Analysis {
             options,
             model: Model::new(),
@@ -330,7 +342,7 @@ impl<'c> Analysis<'c> {
             spans.finish();
             outputs.marks(spans, model)?;
         }
-        let has_samples = self.outputs.profile.has(Kind::Cpu);
+        let has_samples = self.outputs.has_cpu;
         self.model.complete(self.cpu.period_nanos().filter(|_| has_samples));
         if !self.outputs.converters.is_empty() {
             let resolved = Resolved::new(&self.model, self.options.names, &self.options.filter);

@@ -16,7 +16,8 @@ use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
     FrameHandle, Kind, Model, Profile, Resolved, Sample, StackHandle, ThreadHandle, Timeline, Unit,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
@@ -69,8 +70,14 @@ impl Convert for Speedscope<'_> {
     fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
         let Speedscope { out, kinds, title, profile, threads } = *self;
         let kinds = super::shown_kinds(&kinds, &profile)?;
-        let mut document =
-            Document { json: Json::new(out), resolved, frames: Vec::new(), numbers: HashMap::new() };
+        let mut document = Document {
+            json: Json::new(out),
+            resolved,
+            frames: Vec::new(),
+            numbers: vec![u32::MAX; resolved.all_frames().len()],
+            lists: String::new(),
+            stacks: vec![(0, 0); resolved.model().stacks().len()],
+        };
         document.json.open('{')?.key("$schema")?.text(SCHEMA)?;
         document.json.key("exporter")?.text(concat!("nettrace ", env!("CARGO_PKG_VERSION")))?;
         document.json.key("name")?.text(if title.is_empty() { "trace" } else { &title })?;
@@ -97,7 +104,10 @@ struct Document<'a, 'o> {
     resolved: &'a Resolved<'a>,
     /// Frames in use, by the numbers that samples give them.
     frames: Vec<FrameHandle>,
-    numbers: HashMap<FrameHandle, usize>,
+    numbers: Vec<u32>,
+    /// Lists of frames as they are written, and where each stack's is.
+    lists: String,
+    stacks: Vec<(usize, usize)>,
 }
 
 impl Document<'_, '_> {
@@ -111,18 +121,12 @@ impl Document<'_, '_> {
                 *sum = sum.saturating_add(totals.weight);
             }
         }
-        let rows = sums.into_iter().map(|(stack, weight)| (resolved.frames(stack), weight));
-        self.sampled(name, kind.unit(), 0, rows)
+        self.sampled(name, kind.unit(), 0, sums.into_iter())
     }
 
     /// A profile of each thread, the heaviest first.
     fn threads(&mut self, threads: &BTreeMap<ThreadHandle, Timeline>) -> io::Result<()> {
         let resolved = self.resolved;
-        let rows = |timeline: &'_ Timeline| -> Vec<(&[FrameHandle], u64)> {
-            let selected =
-                |run: crate::model::Run| Some((resolved.selected(run.stack, run.mode)?, run.weight));
-            timeline.runs().filter_map(selected).collect()
-        };
         let weight_of = |timeline: &Timeline| {
             let selected = |run: &crate::model::Run| resolved.selected(run.stack, run.mode).is_some();
             timeline.runs().filter(selected).fold(0u64, |sum, run| sum.saturating_add(run.weight))
@@ -134,17 +138,18 @@ impl Document<'_, '_> {
             let _ = weight;
             let name = resolved.model().thread_label(thread);
             let start = timeline.first_nanos().unwrap_or(0);
-            self.sampled(&name, Unit::Nanoseconds, start, rows(timeline).into_iter())?;
+            let rows = timeline.runs().filter(|run| resolved.selected(run.stack, run.mode).is_some());
+            self.sampled(&name, Unit::Nanoseconds, start, rows.map(|run| (run.stack, run.weight)))?;
         }
         Ok(())
     }
 
-    fn sampled<'f>(
+    fn sampled(
         &mut self,
         name: &str,
         unit: Unit,
         start: i64,
-        rows: impl Iterator<Item = (&'f [FrameHandle], u64)>,
+        rows: impl Iterator<Item = (StackHandle, u64)>,
     ) -> io::Result<()> {
         let unit = match unit {
             Unit::Nanoseconds => "nanoseconds",
@@ -161,17 +166,8 @@ impl Document<'_, '_> {
             .text(unit)?;
         self.json.key("samples")?.open('[')?;
         let mut weights = Vec::new();
-        for (frames, weight) in rows {
-            self.json.open('[')?;
-            for frame in frames.iter().rev() {
-                let next = self.frames.len();
-                let number = *self.numbers.entry(*frame).or_insert(next);
-                if number == next {
-                    self.frames.push(*frame);
-                }
-                self.json.number(number as u64)?;
-            }
-            self.json.close(']')?;
+        for (stack, weight) in rows {
+            self.stack(stack)?;
             weights.push(weight);
         }
         self.json.close(']')?.key("weights")?.open('[')?;
@@ -182,6 +178,44 @@ impl Document<'_, '_> {
         self.json.close(']')?.key("startValue")?.number(start)?;
         self.json.key("endValue")?.number(start.saturating_add(total))?.close('}')?;
         Ok(())
+    }
+
+    /// The list of a stack's frames, root first. It is put together once.
+    fn stack(&mut self, stack: StackHandle) -> io::Result<()> {
+        let (mut from, mut to) = self.stacks.get(stack.index()).copied().unwrap_or_default();
+        if to == 0 {
+            from = self.lists.len();
+            self.lists.push('[');
+            let resolved = self.resolved;
+            for frame in resolved.frames(stack).iter().rev() {
+                if self.lists.len() > from.saturating_add(1) {
+                    self.lists.push(',');
+                }
+                let number = self.number(*frame);
+                let _ = write!(self.lists, "{number}");
+            }
+            self.lists.push(']');
+            to = self.lists.len();
+            if let Some(known) = self.stacks.get_mut(stack.index()) {
+                *known = (from, to);
+            }
+        }
+        self.json.raw(self.lists.get(from..to).unwrap_or("[]"))?;
+        Ok(())
+    }
+
+    /// The number that samples give a frame.
+    fn number(&mut self, frame: FrameHandle) -> u32 {
+        let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        match self.numbers.get_mut(frame.index()) {
+            Some(number) if *number != u32::MAX => *number,
+            Some(number) => {
+                *number = next;
+                self.frames.push(frame);
+                next
+            }
+            None => 0,
+        }
     }
 
     fn shared(&mut self) -> io::Result<()> {

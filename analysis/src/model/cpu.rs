@@ -13,7 +13,6 @@
 //! no samples. There each sample stands for one period, and the period is the one that the header
 //! announces, if it does: between two samples of a thread that sleeps lies any time.
 
-use super::hash::NumberMap;
 use super::sample::{Mode, Sample};
 use std::collections::VecDeque;
 
@@ -25,8 +24,8 @@ const MEASURED_GAPS: usize = 1024;
 /// Gives CPU samples their weights.
 #[derive(Debug)]
 pub(crate) struct CpuWeights {
-    /// The newest sample of each thread, whose gap is not known yet.
-    open: NumberMap<u32, Sample>,
+    /// The newest sample of each thread, whose gap is not known yet; by thread.
+    open: Vec<Option<Sample>>,
     /// Samples with known gaps, until the period is known.
     early: VecDeque<(Sample, u64)>,
     gaps: Vec<u64>,
@@ -43,7 +42,7 @@ const USUAL_NANOS: u64 = 1_000_000;
 impl CpuWeights {
     pub(crate) fn new() -> CpuWeights {
         CpuWeights {
-            open: NumberMap::default(),
+            open: Vec::new(),
             early: VecDeque::new(),
             gaps: Vec::new(),
             period_nanos: None,
@@ -70,7 +69,14 @@ impl CpuWeights {
         mut out: impl FnMut(Sample) -> Result<(), E>,
     ) -> Result<(), E> {
         self.is_on_cpu &= sample.mode == Mode::OnCpu;
-        let Some(before) = self.open.insert(sample.thread.0, sample) else { return Ok(()) };
+        let place = sample.thread.index();
+        if self.open.len() <= place {
+            // Threads are numbered without gaps.
+            self.open.resize(place.saturating_add(1), None);
+        }
+        let Some(before) = self.open.get_mut(place).and_then(|open| open.replace(sample)) else {
+            return Ok(());
+        };
         let gap = u64::try_from(sample.nanos.saturating_sub(before.nanos)).unwrap_or(0);
         match self.period_nanos {
             Some(period) => out(weighted(before, gap, period)),
@@ -115,9 +121,10 @@ impl CpuWeights {
             self.fix_period(&mut out)?;
         }
         let period = self.period_nanos.unwrap_or(USUAL_NANOS);
-        let mut last: Vec<Sample> = self.open.drain().map(|(_, sample)| sample).collect();
-        last.sort_by_key(|sample| sample.thread);
-        last.into_iter().try_for_each(|sample| out(Sample { weight: period, ..sample }))
+        std::mem::take(&mut self.open)
+            .into_iter()
+            .flatten()
+            .try_for_each(|sample| out(Sample { weight: period, ..sample }))
     }
 }
 
@@ -133,7 +140,7 @@ impl CpuWeights {
     /// Whether a sample of this thread waits for its weight.
     #[cfg(test)]
     fn is_open(&self, thread: super::handle::ThreadHandle) -> bool {
-        self.open.contains_key(&thread.0)
+        self.open.get(thread.index()).is_some_and(Option::is_some)
     }
 }
 

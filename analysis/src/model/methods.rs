@@ -14,7 +14,8 @@ use super::handle::{MethodHandle, TextHandle};
 use super::hash::NumberMap;
 use super::ranges::{Ranges, Told};
 use super::texts::Texts;
-use nettrace_parser::view::{self, MethodChange, Tier};
+use nettrace_parser::Event;
+use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
 
 /// One piece of a method's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +102,33 @@ impl Methods {
     }
 
     /// The code that an event tells of, if it is known and alive.
+    /// Whether an event tells nothing new: of code that is known with its name, and does not go.
+    /// Sessions that end often tell of the same code often; its names need not be read each time.
+    ///
+    /// All events of methods begin alike: u64 method, u64 module, u64 start, u32 size.
+    #[inline]
+    pub(crate) fn knows(&mut self, event: &Event<'_>, texts: &Texts) -> bool {
+        let is_rundown = event.known_provider() == KnownProvider::Rundown;
+        if !is_rundown && matches!(event.id(), 142 | 144) {
+            return false;
+        }
+        let Some((head, _)) = event.payload().split_first_chunk::<28>() else { return false };
+        let (words, size) = head.as_chunks::<8>();
+        let (&[method_id, module_id, start], Some(size)) = (words, size.first_chunk()) else { return false };
+        let [method_id, module_id, start] = [method_id, module_id, start].map(u64::from_le_bytes);
+        let Some(range) = self.ranges.at_start(start).filter(|range| range.to == u64::MAX) else {
+            return false;
+        };
+        let is_known = self.codes.get(range.value.index()).is_some_and(|code| {
+            code.method_id == method_id
+                && code.module_id == module_id
+                && code.size == u32::from_le_bytes(*size)
+                && !texts.get(code.name).is_empty()
+        });
+        self.has_rundown |= is_known && is_rundown;
+        is_known
+    }
+
     fn known(&self, method: &view::Method<'_>) -> Option<MethodHandle> {
         let range = self.ranges.at_start(method.start)?;
         let code = self.codes.get(range.value.index())?;

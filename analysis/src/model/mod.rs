@@ -157,8 +157,11 @@ impl Model {
         let ticks = event.timestamp_ticks();
         match (event.id(), event.known_provider()) {
             (141..=144, _) => {
-                let Some(method) = view::Method::of(event) else { return };
                 let Some(row) = self.processes.get_mut(process.index()) else { return };
+                if row.methods.knows(event, &self.texts) {
+                    return;
+                }
+                let Some(method) = view::Method::of(event) else { return };
                 if let Some((start, size)) = row.methods.learn(&method, ticks, &mut self.texts) {
                     self.stacks.reuse(process, start, size);
                 }
@@ -356,7 +359,7 @@ impl Model {
     #[inline]
     pub fn stack_of(&mut self, event: &Event<'_>, thread: ThreadHandle) -> StackHandle {
         let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
-        self.stacks.intern(process, event.stack(), event.timestamp_ticks())
+        self.stacks.intern(process, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 
     /// A thread as people know it: `thread 17401`, `thread 17401 (Finalizer)`; with the process in

@@ -68,22 +68,52 @@ impl Totals {
 /// different ones there are.
 #[derive(Debug, Default)]
 pub struct Profile {
-    rows: NumberMap<ProfileKey, Totals>,
+    rows: Vec<(ProfileKey, Totals)>,
+    /// Where a key's row is.
+    places: NumberMap<ProfileKey, u32>,
+    /// Rows that were met of late, by thread and stack: threads do the same thing for many samples.
+    recent: Vec<u32>,
 }
+
+const RECENT: usize = 1024;
 
 impl Profile {
     /// Adds a sample.
     #[inline]
     pub fn add(&mut self, sample: &Sample) {
         let Sample { kind, thread, stack, mode, label, .. } = *sample;
-        let row = self.rows.entry(ProfileKey { kind, thread, stack, mode, label }).or_default();
-        row.add(&Totals::of(sample));
+        let key = ProfileKey { kind, thread, stack, mode, label };
+        let place = (stack.0.wrapping_mul(31).wrapping_add(thread.0)) as usize % RECENT;
+        if let Some(row) = self.recent.get(place)
+            && let Some((known, totals)) = self.rows.get_mut(*row as usize)
+            && *known == key
+        {
+            return totals.add(&Totals::of(sample));
+        }
+        self.add_elsewhere(key, place, &Totals::of(sample));
+    }
+
+    #[inline(never)]
+    fn add_elsewhere(&mut self, key: ProfileKey, place: usize, totals: &Totals) {
+        let next = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        let row = *self.places.entry(key).or_insert(next);
+        if row == next {
+            self.rows.push((key, Totals::default()));
+        }
+        if let Some((_, sums)) = self.rows.get_mut(row as usize) {
+            sums.add(totals);
+        }
+        if self.recent.is_empty() {
+            self.recent = vec![u32::MAX; RECENT];
+        }
+        if let Some(recent) = self.recent.get_mut(place) {
+            *recent = row;
+        }
     }
 
     /// All sums, by kind, then thread and stack in the order in which they were first met.
     pub fn rows(&self) -> Vec<(ProfileKey, Totals)> {
-        let mut rows: Vec<(ProfileKey, Totals)> =
-            self.rows.iter().map(|(key, totals)| (*key, *totals)).collect();
+        let mut rows = self.rows.clone();
         rows.sort_unstable_by_key(|(key, _)| *key);
         rows
     }
@@ -95,6 +125,6 @@ impl Profile {
 
     /// Whether samples of a kind were met.
     pub fn has(&self, kind: Kind) -> bool {
-        self.rows.keys().any(|key| key.kind == kind)
+        self.rows.iter().any(|(key, _)| key.kind == kind)
     }
 }

@@ -13,6 +13,8 @@ use nettrace_parser::Stack;
 use std::hash::Hasher;
 
 const NONE: u32 = u32::MAX;
+/// Ids of streams that are remembered; above that, ids share a place.
+const RECENT: usize = 1 << 16;
 
 /// Distinct stacks of a trace.
 #[derive(Debug, Default)]
@@ -21,6 +23,9 @@ pub struct Stacks {
     addresses: Vec<u64>,
     /// The newest row of each hash; rows of one hash form a list.
     newest: NumberMap<u64, u32>,
+    /// The row that a stream's id stood for most recently. Ids die and come back, so that this is
+    /// where to look first and no more.
+    recent: Vec<u32>,
     reuses: Vec<Reuse>,
 }
 
@@ -46,16 +51,37 @@ struct Reuse {
 }
 
 impl Stacks {
-    /// The handle of a stack that a thread of `process` had at `ticks`.
+    /// The handle of a stack that a thread of `process` had at `ticks`. `id` is what the stream
+    /// calls it for now: equal stacks with equal ids are found without a look at the table.
     #[inline]
-    pub fn intern(&mut self, process: ProcessHandle, stack: Stack<'_>, ticks: u64) -> StackHandle {
+    pub fn intern(&mut self, process: ProcessHandle, id: u32, stack: Stack<'_>, ticks: u64) -> StackHandle {
+        let place = id as usize % RECENT;
+        if let Some(row) = self.recent.get(place).copied()
+            && let Some(found) = self.rows.get(row as usize)
+            && found.reuses_seen == self.reuses.len()
+            && found.process == process
+            && is_same(self.addresses_of(found), stack)
+        {
+            return StackHandle(row);
+        }
+        let handle = self.look_up(process, stack, ticks);
+        if self.recent.len() <= place {
+            self.recent.resize(place.saturating_add(1), NONE);
+        }
+        if let Some(recent) = self.recent.get_mut(place) {
+            *recent = handle.0;
+        }
+        handle
+    }
+
+    fn look_up(&mut self, process: ProcessHandle, stack: Stack<'_>, ticks: u64) -> StackHandle {
         let mut hasher = NumberHasher::default();
         hasher.add(u64::from(process.0));
         stack.addresses().for_each(|address| hasher.add(address));
         let hash = hasher.finish();
         let mut row = self.newest.get(&hash).copied().unwrap_or(NONE);
         while let Some(found) = self.rows.get(row as usize) {
-            if found.process == process && self.addresses_of(found).iter().copied().eq(stack.addresses()) {
+            if found.process == process && is_same(self.addresses_of(found), stack) {
                 if found.reuses_seen == self.reuses.len() || self.pass_reuses(row) {
                     return StackHandle(row);
                 }
@@ -140,6 +166,16 @@ impl Stacks {
     }
 }
 
+#[inline]
+fn is_same(known: &[u64], stack: Stack<'_>) -> bool {
+    let (words, rest) = stack.bytes().as_chunks::<8>();
+    // Eight bytes an address, or the lengths differ: those of four are compared one by one.
+    if words.len() == known.len() && rest.is_empty() && stack.len() == words.len() {
+        return known.iter().zip(words).all(|(known, word)| *known == u64::from_le_bytes(*word));
+    }
+    known.iter().copied().eq(stack.addresses())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,7 +190,7 @@ mod tests {
         let (one, other) = (bytes(&[100, 200]), bytes(&[300]));
         let process = ProcessHandle(0);
         let intern = |stacks: &mut Stacks, bytes: &[u8], ticks| {
-            stacks.intern(process, Stack::new(bytes, 8), ticks).index()
+            stacks.intern(process, bytes.len() as u32, Stack::new(bytes, 8), ticks).index()
         };
         assert_eq!([&one, &other, &one].map(|bytes| intern(&mut stacks, bytes, 1)), [0, 1, 0]);
         stacks.reuse(ProcessHandle(1), 100, 10);

@@ -19,12 +19,21 @@ pub struct Thread {
 }
 
 /// The threads of a trace.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Threads {
     rows: Vec<Thread>,
     by_id: NumberMap<(u32, u64), ThreadHandle>,
-    last: Option<(ProcessHandle, Option<u64>, ThreadHandle)>,
+    /// Threads that were met of late, by their ids' last bits.
+    recent: [Option<(ProcessHandle, u64, ThreadHandle)>; RECENT],
 }
+
+impl Default for Threads {
+    fn default() -> Self {
+        Threads { rows: Vec::new(), by_id: NumberMap::default(), recent: [None; RECENT] }
+    }
+}
+
+const RECENT: usize = 64;
 
 /// Stands for "not told" among ids.
 const NO_ID: u64 = u64::MAX;
@@ -34,11 +43,18 @@ impl Threads {
     #[inline]
     pub(crate) fn of(&mut self, process: ProcessHandle, event: &Event<'_>) -> ThreadHandle {
         let id = event.thread_id();
-        let handle = match self.last {
-            Some((last_process, last_id, handle)) if last_process == process && last_id == id => handle,
-            _ => self.find_or_add(process, id, event),
+        let key = id.unwrap_or(NO_ID);
+        let place = usize::try_from(key % RECENT as u64).unwrap_or(0);
+        let handle = match self.recent.get(place).copied().flatten() {
+            Some((of_process, known, handle)) if of_process == process && known == key => handle,
+            _ => {
+                let handle = self.find_or_add(process, id, event);
+                if let Some(recent) = self.recent.get_mut(place) {
+                    *recent = Some((process, key, handle));
+                }
+                handle
+            }
         };
-        self.last = Some((process, id, handle));
         if let Some(row) = self.rows.get_mut(handle.index()) {
             row.events = row.events.saturating_add(1);
         }

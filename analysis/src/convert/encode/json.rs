@@ -92,12 +92,17 @@ impl<W: Write> Json<W> {
         let number: i128 = number.into();
         let mut digits = [0u8; 40];
         let mut at = digits.len();
-        let mut left = number.unsigned_abs();
+        let mut wide = number.unsigned_abs();
+        // Division is slow with 128 bits, and hardly ever needed.
+        while wide > u128::from(u64::MAX) {
+            at = at.saturating_sub(1);
+            put(&mut digits, at, u8::try_from(wide % 10).unwrap_or(0));
+            wide /= 10;
+        }
+        let mut left = u64::try_from(wide).unwrap_or(0);
         loop {
             at = at.saturating_sub(1);
-            if let (Some(digit), Ok(value)) = (digits.get_mut(at), u8::try_from(left % 10)) {
-                *digit = b'0'.wrapping_add(value);
-            }
+            put(&mut digits, at, u8::try_from(left % 10).unwrap_or(0));
             left /= 10;
             if left == 0 {
                 break;
@@ -116,6 +121,12 @@ impl<W: Write> Json<W> {
         self.comma()?;
         self.out.write_all(json.as_bytes())?;
         Ok(self)
+    }
+}
+
+fn put(digits: &mut [u8; 40], at: usize, digit: u8) {
+    if let Some(place) = digits.get_mut(at) {
+        *place = b'0'.wrapping_add(digit);
     }
 }
 

@@ -7,7 +7,7 @@ window.addEventListener('load', () => {
   const frames = Array.from(byId('frames').querySelectorAll('g'), (g) => {
     const rect = g.querySelector('rect'), title = g.querySelector('title').textContent;
     return {
-      g, rect, title, name: title.replace(/ \([^()]*\)$/, ''), text: g.querySelector('text'),
+      g, rect, title, name: title.replace(/ \([^()]*\)$/, ''), short: g.dataset.short, text: g.querySelector('text'),
       x: parseFloat(rect.getAttribute('x')), width: parseFloat(rect.getAttribute('width')),
       y: parseFloat(rect.getAttribute('y')),
     };
@@ -49,7 +49,8 @@ window.addEventListener('load', () => {
       frame.g.appendChild(frame.text);
     }
     frame.text.setAttribute('x', x + '%');
-    frame.text.textContent = frame.name.length <= room ? frame.name : frame.name.slice(0, room - 1) + '…';
+    const name = frame.name.length <= room ? frame.name : frame.short || frame.name;
+    frame.text.textContent = name.length <= room ? name : name.slice(0, room - 1) + '…';
   }
 
   function zoom(frame) {

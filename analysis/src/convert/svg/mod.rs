@@ -6,7 +6,7 @@
 //! | width | weight in the kind's unit (CPU: wall time), of all threads together |
 //! | rows | callers above whom they called; with `is_by_thread` threads are the first row |
 //! | order | by name, so that two graphs can be laid side by side |
-//! | colours | by what a frame is: managed, native, kernel, unknown; shades by module |
+//! | colours | by what a frame is: managed, native, kernel, unknown; shades by module and type |
 //! | script | a click zooms, Escape or a click at the top goes back; the field at the top searches by regular expression (`/` goes there), marks what matches, and tells its part of the whole |
 //! | kinds | the first of those asked for that the trace has |
 //! | left out | frames below 1/10,000 of the width; how many is said under the title |
@@ -117,6 +117,16 @@ impl<'r, 'm> Names<'r, 'm> {
             Some(Call::Thread(thread)) => self.resolved.model().thread_label(thread).into(),
             None => "all".into(),
         }
+    }
+
+    /// `Type.Method`, for where there is no room for more.
+    fn short(&self, node: &CallNode) -> Option<String> {
+        let Some(Call::Frame(frame)) = node.call else { return None };
+        let frame = self.resolved.frame(frame)?;
+        Some(match frame.type_name.is_empty() {
+            true => frame.method.clone(),
+            false => format!("{}.{}", frame.type_name, frame.method),
+        })
     }
 
     fn class(&self, node: &CallNode) -> &str {
@@ -240,11 +250,19 @@ impl Page<'_> {
         line.clear();
         let y = placed.row.saturating_mul(ROW_HEIGHT);
         let (x, width) = (percent(placed.start), percent(placed.width));
-        line.push_str("<g><title>");
+        line.push_str("<g");
+        let short = names.short(node);
+        if let Some(short) = short.as_deref().filter(|short| *short != text) {
+            line.push_str(" data-short=\"");
+            escape(&mut line, short);
+            line.push('"');
+        }
+        line.push_str("><title>");
         escape(&mut line, &text);
         let share = u128::from(node.total_weight)
-            .saturating_mul(10_000)
-            .checked_div(u128::from(self.whole.total_weight))
+            .saturating_mul(20_000)
+            .saturating_add(u128::from(self.whole.total_weight))
+            .checked_div(u128::from(self.whole.total_weight).saturating_mul(2))
             .unwrap_or(0);
         let _ = write!(
             line,
@@ -256,7 +274,7 @@ impl Page<'_> {
             names.class(node),
             ROW_HEIGHT.saturating_sub(1),
         );
-        if let Some(fitting) = fitting(&text, placed.width) {
+        if let Some(fitting) = fitting(&text, short, placed.width) {
             let _ = write!(line, "<text x=\"{x}%\" dx=\"3\" y=\"{}\">", y.saturating_add(13));
             escape(&mut line, &fitting);
             line.push_str("</text>");
@@ -295,8 +313,9 @@ fn percent(parts: u64) -> String {
     format!("{}.{:04}", parts / (PARTS / 100), parts % (PARTS / 100))
 }
 
-/// What fits of a text into a frame of the image; the script fits it to the window.
-fn fitting(text: &str, parts: u64) -> Option<String> {
+/// What fits into a frame of the image: the whole text, else its short form, else the short form's
+/// begin. The script fits it to the window in the same way.
+fn fitting(text: &str, short: Option<String>, parts: u64) -> Option<String> {
     let room = usize::try_from(parts.saturating_mul(LETTERS) / PARTS).ok()?;
     if room < 3 {
         return None;
@@ -304,7 +323,11 @@ fn fitting(text: &str, parts: u64) -> Option<String> {
     if text.chars().count() <= room {
         return Some(text.to_owned());
     }
-    let mut cut: String = text.chars().take(room.saturating_sub(1)).collect();
+    let short = short.unwrap_or_else(|| text.to_owned());
+    if short.chars().count() <= room {
+        return Some(short);
+    }
+    let mut cut: String = short.chars().take(room.saturating_sub(1)).collect();
     cut.push('…');
     Some(cut)
 }
@@ -345,9 +368,11 @@ mod tests {
         let mut out = String::new();
         escape(&mut out, "A<B>&\"\u{1}\n]]>é");
         assert_eq!(out, "A&lt;B&gt;&amp;&quot;  ]]&gt;é");
-        assert_eq!(fitting("abcdef", PARTS).as_deref(), Some("abcdef"));
-        assert_eq!(fitting("ééééééé", PARTS / 40).as_deref(), Some("ééé…"));
-        assert_eq!(fitting("abcdef", PARTS / 100), None);
+        let fits = |text, short: &str, parts| fitting(text, Some(short.to_owned()), parts);
+        assert_eq!(fits("abcdef", "def", PARTS).as_deref(), Some("abcdef"));
+        assert_eq!(fits("abcdef", "def", PARTS / 40).as_deref(), Some("def"));
+        assert_eq!(fits("abcééééééé", "ééééééé", PARTS / 40).as_deref(), Some("ééé…"));
+        assert_eq!(fits("abcdef", "def", PARTS / 100), None);
         assert_eq!((grouped(1_234_567), grouped(12)), ("1,234,567".to_owned(), "12".to_owned()));
         assert_eq!(percent(123_456), "12.3456");
     }
