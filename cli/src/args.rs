@@ -26,7 +26,7 @@ Exit codes:
 /// Read .nettrace and .netperf files: what .NET's EventPipe, dotnet-trace and one-collect record.
 ///
 /// A trace is a file, plain or gzip whatever its name, or - for standard input. Results go to stdout,
-/// everything else to stderr.
+/// everything else to stderr. A trace without a command is summed up: what it is, what stands out.
 #[derive(Debug, Parser)]
 #[command(name = "nettrace", version = VERSION, after_help = AFTER_HELP, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -307,7 +307,9 @@ Examples:
   nettrace report topN trace.nettrace --inclusive -n 50 --state managed
   nettrace report tree trace.nettrace --from 'Program.Main' --min 2
   nettrace report threads trace.nettrace --json | jq '.threads[0]'
-  nettrace report gc trace.nettrace --timeline";
+  nettrace report gc trace.nettrace --timeline
+  nettrace report activities trace.nettrace --id //1/5
+  nettrace report counters trace.nettrace --format openmetrics";
 
 fn report_help() -> String {
     format!("Reports:\n{}{REPORT_EXAMPLES}", crate::commands::reports())
@@ -361,8 +363,32 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) timeline: bool,
 
+    /// activities, http: the events of this activity and of those inside of it: a path such as //1/5, or
+    /// another id
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+
+    /// counters: how to write them
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) format: CounterFormat,
+
     #[command(flatten)]
     pub(crate) samples: SampleArgs,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CounterFormat {
+    /// For reading: least, mean, most, last, trend
+    #[default]
+    Table,
+    /// All values, with the columns of dotnet-counters
+    Csv,
+    /// All values, as one object
+    Json,
+    /// All values, one a line
+    Ndjson,
+    /// All values, for Prometheus and others
+    Openmetrics,
 }
 
 /// `1`, `0.5`, `2%`.

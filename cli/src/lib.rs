@@ -28,6 +28,7 @@ mod samples;
 mod selection;
 mod session;
 mod shape;
+mod sparkline;
 mod style;
 mod survey;
 mod symbols;
@@ -80,6 +81,7 @@ pub struct Console<'a> {
 /// ```
 pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Exit {
     let mut console = console;
+    let args = with_summary(args.into_iter().collect());
     let matches = match Cli::command().try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => return help_or_usage(&error, &mut console),
@@ -91,6 +93,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Ex
         }
         Err(error) => help_or_usage(&error, &mut console),
     }
+}
+
+/// `nettrace FILE …` stands for `nettrace report summary FILE …`. A name that a command has is the command's.
+fn with_summary(mut args: Vec<OsString>) -> Vec<OsString> {
+    let is_trace = |word: &OsString| {
+        let is_command = word
+            .to_str()
+            .is_some_and(|word| word == "help" || Cli::command().find_subcommand(word).is_some());
+        !is_command && (word == "-" || std::path::Path::new(word).is_file())
+    };
+    if args.get(1).is_some_and(is_trace) {
+        args.splice(1..1, ["report".into(), "summary".into()]);
+    }
+    args
 }
 
 /// clap's own texts: `--help` and `--version` go to stdout, a wrong usage to stderr.

@@ -21,11 +21,50 @@
 //! # Ok::<(), nettrace_parser::Error>(())
 //! ```
 
+mod activities;
+mod activity_edge;
+mod activity_path;
+mod activity_tree;
+mod clauses;
+mod contention;
+mod counter_series;
+mod counters;
+mod counters_csv;
+mod distribution;
+mod exceptions;
 mod gc;
+mod http;
+mod logs;
+mod message_group;
+mod open_activities;
+mod open_pairs;
+mod openmetrics;
 mod pass;
+mod rate;
+mod stack_rows;
+mod summary;
+mod tasks;
+mod waits;
 
+pub use activities::{
+    Activities, ActivitiesReport, ActivityEvent, ActivityNode, ActivityRow, SlowActivity, StatusCount,
+};
+pub use activity_path::activity_path;
+pub use contention::{Contention, ContentionReport, Lock, LockOwner};
+pub use counter_series::{CounterKind, CounterPoint, CounterSeries};
+pub use counters::{Counters, CountersReport};
+pub use distribution::Spread;
+pub use exceptions::{
+    ExceptionThread, ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
+};
 pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause};
+pub use logs::{LogLevel, LogLevelCount, LogRow, LoggerCount, Logs, LogsReport};
 pub use pass::{ReportPass, Reported};
+pub use rate::Rate;
+pub use stack_rows::StackRow;
+pub use summary::{Answer, Finding, Summary, SummaryReport};
+pub use tasks::{TaskActivity, TaskRow, TaskWaitRow, Tasks, TasksReport};
+pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
 use crate::model::{Model, Resolved, ThreadHandle};
 use nettrace_parser::Event;

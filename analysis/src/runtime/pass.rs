@@ -54,6 +54,11 @@ impl<R: Report> ReportPass<R> {
         self
     }
 
+    /// The report, to take from it what it need not keep.
+    pub fn report_mut(&mut self) -> &mut R {
+        &mut self.report
+    }
+
     /// For what the trace does not tell, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model

@@ -1,16 +1,25 @@
 //! `nettrace report`: what happened. [`REPORTS`] is the one list of reports.
 
+mod activities;
+mod contention;
+mod counters;
+mod exceptions;
 mod gc;
+mod logs;
 mod runtime;
 mod samples;
 mod samples_text;
+mod summary;
+mod tasks;
+mod waits;
+mod words;
 
 use super::{Context, Trace};
 use crate::args::{InputArgs, ReportArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::nearest::{nearest, suggestion};
-use nettrace_analysis::runtime::Gc;
+use nettrace_analysis::runtime::{Activities, Contention, Exceptions, Gc, Tasks, Waits};
 use std::ffi::OsStr;
 
 /// A report: its name, what it tells, and what makes it.
@@ -21,6 +30,11 @@ struct Row {
 }
 
 const REPORTS: &[Row] = &[
+    Row {
+        name: "summary",
+        about: "what the trace is, what it can answer, what stands out",
+        run: summary::run,
+    },
     Row { name: "topN", about: "methods in which most time was spent", run: samples::run_top },
     Row { name: "tree", about: "who called whom", run: samples::run_tree },
     Row { name: "threads", about: "what each thread did", run: samples::run_threads },
@@ -30,7 +44,60 @@ const REPORTS: &[Row] = &[
         about: "garbage collections: reasons, pauses, sizes",
         run: |args, trace, context| runtime::run(Gc::new(), gc::text, args, trace, context),
     },
+    Row {
+        name: "exceptions",
+        about: "what was thrown where, and what caught it",
+        run: |args, trace, context| {
+            runtime::run(Exceptions::new().top(args.number), exceptions::text, args, trace, context)
+        },
+    },
+    Row {
+        name: "contention",
+        about: "locks that threads waited for",
+        run: |args, trace, context| {
+            runtime::run(Contention::new().top(args.number), contention::text, args, trace, context)
+        },
+    },
+    Row {
+        name: "waits",
+        about: "handles that threads waited for",
+        run: |args, trace, context| {
+            runtime::run(Waits::new().top(args.number), waits::text, args, trace, context)
+        },
+    },
+    Row {
+        name: "tasks",
+        about: "tasks that were scheduled, run, awaited",
+        run: |args, trace, context| {
+            runtime::run(Tasks::new().top(args.number), tasks::text, args, trace, context)
+        },
+    },
+    Row {
+        name: "activities",
+        about: "what started and stopped: requests and others",
+        run: |args, trace, context| {
+            let report = with_events(Activities::new().top(args.number), args);
+            runtime::run(report, activities::text, args, trace, context)
+        },
+    },
+    Row {
+        name: "http",
+        about: "HTTP requests, in and out",
+        run: |args, trace, context| {
+            let report = with_events(Activities::http().top(args.number), args);
+            runtime::run(report, activities::text, args, trace, context)
+        },
+    },
+    Row { name: "logs", about: "messages of ILogger and EventSources", run: logs::run },
+    Row { name: "counters", about: "EventCounters and metrics over time", run: counters::run },
 ];
+
+fn with_events(report: Activities, args: &ReportArgs) -> Activities {
+    match &args.id {
+        Some(id) => report.with_events_of(id),
+        None => report,
+    }
+}
 
 /// The report of a name; case does not matter.
 fn find(name: &OsStr) -> Option<&'static Row> {

@@ -36,16 +36,21 @@ where
     }
     context.out.finish()?;
     if reported.events == 0 {
-        let record: Vec<String> = R::RECORD.iter().map(ToString::to_string).collect();
-        let message = format!(
-            "{file}: the trace has no events for this report; record with --providers {}",
-            record.join(" or ")
-        );
-        context.messages.warning(&message);
+        advise::<R>(&file, context);
     }
     for text in &unused {
         context.messages.warning(text);
     }
     context.messages.losses(&file, events.reader());
     Ok(context.conclude(&file, events.reader(), true))
+}
+
+/// Says what to record to have the events of a report.
+pub(super) fn advise<R: Report>(file: &str, context: &mut Context<'_>) {
+    let record: Vec<String> = R::RECORD.iter().map(ToString::to_string).collect();
+    let message = format!(
+        "{file}: the trace has no events for this report; record with --providers {}",
+        record.join(" or ")
+    );
+    context.messages.warning(&message);
 }

@@ -1,0 +1,559 @@
+//! Activities: what starts and stops.
+//!
+//! Sources are the events with opcode Start or Stop (or names that end so) of any EventSource, and the starts and stops of
+//! `Microsoft-Diagnostics-DiagnosticSource`: HTTP, Kestrel, databases, own ones. Those of the runtime, of tasks and of
+//! metrics are left to other reports.
+//!
+//! A stop is paired with its start as [`OpenActivities`] tells. An activity is part of the one that its start names
+//! (related activity id, `ParentId`), or of the nearest open one on the path that its id is.
+
+use super::activity_edge::{Edge, id_text, is_failure};
+use super::activity_tree::{ActivitySite, ActivityStats, ActivityTree, Slow};
+use super::distribution::{Distribution, Spread};
+use super::http::HttpFacts;
+use super::open_activities::{OpenActivities, OpenActivity};
+use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::{Mode, Model, Resolved, TextHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::{self, KnownProvider};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// Most events of one activity that are kept.
+const MOST_EVENTS: usize = 10_000;
+/// Longest text of an event's fields, in characters.
+const LONGEST_FIELDS: usize = 200;
+
+/// What started and stopped.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ActivitiesReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// Activities that started.
+    pub started: u64,
+    /// Of these, those that stopped.
+    pub stopped: u64,
+    /// Of these, those that went wrong: their stop, or another of their events, says so.
+    pub errors: u64,
+    /// Stops whose start is not in the trace.
+    pub stops_without_start: u64,
+    /// By name: the longest total first.
+    pub activities: Vec<ActivityRow>,
+    /// Which run inside which: a node, then what runs inside of it, the longest total first.
+    pub tree: Vec<ActivityNode>,
+    /// Those that took longest, the longest first.
+    pub slowest: Vec<SlowActivity>,
+    /// Events of the activity that was asked for, and of those inside of it, in time order; empty if none was asked for.
+    pub events: Vec<ActivityEvent>,
+    /// Events that are left out of `events` because there are more than 10,000.
+    pub events_left_out: u64,
+}
+
+/// Activities of one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ActivityRow {
+    /// `Provider/Task`, or `Source/Activity` of DiagnosticSource; of HTTP what is asked for.
+    pub name: String,
+    /// How many started.
+    pub started: u64,
+    /// Of these, those that stopped.
+    pub stopped: u64,
+    /// Of these, those that went wrong.
+    pub errors: u64,
+    /// How long they took: from start to stop, or what the stop tells.
+    pub durations: Spread,
+    /// HTTP: how often each status was answered.
+    pub statuses: Vec<StatusCount>,
+}
+
+/// An HTTP status, and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct StatusCount {
+    /// The status; −1 stands for no answer.
+    pub status: i64,
+    /// How often.
+    pub count: u64,
+}
+
+/// Activities of one name inside the same others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ActivityNode {
+    /// As in [`ActivityRow`].
+    pub name: String,
+    /// 0 for those inside of none.
+    pub depth: usize,
+    /// How many started.
+    pub started: u64,
+    /// Of these, those that stopped.
+    pub stopped: u64,
+    /// Of these, those that went wrong.
+    pub errors: u64,
+    /// How long they took.
+    pub durations: Spread,
+}
+
+/// An activity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SlowActivity {
+    /// As in [`ActivityRow`].
+    pub name: String,
+    /// Its id: the path (`//1/5`), the guid, or what DiagnosticSource gives; `None` if it has none.
+    pub id: Option<String>,
+    /// When it started, in nanoseconds since the session's start.
+    pub start_ns: i64,
+    /// How long it took.
+    pub duration_ns: u64,
+    /// OS id of the thread that started it.
+    pub thread_id: Option<u64>,
+    /// OS id of the thread that stopped it.
+    pub stop_thread_id: Option<u64>,
+    /// Whether it went wrong.
+    pub is_error: bool,
+    /// Fields of its start, `name=value …`.
+    pub fields: String,
+}
+
+/// An event of an activity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ActivityEvent {
+    /// When, in nanoseconds since the session's start.
+    pub ts_ns: i64,
+    /// OS id of its thread.
+    pub thread_id: Option<u64>,
+    /// The activity that it is part of.
+    pub id: String,
+    /// `Provider/Event`.
+    pub event: String,
+    /// Its fields, `name=value …`.
+    pub fields: String,
+}
+
+/// Makes an [`ActivitiesReport`]. What it keeps is bounded by names, stacks, and what is open at a time.
+#[derive(Debug)]
+pub struct Activities {
+    open: OpenActivities,
+    tree: ActivityTree,
+    sites: HashMap<ActivitySite, ActivityStats>,
+    stops_without_start: u64,
+    is_http: bool,
+    id: Option<String>,
+    events: Vec<ActivityEvent>,
+    events_left_out: u64,
+    top: usize,
+}
+
+impl Default for Activities {
+    fn default() -> Activities {
+        Activities::new()
+    }
+}
+
+impl Activities {
+    /// All activities, with the 10 slowest.
+    pub fn new() -> Activities {
+        Activities {
+            open: OpenActivities::default(),
+            tree: ActivityTree::default(),
+            sites: HashMap::new(),
+            stops_without_start: 0,
+            is_http: false,
+            id: None,
+            events: Vec::new(),
+            events_left_out: 0,
+            top: 10,
+        }
+    }
+
+    /// HTTP requests alone, by what they ask for.
+    pub fn http() -> Activities {
+        Activities { is_http: true, ..Activities::new() }
+    }
+
+    /// With so many of the slowest.
+    #[must_use]
+    pub fn top(mut self, count: usize) -> Activities {
+        self.top = count;
+        self
+    }
+
+    /// With the events of the activity of this id, and of those inside of it: a path, a guid, an id of DiagnosticSource.
+    #[must_use]
+    pub fn with_events_of(mut self, id: &str) -> Activities {
+        self.id = Some(id.trim_end_matches('/').to_ascii_lowercase());
+        self
+    }
+
+    /// The name of the open activity that an event is part of.
+    pub(crate) fn name_of(&self, event: &Event<'_>) -> Option<TextHandle> {
+        let id = event.activity_id().filter(|id| !id.is_zero())?;
+        let id = id_text(id, event.process_id());
+        let activity = self.open.with_id(&id).or_else(|| self.open.parent(Some(&id), None));
+        activity.map(|activity| activity.name)
+    }
+
+    fn start(
+        &mut self,
+        event: &Event<'_>,
+        edge: Edge,
+        facts: Option<&HttpFacts>,
+        moment: &Moment,
+        model: &mut Model,
+    ) {
+        let name = model.texts_mut().intern(&edge.name);
+        let parent = self.open.parent(edge.id.as_deref(), edge.parent.as_deref()).map(|parent| parent.node);
+        let node = self.tree.node(parent, name);
+        let activity = OpenActivity {
+            name,
+            id: edge.id,
+            node,
+            thread: moment.thread,
+            nanos: moment.nanos,
+            stack: model.stack_of(event, moment.thread),
+            is_selected: moment.is_selected,
+            is_error: edge.is_error,
+            fields: if moment.is_selected { fields_text(event) } else { String::new() },
+            label: facts.and_then(HttpFacts::label).map(|label| model.texts_mut().intern(&label)),
+            keys: edge.keys,
+        };
+        if let Some(lost) = self.open.start(activity, edge.is_id_unique) {
+            self.never_stopped(lost, model);
+        }
+    }
+
+    fn stop(
+        &mut self,
+        event: &Event<'_>,
+        edge: &Edge,
+        facts: Option<&HttpFacts>,
+        moment: &Moment,
+        model: &mut Model,
+    ) {
+        let name = model.texts_mut().intern(&edge.name);
+        let Some(activity) = self.open.stop(edge, name, moment.thread) else {
+            if moment.is_selected {
+                self.stops_without_start = self.stops_without_start.saturating_add(1);
+            }
+            return;
+        };
+        if !activity.is_selected {
+            return;
+        }
+        let between = u64::try_from(moment.nanos.saturating_sub(activity.nanos)).unwrap_or(0);
+        let duration = edge.told_nanos.unwrap_or(between);
+        let is_error = activity.is_error || edge.is_error || facts.is_some_and(HttpFacts::is_error);
+        let label = facts.and_then(HttpFacts::label);
+        let top = self.top;
+        let stats = self.stats(&activity, label, model);
+        stats.started = stats.started.saturating_add(1);
+        stats.errors = stats.errors.saturating_add(u64::from(is_error));
+        stats.durations.add(duration);
+        if let Some(status) = facts.and_then(|facts| facts.status) {
+            let count = stats.statuses.entry(status).or_default();
+            *count = count.saturating_add(1);
+        }
+        let slow = Slow {
+            duration,
+            start: activity.nanos,
+            thread: activity.thread,
+            stop_thread: moment.thread,
+            id: activity.id,
+            is_error,
+            // Tags are mostly set while an activity runs.
+            fields: match event.known_provider() {
+                KnownProvider::DiagnosticSource => fields_text(event),
+                _ => activity.fields,
+            },
+        };
+        stats.add_slow(slow, top);
+    }
+
+    fn never_stopped(&mut self, activity: OpenActivity, model: &mut Model) {
+        if activity.is_selected {
+            let stats = self.stats(&activity, None, model);
+            stats.started = stats.started.saturating_add(1);
+            stats.errors = stats.errors.saturating_add(u64::from(activity.is_error));
+        }
+    }
+
+    fn stats(
+        &mut self,
+        activity: &OpenActivity,
+        label: Option<String>,
+        model: &mut Model,
+    ) -> &mut ActivityStats {
+        let label = activity.label.or_else(|| label.map(|label| model.texts_mut().intern(&label)));
+        let label = label.unwrap_or(activity.name);
+        self.sites.entry(ActivitySite { node: activity.node, label, stack: activity.stack }).or_default()
+    }
+
+    /// Keeps an event of the activity that was asked for.
+    fn keep(&mut self, event: &Event<'_>, edge: Option<&Edge>, moment: &Moment, model: &Model) {
+        let Some(wanted) = &self.id else { return };
+        let is_inside = |id: &str| {
+            let id = id.to_ascii_lowercase();
+            id.strip_prefix(wanted.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '$']))
+        };
+        let guid = event.activity_id().filter(|id| !id.is_zero());
+        let own = guid.map(|id| id_text(id, event.process_id())).filter(|id| is_inside(id));
+        let own = own.or_else(|| guid.map(|id| id.to_string()).filter(|id| is_inside(id)));
+        let told = || {
+            let edge = edge?;
+            [&edge.id, &edge.parent].into_iter().flatten().find(|id| is_inside(id)).cloned()
+        };
+        let Some(id) = own.or_else(told) else { return };
+        if self.events.len() >= MOST_EVENTS {
+            self.events_left_out = self.events_left_out.saturating_add(1);
+            return;
+        }
+        let name = match event.catalog() {
+            Some(catalog) if event.name().is_empty() => catalog.name.to_owned(),
+            _ => event.name().to_owned(),
+        };
+        self.events.push(ActivityEvent {
+            ts_ns: moment.nanos,
+            thread_id: model.threads().get(moment.thread).and_then(|row| row.os_thread_id),
+            id,
+            event: format!("{}/{name}", event.provider()),
+            fields: fields_text(event),
+        });
+    }
+}
+
+impl Report for Activities {
+    type Output = ActivitiesReport;
+
+    const RECORD: &'static [Recording] = &[
+        Recording { provider: "Microsoft-Diagnostics-DiagnosticSource", keywords: 0x3, level: 5 },
+        Recording { provider: "System.Net.Http", keywords: u64::MAX, level: 4 },
+        Recording { provider: "Microsoft.AspNetCore.Hosting", keywords: u64::MAX, level: 4 },
+    ];
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let edge = Edge::of(event);
+        let facts = edge.as_ref().filter(|_| self.is_http).and_then(|edge| HttpFacts::of(event, edge));
+        let edge = edge.filter(|_| !self.is_http || facts.is_some());
+        if self.id.is_some() {
+            self.keep(event, edge.as_ref(), moment, model);
+        }
+        match edge {
+            Some(edge) if edge.is_start => self.start(event, edge, facts.as_ref(), moment, model),
+            Some(edge) => self.stop(event, &edge, facts.as_ref(), moment, model),
+            None => {
+                if event.known_provider() == KnownProvider::Other
+                    && is_failure(event)
+                    && let Some(id) = event.activity_id().filter(|id| !id.is_zero())
+                    && let Some(activity) = self.open.with_id_mut(&id_text(id, event.process_id()))
+                    && model.texts().get(activity.name).starts_with(event.provider())
+                {
+                    activity.is_error = true;
+                }
+                return false;
+            }
+        }
+        true
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> ActivitiesReport {
+        let texts = resolved.model().texts();
+        let open: Vec<OpenActivity> = self.open.into_open().filter(|activity| activity.is_selected).collect();
+        let mut sites = self.sites;
+        for activity in open {
+            let label = activity.label.unwrap_or(activity.name);
+            let site = ActivitySite { node: activity.node, label, stack: activity.stack };
+            let stats = sites.entry(site).or_default();
+            stats.started = stats.started.saturating_add(1);
+            stats.errors = stats.errors.saturating_add(u64::from(activity.is_error));
+        }
+        let mut sites: Vec<_> = sites
+            .into_iter()
+            .filter(|(site, _)| resolved.selected(site.stack, Mode::Unknown).is_some())
+            .collect();
+        sites.sort_by_key(|(site, _)| *site);
+        let mut rows: BTreeMap<&str, ActivityStats> = BTreeMap::new();
+        let mut nodes: Vec<ActivityStats> = vec![ActivityStats::default(); self.tree.nodes().len()];
+        let mut slowest = Vec::new();
+        let mut all = ActivityStats::default();
+        for (site, mut stats) in sites {
+            let name = texts.get(site.label);
+            rows.entry(name).or_default().merge(&stats);
+            if let Some(node) = nodes.get_mut(site.node) {
+                node.merge(&stats);
+            }
+            all.started = all.started.saturating_add(stats.started);
+            all.errors = all.errors.saturating_add(stats.errors);
+            all.durations.merge(&stats.durations);
+            slowest.extend(std::mem::take(&mut stats.slowest).into_iter().map(|slow| (name, slow)));
+        }
+        slowest.sort_by(|(one_name, one), (other_name, other)| {
+            let key = |name, slow: &Slow| (Reverse(slow.duration), slow.start, name, slow.thread);
+            key(*one_name, one).cmp(&key(*other_name, other))
+        });
+        slowest.truncate(self.top);
+        let thread_id = |thread| resolved.model().threads().get(thread).and_then(|row| row.os_thread_id);
+        let mut activities: Vec<ActivityRow> =
+            rows.into_iter().map(|(name, stats)| row(name, &stats)).collect();
+        activities.sort_by(|one, other| {
+            let key = |row: &ActivityRow| (Reverse(row.durations.total_ns), Reverse(row.started));
+            key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))
+        });
+        ActivitiesReport {
+            schema: SCHEMA,
+            started: all.started,
+            stopped: all.durations.count(),
+            errors: all.errors,
+            stops_without_start: self.stops_without_start,
+            activities,
+            tree: tree_rows(&self.tree, &nodes, resolved),
+            slowest: slowest
+                .into_iter()
+                .map(|(name, slow)| SlowActivity {
+                    name: name.to_owned(),
+                    id: slow.id,
+                    start_ns: slow.start,
+                    duration_ns: slow.duration,
+                    thread_id: thread_id(slow.thread),
+                    stop_thread_id: thread_id(slow.stop_thread),
+                    is_error: slow.is_error,
+                    fields: slow.fields,
+                })
+                .collect(),
+            events: self.events,
+            events_left_out: self.events_left_out,
+        }
+    }
+}
+
+fn row(name: &str, stats: &ActivityStats) -> ActivityRow {
+    ActivityRow {
+        name: name.to_owned(),
+        started: stats.started,
+        stopped: stats.durations.count(),
+        errors: stats.errors,
+        durations: stats.durations.spread(),
+        statuses: stats
+            .statuses
+            .iter()
+            .map(|(status, count)| StatusCount { status: *status, count: *count })
+            .collect(),
+    }
+}
+
+/// The nodes with something in them or below, each followed by what is inside of it.
+fn tree_rows(tree: &ActivityTree, stats: &[ActivityStats], resolved: &Resolved<'_>) -> Vec<ActivityNode> {
+    let nodes = tree.nodes();
+    let mut sums: Vec<u64> = stats.iter().map(|stats| stats.started).collect();
+    let mut inside: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    let mut roots = Vec::new();
+    // Places come after those that they are in.
+    for (at, node) in nodes.iter().enumerate().rev() {
+        let sum = sums.get(at).copied().unwrap_or(0);
+        if sum == 0 {
+            continue;
+        }
+        match node.parent {
+            Some(parent) => {
+                if let (Some(above), Some(list)) = (sums.get_mut(parent), inside.get_mut(parent)) {
+                    *above = above.saturating_add(sum);
+                    list.push(at);
+                }
+            }
+            None => roots.push(at),
+        }
+    }
+    let total = |at: &usize| stats.get(*at).map_or(0, |stats| stats.durations.sum());
+    let mut rows = Vec::new();
+    roots.sort_by_key(|at| (total(at), Reverse(*at)));
+    let mut due = roots;
+    while let Some(at) = due.pop() {
+        let (Some(node), Some(stats)) = (nodes.get(at), stats.get(at)) else { continue };
+        rows.push(ActivityNode {
+            name: resolved.model().texts().get(node.name).to_owned(),
+            depth: node.depth,
+            started: stats.started,
+            stopped: stats.durations.count(),
+            errors: stats.errors,
+            durations: Distribution::spread(&stats.durations),
+        });
+        let mut children = inside.get_mut(at).map(std::mem::take).unwrap_or_default();
+        children.sort_by_key(|at| (total(at), Reverse(*at)));
+        due.extend(children);
+    }
+    rows
+}
+
+/// Properties of every activity of .NET that say nothing of what it does, or that are told elsewhere.
+const PROPERTIES: [&str; 25] = [
+    "ForceDefaultIdFormat",
+    "DefaultIdFormat",
+    "W3CIdFlagsSet",
+    "IsStopped",
+    "Status",
+    "HasRemoteParent",
+    "Current",
+    "OperationName",
+    "DisplayName",
+    "Source",
+    "Parent",
+    "Duration",
+    "StartTimeUtc",
+    "Id",
+    "ParentId",
+    "RootId",
+    "SpanId",
+    "TraceId",
+    "ParentSpanId",
+    "Recorded",
+    "IsAllDataRequested",
+    "ActivityTraceFlags",
+    "Context",
+    "IdFormat",
+    "TraceIdGenerator",
+];
+
+/// `name=value name=value …`, cut. Of DiagnosticSource the arguments, without what all activities have.
+fn fields_text(event: &Event<'_>) -> String {
+    let mut text = String::new();
+    let mut add = |name: &dyn std::fmt::Display, value: &dyn std::fmt::Display| {
+        use std::fmt::Write;
+        let space = if text.is_empty() { "" } else { " " };
+        // Writing to a String does not fail.
+        let _ = write!(text, "{space}{name}={value}");
+        text.len() > LONGEST_FIELDS.saturating_mul(4)
+    };
+    if let Some(activity) = view::Activity::of(event) {
+        for (name, value) in activity.arguments() {
+            let value = value.to_string();
+            let is_said = PROPERTIES.iter().any(|property| name.equals(property));
+            // What is not a text is shown as the name of its type.
+            let is_nothing = matches!(value.as_str(), "" | "[]") || value.starts_with("System.");
+            if !is_said && !is_nothing && add(&name, &value) {
+                break;
+            }
+        }
+    } else {
+        for field in event.fields() {
+            let Ok(value) = field.value else { break };
+            if add(&field.name(), &value) {
+                break;
+            }
+        }
+    }
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_FIELDS) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

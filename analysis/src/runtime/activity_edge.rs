@@ -1,0 +1,230 @@
+//! What an event says of an activity: that it starts, stops, or went wrong.
+
+use super::activity_path::activity_path;
+use nettrace_parser::view::{self, ActivityEdge, KnownProvider};
+use nettrace_parser::{Event, Guid, Value};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Most fields of a start that are compared with those of a stop.
+const MOST_KEYS: usize = 8;
+/// Longest text that is compared, in bytes.
+const LONGEST_KEY: usize = 128;
+
+/// A start or a stop.
+#[derive(Debug, Clone)]
+pub(crate) struct Edge {
+    pub(crate) is_start: bool,
+    /// `Provider/Task`, or `Source/Activity` of DiagnosticSource.
+    pub(crate) name: String,
+    pub(crate) id: Option<String>,
+    /// Whether no two activities have this id at a time.
+    pub(crate) is_id_unique: bool,
+    /// The id of the activity that it was started in, if the event tells.
+    pub(crate) parent: Option<String>,
+    /// How long it took, if the stop tells.
+    pub(crate) told_nanos: Option<u64>,
+    pub(crate) is_error: bool,
+    /// Hashes of names and of values of fields.
+    pub(crate) keys: Vec<(u64, u64)>,
+}
+
+impl Edge {
+    /// The edge that an event is.
+    pub(crate) fn of(event: &Event<'_>) -> Option<Edge> {
+        match event.known_provider() {
+            KnownProvider::DiagnosticSource => Edge::of_diagnostic_source(event),
+            KnownProvider::Logging | KnownProvider::Other => Edge::of_event_source(event),
+            // Their pairs are what the other reports are about.
+            _ => None,
+        }
+    }
+
+    fn of_event_source(event: &Event<'_>) -> Option<Edge> {
+        let is_start = match event.opcode().unwrap_or_else(|| event.implied_opcode()) {
+            1 => true,
+            2 => false,
+            _ => return None,
+        };
+        let related = event.related_activity_id().filter(|id| is_start && !id.is_zero());
+        let (id, is_id_unique) = match event.activity_id().filter(|id| !id.is_zero()) {
+            Some(id) => {
+                let text = id_text(id, event.process_id());
+                let is_path = text.starts_with('/');
+                (Some(text), is_path)
+            }
+            None => (None, false),
+        };
+        Some(Edge {
+            is_start,
+            name: format!("{}/{}", event.provider(), task_name(event.name())),
+            id,
+            is_id_unique,
+            parent: related.map(|id| id_text(id, event.process_id())),
+            told_nanos: None,
+            is_error: is_failure(event),
+            keys: keys(event),
+        })
+    }
+
+    fn of_diagnostic_source(event: &Event<'_>) -> Option<Edge> {
+        let activity = view::Activity::of(event)?;
+        let is_start = match activity.edge {
+            ActivityEdge::Start => true,
+            ActivityEdge::Stop => false,
+            _ => return None,
+        };
+        let mut edge = Edge {
+            is_start,
+            name: format!("{}/{}", activity.source, operation_name(&activity.name.to_string())),
+            id: None,
+            is_id_unique: true,
+            parent: None,
+            told_nanos: None,
+            is_error: false,
+            keys: Vec::new(),
+        };
+        let (mut span, mut parent_span) = (None, None);
+        for (key, value) in activity.arguments() {
+            let text = || Some(value.to_string()).filter(|text| !text.is_empty());
+            match key.to_string().as_str() {
+                "Id" | "ActivityId" => edge.id = text(),
+                "ParentId" => edge.parent = text(),
+                "SpanId" => span = text(),
+                "ParentSpanId" => parent_span = text(),
+                "Duration" => edge.told_nanos = text().and_then(|text| time_span_nanos(&text)),
+                "DurationTicks" => {
+                    let ticks = text().and_then(|text| text.parse::<u64>().ok());
+                    edge.told_nanos = ticks.map(|ticks| ticks.saturating_mul(100));
+                }
+                "Status" => edge.is_error |= value.equals("Error"),
+                "TagObjects" | "Tags" => {
+                    let tags = value.to_string();
+                    edge.is_error |= tag(&tags, "error.type").is_some()
+                        || tag(&tags, "otel.status_code").is_some_and(|code| code == "ERROR");
+                }
+                _ => {}
+            }
+        }
+        edge.told_nanos = edge.told_nanos.filter(|nanos| *nanos > 0 && !is_start);
+        // All zeros: there is no parent.
+        parent_span = parent_span.filter(|id: &String| id.bytes().any(|digit| digit != b'0'));
+        edge.id = edge.id.or(span);
+        edge.parent = edge.parent.or(parent_span).filter(|_| is_start);
+        if edge.id.is_none() {
+            edge.is_id_unique = false;
+            edge.id =
+                event.activity_id().filter(|id| !id.is_zero()).map(|id| id_text(id, event.process_id()));
+        }
+        Some(edge)
+    }
+}
+
+/// An activity id as it is shown: the path in it, or the guid.
+pub(crate) fn id_text(id: Guid, process_id: Option<u64>) -> String {
+    activity_path(id, process_id).unwrap_or_else(|| id.to_string())
+}
+
+/// Whether an event says that the activity that it is part of goes wrong.
+pub(crate) fn is_failure(event: &Event<'_>) -> bool {
+    matches!(event.level(), 1 | 2) || event.name().ends_with("Failed")
+}
+
+/// `Request` of `RequestStart`, `RequestStop`, `BeginRequest`, `EndRequest`.
+fn task_name(name: &str) -> &str {
+    let rest = ["Start", "Stop"].into_iter().find_map(|end| name.strip_suffix(end));
+    let rest = rest.or_else(|| ["Begin", "End"].into_iter().find_map(|start| name.strip_prefix(start)));
+    rest.map(|rest| rest.trim_end_matches('/')).filter(|rest| !rest.is_empty()).unwrap_or(name)
+}
+
+/// The name without what tells a start from a stop.
+fn operation_name(name: &str) -> &str {
+    let ends = [".Start", ".Stop", "Executing", "Executed", "Before", "After", "Start", "Stop"];
+    ends.into_iter().find_map(|end| name.strip_suffix(end)).filter(|rest| !rest.is_empty()).unwrap_or(name)
+}
+
+/// The value of a tag in `a:1,b:2`.
+pub(crate) fn tag<'t>(tags: &'t str, key: &str) -> Option<&'t str> {
+    tags.split(',').find_map(|pair| pair.trim().strip_prefix(key)?.strip_prefix(':'))
+}
+
+/// Nanoseconds of a TimeSpan's text, `[d.]hh:mm:ss[.fffffff]`.
+fn time_span_nanos(text: &str) -> Option<u64> {
+    let (hours, rest) = text.split_once(':')?;
+    let (minutes, seconds) = rest.split_once(':')?;
+    let (days, hours) = hours.split_once('.').unwrap_or(("0", hours));
+    let (seconds, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
+    let number = |text: &str| text.parse::<u64>().ok();
+    let hours = number(days)?.checked_mul(24)?.checked_add(number(hours)?)?;
+    let minutes = hours.checked_mul(60)?.checked_add(number(minutes)?)?;
+    let seconds = minutes.checked_mul(60)?.checked_add(number(seconds)?)?;
+    let fraction = number(format!("{fraction:0<9}").get(..9)?)?;
+    seconds.checked_mul(1_000_000_000)?.checked_add(fraction)
+}
+
+fn keys(event: &Event<'_>) -> Vec<(u64, u64)> {
+    let mut keys = Vec::new();
+    for field in event.fields() {
+        if keys.len() >= MOST_KEYS {
+            break;
+        }
+        let mut hasher = DefaultHasher::new();
+        match field.value {
+            Ok(Value::Utf16(text)) if text.bytes().len() <= LONGEST_KEY => text.bytes().hash(&mut hasher),
+            Ok(Value::Utf8(text)) if text.bytes().len() <= LONGEST_KEY => text.bytes().hash(&mut hasher),
+            Ok(Value::Guid(id)) => id.hash(&mut hasher),
+            Ok(value) => match (value.as_i64(), value.as_u64()) {
+                (Some(number), _) => number.hash(&mut hasher),
+                (None, Some(number)) => number.hash(&mut hasher),
+                (None, None) => continue,
+            },
+            Err(_) => break,
+        }
+        let value = hasher.finish();
+        let mut hasher = DefaultHasher::new();
+        field.name().hash(&mut hasher);
+        keys.push((hasher.finish(), value));
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_and_stops_have_one_name() {
+        for (start, stop, name) in [
+            ("RequestStart", "RequestStop", "Request"),
+            ("BeginExecute", "EndExecute", "Execute"),
+            ("Request/Start", "Request/Stop", "Request"),
+            ("Start", "Stop", "Start"),
+            ("Request", "Request", "Request"),
+        ] {
+            assert_eq!(task_name(start), name);
+            assert_eq!(task_name(stop), if name == "Start" { "Stop" } else { name });
+        }
+        assert_eq!(
+            operation_name("Microsoft.AspNetCore.Hosting.HttpRequestIn.Stop"),
+            operation_name("Microsoft.AspNetCore.Hosting.HttpRequestIn.Start")
+        );
+        assert_eq!(operation_name("X.CommandExecuting"), operation_name("X.CommandExecuted"));
+        assert_eq!(operation_name("order"), "order");
+    }
+
+    #[test]
+    fn time_spans_are_nanoseconds() {
+        assert_eq!(time_span_nanos("00:00:00.0071356"), Some(7_135_600));
+        assert_eq!(time_span_nanos("1.02:03:04"), Some(93_784_000_000_000));
+        for text in ["", "x", "1:2", "99999999999999999999:00:00", "00:00:00.é", "18446744073709551615:00:00"]
+        {
+            assert_eq!(time_span_nanos(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn tags_are_found_by_their_whole_name() {
+        let tags = "url.full:http://x/a,http.response.status_code:500";
+        assert_eq!(tag(tags, "http.response.status_code"), Some("500"));
+        assert_eq!((tag(tags, "url.full"), tag(tags, "url")), (Some("http://x/a"), None));
+    }
+}

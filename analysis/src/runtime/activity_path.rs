@@ -1,0 +1,171 @@
+//! Activity ids that are paths.
+//!
+//! .NET makes the ids of activities from where they stand in the tree: the third child of the first activity is
+//! `//1/3`. The guid holds the numbers of the path, four bits at a time (format.md 15):
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0–11 | numbers, in nibbles, the high one of a byte first |
+//! | 12–15 | the sum of the first three u32 and 0x599d99ad, in newer runtimes xor the process id |
+//!
+//! | nibble | meaning |
+//! |---|---|
+//! | 0 | the path ends |
+//! | 1–10 | this number |
+//! | 11 | prefix: the number behind it overflowed the space of the tree, and is shown with `$` |
+//! | 12–15 | the number stands in the next one to four bytes; if this was the high nibble, the low one holds the bits above |
+
+use nettrace_parser::Guid;
+use std::fmt::Write;
+
+/// Makes the sum of a path differ from what other guids have there.
+const MARK: u32 = 0x599d_99ad;
+const NUMBER_BYTES: usize = 12;
+const PREFIX: u8 = 11;
+const MULTIPLE_BYTES: u8 = 12;
+
+/// The path in an activity id, such as `//1/1/5`, or `/#17178/1/5` when it holds the process's id; `None` for all other
+/// guids. Without `process_id` half of the check is left.
+///
+/// ```
+/// use nettrace_analysis::runtime::activity_path;
+/// use nettrace_parser::Guid;
+/// let id = [0x1c, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xd3, 0xea, 0x9d, 0x59];
+/// assert_eq!(activity_path(Guid::from_bytes(id), Some(17178)).as_deref(), Some("/#17178/1/16"));
+/// assert_eq!(activity_path(Guid::from_bytes([7; 16]), Some(17178)), None);
+/// ```
+pub fn activity_path(id: Guid, process_id: Option<u64>) -> Option<String> {
+    let bytes = id.to_bytes();
+    let (words, _) = bytes.as_chunks::<4>();
+    let [first, second, third, last] = words else { return None };
+    let [first, second, third, last] = [first, second, third, last].map(|word| u32::from_le_bytes(*word));
+    let sum = first.wrapping_add(second).wrapping_add(third).wrapping_add(MARK);
+    let owner = sum ^ last;
+    let is_path = match process_id {
+        Some(id) => owner == 0 || u64::from(owner) == id,
+        // Ids of processes are mostly small.
+        None => owner >> 22 == 0,
+    };
+    if !is_path {
+        return None;
+    }
+    let mut path = if owner == 0 { "/".to_owned() } else { format!("/#{owner}") };
+    let numbers = bytes.get(..NUMBER_BYTES)?;
+    append_numbers(numbers, &mut path)?;
+    Some(path)
+}
+
+fn append_numbers(bytes: &[u8], path: &mut String) -> Option<()> {
+    let nibble_at = |at: usize| {
+        let byte = bytes.get(at / 2)?;
+        Some(if at.is_multiple_of(2) { byte >> 4 } else { byte & 15 })
+    };
+    let mut at = 0_usize;
+    while let Some(mut nibble) = nibble_at(at) {
+        if nibble == 0 {
+            break;
+        }
+        let mut separator = '/';
+        if nibble < PREFIX {
+            append(path, separator, u32::from(nibble));
+            at = at.saturating_add(1);
+            continue;
+        }
+        if nibble == PREFIX {
+            at = at.saturating_add(1);
+            nibble = nibble_at(at)?;
+            if nibble < MULTIPLE_BYTES {
+                // A meaning that nobody has given it so far.
+                return None;
+            }
+            separator = '$';
+        }
+        let above = if at.is_multiple_of(2) { nibble_at(at.saturating_add(1))? } else { 0 };
+        let from = (at / 2).saturating_add(1);
+        let to = from.saturating_add(usize::from(nibble.saturating_sub(MULTIPLE_BYTES))).saturating_add(1);
+        let Some(digits) = bytes.get(from..to) else { break };
+        let number = digits.iter().rev().fold(u32::from(above), |sum, byte| sum << 8 | u32::from(*byte));
+        append(path, separator, number);
+        at = to.saturating_mul(2);
+    }
+    Some(())
+}
+
+fn append(path: &mut String, separator: char, number: u32) {
+    // Writing to a String does not fail.
+    let _ = write!(path, "{separator}{number}");
+}
+
+/// The path of the activity that one was started in: `//1` of `//1/5`.
+pub(crate) fn parent_path(path: &str) -> Option<&str> {
+    let (parent, _) = path.rsplit_once(['/', '$'])?;
+    (parent.len() > 1).then_some(parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A guid of these numbers in nibbles, with its sum.
+    fn id(numbers: [u8; NUMBER_BYTES], process_id: u32) -> Guid {
+        let sum = numbers
+            .chunks(4)
+            .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+            .fold(MARK, u32::wrapping_add);
+        let mut bytes = [0; 16];
+        bytes[..NUMBER_BYTES].copy_from_slice(&numbers);
+        bytes[NUMBER_BYTES..].copy_from_slice(&(sum ^ process_id).to_le_bytes());
+        Guid::from_bytes(bytes)
+    }
+
+    fn path(start: &[u8]) -> Option<String> {
+        let mut numbers = [0; NUMBER_BYTES];
+        numbers[..start.len()].copy_from_slice(start);
+        activity_path(id(numbers, 0), None)
+    }
+
+    #[test]
+    fn numbers_to_ten_take_a_nibble() {
+        assert_eq!(path(&[0x11, 0x50]).as_deref(), Some("//1/1/5"));
+        assert_eq!(path(&[0x1a]).as_deref(), Some("//1/10"));
+    }
+
+    #[test]
+    fn larger_numbers_take_bytes_and_the_rest_of_the_nibble() {
+        assert_eq!(path(&[0x1c, 0x10]).as_deref(), Some("//1/16"));
+        assert_eq!(path(&[0xc1, 0x10, 0x20]).as_deref(), Some("//272/2"));
+        assert_eq!(path(&[0x1d, 0x34, 0x12]).as_deref(), Some("//1/4660"));
+        assert_eq!(path(&[0xf0, 0x78, 0x56, 0x34, 0x12, 0x90]).as_deref(), Some("//305419896/9"));
+        assert_eq!(path(&[0x1b, 0xc0, 0x07]).as_deref(), Some("//1$7"));
+    }
+
+    #[test]
+    fn a_number_that_does_not_fit_ends_the_path_and_an_unknown_prefix_is_no_path() {
+        assert_eq!(
+            path(&[0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x1f]).unwrap().len(),
+            47
+        );
+        assert_eq!(path(&[0x1b, 0x10]), None);
+        assert_eq!(path(&[]).as_deref(), Some("/"));
+    }
+
+    #[test]
+    fn a_path_is_told_by_its_sum() {
+        let numbers = [0x1c, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(activity_path(id(numbers, 0), Some(5)).as_deref(), Some("//1/16"));
+        assert_eq!(activity_path(id(numbers, 5), Some(5)).as_deref(), Some("/#5/1/16"));
+        assert_eq!(activity_path(id(numbers, 5), None).as_deref(), Some("/#5/1/16"));
+        assert_eq!(activity_path(id(numbers, 5), Some(6)), None);
+        assert_eq!(activity_path(Guid::from_bytes([0xab; 16]), None), None);
+    }
+
+    #[test]
+    fn parents_lose_the_last_number() {
+        assert_eq!(parent_path("//1/5"), Some("//1"));
+        assert_eq!(parent_path("/#7/1$5"), Some("/#7/1"));
+        assert_eq!(
+            (parent_path("//1"), parent_path("/#7"), parent_path("x"), parent_path("")),
+            (None, None, None, None)
+        );
+    }
+}

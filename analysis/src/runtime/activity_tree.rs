@@ -1,0 +1,117 @@
+//! Which activities run inside which: a tree of names.
+
+use super::distribution::Distribution;
+use crate::model::{StackHandle, TextHandle, ThreadHandle};
+use std::collections::{BTreeMap, HashMap};
+
+/// Most places in the tree; activities at new places are roots then.
+const MOST: usize = 10_000;
+/// Deepest place; what is started there stays there.
+const DEEPEST: usize = 64;
+
+/// Places of activities: a name below a place.
+#[derive(Debug, Default)]
+pub(crate) struct ActivityTree {
+    nodes: Vec<Node>,
+    by_place: HashMap<(Option<usize>, TextHandle), usize>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) parent: Option<usize>,
+    pub(crate) name: TextHandle,
+    pub(crate) depth: usize,
+}
+
+impl ActivityTree {
+    /// The place of a name below another place.
+    pub(crate) fn node(&mut self, parent: Option<usize>, name: TextHandle) -> usize {
+        let parent = parent.filter(|_| self.nodes.len() < MOST);
+        if let Some(node) = self.by_place.get(&(parent, name)) {
+            return *node;
+        }
+        let depth =
+            parent.and_then(|parent| self.nodes.get(parent)).map_or(0, |node| node.depth.saturating_add(1));
+        if let Some(parent) = parent.filter(|_| depth > DEEPEST) {
+            return parent;
+        }
+        let node = self.nodes.len();
+        self.nodes.push(Node { parent, name, depth });
+        self.by_place.insert((parent, name), node);
+        node
+    }
+
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+}
+
+/// What is known of the activities of one place, label and stack.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct ActivityStats {
+    pub(crate) started: u64,
+    pub(crate) errors: u64,
+    pub(crate) durations: Distribution,
+    pub(crate) statuses: BTreeMap<i64, u64>,
+    /// The slowest first.
+    pub(crate) slowest: Vec<Slow>,
+}
+
+/// An activity that stopped.
+#[derive(Debug, Clone)]
+pub(crate) struct Slow {
+    pub(crate) duration: u64,
+    pub(crate) start: i64,
+    pub(crate) thread: ThreadHandle,
+    pub(crate) stop_thread: ThreadHandle,
+    pub(crate) id: Option<String>,
+    pub(crate) is_error: bool,
+    pub(crate) fields: String,
+}
+
+impl ActivityStats {
+    pub(crate) fn add_slow(&mut self, slow: Slow, top: usize) {
+        let at = self.slowest.partition_point(|other| other.duration >= slow.duration);
+        if at < top {
+            self.slowest.insert(at, slow);
+            self.slowest.truncate(top);
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &ActivityStats) {
+        self.started = self.started.saturating_add(other.started);
+        self.errors = self.errors.saturating_add(other.errors);
+        self.durations.merge(&other.durations);
+        for (status, count) in &other.statuses {
+            let mine = self.statuses.entry(*status).or_default();
+            *mine = mine.saturating_add(*count);
+        }
+    }
+}
+
+/// Where numbers of activities are kept. Filters of frames are applied at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ActivitySite {
+    pub(crate) node: usize,
+    pub(crate) label: TextHandle,
+    pub(crate) stack: StackHandle,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_has_an_end_in_depth_and_width() {
+        let mut tree = ActivityTree::default();
+        let mut node = None;
+        (0..1000).for_each(|_| node = Some(tree.node(node, TextHandle(1))));
+        assert_eq!(tree.nodes().len(), DEEPEST + 1);
+        let root = tree.node(None, TextHandle(1));
+        assert_eq!(root, 0);
+        for name in 0..20_000 {
+            tree.node(Some(root), TextHandle(name % 15_000));
+        }
+        assert!(tree.nodes().len() <= 15_000 + MOST);
+    }
+}

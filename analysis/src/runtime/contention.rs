@@ -1,0 +1,241 @@
+//! Waits for locks: runtime 81 Contention/Start and 91 Contention/Stop.
+//!
+//! A thread that waits for a lock may begin to wait for another before it has the first. From .NET 5 on the stop tells
+//! how long the wait was; where a stop was lost, that tells which start the next one belongs to.
+
+use super::distribution::{Distribution, Spread};
+use super::open_pairs::OpenPairs;
+use super::stack_rows::{StackRow, stack_rows};
+use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// How long threads waited for locks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ContentionReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// Waits that began.
+    pub started: u64,
+    /// Waits that ended.
+    pub stopped: u64,
+    /// Waits that had not ended when the trace did.
+    pub still_waiting: u64,
+    /// Ends whose begin is not in the trace. Their lock is not known; how long they took is, if the end tells it.
+    pub stops_without_start: u64,
+    /// Begins whose end was lost.
+    pub starts_without_stop: u64,
+    /// All waits that ended.
+    pub waits: Spread,
+    /// By lock: the longest total first.
+    pub locks: Vec<Lock>,
+}
+
+/// Waits for one lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Lock {
+    /// Which lock, as `0x7f9bd8001208`; `None` before .NET 6, and where the begin is not known.
+    pub lock_id: Option<String>,
+    /// Whether it is a lock of the runtime's own code.
+    pub is_native: bool,
+    /// Waits that ended.
+    pub waits: Spread,
+    /// Threads that held it when a wait began: most often first.
+    pub owners: Vec<LockOwner>,
+    /// Where was waited; `count` is nanoseconds. The longest first.
+    pub stacks: Vec<StackRow>,
+}
+
+/// A thread that held a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LockOwner {
+    /// OS id.
+    pub thread_id: u64,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Waits that it caused.
+    pub count: u64,
+}
+
+/// A lock, and where it was waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Place {
+    lock_id: Option<u64>,
+    is_native: bool,
+    stack: StackHandle,
+}
+
+#[derive(Debug, Default)]
+struct Site {
+    started: u64,
+    waits: Distribution,
+    owners: BTreeMap<u64, u64>,
+}
+
+/// Makes a [`ContentionReport`]. What it keeps is bounded by locks and stacks.
+#[derive(Debug)]
+pub struct Contention {
+    sites: HashMap<Place, Site>,
+    open: OpenPairs<Option<Place>>,
+    top: usize,
+}
+
+impl Default for Contention {
+    fn default() -> Contention {
+        Contention::new()
+    }
+}
+
+impl Contention {
+    /// With the 10 stacks and owners of each lock that weigh most.
+    pub fn new() -> Contention {
+        Contention { sites: HashMap::new(), open: OpenPairs::default(), top: 10 }
+    }
+
+    /// With so many stacks and owners of each lock.
+    #[must_use]
+    pub fn top(mut self, count: usize) -> Contention {
+        self.top = count;
+        self
+    }
+
+    fn start(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let start = ContentionStart::of(event);
+        let stack = model.stack_of(event, moment.thread);
+        let place = Place {
+            lock_id: start.and_then(|start| start.lock_id),
+            is_native: start.is_some_and(|start| start.flags == 1),
+            stack,
+        };
+        self.open.begin(moment.thread, moment.nanos, moment.is_selected.then_some(place));
+        if moment.is_selected {
+            let site = self.sites.entry(place).or_default();
+            site.started = site.started.saturating_add(1);
+            if let Some(owner) = start.and_then(|start| start.owner_thread_id).filter(|owner| *owner != 0) {
+                let count = site.owners.entry(owner).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+
+    fn stop(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let stop = ContentionStop::of(event);
+        let told = stop.and_then(|stop| stop.duration_nanos).filter(|told| *told >= 0.0).map(rounded);
+        let begin = self.open.end(moment.thread, moment.nanos, told);
+        let between = |since: i64| u64::try_from(moment.nanos.saturating_sub(since)).unwrap_or(0);
+        let (place, nanos) = match (begin, told) {
+            (Some(begin), told) => (begin.what, told.unwrap_or_else(|| between(begin.nanos))),
+            (None, Some(told)) if moment.is_selected => {
+                let is_native = stop.is_some_and(|stop| stop.flags == 1);
+                let stack = model.stack_of(event, moment.thread);
+                (Some(Place { lock_id: None, is_native, stack }), told)
+            }
+            (None, _) => return,
+        };
+        if let Some(place) = place {
+            self.sites.entry(place).or_default().waits.add(nanos);
+        }
+    }
+}
+
+/// Rounds to the nearest whole number that fits.
+fn rounded(value: f64) -> u64 {
+    crate::model::rounded(value)
+}
+
+impl Report for Contention {
+    type Output = ContentionReport;
+
+    const RECORD: &'static [Recording] = &[Recording::runtime(0x4000, 4)];
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if event.known_provider() != KnownProvider::Runtime {
+            return false;
+        }
+        match event.id() {
+            81 => self.start(event, moment, model),
+            91 => self.stop(event, moment, model),
+            _ => return false,
+        }
+        true
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> ContentionReport {
+        let passes = |place: &Place| resolved.selected(place.stack, Mode::Unknown).is_some();
+        let ends_without_begin = self.open.ends_without_begin;
+        let begins_without_end = self.open.begins_without_end;
+        let still_waiting =
+            self.open.into_open().filter(|(_, begin)| begin.what.as_ref().is_some_and(passes)).count();
+        #[derive(Default)]
+        struct Sums {
+            waits: Distribution,
+            owners: BTreeMap<u64, u64>,
+            stacks: Vec<(StackHandle, u64)>,
+        }
+        let mut locks: BTreeMap<(Option<u64>, bool), Sums> = BTreeMap::new();
+        let (mut all, mut started) = (Distribution::default(), 0_u64);
+        let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
+        sites.sort_by_key(|(place, _)| *place);
+        for (place, site) in sites {
+            started = started.saturating_add(site.started);
+            all.merge(&site.waits);
+            let lock = locks.entry((place.lock_id, place.is_native)).or_default();
+            lock.waits.merge(&site.waits);
+            lock.stacks.push((place.stack, site.waits.sum()));
+            for (owner, count) in site.owners {
+                let sum = lock.owners.entry(owner).or_default();
+                *sum = sum.saturating_add(count);
+            }
+        }
+        let names = owner_names(resolved.model());
+        let mut locks: Vec<Lock> = locks
+            .into_iter()
+            .map(|((lock_id, is_native), sums)| {
+                let mut owners: Vec<LockOwner> = sums
+                    .owners
+                    .into_iter()
+                    .map(|(id, count)| LockOwner { thread_id: id, name: names.get(&id).cloned(), count })
+                    .collect();
+                owners.sort_by_key(|owner| (Reverse(owner.count), owner.thread_id));
+                owners.truncate(self.top);
+                Lock {
+                    lock_id: lock_id.map(|id| format!("{id:#x}")),
+                    is_native,
+                    waits: sums.waits.spread(),
+                    owners,
+                    stacks: stack_rows(resolved, sums.stacks, &[], self.top),
+                }
+            })
+            .collect();
+        locks.sort_by(|one, other| {
+            let key = |lock: &Lock| (Reverse(lock.waits.total_ns), lock.lock_id.clone());
+            key(one).cmp(&key(other))
+        });
+        ContentionReport {
+            schema: SCHEMA,
+            started,
+            stopped: all.count(),
+            still_waiting: still_waiting as u64,
+            stops_without_start: ends_without_begin,
+            starts_without_stop: begins_without_end,
+            waits: all.spread(),
+            locks,
+        }
+    }
+}
+
+fn owner_names(model: &Model) -> BTreeMap<u64, String> {
+    let named = |(_, thread): (ThreadHandle, &crate::model::Thread)| {
+        Some((thread.os_thread_id?, thread.name.clone()?))
+    };
+    model.threads().iter().filter_map(named).collect()
+}

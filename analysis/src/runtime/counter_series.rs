@@ -1,0 +1,248 @@
+//! The values of one counter over time.
+
+/// Most stretches that a series' shape has.
+const MOST: usize = 40;
+/// Length of a stretch at first, in nanoseconds: 100 ms.
+const FIRST_WIDTH: i64 = 100_000_000;
+
+/// What a counter's values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum CounterKind {
+    /// EventCounter: mean of the values of the interval.
+    Mean,
+    /// EventCounter: growth of a sum in the interval.
+    Increment,
+    /// Instrument that only grows: growth in the interval.
+    Counter,
+    /// Instrument that grows and shrinks: its value.
+    UpDownCounter,
+    /// Instrument with a value: the last one.
+    Gauge,
+    /// Instrument with a distribution: a quantile of the values of the interval; the tag `Percentile` tells which.
+    Histogram,
+}
+
+impl CounterKind {
+    /// Whether values are growths in an interval.
+    pub fn is_rate(self) -> bool {
+        matches!(self, CounterKind::Increment | CounterKind::Counter)
+    }
+
+    /// Name, as JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CounterKind::Mean => "mean",
+            CounterKind::Increment => "increment",
+            CounterKind::Counter => "counter",
+            CounterKind::UpDownCounter => "up_down_counter",
+            CounterKind::Gauge => "gauge",
+            CounterKind::Histogram => "histogram",
+        }
+    }
+}
+
+/// The values of one counter, with one set of tags.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct CounterSeries {
+    /// Provider of the EventCounter, or meter.
+    pub provider: String,
+    /// Name of the counter or instrument.
+    pub name: String,
+    /// Its name for people; empty if it has none.
+    pub display_name: String,
+    /// What the values are.
+    pub kind: CounterKind,
+    /// Their unit; may be empty.
+    pub unit: String,
+    /// Names and values of its tags.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_map"))]
+    pub tags: Vec<(String, String)>,
+    /// Seconds that a value stands for; 0 when the trace does not tell.
+    pub interval_seconds: f64,
+    /// How many values.
+    pub count: u64,
+    /// The smallest.
+    pub min: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// The largest.
+    pub max: f64,
+    /// The last.
+    pub last: f64,
+    /// The values, in time order; empty if they were not asked for.
+    pub points: Vec<CounterPoint>,
+    /// Sums and counts in stretches of time.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    shape: Shape,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    total: f64,
+}
+
+/// A value.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct CounterPoint {
+    /// When it was published, in nanoseconds since the session's start.
+    pub ts_ns: i64,
+    /// The value. In JSON `null` if it is no finite number.
+    pub value: f64,
+    /// Counters and increments: the sum so far, since the instrument's beginning if the trace tells it, else since the
+    /// trace's.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub total: Option<f64>,
+    /// Means and histograms: how many values the interval had.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub count: Option<i64>,
+    /// Histograms: the sum of the values of the interval.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub sum: Option<f64>,
+    /// Means: the smallest value of the interval.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub min: Option<f64>,
+    /// Means: the largest value of the interval.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub max: Option<f64>,
+    /// Place among all points of all series.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) order: u64,
+}
+
+#[cfg(feature = "serde")]
+fn as_map<S: serde::Serializer>(tags: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(tags.iter().map(|(key, value)| (key, value)))
+}
+
+impl CounterSeries {
+    pub(crate) fn new(
+        provider: &str,
+        name: &str,
+        kind: CounterKind,
+        unit: &str,
+        tags: Vec<(String, String)>,
+        display_name: &str,
+    ) -> CounterSeries {
+        CounterSeries {
+            provider: provider.to_owned(),
+            name: name.to_owned(),
+            display_name: display_name.to_owned(),
+            kind,
+            unit: unit.to_owned(),
+            tags,
+            interval_seconds: 0.0,
+            count: 0,
+            min: 0.0,
+            mean: 0.0,
+            max: 0.0,
+            last: 0.0,
+            points: Vec::new(),
+            shape: Shape::default(),
+            total: 0.0,
+        }
+    }
+
+    pub(crate) fn add(&mut self, mut point: CounterPoint, keeps_point: bool) {
+        let value = point.value;
+        if self.kind.is_rate() {
+            self.total = point.total.unwrap_or(self.total + value);
+            point.total = Some(self.total);
+        }
+        let is_first = self.count == 0;
+        self.count = self.count.saturating_add(1);
+        self.min = if is_first { value } else { self.min.min(value) };
+        self.max = if is_first { value } else { self.max.max(value) };
+        self.mean += (value - self.mean) / self.count as f64;
+        self.last = value;
+        self.shape.add(point.ts_ns, value);
+        if keeps_point {
+            self.points.push(point);
+        }
+    }
+
+    /// The means of at most 40 stretches of time that have values.
+    pub fn shape(&self) -> Vec<f64> {
+        let mean = |(sum, count): &(f64, u32)| (*count > 0).then(|| sum / f64::from(*count));
+        self.shape.stretches.iter().filter_map(mean).collect()
+    }
+
+    /// `a=1,b=2`.
+    pub fn tags_text(&self, separator: &str) -> String {
+        let pairs: Vec<String> = self.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        pairs.join(separator)
+    }
+}
+
+/// Sums and counts of values in stretches of equal length, which grow with the trace.
+#[derive(Debug, Clone, PartialEq)]
+struct Shape {
+    width: i64,
+    stretches: Vec<(f64, u32)>,
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape { width: FIRST_WIDTH, stretches: Vec::new() }
+    }
+}
+
+impl Shape {
+    fn add(&mut self, nanos: i64, value: f64) {
+        let nanos = nanos.max(0);
+        loop {
+            let at = usize::try_from(nanos.checked_div(self.width).unwrap_or(0)).unwrap_or(usize::MAX);
+            if at < MOST {
+                if at >= self.stretches.len() {
+                    self.stretches.resize(at.saturating_add(1), (0.0, 0));
+                }
+                if let Some((sum, count)) = self.stretches.get_mut(at) {
+                    *sum += value;
+                    *count = count.saturating_add(1);
+                }
+                return;
+            }
+            self.width = self.width.saturating_mul(2);
+            let joined = |pair: &[(f64, u32)]| {
+                pair.iter().fold((0.0, 0_u32), |all, part| (all.0 + part.0, all.1.saturating_add(part.1)))
+            };
+            self.stretches = self.stretches.chunks(2).map(joined).collect();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(values: &[(i64, f64)]) -> CounterSeries {
+        let mut series = CounterSeries::new("P", "n", CounterKind::Counter, "", Vec::new(), "");
+        for (ts_ns, value) in values {
+            series.add(CounterPoint { ts_ns: *ts_ns, value: *value, ..CounterPoint::default() }, true);
+        }
+        series
+    }
+
+    #[test]
+    fn a_series_knows_its_extremes_mean_last_and_sum() {
+        let series = series(&[(1_000_000_000, 4.0), (2_000_000_000, -2.0), (3_000_000_000, 1.0)]);
+        assert_eq!((series.min, series.mean, series.max, series.last), (-2.0, 1.0, 4.0, 1.0));
+        assert_eq!(
+            series.points.iter().map(|point| point.total.unwrap()).collect::<Vec<_>>(),
+            [4.0, 2.0, 3.0]
+        );
+    }
+
+    #[test]
+    fn a_shape_stays_short() {
+        let values: Vec<(i64, f64)> = (0..10_000).map(|at| (at * 1_000_000_000, at as f64)).collect();
+        let shape = series(&values).shape();
+        assert!((20..=MOST).contains(&shape.len()), "{}", shape.len());
+        assert!(shape.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(series(&[(i64::MAX, 1.0)]).shape(), [1.0]);
+        assert!(series(&[]).shape().is_empty());
+    }
+}

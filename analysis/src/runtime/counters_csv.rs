@@ -1,0 +1,94 @@
+//! Counters as dotnet-counters writes them to CSV, with the events' own times.
+
+use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
+use super::counters::CountersReport;
+use nettrace_parser::utc_text;
+use std::io::{self, Write};
+
+/// The first line.
+const HEADER: &str = "Timestamp,Provider,Counter Name,Counter Type,Mean/Increment";
+
+impl CountersReport {
+    /// Writes all points in time order as CSV, with the header of dotnet-counters:
+    /// `Timestamp,Provider,Counter Name,Counter Type,Mean/Increment`.
+    ///
+    /// Times are UTC with milliseconds, or milliseconds since the session's start if the stream does not tell when that
+    /// was. Names have the unit and the interval in parentheses, and tags in brackets. Fields with commas, quotes or line
+    /// ends are quoted.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{HEADER}")?;
+        for (series, point) in self.in_time_order() {
+            let kind = if series.kind.is_rate() { "Rate" } else { "Metric" };
+            let time = self.time_text(point.ts_ns);
+            let name = counter_name(series);
+            writeln!(out, "{time},{},{},{kind},{}", quoted(&series.provider), quoted(&name), point.value)?;
+        }
+        Ok(())
+    }
+
+    /// All points of all series, by time; those of one time in the order of their events.
+    pub fn in_time_order(&self) -> impl Iterator<Item = (&CounterSeries, &CounterPoint)> {
+        let all =
+            self.series.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
+        let mut all: Vec<_> = all.collect();
+        all.sort_by_key(|(_, point)| (point.ts_ns, point.order));
+        all.into_iter()
+    }
+
+    fn time_text(&self, ts_ns: i64) -> String {
+        match self.start_unix_ns {
+            Some(start) => utc_text(i128::from(start).saturating_add(i128::from(ts_ns)), 3),
+            None => format!("{:.3}", ts_ns as f64 / 1e6),
+        }
+    }
+}
+
+/// `orders ({order} / 1 sec)[kind=book]`.
+fn counter_name(series: &CounterSeries) -> String {
+    let name = match series.kind {
+        CounterKind::Mean | CounterKind::Increment if !series.display_name.is_empty() => &series.display_name,
+        _ => &series.name,
+    };
+    let seconds = if series.interval_seconds > 0.0 { series.interval_seconds } else { 1.0 };
+    let unit = match (series.kind.is_rate(), series.unit.as_str()) {
+        (false, "") => String::new(),
+        (false, unit) => format!(" ({unit})"),
+        (true, "") => format!(" (Count / {seconds} sec)"),
+        (true, unit) => format!(" ({unit} / {seconds} sec)"),
+    };
+    let tags = series.tags_text(";");
+    let tags = if tags.is_empty() { tags } else { format!("[{tags}]") };
+    format!("{name}{unit}{tags}")
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_units_intervals_and_tags() {
+        let tags = vec![("kind".to_owned(), "book".to_owned()), ("Percentile".to_owned(), "50".to_owned())];
+        let mut series = CounterSeries::new("P", "order.duration", CounterKind::Histogram, "ms", tags, "");
+        assert_eq!(counter_name(&series), "order.duration (ms)[kind=book;Percentile=50]");
+        series.tags.clear();
+        series.kind = CounterKind::Counter;
+        assert_eq!(counter_name(&series), "order.duration (ms / 1 sec)");
+        series.interval_seconds = 5.0;
+        series.unit.clear();
+        assert_eq!(counter_name(&series), "order.duration (Count / 5 sec)");
+        series.kind = CounterKind::Mean;
+        series.display_name = "Order, \"all\"".to_owned();
+        assert_eq!(quoted(&counter_name(&series)), "\"Order, \"\"all\"\"\"");
+    }
+}

@@ -1,0 +1,169 @@
+//! How a quantity is spread: count, sum, extremes, percentiles.
+
+use std::collections::BTreeMap;
+
+/// Parts into which each power of two is cut.
+const PARTS_LOG2: u32 = 7;
+
+/// Counts values in buckets, each at most 1/128 wider than its lower end. So what is kept is bounded, however many
+/// values there are, and a percentile is wrong by 0.4 % at most.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Distribution {
+    buckets: BTreeMap<u32, u64>,
+    count: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Distribution {
+    pub(crate) fn add(&mut self, value: u64) {
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
+        self.max = self.max.max(value);
+        self.count = self.count.saturating_add(1);
+        self.sum = self.sum.saturating_add(u128::from(value));
+        let bucket = self.buckets.entry(bucket_of(value)).or_default();
+        *bucket = bucket.saturating_add(1);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Distribution) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.count = self.count.saturating_add(other.count);
+        self.sum = self.sum.saturating_add(other.sum);
+        for (bucket, count) in &other.buckets {
+            let mine = self.buckets.entry(*bucket).or_default();
+            *mine = mine.saturating_add(*count);
+        }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(crate) fn sum(&self) -> u64 {
+        u64::try_from(self.sum).unwrap_or(u64::MAX)
+    }
+
+    /// The smallest value that at least `percent` of all values do not exceed.
+    fn percentile(&self, percent: u32) -> u64 {
+        let rank = u128::from(self.count).saturating_mul(u128::from(percent)).div_ceil(100).max(1);
+        let mut seen = 0_u128;
+        for (bucket, count) in &self.buckets {
+            seen = seen.saturating_add(u128::from(*count));
+            if seen >= rank {
+                return middle_of(*bucket).clamp(self.min, self.max);
+            }
+        }
+        self.max
+    }
+
+    pub(crate) fn spread(&self) -> Spread {
+        let mean = self.sum.checked_div(u128::from(self.count)).unwrap_or(0);
+        Spread {
+            count: self.count,
+            total_ns: self.sum(),
+            mean_ns: u64::try_from(mean).unwrap_or(u64::MAX),
+            min_ns: self.min,
+            p50_ns: self.percentile(50),
+            p90_ns: self.percentile(90),
+            p95_ns: self.percentile(95),
+            p99_ns: self.percentile(99),
+            max_ns: self.max,
+        }
+    }
+}
+
+/// How durations are spread, in nanoseconds. Count, total, least and most are exact; percentiles are within 0.4 %.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Spread {
+    /// How many.
+    pub count: u64,
+    /// Their sum.
+    pub total_ns: u64,
+    /// Their mean.
+    pub mean_ns: u64,
+    /// The shortest.
+    pub min_ns: u64,
+    /// Half of them are not longer.
+    pub p50_ns: u64,
+    /// 90 % of them are not longer.
+    pub p90_ns: u64,
+    /// 95 % of them are not longer.
+    pub p95_ns: u64,
+    /// 99 % of them are not longer.
+    pub p99_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// Values below 128 have a bucket each; above, each power of two has 128.
+fn bucket_of(value: u64) -> u32 {
+    let power = value.checked_ilog2().unwrap_or(0).saturating_sub(PARTS_LOG2);
+    let part = u32::try_from(value >> power).unwrap_or(u32::MAX);
+    (power << PARTS_LOG2).saturating_add(part)
+}
+
+fn middle_of(bucket: u32) -> u64 {
+    let first_power = 1_u32 << PARTS_LOG2;
+    if bucket < first_power << 1 {
+        return u64::from(bucket);
+    }
+    let power = (bucket >> PARTS_LOG2).saturating_sub(1);
+    let part = u64::from(bucket.saturating_sub(power << PARTS_LOG2));
+    (part << power).saturating_add((1 << power) >> 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extremes_are_exact_and_percentiles_are_near() {
+        let mut distribution = Distribution::default();
+        (1..=1000_u64).for_each(|value| distribution.add(value * 1_000_003));
+        let spread = distribution.spread();
+        assert_eq!((spread.count, spread.min_ns, spread.max_ns), (1000, 1_000_003, 1_000_003_000));
+        assert_eq!(spread.total_ns, 500_500 * 1_000_003);
+        let told = [spread.p50_ns, spread.p90_ns, spread.p95_ns, spread.p99_ns];
+        for (told, true_value) in told.into_iter().zip([500_u64, 900, 950, 990]) {
+            let true_value = true_value * 1_000_003;
+            assert!(told.abs_diff(true_value) * 250 <= true_value, "{told} {true_value}");
+        }
+    }
+
+    #[test]
+    fn small_values_are_exact_and_the_largest_has_a_bucket() {
+        let mut distribution = Distribution::default();
+        [0, 3, 200, u64::MAX].into_iter().for_each(|value| distribution.add(value));
+        let spread = distribution.spread();
+        assert_eq!((spread.p50_ns, spread.min_ns, spread.max_ns), (3, 0, u64::MAX));
+        assert_eq!(spread.total_ns, u64::MAX);
+        for value in [0, 1, 127, 128, 129, 255, 256, 1 << 40, u64::MAX >> 1] {
+            let middle = middle_of(bucket_of(value));
+            assert!(middle.abs_diff(value) <= value / 256, "{value} {middle}");
+        }
+    }
+
+    #[test]
+    fn two_are_merged_as_if_they_were_one() {
+        let (mut one, mut other, mut both) = <(Distribution, Distribution, Distribution)>::default();
+        for value in 0..500 {
+            if value % 3 == 0 { &mut one } else { &mut other }.add(value * value);
+            both.add(value * value);
+        }
+        one.merge(&other);
+        one.merge(&Distribution::default());
+        assert_eq!(one.spread(), both.spread());
+    }
+
+    #[test]
+    fn nothing_has_a_spread_of_zeros() {
+        assert_eq!(Distribution::default().spread(), Spread::default());
+    }
+}

@@ -1,0 +1,425 @@
+//! Exceptions: what was thrown where, and what became of it.
+//!
+//! | event | what it tells |
+//! |---|---|
+//! | runtime 80 Exception/Start | an exception was thrown; its type, message, flags |
+//! | 250, 251 ExceptionCatch | a catch block runs, and ended |
+//! | 252, 253 ExceptionFinally | a finally or fault block runs, and ended |
+//! | 254, 255 ExceptionFilter | a filter runs, and ended |
+//! | 256 Exception/Stop | the exception was dealt with |
+//!
+//! All follow each other on the thread that threw, the inner within the outer. A catch block that is left by another
+//! exception has no end. An exception that is thrown while none is being dealt with says so by its flags; what is
+//! still open then is over.
+
+use super::clauses::{Clause, Dispatch, Left};
+use super::distribution::{Distribution, Spread};
+use super::message_group::group_of;
+use super::rate::{Rate, RateCounter};
+use super::stack_rows::{DISPATCH, StackRow, stack_rows};
+use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::{Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::{self, KnownProvider};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// Most groups of messages at one place; what comes after is one more group.
+const MOST_MESSAGES: usize = 10_000;
+
+/// What was thrown, and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ExceptionsReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// Exceptions thrown, those that were thrown again counted again.
+    pub count: u64,
+    /// Whether the trace tells how exceptions were dealt with: catch, filter and finally blocks.
+    pub is_handling_traced: bool,
+    /// By type: most first, then by name.
+    pub types: Vec<ExceptionType>,
+    /// By thread: most first.
+    pub threads: Vec<ExceptionThread>,
+    /// How many, over time.
+    pub rate: Rate,
+}
+
+/// Exceptions of one type.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ExceptionType {
+    /// Name of the type.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub type_name: String,
+    /// How many were thrown.
+    pub count: u64,
+    /// Of these, those thrown again by `throw;`.
+    pub rethrown: u64,
+    /// Of these, those thrown while another was being dealt with.
+    pub nested: u64,
+    /// Of these, those that a catch block took.
+    pub caught: u64,
+    /// Of these, those whose catch block was left by another exception.
+    pub left_by_exception: u64,
+    /// When the first was thrown, in nanoseconds since the session's start.
+    pub first_ns: i64,
+    /// When the last was thrown.
+    pub last_ns: i64,
+    /// First chance: from the throw until the catch block begins. Filters and finally blocks are in it.
+    pub to_catch: Spread,
+    /// How long catch blocks ran.
+    pub in_catch: Spread,
+    /// How long filters ran that looked at it.
+    pub in_filter: Spread,
+    /// How long finally blocks ran on its way.
+    pub in_finally: Spread,
+    /// Messages, with each number as `#`: most first.
+    pub messages: Vec<MessageCount>,
+    /// Types of the inner exceptions, where the trace tells: of an exception that says it has one, and that was thrown
+    /// in a catch block, the one that the block had caught. Most first.
+    pub inner: Vec<TypeCount>,
+    /// Methods whose catch block took it: most first.
+    pub caught_in: Vec<MethodCount>,
+    /// Where it was thrown: most first.
+    pub stacks: Vec<StackRow>,
+}
+
+/// A group of messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct MessageCount {
+    /// The message, with each number as `#`.
+    pub message: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// A type, and how often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TypeCount {
+    /// Name of the type.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub type_name: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// A method, and how often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct MethodCount {
+    /// Name of the method.
+    pub method: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// Exceptions of one thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ExceptionThread {
+    /// OS id; `None` when the stream does not tell.
+    pub thread_id: Option<u64>,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// How many it threw.
+    pub count: u64,
+}
+
+/// All of one type from one stack. Filters of frames are applied at the end, so nothing is summed before.
+#[derive(Debug, Default)]
+struct Site {
+    count: u64,
+    rethrown: u64,
+    nested: u64,
+    caught: u64,
+    left: u64,
+    first: i64,
+    last: i64,
+    rate: RateCounter,
+    to_catch: Distribution,
+    in_catch: Distribution,
+    in_filter: Distribution,
+    in_finally: Distribution,
+    messages: BTreeMap<TextHandle, u64>,
+    inner: BTreeMap<TextHandle, u64>,
+    caught_in: BTreeMap<TextHandle, u64>,
+    threads: BTreeMap<ThreadHandle, u64>,
+}
+
+impl Site {
+    fn merge(&mut self, other: &Site) {
+        self.first = if self.count == 0 { other.first } else { self.first.min(other.first) };
+        self.last = if self.count == 0 { other.last } else { self.last.max(other.last) };
+        for (mine, count) in [
+            (&mut self.count, other.count),
+            (&mut self.rethrown, other.rethrown),
+            (&mut self.nested, other.nested),
+            (&mut self.caught, other.caught),
+            (&mut self.left, other.left),
+        ] {
+            *mine = mine.saturating_add(count);
+        }
+        self.rate.merge(&other.rate);
+        self.to_catch.merge(&other.to_catch);
+        self.in_catch.merge(&other.in_catch);
+        self.in_filter.merge(&other.in_filter);
+        self.in_finally.merge(&other.in_finally);
+        add_all(&mut self.messages, &other.messages);
+        add_all(&mut self.inner, &other.inner);
+        add_all(&mut self.caught_in, &other.caught_in);
+        add_all(&mut self.threads, &other.threads);
+    }
+}
+
+/// What a site is known by: the type and where it was thrown.
+type SiteKey = (TextHandle, StackHandle);
+
+/// Makes an [`ExceptionsReport`]. What it keeps is bounded by types, messages, threads and stacks.
+#[derive(Debug)]
+pub struct Exceptions {
+    sites: HashMap<SiteKey, Site>,
+    threads: HashMap<ThreadHandle, Dispatch<Option<SiteKey>>>,
+    is_handling_traced: bool,
+    top: usize,
+}
+
+impl Default for Exceptions {
+    fn default() -> Exceptions {
+        Exceptions::new()
+    }
+}
+
+impl Exceptions {
+    /// With the 10 stacks of each type that threw most.
+    pub fn new() -> Exceptions {
+        Exceptions { sites: HashMap::new(), threads: HashMap::new(), is_handling_traced: false, top: 10 }
+    }
+
+    /// With so many stacks, messages and methods of each type.
+    #[must_use]
+    pub fn top(mut self, count: usize) -> Exceptions {
+        self.top = count;
+        self
+    }
+
+    fn thrown(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let stack = model.stack_of(event, moment.thread);
+        let exception = view::Exception::of(event);
+        let flags = exception.map_or(0, |exception| exception.flags);
+        let type_name = match exception {
+            Some(exception) => model.texts_mut().intern_shown(exception.type_name),
+            // Version 0 has no fields.
+            None => model.texts_mut().intern("(type not told)"),
+        };
+        let is_nested = flags & 2 != 0;
+        let dispatch = self.threads.entry(moment.thread).or_default();
+        if !is_nested {
+            dispatch.reset(|left| note_left(&mut self.sites, left));
+        }
+        let inner = if flags & 1 != 0 && is_nested { dispatch.caught() } else { None };
+        let inner = inner.flatten().map(|(type_name, _)| type_name);
+        let key = (type_name, stack);
+        let dropped = dispatch.thrown(moment.nanos, moment.is_selected.then_some(key));
+        if let Some(left) = dropped {
+            note_left(&mut self.sites, left);
+        }
+        if !moment.is_selected {
+            return;
+        }
+        let site = self.sites.entry(key).or_insert_with(|| Site { first: moment.nanos, ..Site::default() });
+        site.last = moment.nanos;
+        site.rate.add(moment.nanos);
+        site.count = site.count.saturating_add(1);
+        site.nested = site.nested.saturating_add(u64::from(is_nested));
+        site.rethrown = site.rethrown.saturating_add(u64::from(flags & 4 != 0));
+        if let Some(exception) = exception {
+            let group = group_of(&exception.message.to_string());
+            let is_full = site.messages.len() >= MOST_MESSAGES;
+            let group = model.texts_mut().intern(if is_full { "(other messages)" } else { &group });
+            add_one(&mut site.messages, group);
+        }
+        if let Some(inner) = inner {
+            add_one(&mut site.inner, inner);
+        }
+        add_one(&mut site.threads, moment.thread);
+    }
+
+    fn clause_begins(&mut self, event: &Event<'_>, clause: Clause, moment: &Moment, model: &mut Model) {
+        self.is_handling_traced = true;
+        let dispatch = self.threads.entry(moment.thread).or_default();
+        let Some((key, thrown)) = dispatch.begin(clause, moment.nanos) else { return };
+        let Some(site) = key.and_then(|key| self.sites.get_mut(&key)) else { return };
+        if clause == Clause::Catch {
+            site.caught = site.caught.saturating_add(1);
+            site.to_catch.add(between(thrown, moment.nanos));
+            if let Some(method) = event.field("MethodName").and_then(|value| value.to_text()) {
+                let method = model.texts_mut().intern(method_name(&method));
+                add_one(&mut site.caught_in, method);
+            }
+        }
+    }
+
+    fn clause_ends(&mut self, clause: Clause, moment: &Moment) {
+        let Some(dispatch) = self.threads.get_mut(&moment.thread) else { return };
+        let Some((key, began)) = dispatch.end(clause) else { return };
+        let Some(site) = key.and_then(|key| self.sites.get_mut(&key)) else { return };
+        let spread = match clause {
+            Clause::Catch => &mut site.in_catch,
+            Clause::Filter => &mut site.in_filter,
+            Clause::Finally => &mut site.in_finally,
+        };
+        spread.add(between(began, moment.nanos));
+    }
+}
+
+/// A catch block that another exception has left.
+fn note_left(sites: &mut HashMap<SiteKey, Site>, left: Left<Option<SiteKey>>) {
+    if left.is_catching
+        && let Some(site) = left.what.and_then(|key| sites.get_mut(&key))
+    {
+        site.left = site.left.saturating_add(1);
+    }
+}
+
+impl Report for Exceptions {
+    type Output = ExceptionsReport;
+
+    const RECORD: &'static [Recording] = &[Recording::runtime(0x8000, 4)];
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if event.known_provider() != KnownProvider::Runtime {
+            return false;
+        }
+        match event.id() {
+            80 => self.thrown(event, moment, model),
+            250 => self.clause_begins(event, Clause::Catch, moment, model),
+            251 => self.clause_ends(Clause::Catch, moment),
+            252 => self.clause_begins(event, Clause::Finally, moment, model),
+            253 => self.clause_ends(Clause::Finally, moment),
+            254 => self.clause_begins(event, Clause::Filter, moment, model),
+            255 => self.clause_ends(Clause::Filter, moment),
+            256 => {}
+            _ => return false,
+        }
+        true
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> ExceptionsReport {
+        let mut types: BTreeMap<TextHandle, (Site, Vec<(StackHandle, u64)>)> = BTreeMap::new();
+        let mut all = Site::default();
+        let mut sites: Vec<(SiteKey, Site)> = self.sites.into_iter().collect();
+        sites.sort_by_key(|(key, _)| *key);
+        for ((type_name, stack), site) in &sites {
+            if resolved.selected(*stack, Mode::Unknown).is_none() {
+                continue;
+            }
+            let row = types.entry(*type_name).or_default();
+            row.0.merge(site);
+            row.1.push((*stack, site.count));
+            all.rate.merge(&site.rate);
+            all.count = all.count.saturating_add(site.count);
+            add_all(&mut all.threads, &site.threads);
+        }
+        let texts = resolved.model().texts();
+        let top = self.top;
+        let named = |counts: &BTreeMap<TextHandle, u64>| {
+            let mut rows: Vec<(String, u64)> =
+                counts.iter().map(|(text, count)| (texts.get(*text).to_owned(), *count)).collect();
+            rows.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+            rows.truncate(top);
+            rows.into_iter()
+        };
+        let mut types: Vec<ExceptionType> = types
+            .into_iter()
+            .map(|(type_name, (site, stacks))| ExceptionType {
+                type_name: texts.get(type_name).to_owned(),
+                count: site.count,
+                rethrown: site.rethrown,
+                nested: site.nested,
+                caught: site.caught,
+                left_by_exception: site.left,
+                first_ns: site.first,
+                last_ns: site.last,
+                to_catch: site.to_catch.spread(),
+                in_catch: site.in_catch.spread(),
+                in_filter: site.in_filter.spread(),
+                in_finally: site.in_finally.spread(),
+                messages: named(&site.messages)
+                    .map(|(message, count)| MessageCount { message, count })
+                    .collect(),
+                inner: named(&site.inner).map(|(type_name, count)| TypeCount { type_name, count }).collect(),
+                caught_in: named(&site.caught_in)
+                    .map(|(method, count)| MethodCount { method, count })
+                    .collect(),
+                stacks: stack_rows(resolved, stacks, DISPATCH, top),
+            })
+            .collect();
+        types.sort_by(|one, other| {
+            other.count.cmp(&one.count).then_with(|| one.type_name.cmp(&other.type_name))
+        });
+        let mut threads: Vec<ExceptionThread> = all
+            .threads
+            .iter()
+            .map(|(thread, count)| {
+                let row = resolved.model().threads().get(*thread);
+                ExceptionThread {
+                    thread_id: row.and_then(|row| row.os_thread_id),
+                    name: row.and_then(|row| row.name.clone()),
+                    count: *count,
+                }
+            })
+            .collect();
+        threads.sort_by_key(|row| (Reverse(row.count), row.thread_id));
+        ExceptionsReport {
+            schema: SCHEMA,
+            count: all.count,
+            is_handling_traced: self.is_handling_traced,
+            types,
+            threads,
+            rate: all.rate.rate(),
+        }
+    }
+}
+
+fn add_one<K: Ord>(counts: &mut BTreeMap<K, u64>, key: K) {
+    let count = counts.entry(key).or_default();
+    *count = count.saturating_add(1);
+}
+
+fn add_all<K: Ord + Copy>(counts: &mut BTreeMap<K, u64>, others: &BTreeMap<K, u64>) {
+    for (key, count) in others {
+        let mine = counts.entry(*key).or_default();
+        *mine = mine.saturating_add(*count);
+    }
+}
+
+fn between(from: i64, to: i64) -> u64 {
+    u64::try_from(to.saturating_sub(from)).unwrap_or(0)
+}
+
+/// `Workload.Program::Thrower` of `void [workload] Workload.Program::Thrower(int32,int32)`.
+fn method_name(text: &str) -> &str {
+    let name = text.split_once("] ").map_or(text, |(_, name)| name);
+    name.split_once('(').map_or(name, |(name, _)| name).trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_catching_method_is_shown_without_its_signature() {
+        let text = "void [workload] Workload.Program::Thrower(int32,int32)";
+        assert_eq!(method_name(text), "Workload.Program::Thrower");
+        assert_eq!((method_name("x"), method_name("")), ("x", ""));
+    }
+}

@@ -1,0 +1,148 @@
+//! Which activities are HTTP requests, and what they ask for.
+//!
+//! | source | direction |
+//! |---|---|
+//! | `System.Net.Http` Request; DiagnosticSource `…HttpRequestOut` | out |
+//! | `Microsoft.AspNetCore.Hosting` and `Microsoft-AspNetCore-Server-Kestrel` Request; DiagnosticSource `…HttpRequestIn` | in |
+//! | `Request` of any other EventSource whose start has a path or a URL | not told |
+
+use super::activity_edge::{Edge, tag};
+use super::message_group::group_of;
+use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::{Event, Value};
+
+/// What an event says of an HTTP request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct HttpFacts {
+    /// `out`, `in`; `None` when the source does not tell.
+    pub(crate) direction: Option<&'static str>,
+    pub(crate) method: Option<String>,
+    /// Scheme, host and path, without a query.
+    pub(crate) target: Option<String>,
+    pub(crate) status: Option<i64>,
+}
+
+impl HttpFacts {
+    /// What the start or stop of an HTTP request says; `None` for all other activities.
+    pub(crate) fn of(event: &Event<'_>, edge: &Edge) -> Option<HttpFacts> {
+        let is_diagnostic = event.known_provider() == KnownProvider::DiagnosticSource;
+        let direction = match edge.name.as_str() {
+            "System.Net.Http/Request" => Some("out"),
+            "Microsoft.AspNetCore.Hosting/Request" | "Microsoft-AspNetCore-Server-Kestrel/Request" => {
+                Some("in")
+            }
+            name if is_diagnostic && name.ends_with("HttpRequestOut") => Some("out"),
+            name if is_diagnostic && name.ends_with("HttpRequestIn") => Some("in"),
+            name if !is_diagnostic && name.ends_with("/Request") => None,
+            _ => return None,
+        };
+        let mut facts = HttpFacts { direction, ..HttpFacts::default() };
+        if is_diagnostic {
+            facts.read_tags(event);
+        } else {
+            facts.read_fields(event);
+        }
+        let is_known = direction.is_some() || !edge.is_start || facts.target.is_some();
+        is_known.then_some(facts)
+    }
+
+    fn read_fields(&mut self, event: &Event<'_>) {
+        let (mut scheme, mut host, mut port, mut path) = (None, None, None, None);
+        for field in event.fields() {
+            let Ok(value) = field.value else { break };
+            let text = |value: Value<'_>| value.to_text().filter(|text| !text.is_empty());
+            match field.name() {
+                "scheme" => scheme = text(value),
+                "host" => host = text(value),
+                "port" => port = value.as_i64(),
+                "method" | "Method" | "httpMethod" => self.method = text(value),
+                "path" | "Path" | "pathAndQuery" => path = text(value),
+                "url" | "Url" | "uri" | "Uri" | "requestUri" => self.target = text(value),
+                "statusCode" | "StatusCode" => self.status = value.as_i64(),
+                _ => {}
+            }
+        }
+        if let Some(path) = path {
+            let scheme = scheme.map_or(String::new(), |scheme| format!("{scheme}://"));
+            let port = port
+                .filter(|port| !matches!(port, 0 | 80 | 443))
+                .map_or(String::new(), |port| format!(":{port}"));
+            self.target = Some(match host {
+                Some(host) => format!("{scheme}{host}{port}{path}"),
+                None => path,
+            });
+        }
+    }
+
+    fn read_tags(&mut self, event: &Event<'_>) {
+        let Some(activity) = view::Activity::of(event) else { return };
+        for (key, value) in activity.arguments() {
+            if !(key.equals("TagObjects") || key.equals("Tags")) {
+                continue;
+            }
+            let tags = value.to_string();
+            let first = |keys: [&str; 3]| keys.into_iter().find_map(|key| tag(&tags, key)).map(str::to_owned);
+            self.method =
+                self.method.take().or_else(|| first(["http.request.method", "http.method", "method"]));
+            self.target = self.target.take().or_else(|| first(["url.full", "http.url", "http.route"]));
+            self.target = self.target.take().or_else(|| first(["url.path", "http.target", "path"]));
+            let status = first(["http.response.status_code", "http.status_code", "status_code"]);
+            self.status = self.status.or_else(|| status?.parse().ok());
+        }
+    }
+
+    /// Whether the status is an error: the server failed, or there was no answer.
+    pub(crate) fn is_error(&self) -> bool {
+        self.status.is_some_and(|status| status >= 500 || status < 0)
+    }
+
+    /// `out GET https://host/items/#`: numbers in paths do not make requests different.
+    pub(crate) fn label(&self) -> Option<String> {
+        let target = self.target.as_deref()?;
+        let target = target.split(['?', '#']).next().unwrap_or_default();
+        let host_end = target.find("://").map_or(0, |at| at.saturating_add(3));
+        let host_end = target
+            .get(host_end..)
+            .and_then(|rest| rest.find('/'))
+            .map_or(0, |at| at.saturating_add(host_end));
+        let (host, path) = target.split_at_checked(host_end)?;
+        let words = [self.direction, self.method.as_deref()].into_iter().flatten();
+        let words: String = words.flat_map(|word| [word, " "]).collect();
+        Some(format!("{words}{host}{}", group_of(path)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_differ_in_numbers_of_their_path_have_one_label() {
+        let label = |direction, method: Option<&str>, target: &str| {
+            HttpFacts {
+                direction,
+                method: method.map(str::to_owned),
+                target: Some(target.to_owned()),
+                status: None,
+            }
+            .label()
+            .unwrap()
+        };
+        assert_eq!(
+            label(Some("out"), Some("GET"), "https://h1:8080/items/36?x=1"),
+            "out GET https://h1:8080/items/#"
+        );
+        assert_eq!(label(None, None, "/items/37"), "/items/#");
+        assert_eq!(label(Some("in"), None, "http://é"), "in http://é");
+        assert_eq!(HttpFacts::default().label(), None);
+    }
+
+    #[test]
+    fn a_status_of_the_server_or_none_at_all_is_an_error() {
+        let is_error = |status| HttpFacts { status, ..HttpFacts::default() }.is_error();
+        assert_eq!(
+            [None, Some(200), Some(404), Some(500), Some(-1)].map(is_error),
+            [false, false, false, true, true]
+        );
+    }
+}

@@ -1,0 +1,364 @@
+//! Messages: of ILogger, and of EventSources.
+//!
+//! | event | what it tells |
+//! |---|---|
+//! | `Microsoft-Extensions-Logging` FormattedMessage | a message as it is read |
+//! | MessageJson | its arguments and exception; the message too, where nothing else tells it |
+//! | ActivityStart, ActivityStop, ActivityJsonStart, ActivityJsonStop | a scope begins, ends |
+//! | EventSourceMessage of any provider | what an EventSource says of itself, and `EventSource.Write(string)` |
+//!
+//! A logger may write one message in several forms, one right behind the other on its thread: they are one message here.
+//! The trace does not tell in which scopes a message was written; shown are those that began on its thread, and, if
+//! both have activity ids, have the same.
+
+use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::{Model, Resolved, ThreadHandle};
+use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::{Event, Value};
+use std::collections::{BTreeMap, HashMap};
+
+/// Most scopes open at once on a thread. More are a sign of lost ends.
+const DEEPEST: usize = 64;
+/// Most loggers that are counted; the rest is one more.
+const MOST_LOGGERS: usize = 10_000;
+
+/// All messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LogsReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// How many messages.
+    pub count: u64,
+    /// By level: the least severe first.
+    pub levels: Vec<LogLevelCount>,
+    /// By logger or provider: most first.
+    pub loggers: Vec<LoggerCount>,
+    /// The messages in time order; those that were taken before are not among them.
+    pub messages: Vec<LogRow>,
+}
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LogRow {
+    /// When, in nanoseconds since the session's start.
+    pub ts_ns: i64,
+    /// OS id of the thread.
+    pub thread_id: Option<u64>,
+    /// How severe it is.
+    pub level: LogLevel,
+    /// The logger's category; of an EventSource its name.
+    pub logger: String,
+    /// The event's id and name, as far as they are told.
+    pub event: String,
+    /// The message.
+    pub message: String,
+    /// The exception, as the logger writes it: JSON.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub exception: Option<String>,
+    /// The arguments, as the logger writes them: JSON. Only where the message itself is not told.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub arguments: Option<String>,
+    /// Scopes that are open on the thread, outermost first.
+    pub scopes: Vec<String>,
+}
+
+/// How severe a message is, as ILogger counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum LogLevel {
+    /// 0.
+    Trace,
+    /// 1.
+    Debug,
+    /// 2.
+    Information,
+    /// 3.
+    Warning,
+    /// 4.
+    Error,
+    /// 5 and above.
+    Critical,
+}
+
+impl LogLevel {
+    /// All levels, the least severe first.
+    pub const ALL: [LogLevel; 6] = [
+        LogLevel::Trace,
+        LogLevel::Debug,
+        LogLevel::Information,
+        LogLevel::Warning,
+        LogLevel::Error,
+        LogLevel::Critical,
+    ];
+
+    fn of_logger(level: u32) -> LogLevel {
+        let at = usize::try_from(level).unwrap_or(usize::MAX);
+        LogLevel::ALL.get(at).copied().unwrap_or(LogLevel::Critical)
+    }
+
+    /// Levels of EventSources count the other way.
+    fn of_event(level: u32) -> LogLevel {
+        match level {
+            1 => LogLevel::Critical,
+            2 => LogLevel::Error,
+            3 => LogLevel::Warning,
+            0 | 4 => LogLevel::Information,
+            _ => LogLevel::Debug,
+        }
+    }
+
+    /// Four letters, as .NET's console logger has them.
+    pub fn short_name(self) -> &'static str {
+        match self {
+            LogLevel::Trace => "trce",
+            LogLevel::Debug => "dbug",
+            LogLevel::Information => "info",
+            LogLevel::Warning => "warn",
+            LogLevel::Error => "fail",
+            LogLevel::Critical => "crit",
+        }
+    }
+}
+
+/// Messages of one level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LogLevelCount {
+    /// The level.
+    pub level: LogLevel,
+    /// How many.
+    pub count: u64,
+}
+
+/// Messages of one logger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LoggerCount {
+    /// The logger's category, or the EventSource.
+    pub logger: String,
+    /// How many.
+    pub count: u64,
+}
+
+#[derive(Debug)]
+struct Scope {
+    id: Option<i64>,
+    factory: Option<i64>,
+    activity: Option<nettrace_parser::Guid>,
+    text: String,
+}
+
+/// What a thread logged last.
+#[derive(Debug)]
+struct Last {
+    logger: String,
+    event_id: String,
+    level: u32,
+}
+
+/// Makes a [`LogsReport`]. Messages are kept until they are [taken](Logs::take), or the report is made.
+#[derive(Debug, Default)]
+pub struct Logs {
+    rows: Vec<LogRow>,
+    scopes: HashMap<ThreadHandle, Vec<Scope>>,
+    last: HashMap<ThreadHandle, Last>,
+    levels: BTreeMap<LogLevel, u64>,
+    loggers: BTreeMap<String, u64>,
+    count: u64,
+}
+
+impl Logs {
+    /// All messages.
+    pub fn new() -> Logs {
+        Logs::default()
+    }
+
+    /// Takes the messages that came since the last call, in time order, so that they need not be kept.
+    pub fn take(&mut self) -> Vec<LogRow> {
+        std::mem::take(&mut self.rows)
+    }
+
+    fn add(&mut self, row: LogRow) {
+        self.count = self.count.saturating_add(1);
+        let level = self.levels.entry(row.level).or_default();
+        *level = level.saturating_add(1);
+        let is_full = self.loggers.len() >= MOST_LOGGERS && !self.loggers.contains_key(&row.logger);
+        let logger = if is_full { "(other loggers)".to_owned() } else { row.logger.clone() };
+        let logger = self.loggers.entry(logger).or_default();
+        *logger = logger.saturating_add(1);
+        self.rows.push(row);
+    }
+
+    fn message(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) -> bool {
+        let Some(message) = view::LogMessage::of(event) else { return false };
+        let (logger, event_id) = (message.logger.to_string(), message.event_id.to_string());
+        let text = |text: nettrace_parser::Utf16<'_>| Some(text.to_string()).filter(|text| !text.is_empty());
+        let exception = message.exception_json.and_then(text).filter(|json| json.trim() != "{}");
+        let json = message.arguments_json;
+        let last = self.last.remove(&moment.thread);
+        let is_again = json.is_some()
+            && last.is_some_and(|last| {
+                last.logger == logger && last.event_id == event_id && last.level == message.level
+            });
+        if json.is_none() {
+            let last = Last { logger: logger.clone(), event_id: event_id.clone(), level: message.level };
+            self.last.insert(moment.thread, last);
+        }
+        if !moment.is_selected || (is_again && exception.is_none()) {
+            return true;
+        }
+        if is_again {
+            // The message itself may be gone already; what it lacked follows it.
+            if let Some(row) =
+                self.rows.last_mut().filter(|row| row.logger == logger && row.exception.is_none())
+            {
+                row.exception = exception;
+                return true;
+            }
+        }
+        let event_name = message.event_name.to_string();
+        let is_told = !message.message.is_empty() || is_again;
+        let row = LogRow {
+            ts_ns: moment.nanos,
+            thread_id: thread_id(model, moment.thread),
+            level: LogLevel::of_logger(message.level),
+            logger,
+            event: match (event_id.as_str(), event_name.as_str()) {
+                (id, "") => id.to_owned(),
+                ("" | "0", name) => name.to_owned(),
+                (id, name) => format!("{id} {name}"),
+            },
+            message: if is_again { String::new() } else { message.message.to_string() },
+            exception,
+            arguments: json.and_then(text).filter(|_| !is_told),
+            scopes: self.scopes_of(event, moment.thread),
+        };
+        if is_again {
+            self.rows.push(row);
+        } else {
+            self.add(row);
+        }
+        true
+    }
+
+    fn scopes_of(&self, event: &Event<'_>, thread: ThreadHandle) -> Vec<String> {
+        let activity = event.activity_id().filter(|id| !id.is_zero());
+        let scopes = self.scopes.get(&thread).map(Vec::as_slice).unwrap_or_default();
+        let fits =
+            |scope: &&Scope| scope.activity.is_none() || activity.is_none() || scope.activity == activity;
+        scopes.iter().filter(fits).map(|scope| scope.text.clone()).collect()
+    }
+
+    fn scope_begins(&mut self, event: &Event<'_>, moment: &Moment) {
+        let (mut id, mut factory, mut text) = (None, None, String::new());
+        for field in event.fields() {
+            let Ok(value) = field.value else { break };
+            match field.name() {
+                "ID" => id = value.as_i64(),
+                "FactoryID" => factory = value.as_i64(),
+                "Arguments" | "ArgumentsJson" => text = scope_text(&value),
+                _ => {}
+            }
+        }
+        let scopes = self.scopes.entry(moment.thread).or_default();
+        if scopes.len() >= DEEPEST {
+            scopes.remove(0);
+        }
+        scopes.push(Scope { id, factory, activity: event.activity_id().filter(|id| !id.is_zero()), text });
+    }
+
+    fn scope_ends(&mut self, event: &Event<'_>, moment: &Moment) {
+        let number = |name| event.field(name).and_then(|value| value.as_i64());
+        let (id, factory) = (number("ID"), number("FactoryID"));
+        let is_it = |scope: &Scope| scope.id == id && scope.factory == factory;
+        let on_thread = self.scopes.get_mut(&moment.thread);
+        if let Some(scopes) = on_thread
+            && let Some(at) = scopes.iter().rposition(is_it)
+        {
+            scopes.remove(at);
+            return;
+        }
+        // Asynchronous code ends scopes on other threads.
+        for scopes in self.scopes.values_mut() {
+            scopes.retain(|scope| !is_it(scope));
+        }
+    }
+}
+
+/// `RequestId=1 Path=/x` of pairs, else the text as it is.
+fn scope_text(value: &Value<'_>) -> String {
+    let Some(array) = value.as_array() else { return value.to_text().unwrap_or_default() };
+    let mut text = String::new();
+    for pair in array.iter().filter_map(|pair| pair.as_object()) {
+        let field = |name| pair.field(name).and_then(|value| value.to_text()).unwrap_or_default();
+        let key = field("Key");
+        if key == "{OriginalFormat}" {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&key);
+        text.push('=');
+        text.push_str(&field("Value"));
+    }
+    text
+}
+
+fn thread_id(model: &Model, thread: ThreadHandle) -> Option<u64> {
+    model.threads().get(thread).and_then(|row| row.os_thread_id)
+}
+
+impl Report for Logs {
+    type Output = LogsReport;
+
+    const RECORD: &'static [Recording] =
+        &[Recording { provider: "Microsoft-Extensions-Logging", keywords: 4, level: 5 }];
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if event.known_provider() == KnownProvider::Logging {
+            match event.name() {
+                "ActivityStart" | "ActivityJsonStart" => self.scope_begins(event, moment),
+                "ActivityStop" | "ActivityJsonStop" => self.scope_ends(event, moment),
+                _ => return self.message(event, moment, model),
+            }
+            return true;
+        }
+        let Some(message) = view::Message::of(event) else { return false };
+        if moment.is_selected {
+            self.add(LogRow {
+                ts_ns: moment.nanos,
+                thread_id: thread_id(model, moment.thread),
+                level: LogLevel::of_event(event.level()),
+                logger: event.provider().to_owned(),
+                event: String::new(),
+                message: message.text.to_string(),
+                exception: None,
+                arguments: None,
+                scopes: Vec::new(),
+            });
+        }
+        true
+    }
+
+    fn finish(self, _: &Resolved<'_>) -> LogsReport {
+        let mut loggers: Vec<LoggerCount> =
+            self.loggers.into_iter().map(|(logger, count)| LoggerCount { logger, count }).collect();
+        loggers.sort_by_key(|row| std::cmp::Reverse(row.count));
+        LogsReport {
+            schema: SCHEMA,
+            count: self.count,
+            levels: self.levels.into_iter().map(|(level, count)| LogLevelCount { level, count }).collect(),
+            loggers,
+            messages: self.rows,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Messages that differ in numbers and identifiers only are one.
+
+/// A message with each number, and each identifier in hexadecimal, as `#`.
+///
+/// `round 12` and `round 13` are one group, `round #`; so are two guids, two addresses.
+pub(crate) fn group_of(message: &str) -> String {
+    let mut group = String::with_capacity(message.len().min(MOST));
+    let mut word = String::new();
+    for character in message.chars() {
+        if character.is_ascii_alphanumeric() || (character == '-' && !word.is_empty()) {
+            word.push(character);
+        } else {
+            flush(&mut word, &mut group);
+            group.push(character);
+        }
+        if group.len() > MOST {
+            break;
+        }
+    }
+    flush(&mut word, &mut group);
+    if let Some((end, _)) = group.char_indices().nth(MOST_CHARACTERS) {
+        group.truncate(end);
+        group.push('…');
+    }
+    group
+}
+
+const MOST: usize = 2000;
+const MOST_CHARACTERS: usize = 200;
+
+fn flush(word: &mut String, group: &mut String) {
+    let trimmed = word.trim_end_matches('-');
+    if is_identifier(trimmed) {
+        group.push('#');
+    } else {
+        let mut was_digit = false;
+        for character in trimmed.chars() {
+            let is_digit = character.is_ascii_digit();
+            match (is_digit, was_digit) {
+                (false, _) => group.push(character),
+                (true, false) => group.push('#'),
+                (true, true) => {}
+            }
+            was_digit = is_digit;
+        }
+    }
+    group.extend(word.chars().skip(trimmed.len()));
+    word.clear();
+}
+
+/// A guid, or something of hexadecimal digits that has both letters and digits.
+fn is_identifier(word: &str) -> bool {
+    let digits = word.strip_prefix("0x").unwrap_or(word);
+    let is_hexadecimal = digits.chars().all(|character| character.is_ascii_hexdigit() || character == '-');
+    is_hexadecimal && digits.chars().any(|character| character.is_ascii_digit()) && digits.len() >= 6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_identifiers_are_one_group() {
+        for (message, group) in [
+            ("round 12", "round #"),
+            ("round 7", "round #"),
+            ("widget λ 0", "widget λ #"),
+            ("a1b22c", "#"),
+            ("item12x", "item#x"),
+            ("at 0x7fa7e2884703, sorry", "at #, sorry"),
+            ("id 00000000-1c10-0000-0000-00009ac69d59.", "id #."),
+            ("well-known - yes", "well-known - yes"),
+            ("", ""),
+            ("1.5 s", "#.# s"),
+        ] {
+            assert_eq!(group_of(message), group, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_long_message_is_cut() {
+        assert_eq!(group_of(&"x ".repeat(100_000)).chars().count(), MOST_CHARACTERS + 1);
+        assert!(group_of(&"é".repeat(100_000)).chars().count() <= MOST_CHARACTERS + 1);
+    }
+}

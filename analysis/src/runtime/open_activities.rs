@@ -1,0 +1,265 @@
+//! Activities that have started and not stopped.
+
+use super::activity_edge::Edge;
+use super::activity_path::parent_path;
+use crate::model::{StackHandle, TextHandle, ThreadHandle};
+use std::collections::{BTreeMap, HashMap};
+
+/// Most activities open at once; the oldest of a name makes room for a new one.
+const MOST: usize = 65_536;
+/// Deepest path that is walked up to find an open activity.
+const DEEPEST_PATH: usize = 32;
+
+/// An activity that has started.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenActivity {
+    pub(crate) name: TextHandle,
+    pub(crate) id: Option<String>,
+    /// Its place in the tree.
+    pub(crate) node: usize,
+    pub(crate) thread: ThreadHandle,
+    pub(crate) nanos: i64,
+    pub(crate) stack: StackHandle,
+    pub(crate) is_selected: bool,
+    pub(crate) is_error: bool,
+    /// Fields of the start, for reading.
+    pub(crate) fields: String,
+    /// What it is counted as, if not by its name.
+    pub(crate) label: Option<TextHandle>,
+    pub(crate) keys: Vec<(u64, u64)>,
+}
+
+/// A name, and the number of a start.
+type Place = (TextHandle, u64);
+
+/// Activities that have started and not stopped, found by id, by fields, or by thread.
+#[derive(Debug, Default)]
+pub(crate) struct OpenActivities {
+    by_name: HashMap<TextHandle, BTreeMap<u64, OpenActivity>>,
+    by_id: HashMap<String, Vec<Place>>,
+    started: u64,
+    open: usize,
+}
+
+impl OpenActivities {
+    /// An activity starts. Gives one whose stop is known never to come: one that had its id, or the oldest of too many.
+    pub(crate) fn start(&mut self, activity: OpenActivity, is_id_unique: bool) -> Option<OpenActivity> {
+        let name = activity.name;
+        let lost = match &activity.id {
+            Some(id) if is_id_unique => {
+                let places = self.by_id.get(id);
+                places.and_then(|places| places.iter().rev().find(|place| place.0 == name).copied())
+            }
+            _ => None,
+        };
+        let lost = lost.or_else(|| {
+            let of_name = self.by_name.get(&name).filter(|_| self.open >= MOST);
+            of_name.and_then(|rows| rows.keys().next().map(|number| (name, *number)))
+        });
+        let lost = lost.and_then(|place| self.remove(place));
+        if self.open >= MOST {
+            // As many other names as fit into the memory that may be taken: this one has to wait.
+            return Some(activity);
+        }
+        let number = self.started;
+        self.started = self.started.saturating_add(1);
+        if let Some(id) = &activity.id {
+            self.by_id.entry(id.clone()).or_default().push((name, number));
+        }
+        self.by_name.entry(name).or_default().insert(number, activity);
+        self.open = self.open.saturating_add(1);
+        lost
+    }
+
+    fn remove(&mut self, (name, number): Place) -> Option<OpenActivity> {
+        let activity = self.by_name.get_mut(&name)?.remove(&number)?;
+        self.open = self.open.saturating_sub(1);
+        if let Some(id) = &activity.id
+            && let Some(places) = self.by_id.get_mut(id)
+        {
+            places.retain(|place| *place != (name, number));
+            if places.is_empty() {
+                self.by_id.remove(id);
+            }
+        }
+        Some(activity)
+    }
+
+    /// The activity that a stop ends. It is the last one of the name
+    ///
+    /// 1. with the stop's id,
+    /// 2. else with equal values in all fields that start and stop have in common, on the stop's thread or another,
+    /// 3. else on the stop's thread, if not both have ids.
+    pub(crate) fn stop(
+        &mut self,
+        edge: &Edge,
+        name: TextHandle,
+        thread: ThreadHandle,
+    ) -> Option<OpenActivity> {
+        let rows = self.by_name.get(&name)?;
+        let by_id = edge.id.as_ref().and_then(|id| self.by_id.get(id));
+        let with_id =
+            || by_id.into_iter().flatten().rev().filter(|place| place.0 == name).map(|(_, number)| *number);
+        let agrees = |number: &u64| rows.get(number).and_then(|row| agree(&row.keys, &edge.keys));
+        let has_agreed = |number: &u64| agrees(number) == Some(true);
+        let number = with_id().find(has_agreed).or_else(|| with_id().next());
+        let number = number.or_else(|| {
+            let fitting = || rows.iter().rev().filter(|(number, _)| has_agreed(number));
+            let on_thread = fitting().find(|(_, row)| row.thread == thread);
+            on_thread.or_else(|| fitting().next()).map(|(number, _)| *number)
+        });
+        let number = number.or_else(|| {
+            let fits = |row: &OpenActivity| row.thread == thread && (row.id.is_none() || edge.id.is_none());
+            let on_thread =
+                |(number, row): &(&u64, &OpenActivity)| fits(row) && agrees(number) != Some(false);
+            rows.iter().rev().find(on_thread).map(|(number, _)| *number)
+        });
+        self.remove((name, number?))
+    }
+
+    /// The innermost open activity with this id.
+    pub(crate) fn with_id(&self, id: &str) -> Option<&OpenActivity> {
+        let (name, number) = self.by_id.get(id)?.last()?;
+        self.by_name.get(name)?.get(number)
+    }
+
+    pub(crate) fn with_id_mut(&mut self, id: &str) -> Option<&mut OpenActivity> {
+        let (name, number) = self.by_id.get(id)?.last()?;
+        self.by_name.get_mut(name)?.get_mut(number)
+    }
+
+    /// The open activity that a new one is part of: the one that the start names, else the nearest on its path.
+    pub(crate) fn parent(&self, id: Option<&str>, named: Option<&str>) -> Option<&OpenActivity> {
+        if let Some(parent) = named.and_then(|named| self.with_id(named)) {
+            return Some(parent);
+        }
+        let mut path = id.filter(|id| id.starts_with('/'))?;
+        for _ in 0..DEEPEST_PATH {
+            path = parent_path(path)?;
+            if let Some(parent) = self.with_id(path) {
+                return Some(parent);
+            }
+        }
+        None
+    }
+
+    /// What never stopped, in the order of the starts.
+    pub(crate) fn into_open(self) -> impl Iterator<Item = OpenActivity> {
+        let rows: BTreeMap<u64, OpenActivity> = self.by_name.into_values().flatten().collect();
+        rows.into_values()
+    }
+}
+
+/// Whether fields that both have are equal; `None` if they have none in common.
+fn agree(start: &[(u64, u64)], stop: &[(u64, u64)]) -> Option<bool> {
+    let mut all = None;
+    for (name, value) in stop {
+        if let Some((_, other)) = start.iter().find(|(other, _)| other == name) {
+            all = Some(all.unwrap_or(true) && other == value);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: TextHandle = TextHandle(0);
+    const ONE: ThreadHandle = ThreadHandle(1);
+    const OTHER: ThreadHandle = ThreadHandle(2);
+
+    fn start(
+        open: &mut OpenActivities,
+        nanos: i64,
+        id: Option<&str>,
+        thread: ThreadHandle,
+        keys: &[(u64, u64)],
+    ) {
+        let activity = OpenActivity {
+            name: NAME,
+            id: id.map(str::to_owned),
+            node: 0,
+            thread,
+            nanos,
+            stack: StackHandle(0),
+            is_selected: true,
+            is_error: false,
+            fields: String::new(),
+            label: None,
+            keys: keys.to_vec(),
+        };
+        assert!(open.start(activity, true).is_none());
+    }
+
+    fn stop(
+        open: &mut OpenActivities,
+        id: Option<&str>,
+        thread: ThreadHandle,
+        keys: &[(u64, u64)],
+    ) -> Option<i64> {
+        let edge = Edge {
+            is_start: false,
+            name: String::new(),
+            id: id.map(str::to_owned),
+            is_id_unique: true,
+            parent: None,
+            told_nanos: None,
+            is_error: false,
+            keys: keys.to_vec(),
+        };
+        open.stop(&edge, NAME, thread).map(|activity| activity.nanos)
+    }
+
+    #[test]
+    fn a_stop_finds_its_start_by_id_then_by_fields_then_by_thread() {
+        let mut open = OpenActivities::default();
+        start(&mut open, 1, Some("//1/1"), ONE, &[]);
+        start(&mut open, 2, Some("//1/2"), ONE, &[]);
+        assert_eq!(stop(&mut open, Some("//1/1"), OTHER, &[]), Some(1));
+        assert_eq!(stop(&mut open, Some("//1/9"), ONE, &[]), None);
+        start(&mut open, 3, None, ONE, &[(7, 32)]);
+        start(&mut open, 4, None, ONE, &[(7, 33)]);
+        assert_eq!(stop(&mut open, None, OTHER, &[(7, 32)]), Some(3));
+        assert_eq!(stop(&mut open, None, OTHER, &[(7, 99)]), None);
+        start(&mut open, 5, None, OTHER, &[]);
+        assert_eq!(stop(&mut open, None, OTHER, &[(8, 1)]), Some(5));
+        assert_eq!(stop(&mut open, None, ThreadHandle(3), &[]), None);
+        assert_eq!(open.into_open().map(|activity| activity.nanos).collect::<Vec<_>>(), [2, 4]);
+    }
+
+    #[test]
+    fn a_parent_is_named_or_on_the_path() {
+        let mut open = OpenActivities::default();
+        start(&mut open, 1, Some("//1/1"), ONE, &[]);
+        start(&mut open, 2, Some("abc"), ONE, &[]);
+        let parent = |id, named| open.parent(id, named).map(|activity| activity.nanos);
+        assert_eq!(parent(Some("//1/1/4/2"), None), Some(1));
+        assert_eq!(parent(Some("//1/1"), Some("abc")), Some(2));
+        assert_eq!(parent(Some("//1/1/1"), Some("gone")), Some(1));
+        assert_eq!((parent(Some("//1/2"), None), parent(None, None)), (None, None));
+    }
+
+    #[test]
+    fn starts_that_never_stop_do_not_pile_up() {
+        let mut open = OpenActivities::default();
+        let mut lost = 0;
+        for nanos in 0..70_000 {
+            let activity = OpenActivity {
+                name: TextHandle(u32::try_from(nanos % 3).unwrap()),
+                id: None,
+                node: 0,
+                thread: ONE,
+                nanos,
+                stack: StackHandle(0),
+                is_selected: true,
+                is_error: false,
+                fields: String::new(),
+                label: None,
+                keys: Vec::new(),
+            };
+            lost += usize::from(open.start(activity, true).is_some());
+        }
+        assert_eq!((lost, open.open), (70_000 - MOST, MOST));
+    }
+}

@@ -1,0 +1,308 @@
+//! Counters as OpenMetrics text.
+
+use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
+use super::counters::CountersReport;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Names that samples of a family of a type may have: its own with these endings.
+fn endings(type_name: &str) -> &'static [&'static str] {
+    match type_name {
+        "counter" => &["", "_total", "_created"],
+        "summary" => &["", "_count", "_sum", "_created"],
+        _ => &[""],
+    }
+}
+
+/// Series of one name, type and unit.
+struct Family<'r> {
+    name: String,
+    type_name: &'static str,
+    unit: Option<&'static str>,
+    help: String,
+    /// By labels: those of the quantiles of a distribution are one.
+    metrics: BTreeMap<String, Vec<&'r CounterSeries>>,
+}
+
+impl CountersReport {
+    /// Writes all points in the OpenMetrics text format, with the events' times.
+    ///
+    /// Instruments and increments that grow are counters, histograms are summaries with their quantiles (counts and sums
+    /// grow since the trace's start), the rest are gauges. Tags are labels; the label `provider` is the provider or
+    /// meter. Units are part of the names: `By` is `_bytes`, `s` is `_seconds`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_openmetrics(&self, out: &mut impl Write) -> io::Result<()> {
+        for family in self.families() {
+            writeln!(out, "# TYPE {} {}", family.name, family.type_name)?;
+            if let Some(unit) = family.unit {
+                writeln!(out, "# UNIT {} {unit}", family.name)?;
+            }
+            writeln!(out, "# HELP {} {}", family.name, escaped(&family.help, false))?;
+            for (labels, series) in &family.metrics {
+                match family.type_name {
+                    "summary" => self.write_summary(out, &family.name, labels, series)?,
+                    type_name => {
+                        let end = if type_name == "counter" { "_total" } else { "" };
+                        for point in series.iter().flat_map(|series| &series.points) {
+                            let value =
+                                if type_name == "counter" { point.total.unwrap_or(0.0) } else { point.value };
+                            self.write_sample(out, &format!("{}{end}", family.name), labels, value, point)?;
+                        }
+                    }
+                }
+            }
+        }
+        writeln!(out, "# EOF")
+    }
+
+    fn write_summary(
+        &self,
+        out: &mut impl Write,
+        name: &str,
+        labels: &str,
+        series: &[&CounterSeries],
+    ) -> io::Result<()> {
+        let mut times: BTreeMap<(i64, u64), Vec<(&str, &CounterPoint)>> = BTreeMap::new();
+        for series in series {
+            let percentile = series.tags.last().map_or("", |(_, value)| value.as_str());
+            for (at, point) in series.points.iter().enumerate() {
+                times.entry((point.ts_ns, at as u64)).or_default().push((percentile, point));
+            }
+        }
+        let (mut count, mut sum) = (0_i64, 0.0);
+        for points in times.values() {
+            for (percentile, point) in points {
+                let quantile = percentile.parse::<f64>().unwrap_or(0.0) / 100.0;
+                let label = format!("quantile=\"{quantile}\"");
+                self.write_sample(out, name, &joined(labels, &label), point.value, point)?;
+            }
+            let Some((_, point)) = points.first() else { continue };
+            count = count.saturating_add(point.count.unwrap_or(0).max(0));
+            sum += point.sum.unwrap_or(0.0).max(0.0);
+            self.write_sample(out, &format!("{name}_count"), labels, count as f64, point)?;
+            self.write_sample(out, &format!("{name}_sum"), labels, sum, point)?;
+        }
+        Ok(())
+    }
+
+    fn write_sample(
+        &self,
+        out: &mut impl Write,
+        name: &str,
+        labels: &str,
+        value: f64,
+        point: &CounterPoint,
+    ) -> io::Result<()> {
+        let value = match value {
+            value if value.is_nan() => "NaN".to_owned(),
+            f64::INFINITY => "+Inf".to_owned(),
+            f64::NEG_INFINITY => "-Inf".to_owned(),
+            value => value.to_string(),
+        };
+        let nanos = i128::from(self.start_unix_ns.unwrap_or(0)).saturating_add(i128::from(point.ts_ns));
+        let sign = if nanos < 0 { "-" } else { "" };
+        let (seconds, fraction) =
+            (nanos.unsigned_abs() / 1_000_000_000, nanos.unsigned_abs() % 1_000_000_000);
+        writeln!(out, "{name}{{{labels}}} {value} {sign}{seconds}.{fraction:09}")
+    }
+
+    fn families(&self) -> Vec<Family<'_>> {
+        let mut families: BTreeMap<(String, &'static str), Family<'_>> = BTreeMap::new();
+        for series in self.series.iter().filter(|series| !series.points.is_empty()) {
+            let type_name = match series.kind {
+                CounterKind::Counter | CounterKind::Increment => "counter",
+                CounterKind::Histogram => "summary",
+                _ => "gauge",
+            };
+            let unit = unit_name(&series.unit);
+            let family = families.entry((family_name(&series.name, unit), type_name)).or_insert_with_key(
+                |(name, _)| {
+                    let text =
+                        if series.display_name.is_empty() { &series.name } else { &series.display_name };
+                    let unit_text =
+                        if series.unit.is_empty() { String::new() } else { format!(", in {}", series.unit) };
+                    Family {
+                        name: name.clone(),
+                        type_name,
+                        unit,
+                        help: format!("{text}{unit_text}"),
+                        metrics: BTreeMap::new(),
+                    }
+                },
+            );
+            family.metrics.entry(labels(series)).or_default().push(series);
+        }
+        // A name that another family's samples have is not free.
+        let mut taken: BTreeSet<String> = BTreeSet::new();
+        let mut families: Vec<Family<'_>> = families.into_values().collect();
+        for family in &mut families {
+            let ends = endings(family.type_name);
+            let is_free = |name: &str| !ends.iter().any(|end| taken.contains(&format!("{name}{end}")));
+            if !is_free(&family.name) {
+                let unit = family.unit.map_or(String::new(), |unit| format!("_{unit}"));
+                let stem = family.name.strip_suffix(&unit).unwrap_or(&family.name).to_owned();
+                let other = |number: u32| format!("{stem}_{}{number}{unit}", family.type_name);
+                family.name = (2..1000).map(other).find(|name| is_free(name)).unwrap_or_else(|| other(0));
+            }
+            taken.extend(ends.iter().map(|end| format!("{}{end}", family.name)));
+        }
+        families
+    }
+}
+
+/// Letters, digits and underscores, with the unit at the end, and without endings that mean something.
+fn family_name(name: &str, unit: Option<&str>) -> String {
+    let mut plain: String =
+        name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+    if plain.is_empty() || plain.starts_with(|first: char| first.is_ascii_digit()) {
+        plain.insert(0, '_');
+    }
+    // The samples of a counter get it back.
+    while let Some(rest) = plain.strip_suffix("_total").filter(|rest| !rest.is_empty()) {
+        plain.truncate(rest.len());
+    }
+    match unit {
+        Some(unit) if !plain.ends_with(&format!("_{unit}")) => format!("{plain}_{unit}"),
+        _ => plain,
+    }
+}
+
+/// The base units of OpenMetrics; others are told in the help alone.
+fn unit_name(unit: &str) -> Option<&'static str> {
+    Some(match unit {
+        "By" | "B" => "bytes",
+        "KB" => "kilobytes",
+        "MB" => "megabytes",
+        "s" => "seconds",
+        "ms" => "milliseconds",
+        "us" => "microseconds",
+        "ns" => "nanoseconds",
+        "%" => "percent",
+        _ => return None,
+    })
+}
+
+/// `provider="System.Runtime",kind="book"`, without the percentile of a histogram.
+fn labels(series: &CounterSeries) -> String {
+    let mut text = format!("provider=\"{}\"", escaped(&series.provider, true));
+    let mut names = BTreeSet::from(["provider".to_owned(), "quantile".to_owned()]);
+    let is_histogram = series.kind == CounterKind::Histogram;
+    let tags =
+        series.tags.split_last().filter(|_| is_histogram).map_or(series.tags.as_slice(), |(_, tags)| tags);
+    for (key, value) in tags {
+        let mut name: String =
+            key.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+        if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
+            name.insert(0, '_');
+        }
+        while !names.insert(name.clone()) {
+            name.push('_');
+        }
+        // Writing to a String does not fail.
+        let _ = write!(text, ",{name}=\"{}\"", escaped(value, true));
+    }
+    text
+}
+
+fn joined(labels: &str, label: &str) -> String {
+    if labels.is_empty() { label.to_owned() } else { format!("{labels},{label}") }
+}
+
+/// Backslashes, line ends and, in labels, quotes.
+fn escaped(text: &str, is_label: bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' => escaped.push_str("\\\\"),
+            '\n' => escaped.push_str("\\n"),
+            '"' if is_label => escaped.push_str("\\\""),
+            // Other line ends would end the line for some readers.
+            '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                escaped.push(' ')
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(series: Vec<CounterSeries>) -> String {
+        let mut out = Vec::new();
+        CountersReport { schema: 1, start_unix_ns: Some(1_000_000_000), series }
+            .write_openmetrics(&mut out)
+            .unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn series(name: &str, kind: CounterKind, unit: &str, tags: &[(&str, &str)]) -> CounterSeries {
+        let tags = tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let mut series = CounterSeries::new("P", name, kind, unit, tags, "");
+        let point = CounterPoint {
+            ts_ns: 500_000_000,
+            value: 2.5,
+            count: Some(4),
+            sum: Some(10.0),
+            ..CounterPoint::default()
+        };
+        series.add(point, true);
+        series
+    }
+
+    #[test]
+    fn each_kind_has_its_type_and_samples() {
+        let text = report(vec![
+            series("cpu-usage", CounterKind::Mean, "%", &[]),
+            series(
+                "order.duration",
+                CounterKind::Histogram,
+                "ms",
+                &[("kind", "a\"b\\c\nd"), ("Percentile", "50")],
+            ),
+            series("orders", CounterKind::Counter, "{order}", &[("1x", "y"), ("1x", "z")]),
+        ]);
+        let expected = "\
+# TYPE cpu_usage_percent gauge
+# UNIT cpu_usage_percent percent
+# HELP cpu_usage_percent cpu-usage, in %
+cpu_usage_percent{provider=\"P\"} 2.5 1.500000000
+# TYPE order_duration_milliseconds summary
+# UNIT order_duration_milliseconds milliseconds
+# HELP order_duration_milliseconds order.duration, in ms
+order_duration_milliseconds{provider=\"P\",kind=\"a\\\"b\\\\c\\nd\",quantile=\"0.5\"} 2.5 1.500000000
+order_duration_milliseconds_count{provider=\"P\",kind=\"a\\\"b\\\\c\\nd\"} 4 1.500000000
+order_duration_milliseconds_sum{provider=\"P\",kind=\"a\\\"b\\\\c\\nd\"} 10 1.500000000
+# TYPE orders counter
+# HELP orders orders, in {order}
+orders_total{provider=\"P\",_1x=\"y\",_1x_=\"z\"} 2.5 1.500000000
+# EOF
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn names_that_would_clash_get_another() {
+        let text = report(vec![
+            series("x", CounterKind::Counter, "", &[]),
+            series("x.count", CounterKind::Gauge, "", &[]),
+            series("x", CounterKind::Histogram, "", &[("Percentile", "50")]),
+            series("y.count", CounterKind::Gauge, "", &[]),
+            series("y_total", CounterKind::Histogram, "", &[("Percentile", "50")]),
+        ]);
+        let types: Vec<&str> = text.lines().filter(|line| line.starts_with("# TYPE")).collect();
+        let expected = [
+            "# TYPE x counter",
+            "# TYPE x_summary2 summary",
+            "# TYPE x_count gauge",
+            "# TYPE y summary",
+            "# TYPE y_count_gauge2 gauge",
+        ];
+        assert_eq!(types, expected);
+    }
+}

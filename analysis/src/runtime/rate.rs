@@ -1,0 +1,108 @@
+//! How often something happened, over time.
+
+/// Most stretches kept; when there are more, two become one.
+const MOST: usize = 120;
+/// Length of a stretch at first, in nanoseconds: 1 ms.
+const FIRST_WIDTH: i64 = 1_000_000;
+
+/// Counts moments in stretches of equal length, which grow with the trace.
+#[derive(Debug, Clone)]
+pub(crate) struct RateCounter {
+    width: i64,
+    counts: Vec<u64>,
+}
+
+impl Default for RateCounter {
+    fn default() -> RateCounter {
+        RateCounter { width: FIRST_WIDTH, counts: Vec::new() }
+    }
+}
+
+impl RateCounter {
+    /// Counts a moment, in nanoseconds since the session's start; one before it counts as at it.
+    pub(crate) fn add(&mut self, nanos: i64) {
+        let nanos = nanos.max(0);
+        loop {
+            let at = usize::try_from(nanos.checked_div(self.width).unwrap_or(0)).unwrap_or(usize::MAX);
+            if at < MOST {
+                if at >= self.counts.len() {
+                    self.counts.resize(at.saturating_add(1), 0);
+                }
+                if let Some(count) = self.counts.get_mut(at) {
+                    *count = count.saturating_add(1);
+                }
+                return;
+            }
+            self.halve();
+        }
+    }
+
+    fn halve(&mut self) {
+        self.width = self.width.saturating_mul(2);
+        let sum = |pair: &[u64]| pair.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
+        self.counts = self.counts.chunks(2).map(sum).collect();
+    }
+
+    pub(crate) fn merge(&mut self, other: &RateCounter) {
+        let mut other = other.clone();
+        while self.width < other.width {
+            self.halve();
+        }
+        while other.width < self.width {
+            other.halve();
+        }
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (mine, count) in self.counts.iter_mut().zip(other.counts) {
+            *mine = mine.saturating_add(count);
+        }
+    }
+
+    pub(crate) fn rate(self) -> Rate {
+        Rate { stretch_ns: self.width, counts: self.counts }
+    }
+}
+
+/// How often something happened in each stretch of time since the session's start.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Rate {
+    /// Length of a stretch, in nanoseconds.
+    pub stretch_ns: i64,
+    /// Count of each stretch; the first begins at the session's start. At most 120.
+    pub counts: Vec<u64>,
+}
+
+impl Rate {
+    /// Most in one stretch, as a rate per second.
+    pub fn peak_per_second(&self) -> f64 {
+        let most = self.counts.iter().copied().max().unwrap_or(0);
+        if self.stretch_ns <= 0 { 0.0 } else { most as f64 * 1e9 / self.stretch_ns as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_grow_with_the_trace_and_nothing_is_lost() {
+        let mut counter = RateCounter::default();
+        [-5, 0, 999_999, 1_000_000, 119_000_000].into_iter().for_each(|nanos| counter.add(nanos));
+        assert_eq!((counter.counts.len(), counter.width), (120, 1_000_000));
+        counter.add(120_000_000);
+        assert_eq!((counter.counts.len(), counter.width), (61, 2_000_000));
+        counter.add(i64::MAX);
+        let mut other = RateCounter::default();
+        other.add(5);
+        other.merge(&counter);
+        other.add(5);
+        assert_eq!(other.rate().counts.iter().sum::<u64>(), 9);
+        let rate = counter.rate();
+        assert_eq!(rate.counts.iter().sum::<u64>(), 7);
+        assert!(rate.counts.len() <= MOST);
+        assert!(rate.peak_per_second() > 0.0);
+    }
+}

@@ -1,0 +1,65 @@
+//! Stacks of a report, by weight.
+
+use crate::model::{FrameHandle, Resolved, StackHandle};
+use std::collections::BTreeMap;
+
+/// A stack, and how often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct StackRow {
+    /// How often: things, or nanoseconds where the report says so.
+    pub count: u64,
+    /// Names of the frames, innermost first. Empty: the trace has no stack there.
+    pub frames: Vec<String>,
+}
+
+/// Methods that raise the events of tasks, and those of the tasks themselves, which lie on top of the one that schedules.
+pub(crate) const TASK_LIBRARY: &[&str] = &[
+    "System.Diagnostics.Tracing.",
+    "System.Threading.Tasks.",
+    "System.Threading.ThreadPool",
+    "System.Runtime.CompilerServices.",
+];
+/// Methods of the runtime, from .NET 9 on, that look for a catch block, and lie on top of the one that throws.
+pub(crate) const DISPATCH: &[&str] = &["System.Runtime.EH."];
+
+/// The frames without the innermost ones whose names have one of `skipped` in them.
+pub(crate) fn below<'r>(
+    resolved: &'r Resolved<'_>,
+    stack: StackHandle,
+    skipped: &[&str],
+) -> &'r [FrameHandle] {
+    let frames = resolved.frames(stack);
+    let is_skipped = |frame: &&FrameHandle| {
+        let text = resolved.text(**frame);
+        // Types of arguments are not what a method is part of.
+        let name = text.split_once('(').map_or(text, |(name, _)| name);
+        skipped.iter().any(|part| name.contains(part))
+    };
+    let count = if skipped.is_empty() { 0 } else { frames.iter().take_while(is_skipped).count() };
+    frames.get(count..).filter(|frames| !frames.is_empty()).unwrap_or(frames)
+}
+
+/// The `top` heaviest stacks, without the innermost frames that are `skipped`. Stacks with equal names are one.
+pub(crate) fn stack_rows(
+    resolved: &Resolved<'_>,
+    stacks: impl IntoIterator<Item = (StackHandle, u64)>,
+    skipped: &[&str],
+    top: usize,
+) -> Vec<StackRow> {
+    let mut by_frames: BTreeMap<_, u64> = BTreeMap::new();
+    for (stack, count) in stacks {
+        let sum = by_frames.entry(below(resolved, stack, skipped)).or_default();
+        *sum = sum.saturating_add(count);
+    }
+    let mut rows: Vec<_> = by_frames.into_iter().collect();
+    rows.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    rows.truncate(top);
+    rows.into_iter()
+        .map(|(frames, count)| StackRow {
+            count,
+            frames: frames.iter().map(|frame| resolved.text(*frame).to_owned()).collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,428 @@
+//! Tasks: what was scheduled, ran, and was waited for.
+//!
+//! All events are of `System.Threading.Tasks.TplEventSource`:
+//!
+//! | id | event | what it tells |
+//! |---|---|---|
+//! | 7, 8, 9 | TaskScheduled, TaskStarted, TaskCompleted | when a task was queued, ran, was done, and whether it failed |
+//! | 10, 11 | TaskWaitBegin, TaskWaitEnd | from when to when a task was waited for, blocking or by `await` |
+//! | 14, 15 | TraceOperationBegin, TraceOperationEnd | a task's name; keyword 8 |
+//!
+//! A task that does not run code of its own, such as one of an async method, has a name but is not scheduled. A task
+//! without a name is known by the method that scheduled it.
+
+use super::activities::Activities;
+use super::distribution::{Distribution, Spread};
+use super::stack_rows::{StackRow, TASK_LIBRARY, below, stack_rows};
+use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::{Mode, Model, ProcessHandle, Resolved, StackHandle, TextHandle, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// Most tasks that are kept until they are done; the oldest makes room.
+const MOST: usize = 65_536;
+/// Most waits for one task.
+const MOST_WAITERS: usize = 64;
+
+/// What became of tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TasksReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// Tasks that were scheduled.
+    pub scheduled: u64,
+    /// Tasks that began to run.
+    pub started: u64,
+    /// Tasks that were done with running.
+    pub completed: u64,
+    /// Of these, those that ended with an exception.
+    pub faulted: u64,
+    /// Waits for tasks that began.
+    pub waits_begun: u64,
+    /// Waits for tasks that ended.
+    pub waits_ended: u64,
+    /// From being scheduled until running.
+    pub queued: Spread,
+    /// From running until done.
+    pub ran: Spread,
+    /// By name: the most scheduled first.
+    pub tasks: Vec<TaskRow>,
+    /// What was waited for: the longest total first.
+    pub waits: Vec<TaskWaitRow>,
+    /// By the activity in which tasks were scheduled: the most first.
+    pub activities: Vec<TaskActivity>,
+}
+
+/// Tasks of one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TaskRow {
+    /// The task's name; else `scheduled by` and a method.
+    pub name: String,
+    /// How many were scheduled.
+    pub scheduled: u64,
+    /// How many began to run.
+    pub started: u64,
+    /// How many were done with running.
+    pub completed: u64,
+    /// Of these, those that ended with an exception.
+    pub faulted: u64,
+    /// From being scheduled until running.
+    pub queued: Spread,
+    /// From running until done.
+    pub ran: Spread,
+    /// Where they were scheduled: most first.
+    pub stacks: Vec<StackRow>,
+}
+
+/// Waits for tasks of one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TaskWaitRow {
+    /// Name of the task that was waited for; else `waited for by` and a method.
+    pub name: String,
+    /// Whether a thread was blocked; else the wait was an `await`.
+    pub is_blocking: bool,
+    /// How long, of those that ended.
+    pub waits: Spread,
+    /// Waits that had not ended.
+    pub still_waiting: u64,
+}
+
+/// Tasks that were scheduled inside activities of one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TaskActivity {
+    /// Name of the activity; `None`: in none.
+    pub activity: Option<String>,
+    /// How many were scheduled.
+    pub scheduled: u64,
+}
+
+/// The name of a task, and where it was scheduled or waited for.
+type Place = (Option<TextHandle>, StackHandle);
+
+#[derive(Debug, Default)]
+struct Task {
+    name: Option<TextHandle>,
+    place: Option<Place>,
+    scheduled: Option<i64>,
+    started: Option<i64>,
+    waiters: Vec<Waiter>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    begin: i64,
+    thread: ThreadHandle,
+    /// `None`: the filter does not let it pass.
+    site: Option<(Place, bool)>,
+}
+
+#[derive(Debug, Default)]
+struct Site {
+    scheduled: u64,
+    started: u64,
+    completed: u64,
+    faulted: u64,
+    queued: Distribution,
+    ran: Distribution,
+    activities: BTreeMap<Option<TextHandle>, u64>,
+}
+
+/// Makes a [`TasksReport`]. What it keeps is bounded by names, stacks, and tasks that are not done.
+#[derive(Debug)]
+pub struct Tasks {
+    tasks: BTreeMap<(ProcessHandle, u64), Task>,
+    sites: HashMap<Place, Site>,
+    waits: HashMap<(Place, bool), (Distribution, u64)>,
+    activities: Activities,
+    top: usize,
+}
+
+impl Default for Tasks {
+    fn default() -> Tasks {
+        Tasks::new()
+    }
+}
+
+impl Tasks {
+    /// With the 10 stacks of each name that scheduled most.
+    pub fn new() -> Tasks {
+        Tasks {
+            tasks: BTreeMap::new(),
+            sites: HashMap::new(),
+            waits: HashMap::new(),
+            activities: Activities::new().top(0),
+            top: 10,
+        }
+    }
+
+    /// With so many stacks of each name.
+    #[must_use]
+    pub fn top(mut self, count: usize) -> Tasks {
+        self.top = count;
+        self
+    }
+
+    /// The task of an event, which is new if it was not met before.
+    fn task(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &Model,
+    ) -> Option<(&mut Task, &mut HashMap<Place, Site>)> {
+        let id = event.field("TaskID")?.as_i64()?;
+        let process = model.threads().get(moment.thread)?.process;
+        let key = (process, u64::try_from(id).ok()?);
+        if self.tasks.len() >= MOST && !self.tasks.contains_key(&key) {
+            // Ids grow, so the first is the oldest.
+            self.tasks.pop_first();
+        }
+        Some((self.tasks.entry(key).or_default(), &mut self.sites))
+    }
+
+    fn scheduled(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
+        let activity = self.activities.name_of(event);
+        let stack = model.stack_of(event, moment.thread);
+        let (task, sites) = self.task(event, moment, model)?;
+        task.scheduled = Some(moment.nanos);
+        if moment.is_selected {
+            let place = (task.name, stack);
+            task.place = Some(place);
+            let site = sites.entry(place).or_default();
+            site.scheduled = site.scheduled.saturating_add(1);
+            let count = site.activities.entry(activity).or_default();
+            *count = count.saturating_add(1);
+        }
+        Some(())
+    }
+
+    fn started(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
+        let stack = model.stack_of(event, moment.thread);
+        let (task, sites) = self.task(event, moment, model)?;
+        task.started = Some(moment.nanos);
+        if task.scheduled.is_none() && moment.is_selected {
+            // It was scheduled before the session, or that was lost.
+            task.place = Some((task.name, stack));
+        }
+        let site = sites.entry(task.place?).or_default();
+        site.started = site.started.saturating_add(1);
+        if let Some(scheduled) = task.scheduled {
+            site.queued.add(between(scheduled, moment.nanos));
+        }
+        Some(())
+    }
+
+    fn completed(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) -> Option<()> {
+        let is_faulted = event.field("IsExceptional").and_then(|value| value.as_bool()).unwrap_or(false);
+        let (task, sites) = self.task(event, moment, model)?;
+        if let Some(place) = task.place.take() {
+            let site = sites.entry(place).or_default();
+            site.completed = site.completed.saturating_add(1);
+            site.faulted = site.faulted.saturating_add(u64::from(is_faulted));
+            if let Some(started) = task.started {
+                site.ran.add(between(started, moment.nanos));
+            }
+        }
+        self.forget(event, moment, model);
+        Some(())
+    }
+
+    /// A task that is done and that nobody waits for is forgotten.
+    fn forget(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) {
+        let id = event.field("TaskID").and_then(|value| value.as_i64()).and_then(|id| u64::try_from(id).ok());
+        let process = model.threads().get(moment.thread).map(|row| row.process);
+        if let (Some(id), Some(process)) = (id, process)
+            && self
+                .tasks
+                .get(&(process, id))
+                .is_some_and(|task| task.place.is_none() && task.waiters.is_empty())
+        {
+            self.tasks.remove(&(process, id));
+        }
+    }
+
+    fn named(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
+        let name = event.field("OperationName")?.to_text()?;
+        let name = model.texts_mut().intern(&name);
+        self.task(event, moment, model)?.0.name = Some(name);
+        Some(())
+    }
+
+    fn wait_begins(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
+        let is_blocking = event.field("Behavior").and_then(|value| value.as_i64()) != Some(2);
+        let stack = model.stack_of(event, moment.thread);
+        let (task, _) = self.task(event, moment, model)?;
+        let site = moment.is_selected.then_some(((task.name, stack), is_blocking));
+        if task.waiters.len() < MOST_WAITERS {
+            task.waiters.push(Waiter { begin: moment.nanos, thread: moment.thread, site });
+        }
+        if let Some(site) = site {
+            let begun = &mut self.waits.entry(site).or_default().1;
+            *begun = begun.saturating_add(1);
+        }
+        Some(())
+    }
+
+    fn wait_ends(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) -> Option<()> {
+        let (task, _) = self.task(event, moment, model)?;
+        let on_thread = task.waiters.iter().position(|waiter| waiter.thread == moment.thread);
+        let at = on_thread.or((!task.waiters.is_empty()).then_some(0));
+        let waiter = at.map(|at| task.waiters.remove(at));
+        if let Some(waiter) = waiter
+            && let Some(site) = waiter.site
+        {
+            self.waits.entry(site).or_default().0.add(between(waiter.begin, moment.nanos));
+        }
+        self.forget(event, moment, model);
+        Some(())
+    }
+}
+
+impl Report for Tasks {
+    type Output = TasksReport;
+
+    const RECORD: &'static [Recording] =
+        &[Recording { provider: "System.Threading.Tasks.TplEventSource", keywords: 0xcb, level: 5 }];
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if event.known_provider() != KnownProvider::Tasks {
+            self.activities.event(event, moment, model);
+            return false;
+        }
+        // Events with fields that are missing or damaged are left out.
+        let _ = match event.id() {
+            7 => self.scheduled(event, moment, model),
+            8 => self.started(event, moment, model),
+            9 => self.completed(event, moment, model),
+            10 => self.wait_begins(event, moment, model),
+            11 => self.wait_ends(event, moment, model),
+            14 => self.named(event, moment, model),
+            15 => {
+                self.forget(event, moment, model);
+                None
+            }
+            _ => return false,
+        };
+        true
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> TasksReport {
+        let texts = resolved.model().texts();
+        let passes = |place: &Place| resolved.selected(place.1, Mode::Unknown).is_some();
+        let named = |place: &Place, by: &str| match place.0 {
+            Some(name) => texts.get(name).to_owned(),
+            None => format!("{by} {}", caller(resolved, place.1)),
+        };
+        let mut all = Site::default();
+        let mut rows: BTreeMap<String, (Site, Vec<(StackHandle, u64)>)> = BTreeMap::new();
+        let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
+        sites.sort_by_key(|(place, _)| *place);
+        for (place, site) in sites {
+            let row = rows.entry(named(&place, "scheduled by")).or_default();
+            row.0.merge(&site);
+            row.1.push((place.1, site.scheduled));
+            all.merge(&site);
+        }
+        let mut tasks: Vec<TaskRow> = rows
+            .into_iter()
+            .map(|(name, (site, stacks))| TaskRow {
+                name,
+                scheduled: site.scheduled,
+                started: site.started,
+                completed: site.completed,
+                faulted: site.faulted,
+                queued: site.queued.spread(),
+                ran: site.ran.spread(),
+                stacks: stack_rows(
+                    resolved,
+                    stacks.into_iter().filter(|(_, count)| *count > 0),
+                    TASK_LIBRARY,
+                    self.top,
+                ),
+            })
+            .collect();
+        tasks.sort_by_key(|row| Reverse((row.scheduled, row.started)));
+        let mut waits: BTreeMap<(String, bool), (Distribution, u64)> = BTreeMap::new();
+        for ((place, is_blocking), (waited, begun)) in
+            self.waits.iter().filter(|((place, _), _)| passes(place))
+        {
+            let row = waits.entry((named(place, "waited for by"), *is_blocking)).or_default();
+            row.0.merge(waited);
+            row.1 = row.1.saturating_add(*begun);
+        }
+        let (mut waits_begun, mut waits_ended) = (0_u64, 0_u64);
+        let mut waits: Vec<TaskWaitRow> = waits
+            .into_iter()
+            .map(|((name, is_blocking), (waited, begun))| {
+                waits_begun = waits_begun.saturating_add(begun);
+                waits_ended = waits_ended.saturating_add(waited.count());
+                let still_waiting = begun.saturating_sub(waited.count());
+                TaskWaitRow { name, is_blocking, waits: waited.spread(), still_waiting }
+            })
+            .collect();
+        waits.sort_by_key(|row| Reverse(row.waits.total_ns));
+        let mut activities: Vec<TaskActivity> = all
+            .activities
+            .iter()
+            .map(|(activity, scheduled)| TaskActivity {
+                activity: activity.map(|name| texts.get(name).to_owned()),
+                scheduled: *scheduled,
+            })
+            .collect();
+        activities.sort_by(|one, other| {
+            other.scheduled.cmp(&one.scheduled).then_with(|| one.activity.cmp(&other.activity))
+        });
+        TasksReport {
+            schema: SCHEMA,
+            scheduled: all.scheduled,
+            started: all.started,
+            completed: all.completed,
+            faulted: all.faulted,
+            waits_begun,
+            waits_ended,
+            queued: all.queued.spread(),
+            ran: all.ran.spread(),
+            tasks,
+            waits,
+            activities,
+        }
+    }
+}
+
+impl Site {
+    fn merge(&mut self, other: &Site) {
+        for (mine, count) in [
+            (&mut self.scheduled, other.scheduled),
+            (&mut self.started, other.started),
+            (&mut self.completed, other.completed),
+            (&mut self.faulted, other.faulted),
+        ] {
+            *mine = mine.saturating_add(count);
+        }
+        self.queued.merge(&other.queued);
+        self.ran.merge(&other.ran);
+        for (activity, count) in &other.activities {
+            let mine = self.activities.entry(*activity).or_default();
+            *mine = mine.saturating_add(*count);
+        }
+    }
+}
+
+/// The innermost method that is not of the task library itself.
+fn caller<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> &'r str {
+    let frame = below(resolved, stack, TASK_LIBRARY).first();
+    frame.map_or("(method not told)", |frame| resolved.text(*frame))
+}
+
+fn between(from: i64, to: i64) -> u64 {
+    u64::try_from(to.saturating_sub(from)).unwrap_or(0)
+}

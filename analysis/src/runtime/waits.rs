@@ -1,0 +1,188 @@
+//! Waits for handles: runtime 301 WaitHandleWait/Start and 302 WaitHandleWait/Stop, from .NET 9 on.
+//!
+//! Neither tells for what is waited, except whether it is a monitor's wait; the stack does.
+
+use super::distribution::{Distribution, Spread};
+use super::open_pairs::OpenPairs;
+use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// How long threads waited for handles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct WaitsReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// Waits that began.
+    pub started: u64,
+    /// Waits that ended.
+    pub stopped: u64,
+    /// Waits that had not ended when the trace did.
+    pub still_waiting: u64,
+    /// Ends whose begin is not in the trace: how long they took is not known.
+    pub stops_without_start: u64,
+    /// Begins whose end was lost.
+    pub starts_without_stop: u64,
+    /// All waits that ended.
+    pub waits: Spread,
+    /// By kind and stack: the longest total first.
+    pub places: Vec<WaitPlace>,
+    /// By thread: the longest total first.
+    pub threads: Vec<WaitThread>,
+}
+
+/// Waits at one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct WaitPlace {
+    /// `MonitorWait`, or `Unknown` for all other handles, as the event has it.
+    pub source: String,
+    /// Waits that ended.
+    pub waits: Spread,
+    /// Names of the frames, innermost first. Empty: the trace has no stack there.
+    pub frames: Vec<String>,
+}
+
+/// Waits of one thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct WaitThread {
+    /// OS id; `None` when the stream does not tell.
+    pub thread_id: Option<u64>,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Waits that ended.
+    pub count: u64,
+    /// Their sum, in nanoseconds.
+    pub total_ns: u64,
+}
+
+/// The kind of a wait, and where.
+type Place = (u64, StackHandle);
+
+/// Makes a [`WaitsReport`]. What it keeps is bounded by stacks and threads.
+#[derive(Debug)]
+pub struct Waits {
+    sites: HashMap<Place, Site>,
+    open: OpenPairs<Option<Place>>,
+    top: usize,
+}
+
+#[derive(Debug, Default)]
+struct Site {
+    started: u64,
+    waits: Distribution,
+    threads: BTreeMap<ThreadHandle, (u64, u64)>,
+}
+
+impl Default for Waits {
+    fn default() -> Waits {
+        Waits::new()
+    }
+}
+
+impl Waits {
+    /// With the 20 places and threads that waited longest.
+    pub fn new() -> Waits {
+        Waits { sites: HashMap::new(), open: OpenPairs::default(), top: 20 }
+    }
+
+    /// With so many places and threads.
+    #[must_use]
+    pub fn top(mut self, count: usize) -> Waits {
+        self.top = count;
+        self
+    }
+}
+
+impl Report for Waits {
+    type Output = WaitsReport;
+
+    const RECORD: &'static [Recording] = &[Recording::runtime(0x400_0000_0000, 5)];
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if event.known_provider() != KnownProvider::Runtime {
+            return false;
+        }
+        match event.id() {
+            301 => {
+                let source = event.field("WaitSource").and_then(|value| value.as_u64()).unwrap_or(0);
+                let place = (source, model.stack_of(event, moment.thread));
+                self.open.begin(moment.thread, moment.nanos, moment.is_selected.then_some(place));
+                if moment.is_selected {
+                    let site = self.sites.entry(place).or_default();
+                    site.started = site.started.saturating_add(1);
+                }
+            }
+            302 => {
+                let Some(begin) = self.open.end(moment.thread, moment.nanos, None) else { return true };
+                let Some(place) = begin.what else { return true };
+                let nanos = u64::try_from(moment.nanos.saturating_sub(begin.nanos)).unwrap_or(0);
+                let site = self.sites.entry(place).or_default();
+                site.waits.add(nanos);
+                let (count, total) = site.threads.entry(moment.thread).or_default();
+                *count = count.saturating_add(1);
+                *total = total.saturating_add(nanos);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> WaitsReport {
+        let passes = |place: &Place| resolved.selected(place.1, Mode::Unknown).is_some();
+        let ends_without_begin = self.open.ends_without_begin;
+        let begins_without_end = self.open.begins_without_end;
+        let still_waiting =
+            self.open.into_open().filter(|(_, begin)| begin.what.as_ref().is_some_and(passes)).count();
+        let (mut all, mut started) = (Distribution::default(), 0_u64);
+        let mut places: BTreeMap<_, Distribution> = BTreeMap::new();
+        let mut threads: BTreeMap<ThreadHandle, (u64, u64)> = BTreeMap::new();
+        for ((source, stack), site) in self.sites.iter().filter(|(place, _)| passes(place)) {
+            started = started.saturating_add(site.started);
+            all.merge(&site.waits);
+            // Stacks with equal names are one.
+            places.entry((*source, resolved.frames(*stack))).or_default().merge(&site.waits);
+            for (thread, (count, total)) in &site.threads {
+                let sums = threads.entry(*thread).or_default();
+                *sums = (sums.0.saturating_add(*count), sums.1.saturating_add(*total));
+            }
+        }
+        let mut places: Vec<_> = places.into_iter().filter(|(_, waits)| waits.count() > 0).collect();
+        places.sort_by_key(|(_, waits)| Reverse(waits.sum()));
+        let places = places.into_iter().take(self.top).map(|((source, frames), waits)| WaitPlace {
+            source: match source {
+                1 => "MonitorWait".to_owned(),
+                0 => "Unknown".to_owned(),
+                other => other.to_string(),
+            },
+            waits: waits.spread(),
+            frames: frames.iter().map(|frame| resolved.text(*frame).to_owned()).collect(),
+        });
+        let mut threads: Vec<_> = threads.into_iter().collect();
+        threads.sort_by_key(|(thread, (_, total))| (Reverse(*total), *thread));
+        let threads = threads.into_iter().take(self.top).map(|(thread, (count, total_ns))| {
+            let row = resolved.model().threads().get(thread);
+            let (thread_id, name) = row.map_or((None, None), |row| (row.os_thread_id, row.name.clone()));
+            WaitThread { thread_id, name, count, total_ns }
+        });
+        WaitsReport {
+            schema: SCHEMA,
+            started,
+            stopped: all.count(),
+            still_waiting: still_waiting as u64,
+            stops_without_start: ends_without_begin,
+            starts_without_stop: begins_without_end,
+            waits: all.spread(),
+            places: places.collect(),
+            threads: threads.collect(),
+        }
+    }
+}

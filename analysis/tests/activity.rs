@@ -1,0 +1,266 @@
+//! Exceptions, locks, waits, tasks, activities and counters of real traces, in exact numbers: the recorded program is
+//! known, and so is how many rounds it made.
+
+use nettrace_analysis::runtime::{
+    Activities, Contention, CounterKind, Counters, CountersReport, Exceptions, Logs, Report, ReportPass,
+    Reported, Tasks, Waits,
+};
+use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
+use std::collections::BTreeMap;
+
+const ALL: &str = "net10-linux-x64/all.nettrace";
+
+fn reported<R: Report>(trace: &str, report: R) -> Option<Reported<R::Output>> {
+    let file = corpus::trace(trace)?;
+    let bytes = file.bytes();
+    let mut pass = ReportPass::new(report);
+    pass.read(&mut Reader::from_slice(&bytes).time_ordered()).expect("a readable stream");
+    Some(pass.finish())
+}
+
+#[test]
+fn ninety_four_rounds_throw_940_exceptions() {
+    let Some(reported) = reported(ALL, Exceptions::new()) else { return };
+    let report = reported.output;
+    let types: Vec<_> = report.types.iter().map(|row| (row.type_name.as_str(), row.count)).collect();
+    let expected = [
+        ("Workload.WidgetException", 470),
+        ("System.NullReferenceException", 282),
+        ("System.InvalidOperationException", 188),
+    ];
+    assert_eq!((report.count, types.as_slice()), (940, expected.as_slice()));
+    assert_eq!(report.rate.counts.iter().sum::<u64>(), 940);
+    assert_eq!(report.threads.iter().map(|thread| thread.count).collect::<Vec<_>>(), [940]);
+
+    let [widget, null, invalid] = report.types.as_slice() else { panic!("{types:?}") };
+    // Each one wraps what Thrower caught; its catch block ends, theirs never do.
+    let inner: Vec<_> = widget.inner.iter().map(|row| (row.type_name.as_str(), row.count)).collect();
+    assert_eq!(inner, [("System.NullReferenceException", 282), ("System.InvalidOperationException", 188)]);
+    assert_eq!((widget.nested, widget.caught, widget.left_by_exception), (470, 470, 0));
+    assert_eq!((widget.in_catch.count, widget.in_filter.count), (470, 470));
+    assert_eq!((null.nested, null.caught, null.in_catch.count), (0, 282, 0));
+    // The last throw of all is a NullReferenceException, whose block nothing is known of afterwards.
+    assert_eq!((null.left_by_exception, invalid.left_by_exception), (281, 188));
+    assert!(report.is_handling_traced);
+
+    let messages: Vec<_> = invalid.messages.iter().map(|row| (row.message.as_str(), row.count)).collect();
+    assert_eq!(messages, [("round #", 188)]);
+    let messages: Vec<_> = widget.messages.iter().map(|row| (row.message.as_str(), row.count)).collect();
+    assert_eq!(messages, [("widget λ #", 470)]);
+    assert_eq!(widget.caught_in.len(), 1);
+    assert_eq!(widget.caught_in[0].method, "Workload.Program::ExceptionRound");
+    assert!(invalid.stacks[0].frames[0].contains("Thrower"), "{:?}", invalid.stacks[0]);
+    assert_eq!(invalid.stacks.iter().map(|row| row.count).sum::<u64>(), 188);
+}
+
+#[test]
+fn net3_1_told_nothing_of_exceptions() {
+    let Some(reported) = reported("net3.1-linux-x64/all.nettrace", Exceptions::new()) else { return };
+    assert_eq!((reported.events, reported.output.count), (0, 0));
+}
+
+/// How long the program itself says that its requests took, in nanoseconds, by their number.
+fn told_by_the_program(trace: &str) -> BTreeMap<String, f64> {
+    let bytes = corpus::trace(trace).expect("a trace").bytes();
+    let mut reader = Reader::from_slice(&bytes);
+    let mut told = BTreeMap::new();
+    while let Some(event) = reader.next_event().expect("a readable stream") {
+        if event.name() == "RequestStop" {
+            let number = event.field("number").and_then(|value| value.as_i64()).expect("a number");
+            let milliseconds =
+                event.field("milliseconds").and_then(|value| value.as_f64()).expect("a duration");
+            told.insert(format!("number={number} "), milliseconds * 1e6);
+        }
+    }
+    told
+}
+
+#[test]
+fn every_request_that_started_stopped_after_the_time_that_the_program_tells() {
+    // On net3.1 there are no activity ids: the number tells which stop is whose.
+    for (trace, requests, has_ids) in [(ALL, 376, true), ("net3.1-linux-x64/all.nettrace", 360, false)] {
+        let Some(reported) = reported(trace, Activities::new().top(1000)) else { continue };
+        let report = reported.output;
+        let row = report.activities.iter().find(|row| row.name == "Nettrace-Workload/Request").unwrap();
+        assert_eq!((row.started, row.stopped, row.errors), (requests, requests, 0), "{trace}");
+        assert_eq!(report.stops_without_start, 0, "{trace}");
+        assert_eq!(report.slowest.len() as u64, requests);
+        assert!(report.slowest.windows(2).all(|pair| pair[0].duration_ns >= pair[1].duration_ns));
+        let told = told_by_the_program(trace);
+        let mut wrong = 0;
+        for row in &report.slowest {
+            assert_eq!(row.id.is_some(), has_ids, "{trace}");
+            let (_, told) = told.iter().find(|(number, _)| row.fields.starts_with(number.as_str())).unwrap();
+            // The thread may be put aside between its clock and the event.
+            wrong += u32::from((row.duration_ns as f64 - told).abs() > 2e6);
+        }
+        assert!(wrong * 20 < u32::try_from(requests).unwrap(), "{trace}: {wrong} of {requests}");
+    }
+}
+
+#[test]
+fn activities_of_net10_have_paths() {
+    let Some(reported) = reported(ALL, Activities::new().with_events_of("/#17178/1/16")) else { return };
+    let report = reported.output;
+    assert!(
+        report.slowest.iter().all(|row| row.id.as_deref().is_some_and(|id| id.starts_with("/#17178/1/")))
+    );
+    let names: Vec<_> = report.events.iter().map(|event| event.event.as_str()).collect();
+    assert_eq!(names.first(), Some(&"Nettrace-Workload/RequestStart"));
+    assert!(names.contains(&"Nettrace-Workload/RequestStop"), "{names:?}");
+}
+
+#[test]
+fn payments_run_inside_orders() {
+    let Some(reported) = reported("net10-linux-x64/metrics.nettrace", Activities::new()) else { return };
+    let report = reported.output;
+    let tree: Vec<_> = report.tree.iter().map(|node| (node.depth, node.name.as_str())).collect();
+    assert_eq!(tree, [(0, "Nettrace.Workload/order"), (1, "Nettrace.Workload/pay")]);
+    let [order, pay] = report.tree.as_slice() else { panic!("{tree:?}") };
+    assert_eq!((order.started + pay.started, order.stopped + pay.stopped), (4072, 4070));
+    assert!(order.errors > 0 && pay.errors == 0);
+    // Every fifth.
+    assert!((order.errors * 5).abs_diff(order.stopped) < 10, "{} {}", order.errors, order.stopped);
+    assert!(order.durations.total_ns > pay.durations.total_ns);
+}
+
+#[test]
+fn each_wait_for_a_lock_that_began_ended() {
+    let Some(reported) = reported(ALL, Contention::new()) else { return };
+    let report = reported.output;
+    assert_eq!((report.started, report.stopped), (207, 207));
+    assert_eq!((report.stops_without_start, report.starts_without_stop, report.still_waiting), (0, 0, 0));
+    let gate = &report.locks[0];
+    assert!(gate.lock_id.as_deref().is_some_and(|id| id.starts_with("0x")));
+    assert!(
+        gate.stacks[0].frames.iter().any(|frame| frame.contains("ContentionRound")),
+        "{:?}",
+        gate.stacks[0]
+    );
+    assert_eq!(report.locks.iter().map(|lock| lock.waits.count).sum::<u64>(), 207);
+    let owned: u64 = report.locks.iter().flat_map(|lock| &lock.owners).map(|owner| owner.count).sum();
+    assert!(owned > 0 && owned <= 207);
+}
+
+#[test]
+fn waits_are_paired_on_their_threads() {
+    let Some(reported) = reported("net10-linux-x64/waits.nettrace", Waits::new().top(1000)) else { return };
+    let report = reported.output;
+    assert_eq!(
+        (report.started, report.stopped + report.still_waiting + report.starts_without_stop),
+        (1723, 1723)
+    );
+    assert_eq!(report.stopped + report.stops_without_start, 1720);
+    assert_eq!(report.places.iter().map(|place| place.waits.count).sum::<u64>(), report.stopped);
+    let Some(contention) = self::reported("net10-linux-x64/waits.nettrace", Contention::new()) else {
+        return;
+    };
+    assert_eq!((contention.output.started, contention.output.stopped), (636, 634));
+    assert_eq!(contention.output.still_waiting, 2);
+}
+
+#[test]
+fn four_tasks_a_round_are_scheduled_run_and_waited_for() {
+    let Some(reported) = reported(ALL, Tasks::new()) else { return };
+    let report = reported.output;
+    assert_eq!((report.scheduled, report.started, report.completed, report.faulted), (376, 376, 376, 0));
+    assert_eq!((report.waits_begun, report.waits_ended), (564, 564));
+    let first = &report.tasks[0];
+    assert_eq!(
+        (first.name.as_str(), first.queued.count, first.ran.count),
+        ("Task: <TaskRound>b__0", 376, 376)
+    );
+    assert!(report.waits.iter().all(|row| !row.is_blocking || row.waits.total_ns > 0));
+    assert_eq!(report.activities.iter().map(|row| row.scheduled).sum::<u64>(), 376);
+}
+
+#[test]
+fn traces_without_messages_have_no_logs() {
+    let Some(reported) = reported(ALL, Logs::new()) else { return };
+    assert_eq!((reported.events, reported.output.messages.len()), (0, 0));
+}
+
+fn counters(trace: &str) -> Option<CountersReport> {
+    Some(reported(trace, Counters::new())?.output)
+}
+
+#[test]
+fn counters_of_both_kinds_stand_together() {
+    let Some(report) = counters("net10-linux-x64/metrics.nettrace") else { return };
+    let find = |name: &str, tags: &str| {
+        report.series.iter().find(|series| series.name == name && series.tags_text(",") == tags).unwrap()
+    };
+    let book = find("orders", "kind=book");
+    assert_eq!(
+        (book.kind, book.unit.as_str(), book.provider.as_str()),
+        (CounterKind::Counter, "{order}", "Nettrace.Workload")
+    );
+    assert_eq!((book.points[0].value, book.points[0].ts_ns), (430.0, 1_018_218_938));
+    assert_eq!(find("orders", "kind=tëä").points[0].value, 429.0);
+    let median = find("order.duration", "kind=book,Percentile=50");
+    assert_eq!(
+        (median.kind, median.points[0].value, median.points[0].count),
+        (CounterKind::Histogram, 10.125, Some(858))
+    );
+    assert_eq!(
+        find("load", "core=1").points.iter().map(|point| point.value).collect::<Vec<_>>(),
+        [0.25, 0.25]
+    );
+    // A rate that is not there yet is no point.
+    assert_eq!(find("dotnet.process.cpu.time", "cpu.mode=user").points.len(), 1);
+    let usage = find("cpu-usage", "");
+    assert_eq!(
+        (usage.kind, usage.unit.as_str(), usage.display_name.as_str()),
+        (CounterKind::Mean, "%", "CPU Usage")
+    );
+    assert_eq!(usage.points[0].value, 0.008428626351954824);
+    assert!(report.start_unix_ns.is_some());
+}
+
+/// Values by provider, name with tags, and type.
+type Rows = BTreeMap<(String, String, String), Vec<f64>>;
+
+/// Fields of a line, of which the fourth may have commas: the reference does not quote.
+fn rows(csv: &str) -> Rows {
+    let mut rows = Rows::new();
+    for line in csv.lines().skip(1) {
+        let mut fields = line.splitn(3, ',').skip(1);
+        let (provider, rest) = (fields.next().unwrap(), fields.next().unwrap());
+        let (rest, value) = rest.rsplit_once(',').unwrap();
+        let (name, kind) = rest.rsplit_once(',').unwrap();
+        let name = name.trim_matches('"').to_owned();
+        let key = (provider.to_owned(), name, kind.to_owned());
+        rows.entry(key).or_default().push(value.parse().unwrap());
+    }
+    rows
+}
+
+#[test]
+fn every_series_of_dotnet_counters_lies_in_ours_value_for_value() {
+    for name in ["metrics", "counters"] {
+        let Some(shared) = corpus::shared_folder() else {
+            eprintln!("SKIPPED: the CSV files of dotnet-counters are not there");
+            return;
+        };
+        let Ok(golden) = std::fs::read_to_string(shared.join(format!("golden/dotnet-counters/{name}.csv")))
+        else {
+            eprintln!("SKIPPED: no {name}.csv");
+            continue;
+        };
+        let Some(report) = counters(&format!("net10-linux-x64/{name}-with-csv.nettrace")) else { continue };
+        let mut csv = Vec::new();
+        report.write_csv(&mut csv).unwrap();
+        let csv = String::from_utf8(csv).unwrap();
+        assert_eq!(csv.lines().next(), golden.lines().next());
+        let (ours, golden) = (rows(&csv), rows(&golden));
+        assert!(golden.len() > 20, "{name}");
+        for (key, values) in golden {
+            let ours = ours.get(&key).unwrap_or_else(|| panic!("{name}: no {key:?}"));
+            assert!(
+                ours.windows(values.len()).any(|part| part == values),
+                "{name} {key:?}: {ours:?} {values:?}"
+            );
+        }
+    }
+}

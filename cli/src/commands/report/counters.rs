@@ -1,0 +1,158 @@
+//! `report counters`: a table, or all values in other forms.
+
+use crate::args::{CounterFormat, ReportArgs};
+use crate::commands::{Context, Trace};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::sparkline::sparkline;
+use crate::units;
+use nettrace_analysis::runtime::{CounterKind, CounterSeries, Counters, CountersReport};
+use serde::Serialize;
+use std::io::{self, Write};
+
+pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    // --json writes an empty document too, when there are no counters.
+    let format = if args.json { CounterFormat::Json } else { args.format };
+    match format {
+        CounterFormat::Table => {
+            super::runtime::run(Counters::new().without_points(), table, args, trace, context)
+        }
+        CounterFormat::Json => {
+            let json = |_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>| {
+                let out = context.out.buffer();
+                serde_json::to_writer_pretty(&mut *out, report)?;
+                out.push(b'\n');
+                Ok(())
+            };
+            super::runtime::run(Counters::new(), json, args, trace, context)
+        }
+        CounterFormat::Csv => {
+            let csv = |_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>| {
+                report.write_csv(context.out.buffer())
+            };
+            super::runtime::run(Counters::new(), csv, args, trace, context)
+        }
+        CounterFormat::Openmetrics => {
+            let text = |_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>| {
+                report.write_openmetrics(context.out.buffer())
+            };
+            super::runtime::run(Counters::new(), text, args, trace, context)
+        }
+        CounterFormat::Ndjson => super::runtime::run(Counters::new(), ndjson, args, trace, context),
+    }
+}
+
+/// A value as one line of NDJSON.
+#[derive(Serialize)]
+struct Line<'r> {
+    ts_ns: i64,
+    provider: &'r str,
+    name: &'r str,
+    kind: CounterKind,
+    unit: &'r str,
+    tags: serde_json::Map<String, serde_json::Value>,
+    value: f64,
+}
+
+fn ndjson(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
+    let out = context.out.buffer();
+    for (series, point) in report.in_time_order() {
+        let tags = series.tags.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
+        let line = Line {
+            ts_ns: point.ts_ns,
+            provider: &series.provider,
+            name: &series.name,
+            kind: series.kind,
+            unit: &series.unit,
+            tags,
+            value: point.value,
+        };
+        serde_json::to_writer(&mut *out, &line)?;
+        out.push(b'\n');
+    }
+    Ok(())
+}
+
+fn table(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
+    let (strong, faint) = (context.style.strong(), context.style.faint());
+    let out = context.out.buffer();
+    let names: Vec<String> = report.series.iter().map(name).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(7, 76);
+    let mut provider = "";
+    for (series, name) in report.series.iter().zip(&names) {
+        if series.provider != provider {
+            provider = &series.provider;
+            writeln!(out, "{}", strong.over(printable(provider)))?;
+            let heading = format!(
+                "  {:<width$}  {:>12}  {:>12}  {:>12}  {:>12}  {:<15}  TREND",
+                "COUNTER", "MIN", "MEAN", "MAX", "LAST", "UNIT"
+            );
+            writeln!(out, "{}", faint.over(heading))?;
+        }
+        writeln!(
+            out,
+            "  {name:<width$}  {:>12}  {:>12}  {:>12}  {:>12}  {:<15}  {}",
+            number(series.min),
+            number(series.mean),
+            number(series.max),
+            number(series.last),
+            unit(series),
+            sparkline(&series.shape()),
+        )?;
+    }
+    let values = report.series.iter().map(|series| series.count).sum();
+    let summary = format!(
+        "{} of {}",
+        units::counted(values, "value"),
+        units::counted(report.series.len() as u64, "counter")
+    );
+    writeln!(out, "{}", strong.over(summary))
+}
+
+fn name(series: &CounterSeries) -> String {
+    let tags = series.tags_text(" ");
+    let tags = if tags.is_empty() { tags } else { format!(" {tags}") };
+    printable(&format!("{}{tags}", series.name))
+}
+
+/// `ms`, `By/s`, `/60s`.
+fn unit(series: &CounterSeries) -> String {
+    if !series.kind.is_rate() {
+        return printable(&series.unit);
+    }
+    match series.interval_seconds {
+        seconds if seconds <= 0.0 || seconds == 1.0 => format!("{}/s", printable(&series.unit)),
+        seconds => format!("{}/{seconds}s", printable(&series.unit)),
+    }
+}
+
+/// Five digits and more where they matter: `0.0084`, `12.35`, `39,669,760`.
+fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return value.to_string();
+    }
+    let size = value.abs();
+    if value.fract() == 0.0 && size < 1e15 {
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}{}", units::count(size as u64));
+    }
+    match size {
+        size if size >= 1e15 || size < 0.0001 => format!("{value:.3e}"),
+        size if size >= 1000.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.3}"),
+        _ => format!("{value:.5}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_the_digits_that_matter() {
+        let values = [0.0, -3.0, 39_669_760.0, 0.008_428_6, 12.345_67, 1234.567, 1e-9, 1e20, f64::NAN];
+        let texts = ["0", "-3", "39,669,760", "0.00843", "12.346", "1234.6", "1.000e-9", "1.000e20", "NaN"];
+        assert_eq!(values.map(number), texts);
+    }
+}

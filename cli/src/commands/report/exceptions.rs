@@ -1,0 +1,75 @@
+//! `report exceptions` for reading.
+
+use super::words::{innermost, ms};
+use crate::args::ReportArgs;
+use crate::commands::Context;
+use crate::printable::printable;
+use crate::{sparkline, units};
+use nettrace_analysis::runtime::ExceptionsReport;
+use std::io::{self, Write};
+
+/// Messages, stacks and so on shown of each type.
+const DETAILS: usize = 3;
+
+pub(super) fn text(
+    args: &ReportArgs,
+    report: &ExceptionsReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
+    let out = context.out.buffer();
+    let heading = "  COUNT    SHARE   CAUGHT  TO CATCH ms  IN CATCH ms  TYPE";
+    writeln!(out, "{}", faint.over(heading))?;
+    for row in report.types.iter().take(args.number) {
+        let caught = if report.is_handling_traced { units::count(row.caught) } else { "-".to_owned() };
+        let median = |spread: &nettrace_analysis::runtime::Spread| {
+            if spread.count == 0 { "-".to_owned() } else { ms(spread.p50_ns) }
+        };
+        writeln!(
+            out,
+            "{:>7}  {:>7}  {caught:>7}  {:>11}  {:>11}  {}",
+            units::count(row.count),
+            units::share(row.count, report.count),
+            median(&row.to_catch),
+            median(&row.in_catch),
+            name.over(printable(&row.type_name)),
+        )?;
+        let mut details = Vec::new();
+        for message in row.messages.iter().take(DETAILS) {
+            details.push(("message", message.count, printable(&message.message)));
+        }
+        for inner in row.inner.iter().take(DETAILS) {
+            details.push(("inner", inner.count, printable(&inner.type_name)));
+        }
+        for stack in row.stacks.iter().take(DETAILS) {
+            details.push(("thrown in", stack.count, innermost(&stack.frames, 3)));
+        }
+        for method in row.caught_in.iter().take(DETAILS) {
+            details.push(("caught in", method.count, printable(&method.method)));
+        }
+        for (what, count, text) in details {
+            writeln!(out, "{}", faint.over(format!("{:>25}  {what:<10} {text}", units::count(count))))?;
+        }
+        let notes = [
+            (row.rethrown, "thrown again"),
+            (row.nested, "thrown while another was dealt with"),
+            (row.left_by_exception, "whose catch block another exception left"),
+        ];
+        let notes: Vec<String> = notes
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, text)| format!("{} {text}", units::count(*count)))
+            .collect();
+        if !notes.is_empty() {
+            writeln!(out, "{}", faint.over(format!("{:>25}  {}", "", notes.join(", "))))?;
+        }
+    }
+    let line = sparkline::of_counts(&report.rate.counts, 40);
+    let threads = units::counted(report.threads.len() as u64, "thread");
+    let summary = format!(
+        "{} on {threads}, at most {:.0} a second",
+        units::counted(report.count, "exception"),
+        report.rate.peak_per_second()
+    );
+    writeln!(out, "{}  {line}", strong.over(summary))
+}

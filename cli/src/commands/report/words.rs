@@ -1,0 +1,72 @@
+//! Words that the reports have in common.
+
+use crate::printable::printable;
+use crate::units;
+use nettrace_analysis::runtime::Spread;
+
+/// Nanoseconds as milliseconds.
+pub(super) fn ms(nanos: u64) -> String {
+    units::milliseconds(i64::try_from(nanos).unwrap_or(i64::MAX))
+}
+
+pub(super) fn duration(nanos: u64) -> String {
+    units::duration(i64::try_from(nanos).unwrap_or(i64::MAX))
+}
+
+/// `TOTAL ms`, `MEDIAN ms`, `P95 ms`, `MAX ms`, as [`spread`] has them.
+pub(super) const SPREAD_HEADING: &str = "   TOTAL ms    MEDIAN ms       P95 ms       MAX ms";
+
+/// Total, median, 95 %, longest, in milliseconds.
+pub(super) fn spread(spread: &Spread) -> String {
+    if spread.count == 0 {
+        return format!("{:>11}  {:>11}  {:>11}  {:>11}", "-", "-", "-", "-");
+    }
+    let [total, p50, p95, max] = [spread.total_ns, spread.p50_ns, spread.p95_ns, spread.max_ns].map(ms);
+    format!("{total:>11}  {p50:>11}  {p95:>11}  {max:>11}")
+}
+
+/// The innermost frames, without modules and arguments: `Program.Thrower ← Program.Main`.
+pub(super) fn innermost(frames: &[String], count: usize) -> String {
+    if frames.is_empty() {
+        return "(no stack)".to_owned();
+    }
+    let shown: Vec<String> = frames.iter().take(count).map(|frame| printable(short(frame))).collect();
+    shown.join(" ← ")
+}
+
+/// A thread for reading: `17180 (.NET ThreadPool)`.
+pub(super) fn thread(id: Option<u64>, name: Option<&str>) -> String {
+    let id = id.map_or_else(|| "?".to_owned(), |id| id.to_string());
+    match name {
+        Some(name) => format!("{id} ({})", printable(name)),
+        None => id,
+    }
+}
+
+/// `Program.Main` of `app!Program.Main(string[])`.
+pub(super) fn short(frame: &str) -> &str {
+    let without_arguments = frame.split_once('(').map_or(frame, |(name, _)| name);
+    let name = without_arguments.split_once('!').map_or(without_arguments, |(_, name)| name);
+    if name.is_empty() { frame } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_shown_without_module_and_arguments() {
+        for (frame, name) in [
+            ("app!N.Program.Main(string[])", "N.Program.Main"),
+            ("app!N.T<a>.M<b>()", "N.T<a>.M<b>"),
+            ("0x7f00", "0x7f00"),
+            ("libc.so.6!read", "read"),
+            ("(unknown)", "(unknown)"),
+        ] {
+            assert_eq!(short(frame), name);
+        }
+        let frames = ["a!B.C()".to_owned(), "a!D.E()".to_owned(), "a!F.G()".to_owned()];
+        assert_eq!(innermost(&frames, 2), "B.C ← D.E");
+        assert_eq!(innermost(&[], 2), "(no stack)");
+    }
+}

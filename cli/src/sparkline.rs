@@ -1,0 +1,47 @@
+//! A line of blocks that shows how values change.
+
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// One block for each value, the lowest for the smallest and the highest for the largest; a space for what is no number.
+pub(crate) fn sparkline(values: &[f64]) -> String {
+    let known = || values.iter().copied().filter(|value| value.is_finite());
+    let least = known().fold(f64::INFINITY, f64::min);
+    let most = known().fold(f64::NEG_INFINITY, f64::max);
+    let block = |value: &f64| {
+        if !value.is_finite() {
+            return ' ';
+        }
+        let height = if most > least { (value - least) / (most - least) } else { 0.0 };
+        let last = BLOCKS.len() - 1;
+        BLOCKS[((height * last as f64).round() as usize).min(last)]
+    };
+    values.iter().map(block).collect()
+}
+
+/// The same of counts, at most `columns` wide and with no count as the lowest.
+pub(crate) fn of_counts(counts: &[u64], columns: usize) -> String {
+    let width = counts.len().div_ceil(columns.max(1)).max(1);
+    let sums: Vec<Option<f64>> =
+        counts.chunks(width).map(|part| Some(part.iter().sum::<u64>() as f64)).collect();
+    let most = sums.iter().flatten().copied().fold(0.0, f64::max);
+    let block = |sum: &Option<f64>| {
+        let last = BLOCKS.len() - 1;
+        let height = if most > 0.0 { sum.unwrap_or(0.0) / most } else { 0.0 };
+        BLOCKS[((height * last as f64).ceil() as usize).min(last)]
+    };
+    sums.iter().map(block).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_grow_with_values() {
+        assert_eq!(sparkline(&[0.0, f64::NAN, 7.0, 3.0]), "▁ █▄");
+        assert_eq!(sparkline(&[5.0, 5.0]), "▁▁");
+        assert_eq!(sparkline(&[]), "");
+        assert_eq!(of_counts(&[0, 0, 4, 4, 1, 0], 3), "▁█▂");
+        assert_eq!(of_counts(&[], 3), "");
+    }
+}
