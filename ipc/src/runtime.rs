@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::command::Command;
-use crate::command::collect::{CollectCommand, Lost, SessionConfig, read_session_id};
 use crate::command::dump::{Dump, DumpCommand, DumpRequest};
 use crate::command::process::{
     DisablePerfMap, PerfMapType, ProcessEnvironment, ResumeRuntime, SetEnvironmentVariable, StartupHook,
@@ -18,15 +17,13 @@ use crate::command::sealed::Sealed;
 use crate::connection::Connection;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::Endpoint;
-use crate::error::{Error, ReplyFault, Step};
+use crate::error::{Error, ReplyFault};
 use crate::port::Line;
-use crate::session::Session;
+use crate::startup::{Startup, startup_from, told_to_suspend};
 use crate::transcript::Recorder;
 
 /// Most bytes of environment we take from a process.
 const MAX_ENVIRONMENT_BYTES: u32 = 64 << 20;
-/// How long a start that was given up is looked after.
-const LATE: Duration = Duration::from_secs(600);
 
 /// A runtime, reached through its endpoint or through a port of ours. Cheap to clone.
 ///
@@ -51,17 +48,6 @@ pub struct Runtime {
 enum Route {
     Endpoint(Endpoint),
     Line(Arc<Line>),
-}
-
-/// How far the start of a runtime has got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Startup {
-    /// Managed code runs.
-    Running,
-    /// It waits for a resume.
-    Suspended,
-    /// It is told to wait at startup, and nothing tells whether it still does.
-    PerhapsSuspended,
 }
 
 impl Runtime {
@@ -340,171 +326,8 @@ impl Runtime {
         self.call(command)
     }
 
-    /// Starts a session with the lowest command that says all of the configuration. If the runtime does
-    /// not know it, the next lower one is tried; [`Session::lost`] tells what got lost by that.
-    ///
-    /// # Errors
-    /// A refusal: 0x80004005 if there are 64 sessions already.
-    pub fn start(&self, config: &SessionConfig) -> Result<Session, Error> {
-        let mut command = config.lowest();
-        loop {
-            match (self.start_by(config, command), command.lower()) {
-                (Err(error), Some(lower)) if error.is_unknown_command() => command = lower,
-                (result, _) => return result,
-            }
-        }
-    }
-
-    /// Starts a session by that command and no other. What it cannot say is lost.
-    ///
-    /// # Errors
-    /// As for [`Runtime::start`].
-    pub fn start_by(&self, config: &SessionConfig, command: CollectCommand) -> Result<Session, Error> {
-        let message = config.message(command)?;
-        let lost: Vec<Lost> = config.lost_with(command);
-        let mut connection = self.connect()?;
-        connection.send(&message, Deadline::after(self.deadlines.connect))?;
-        let deadline = Deadline::after(self.deadlines.start);
-        while !connection.wait_readable(deadline.left().unwrap_or_default())? {
-            if deadline.left().is_none() {
-                self.look_after(connection, command);
-                return Err(Error::Deadline { step: Step::Reply, after: deadline.whole });
-            }
-        }
-        self.take_session(connection, command, lost)
-    }
-
-    fn take_session(
-        &self,
-        mut connection: Connection,
-        command: CollectCommand,
-        lost: Vec<Lost>,
-    ) -> Result<Session, Error> {
-        let payload = connection.receive(command.id(), Deadline::after(self.deadlines.start))?;
-        let id = read_session_id(&payload).map_err(|fault| Error::Reply { command: command.id(), fault })?;
-        Session::begin(self.clone(), connection, id, command, lost)
-    }
-
-    /// A start that nobody waits for any more may still be carried out, by a target that was frozen.
-    ///
-    /// Quirk: .NET Core 3.1 dies if the connection is closed before its reply (seen with 3.1.23). So it
-    /// stays open, and a session that begins late is stopped as it should be.
-    fn look_after(&self, mut connection: Connection, command: CollectCommand) {
-        let runtime = self.clone();
-        let thread = std::thread::Builder::new().name("nettrace-late".to_owned());
-        // Without a thread the connection closes here, which later runtimes bear.
-        drop(thread.spawn(move || {
-            if matches!(connection.wait_readable(LATE), Ok(true)) {
-                drop(runtime.take_session(connection, command, Vec::new()));
-            }
-        }));
-    }
-
-    /// Starts a session whose events go to Linux tracepoints: `user_events_data` is the open file of that
-    /// name. It is passed in a message of its own after the request, before the reply.
-    ///
-    /// # Errors
-    /// A refusal; [`Error::Io`] on anything but a Unix socket.
-    #[cfg(unix)]
-    pub fn start_user_events(
-        &self,
-        config: &crate::UserEventsConfig,
-        user_events_data: std::os::fd::BorrowedFd<'_>,
-    ) -> Result<crate::UserEventsSession, Error> {
-        let command = crate::CommandId::COLLECT_TRACING_5;
-        let message = config.message()?;
-        let mut connection = self.connect()?;
-        connection.send(&message, Deadline::after(self.deadlines.connect))?;
-        connection.send_descriptor(user_events_data)?;
-        let payload = connection.receive(command, Deadline::after(self.deadlines.start))?;
-        let id = read_session_id(&payload).map_err(|fault| Error::Reply { command, fault })?;
-        Ok(crate::UserEventsSession::begin(self.clone(), connection, id))
-    }
-
     /// Where the target's files are for us.
     pub fn target_root(&self) -> &Path {
         &self.root
-    }
-}
-
-/// Told to wait and without its assembly in the command line: suspended. A program in a single file never
-/// shows an assembly, hence the third answer.
-fn startup_from(info: &ProcessInfo, told: bool) -> Startup {
-    if !told {
-        return Startup::Running;
-    }
-    match info.entry_assembly.as_deref() {
-        Some(name) if !name.is_empty() => {
-            let assembly = format!("{name}.dll");
-            let shows =
-                info.command_line.contains(&format!("{assembly} ")) || info.command_line.ends_with(&assembly);
-            if shows { Startup::Running } else { Startup::Suspended }
-        }
-        _ => Startup::PerhapsSuspended,
-    }
-}
-
-/// Whether an environment makes a runtime wait at startup: a connect port without `nosuspend`, or the
-/// default port told to suspend.
-pub(crate) fn told_to_suspend(environment: &[Variable]) -> bool {
-    let value = |names: [&str; 2]| {
-        let of = |name: &str| environment.iter().find(|variable| variable.name == name);
-        names.into_iter().find_map(of).and_then(|variable| variable.value.as_deref())
-    };
-    let ports = value(["DOTNET_DiagnosticPorts", "COMPlus_DiagnosticPorts"]).unwrap_or_default();
-    let suspends = |port: &str| {
-        let mut parts = port.split(',').map(str::trim);
-        let named = parts.next().is_some_and(|address| !address.is_empty());
-        let tags: Vec<String> = parts.map(str::to_ascii_lowercase).collect();
-        let first = |one: &str, other: &str| {
-            tags.iter().find(|tag| *tag == one || *tag == other).is_some_and(|tag| tag == one)
-        };
-        named && !first("listen", "connect") && !first("nosuspend", "suspend")
-    };
-    let default = value(["DOTNET_DefaultDiagnosticPortSuspend", "COMPlus_DefaultDiagnosticPortSuspend"]);
-    ports.split(';').any(suspends) || default.is_some_and(|value| value.trim() == "1")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn environment(name: &str, value: &str) -> Vec<Variable> {
-        vec![Variable { name: name.to_owned(), value: Some(value.to_owned()) }]
-    }
-
-    #[test]
-    fn a_connect_port_suspends_unless_its_first_tag_says_otherwise() {
-        let suspends = |value: &str| told_to_suspend(&environment("DOTNET_DiagnosticPorts", value));
-        for value in
-            ["a", "a,suspend", "a,connect", "a,x", "a,suspend,nosuspend", "a,nosuspend;b", "a,connect,listen"]
-        {
-            assert!(suspends(value), "{value}");
-        }
-        for value in ["", ";", " ", "a,nosuspend", "a,NoSuspend,suspend", "a,listen", "a,listen,connect"] {
-            assert!(!suspends(value), "{value}");
-        }
-        assert!(told_to_suspend(&environment("DOTNET_DefaultDiagnosticPortSuspend", "1")));
-        assert!(!told_to_suspend(&environment("DOTNET_DefaultDiagnosticPortSuspend", "0")));
-    }
-
-    #[test]
-    fn a_suspended_command_line_lacks_the_assembly() {
-        let mut info = ProcessInfo {
-            pid: 1,
-            cookie: crate::Guid::default(),
-            command_line: "/app/w8/workload".to_owned(),
-            operating_system: String::new(),
-            architecture: String::new(),
-            entry_assembly: Some("workload".to_owned()),
-            product_version: None,
-            runtime_identifier: None,
-        };
-        assert_eq!(startup_from(&info, true), Startup::Suspended);
-        assert_eq!(startup_from(&info, false), Startup::Running);
-        info.command_line.push_str(" /app/w8/workload.dll sleep 0");
-        assert_eq!(startup_from(&info, true), Startup::Running);
-        info.entry_assembly = None;
-        assert_eq!(startup_from(&info, true), Startup::PerhapsSuspended);
     }
 }

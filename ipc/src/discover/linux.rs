@@ -12,7 +12,7 @@ use super::proc::{Process, Stat, Status, processes};
 use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
 use crate::command::process::Variable;
 use crate::endpoint::Endpoint;
-use crate::runtime::told_to_suspend;
+use crate::startup::told_to_suspend;
 
 /// Bytes of a path that fit a socket address.
 const MAX_PATH_BYTES: usize = 107;

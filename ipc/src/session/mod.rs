@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 mod queue;
+mod start;
 mod stop;
 #[cfg(unix)]
 mod user_events;

@@ -1,0 +1,96 @@
+//! How sessions begin.
+
+use std::time::Duration;
+
+use super::Session;
+use crate::command::collect::{CollectCommand, Lost, SessionConfig, read_session_id};
+use crate::connection::Connection;
+use crate::deadlines::Deadline;
+use crate::error::{Error, Step};
+use crate::runtime::Runtime;
+
+/// How long a start that was given up is looked after.
+const LATE: Duration = Duration::from_secs(600);
+
+impl Runtime {
+    /// Starts a session with the lowest command that says all of the configuration. If the runtime does
+    /// not know it, the next lower one is tried; [`Session::lost`] tells what got lost by that.
+    ///
+    /// # Errors
+    /// A refusal: 0x80004005 if there are 64 sessions already.
+    pub fn start(&self, config: &SessionConfig) -> Result<Session, Error> {
+        let mut command = config.lowest();
+        loop {
+            match (self.start_by(config, command), command.lower()) {
+                (Err(error), Some(lower)) if error.is_unknown_command() => command = lower,
+                (result, _) => return result,
+            }
+        }
+    }
+
+    /// Starts a session by that command and no other. What it cannot say is lost.
+    ///
+    /// # Errors
+    /// As for [`Runtime::start`].
+    pub fn start_by(&self, config: &SessionConfig, command: CollectCommand) -> Result<Session, Error> {
+        let message = config.message(command)?;
+        let lost: Vec<Lost> = config.lost_with(command);
+        let mut connection = self.connect()?;
+        connection.send(&message, Deadline::after(self.current_deadlines().connect))?;
+        let deadline = Deadline::after(self.current_deadlines().start);
+        while !connection.wait_readable(deadline.left().unwrap_or_default())? {
+            if deadline.left().is_none() {
+                self.look_after(connection, command);
+                return Err(Error::Deadline { step: Step::Reply, after: deadline.whole });
+            }
+        }
+        self.take_session(connection, command, lost)
+    }
+
+    fn take_session(
+        &self,
+        mut connection: Connection,
+        command: CollectCommand,
+        lost: Vec<Lost>,
+    ) -> Result<Session, Error> {
+        let payload = connection.receive(command.id(), Deadline::after(self.current_deadlines().start))?;
+        let id = read_session_id(&payload).map_err(|fault| Error::Reply { command: command.id(), fault })?;
+        Session::begin(self.clone(), connection, id, command, lost)
+    }
+
+    /// A start that nobody waits for any more may still be carried out, by a target that was frozen.
+    ///
+    /// Quirk: .NET Core 3.1 dies if the connection is closed before its reply (seen with 3.1.23). So it
+    /// stays open, and a session that begins late is stopped as it should be.
+    fn look_after(&self, mut connection: Connection, command: CollectCommand) {
+        let runtime = self.clone();
+        let thread = std::thread::Builder::new().name("nettrace-late".to_owned());
+        // Without a thread the connection closes here, which later runtimes bear.
+        drop(thread.spawn(move || {
+            if matches!(connection.wait_readable(LATE), Ok(true)) {
+                drop(runtime.take_session(connection, command, Vec::new()));
+            }
+        }));
+    }
+
+    /// Starts a session whose events go to Linux tracepoints: `user_events_data` is the open file of that
+    /// name. It is passed in a message of its own after the request, before the reply.
+    ///
+    /// # Errors
+    /// A refusal; [`Error::Io`] on anything but a Unix socket.
+    #[cfg(unix)]
+    pub fn start_user_events(
+        &self,
+        config: &crate::UserEventsConfig,
+        user_events_data: std::os::fd::BorrowedFd<'_>,
+    ) -> Result<crate::UserEventsSession, Error> {
+        let command = crate::CommandId::COLLECT_TRACING_5;
+        let message = config.message()?;
+        let mut connection = self.connect()?;
+        connection.send(&message, Deadline::after(self.current_deadlines().connect))?;
+        connection.send_descriptor(user_events_data)?;
+        let payload = connection.receive(command, Deadline::after(self.current_deadlines().start))?;
+        let id = read_session_id(&payload).map_err(|fault| Error::Reply { command, fault })?;
+        Ok(crate::UserEventsSession::begin(self.clone(), connection, id))
+    }
+}

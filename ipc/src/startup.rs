@@ -1,0 +1,97 @@
+//! Whether a runtime waits at its start to be resumed.
+
+use crate::command::process::Variable;
+use crate::command::process_info::ProcessInfo;
+
+/// How far the start of a runtime has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Startup {
+    /// Managed code runs.
+    Running,
+    /// It waits for a resume.
+    Suspended,
+    /// It is told to wait at startup, and nothing tells whether it still does.
+    PerhapsSuspended,
+}
+
+/// Told to wait and without its assembly in the command line: suspended. A program in a single file never
+/// shows an assembly, hence the third answer.
+pub(crate) fn startup_from(info: &ProcessInfo, told: bool) -> Startup {
+    if !told {
+        return Startup::Running;
+    }
+    match info.entry_assembly.as_deref() {
+        Some(name) if !name.is_empty() => {
+            let assembly = format!("{name}.dll");
+            let shows =
+                info.command_line.contains(&format!("{assembly} ")) || info.command_line.ends_with(&assembly);
+            if shows { Startup::Running } else { Startup::Suspended }
+        }
+        _ => Startup::PerhapsSuspended,
+    }
+}
+
+/// Whether an environment makes a runtime wait at startup: a connect port without `nosuspend`, or the
+/// default port told to suspend.
+pub(crate) fn told_to_suspend(environment: &[Variable]) -> bool {
+    let value = |names: [&str; 2]| {
+        let of = |name: &str| environment.iter().find(|variable| variable.name == name);
+        names.into_iter().find_map(of).and_then(|variable| variable.value.as_deref())
+    };
+    let ports = value(["DOTNET_DiagnosticPorts", "COMPlus_DiagnosticPorts"]).unwrap_or_default();
+    let suspends = |port: &str| {
+        let mut parts = port.split(',').map(str::trim);
+        let named = parts.next().is_some_and(|address| !address.is_empty());
+        let tags: Vec<String> = parts.map(str::to_ascii_lowercase).collect();
+        let first = |one: &str, other: &str| {
+            tags.iter().find(|tag| *tag == one || *tag == other).is_some_and(|tag| tag == one)
+        };
+        named && !first("listen", "connect") && !first("nosuspend", "suspend")
+    };
+    let default = value(["DOTNET_DefaultDiagnosticPortSuspend", "COMPlus_DefaultDiagnosticPortSuspend"]);
+    ports.split(';').any(suspends) || default.is_some_and(|value| value.trim() == "1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(name: &str, value: &str) -> Vec<Variable> {
+        vec![Variable { name: name.to_owned(), value: Some(value.to_owned()) }]
+    }
+
+    #[test]
+    fn a_connect_port_suspends_unless_its_first_tag_says_otherwise() {
+        let suspends = |value: &str| told_to_suspend(&environment("DOTNET_DiagnosticPorts", value));
+        for value in
+            ["a", "a,suspend", "a,connect", "a,x", "a,suspend,nosuspend", "a,nosuspend;b", "a,connect,listen"]
+        {
+            assert!(suspends(value), "{value}");
+        }
+        for value in ["", ";", " ", "a,nosuspend", "a,NoSuspend,suspend", "a,listen", "a,listen,connect"] {
+            assert!(!suspends(value), "{value}");
+        }
+        assert!(told_to_suspend(&environment("DOTNET_DefaultDiagnosticPortSuspend", "1")));
+        assert!(!told_to_suspend(&environment("DOTNET_DefaultDiagnosticPortSuspend", "0")));
+    }
+
+    #[test]
+    fn a_suspended_command_line_lacks_the_assembly() {
+        let mut info = ProcessInfo {
+            pid: 1,
+            cookie: crate::Guid::default(),
+            command_line: "/app/w8/workload".to_owned(),
+            operating_system: String::new(),
+            architecture: String::new(),
+            entry_assembly: Some("workload".to_owned()),
+            product_version: None,
+            runtime_identifier: None,
+        };
+        assert_eq!(startup_from(&info, true), Startup::Suspended);
+        assert_eq!(startup_from(&info, false), Startup::Running);
+        info.command_line.push_str(" /app/w8/workload.dll sleep 0");
+        assert_eq!(startup_from(&info, true), Startup::Running);
+        info.entry_assembly = None;
+        assert_eq!(startup_from(&info, true), Startup::PerhapsSuspended);
+    }
+}
