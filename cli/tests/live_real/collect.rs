@@ -115,7 +115,7 @@ fn each_file_of_a_rotation_is_whole() {
         let run = subject.collect(&[&options[..], &["-o", "x.nettrace"]].concat());
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         let names = traces(&subject.folder);
-        assert!(names.len() == 2 && names[0] > "x_0001".to_owned(), "{names:?}: {}", run.stderr);
+        assert!(names.len() == 2 && names[0].as_str() > "x_0001", "{names:?}: {}", run.stderr);
         for name in names {
             let info = subject.info(&name);
             assert_eq!((&info["lost"], &info["complete"]), (&0.into(), &true.into()), "{name}: {info}");
