@@ -7,7 +7,7 @@ mod fixed;
 
 use crate::guid::Guid;
 pub(crate) use careful::{careful_compressed_v4, careful_compressed_v6};
-pub(crate) use compressed::{WINDOW, compressed_v4, compressed_v6};
+pub(crate) use compressed::{WINDOW, Watch, Wrong, at_end, compressed_v4, compressed_v6, says_number};
 pub(crate) use fixed::{fixed_v3, fixed_v4, fixed_v6, quick_v4, quick_v6};
 
 /// The header of one event blob, with everything the stream says about the event itself.
@@ -20,11 +20,13 @@ pub(crate) struct BlobHeader {
     /// Capture thread id, or index.
     pub(crate) capture_thread: u64,
     pub(crate) processor: u32,
-    /// Stack id; in version 3 the size in bytes of the stack behind the payload.
+    /// Stack id; 0 in version 3.
     pub(crate) stack: u32,
     pub(crate) timestamp: u64,
     pub(crate) activity: Guid,
     pub(crate) related_activity: Guid,
+    /// Version 3 only: bytes of the stack behind the payload.
+    pub(crate) stack_size: u32,
     /// Version 6 only.
     pub(crate) label_list: u32,
     pub(crate) payload_size: u32,

@@ -11,7 +11,7 @@ use crate::guid::Guid;
 use crate::payload::{self, Fields, Value};
 use crate::reader::{Context, Resolved};
 use crate::schema::Schema;
-use crate::tables::NO_SLOT;
+use crate::tables::{NO_SLOT, Slot};
 use crate::view::KnownProvider;
 use std::fmt;
 
@@ -206,25 +206,21 @@ impl<'r> Event<'r> {
     /// Activity id, if there is one that is not zero.
     #[inline]
     pub fn activity_id(&self) -> Option<Guid> {
-        let id = if self.context.is_v6() { self.activity_label(false) } else { self.header.activity };
+        let id = match self.label_place() {
+            None => self.header.activity,
+            Some(place) => activity_label(self.context, place, false),
+        };
         (!id.is_zero()).then_some(id)
     }
 
     /// Related activity id, if there is one that is not zero.
     #[inline]
     pub fn related_activity_id(&self) -> Option<Guid> {
-        let id = if self.context.is_v6() { self.activity_label(true) } else { self.header.related_activity };
+        let id = match self.label_place() {
+            None => self.header.related_activity,
+            Some(place) => activity_label(self.context, place, true),
+        };
         (!id.is_zero()).then_some(id)
-    }
-
-    /// The activity id of the labels (version 6); zero for none.
-    fn activity_label(&self, is_related: bool) -> Guid {
-        let id = self.labels().last(|label| match label {
-            Label::ActivityId(id) if !is_related => Some(id),
-            Label::RelatedActivityId(id) if is_related => Some(id),
-            _ => None,
-        });
-        id.unwrap_or(Guid::ZERO)
     }
 
     /// A number that stands for the event's stack until the next sequence point; 0 for none, and in
@@ -233,7 +229,6 @@ impl<'r> Event<'r> {
     #[inline]
     pub fn stack_id(&self) -> u32 {
         match self.resolved {
-            _ if self.context.is_v3() => 0,
             Some(resolved) => resolved.stack.wrapping_add(1),
             None => self.header.stack,
         }
@@ -279,15 +274,16 @@ impl<'r> Event<'r> {
     /// All labels (version 6).
     #[inline]
     pub fn labels(&self) -> Labels<'r> {
-        let slot = match self.resolved {
-            Some(resolved) => resolved.labels,
-            None if self.header.label_list == 0 => NO_SLOT,
-            None => self.context.tables.labels.slot(self.header.label_list),
-        };
-        if slot == NO_SLOT {
-            return Labels::default();
+        self.label_place().map_or_else(Labels::default, |place| labels_at(self.context, place))
+    }
+
+    /// Where the labels are, if there are any.
+    #[inline(always)]
+    fn label_place(&self) -> Option<LabelPlace> {
+        match self.resolved {
+            Some(resolved) => (resolved.labels != NO_SLOT).then_some(LabelPlace::Slot(resolved.labels)),
+            None => (self.header.label_list != 0).then_some(LabelPlace::List(self.header.label_list)),
         }
-        Labels::new(self.context.tables.labels.row(slot).unwrap_or_default())
     }
 
     /// The stack, innermost frame first; empty when there is none.
@@ -296,7 +292,7 @@ impl<'r> Event<'r> {
         let bytes = if self.context.is_v3() {
             // Behind the payload: u32 size, then so many bytes.
             let stack = self.rest.get(self.header.payload_size as usize + 4..);
-            stack.and_then(|rest| rest.get(..self.header.stack as usize))
+            stack.and_then(|rest| rest.get(..self.header.stack_size as usize))
         } else {
             let slot = match self.resolved {
                 Some(resolved) => resolved.stack,
@@ -370,6 +366,37 @@ impl<'r> Event<'r> {
     pub fn session(&self) -> &'r Trace {
         &self.context.trace
     }
+}
+
+/// Where labels are.
+#[derive(Clone, Copy)]
+enum LabelPlace {
+    Slot(Slot),
+    /// By the id of their list.
+    List(u32),
+}
+
+/// Not inlined and without the event, as what else looks at labels: most events have none, and the
+/// event of a loop over a block shall need no place in memory.
+#[inline(never)]
+fn labels_at(context: &Context, place: LabelPlace) -> Labels<'_> {
+    let slot = match place {
+        LabelPlace::Slot(slot) => slot,
+        LabelPlace::List(list) => context.tables.labels.slot(list),
+    };
+    Labels::new(context.tables.labels.row(slot).unwrap_or_default())
+}
+
+/// The activity id of the labels (version 6); zero for none.
+#[cold]
+#[inline(never)]
+fn activity_label(context: &Context, place: LabelPlace, is_related: bool) -> Guid {
+    let id = labels_at(context, place).last(|label| match label {
+        Label::ActivityId(id) if !is_related => Some(id),
+        Label::RelatedActivityId(id) if is_related => Some(id),
+        _ => None,
+    });
+    id.unwrap_or(Guid::ZERO)
 }
 
 impl fmt::Debug for Event<'_> {

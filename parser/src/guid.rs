@@ -1,5 +1,6 @@
 //! Globally unique identifiers as .NET writes them.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 /// A guid: 16 bytes, of which the first eight are a u32 and two u16 in little-endian order
@@ -10,34 +11,59 @@ use std::fmt;
 /// let guid = nettrace_parser::Guid::from_bytes(bytes);
 /// assert_eq!(guid.to_string(), "33221100-5544-7766-8899-aabbccddeeff");
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Guid([u8; 16]);
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Guid {
+    /// Two numbers instead of 16 bytes: they stay in registers.
+    low: u64,
+    high: u64,
+}
 
 impl Guid {
     /// All zero: stands for "none" wherever a stream stores a guid.
-    pub const ZERO: Guid = Guid([0; 16]);
+    pub const ZERO: Guid = Guid { low: 0, high: 0 };
 
     /// A guid from its 16 bytes as stored.
+    #[inline]
     pub const fn from_bytes(bytes: [u8; 16]) -> Guid {
-        Guid(bytes)
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
+        Guid {
+            low: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            high: u64::from_le_bytes([i, j, k, l, m, n, o, p]),
+        }
     }
 
     /// The 16 bytes as stored.
+    #[inline]
     pub const fn to_bytes(self) -> [u8; 16] {
-        self.0
+        let [a, b, c, d, e, f, g, h] = self.low.to_le_bytes();
+        let [i, j, k, l, m, n, o, p] = self.high.to_le_bytes();
+        [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
     }
 
     /// Whether all bytes are zero.
     #[inline]
     pub fn is_zero(self) -> bool {
-        u128::from_le_bytes(self.0) == 0
+        self.low | self.high == 0
+    }
+}
+
+/// By their bytes.
+impl Ord for Guid {
+    fn cmp(&self, other: &Guid) -> Ordering {
+        self.to_bytes().cmp(&other.to_bytes())
+    }
+}
+
+impl PartialOrd for Guid {
+    fn partial_cmp(&self, other: &Guid) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
 impl fmt::Display for Guid {
     /// Lower-case with dashes: `33221100-5544-7766-8899-aabbccddeeff`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a0, a1, a2, a3, b0, b1, c0, c1, d0, d1, e0, e1, e2, e3, e4, e5] = self.0;
+        let [a0, a1, a2, a3, b0, b1, c0, c1, d0, d1, e0, e1, e2, e3, e4, e5] = self.to_bytes();
         write!(
             f,
             "{:08x}-{:04x}-{:04x}-{d0:02x}{d1:02x}-{e0:02x}{e1:02x}{e2:02x}{e3:02x}{e4:02x}{e5:02x}",

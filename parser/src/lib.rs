@@ -55,7 +55,7 @@ pub use order::TimeOrdered;
 pub use payload::{
     Array, DateTime, Decimal, Elements, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value,
 };
-pub use reader::{Item, Reader};
+pub use reader::{Item, Reader, Visit};
 pub use schema::{Count, Field, FieldType, Schema, Unit, ValueMap};
 pub use source::{Buffered, Source, Span, Whole};
 pub use statistics::Statistics;

@@ -11,10 +11,17 @@ use crate::guid::Guid;
 /// Bytes the fast decoder may look at; the longest header has 88.
 pub(crate) const WINDOW: usize = 128;
 
-/// An index no header can reach, nor any block's size: something was wrong on the way.
-const WRONG: usize = 1 << 30;
+/// The window over a blob so near the block's end that it has not enough bytes: zeros follow. A
+/// header that reaches into them is beyond the block, and so wrong.
+#[cold]
+#[inline(never)]
+pub(crate) fn at_end(rest: &[u8]) -> [u8; WINDOW] {
+    let mut window = [0; WINDOW];
+    window.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    window
+}
 
-/// `window[at]`, for an `at` that stays below 128 unless the header is wrong.
+/// `window[at]`, for an `at` that stays below 128: fields are no longer than their kind can be.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "masked to the window's size, checked by the compiler")]
 fn byte(window: &[u8; WINDOW], at: usize) -> u8 {
@@ -22,7 +29,7 @@ fn byte(window: &[u8; WINDOW], at: usize) -> u8 {
 }
 
 #[inline(always)]
-fn id32(window: &[u8; WINDOW], at: usize) -> (u32, usize) {
+fn id32(window: &[u8; WINDOW], at: usize, watch: &mut impl Watch) -> (u32, usize) {
     let first = byte(window, at);
     if first < 0x80 {
         return (u32::from(first), at + 1);
@@ -36,12 +43,12 @@ fn id32(window: &[u8; WINDOW], at: usize) -> (u32, usize) {
     if third < 0x80 {
         return (low | u32::from(third) << 14, at + 3);
     }
-    let (value, at) = long_varuint(window, at, 5, 0x0f);
+    let (value, at) = long(window, at, 5, 0x0f, watch);
     ((value & 0xffff_ffff) as u32, at)
 }
 
 #[inline(always)]
-fn id64(window: &[u8; WINDOW], at: usize) -> (u64, usize) {
+fn id64(window: &[u8; WINDOW], at: usize, watch: &mut impl Watch) -> (u64, usize) {
     let first = byte(window, at);
     if first < 0x80 {
         return (u64::from(first), at + 1);
@@ -56,11 +63,11 @@ fn id64(window: &[u8; WINDOW], at: usize) -> (u64, usize) {
     if third < 0x80 {
         return (low | u64::from(third) << 14, at + 3);
     }
-    long_varuint(window, at, 10, 0x01)
+    long(window, at, 10, 0x01, watch)
 }
 
 #[inline(always)]
-fn delta(window: &[u8; WINDOW], at: usize) -> (u64, usize) {
+fn delta(window: &[u8; WINDOW], at: usize, watch: &mut impl Watch) -> (u64, usize) {
     let (a, b) = (byte(window, at), byte(window, at + 1));
     if a < 0x80 {
         return (u64::from(a), at + 1);
@@ -76,10 +83,27 @@ fn delta(window: &[u8; WINDOW], at: usize) -> (u64, usize) {
     if d < 0x80 {
         return (low | u64::from(c & 0x7f) << 14 | u64::from(d) << 21, at + 4);
     }
-    long_varuint(window, at, 10, 0x01)
+    long(window, at, 10, 0x01, watch)
 }
 
-/// Not inlined, and indices go by value: the caller's state stays in registers.
+#[inline(always)]
+fn long(
+    window: &[u8; WINDOW],
+    at: usize,
+    max_bytes: usize,
+    last: u8,
+    watch: &mut impl Watch,
+) -> (u64, usize) {
+    let (value, length) = long_varuint(window, at, max_bytes, last);
+    if length == 0 {
+        watch.wrong();
+    }
+    // The mask tells the compiler what is true anyway, and lets it leave out others.
+    (value, at + (length & 15))
+}
+
+/// The value and its length; 0 for one that is wrong. Not inlined, and indices go by value: the
+/// caller's state stays in registers.
 #[inline(never)]
 fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) -> (u64, usize) {
     let mut value = 0u64;
@@ -87,47 +111,116 @@ fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) ->
         let part = byte(window, at + index);
         value |= u64::from(part & 0x7f) << (7 * index);
         if part < 0x80 {
-            let wrong = index + 1 == max_bytes && part > last;
-            return (value, if wrong { WRONG } else { at + index + 1 });
+            let is_wrong = index + 1 == max_bytes && part > last;
+            return (value, if is_wrong { 0 } else { index + 1 });
         }
     }
-    (0, WRONG)
+    (0, 0)
 }
 
-/// The fields before the timestamp, and the timestamp: the same in versions 4, 5 and 6. `counts`
-/// tells whether an event of this metadata id takes a sequence number.
+/// Whether a header says the event's number, by its first byte; if not, it is the next.
+pub(crate) fn says_number(flags: u8) -> bool {
+    flags & flag::CAPTURE != 0
+}
+
+/// Is told of what a header has and does not inherit.
+pub(crate) trait Watch {
+    /// What an event of this type adds to its thread's number, if the header does not say.
+    fn step(metadata_id: u32) -> u32;
+    /// A type.
+    fn metadata(&mut self, id: u32);
+    /// A capture thread, and the event's number in it.
+    fn capture(&mut self, thread: u64, number: u32);
+    /// A thread.
+    fn thread(&mut self, id: u64);
+    /// A stack.
+    fn stack(&mut self, id: u32);
+    /// A label list, and whether the flag without meaning is set (version 6).
+    fn labels(&mut self, id: u32, has_reserved_flag: bool);
+    /// A number is longer, or larger, than it may be.
+    fn wrong(&mut self);
+}
+
+/// Watches for nothing but headers that are wrong.
+#[derive(Debug, Default)]
+pub(crate) struct Wrong(pub(crate) bool);
+
+impl Watch for Wrong {
+    /// Metadata id 0 takes no number.
+    #[inline(always)]
+    fn step(metadata_id: u32) -> u32 {
+        u32::from(metadata_id != 0)
+    }
+    fn metadata(&mut self, _: u32) {}
+    fn capture(&mut self, _: u64, _: u32) {}
+    fn thread(&mut self, _: u64) {}
+    fn stack(&mut self, _: u32) {}
+    fn labels(&mut self, _: u32, _: bool) {}
+    fn wrong(&mut self) {
+        self.0 = true;
+    }
+}
+
+/// The fields before the timestamp, and the timestamp: the same in versions 4, 5 and 6.
 #[inline(always)]
-fn front(header: &mut BlobHeader, window: &[u8; WINDOW], flags: u8) -> usize {
+fn front<W: Watch>(header: &mut BlobHeader, window: &[u8; WINDOW], flags: u8, watch: &mut W) -> usize {
     let mut at = 1;
     if flags & flag::METADATA_ID != 0 {
-        (header.metadata_id, at) = id32(window, at);
+        (header.metadata_id, at) = id32(window, at, watch);
+        watch.metadata(header.metadata_id);
     }
-    if flags & flag::CAPTURE != 0 {
-        let step;
-        (step, at) = id32(window, at);
-        (header.capture_thread, at) = id64(window, at);
-        (header.processor, at) = id32(window, at);
-        header.sequence = header.sequence.wrapping_add(step).wrapping_add(1);
+    // Most events have none of these.
+    if flags & (flag::CAPTURE | flag::THREAD | flag::STACK) == 0 {
+        header.sequence = header.sequence.wrapping_add(W::step(header.metadata_id));
     } else {
-        header.sequence = header.sequence.wrapping_add(u32::from(header.metadata_id != 0));
-    }
-    if flags & flag::THREAD != 0 {
-        (header.thread, at) = id64(window, at);
-    }
-    if flags & flag::STACK != 0 {
-        (header.stack, at) = id32(window, at);
+        at = middle(header, window, flags, at, watch);
     }
     let step;
-    (step, at) = delta(window, at);
+    (step, at) = delta(window, at, watch);
     header.timestamp = header.timestamp.wrapping_add(step);
     at
 }
 
 #[inline(always)]
-fn back(header: &mut BlobHeader, window: &[u8; WINDOW], flags: u8, mut at: usize) -> usize {
+fn middle<W: Watch>(
+    header: &mut BlobHeader,
+    window: &[u8; WINDOW],
+    flags: u8,
+    mut at: usize,
+    watch: &mut W,
+) -> usize {
+    if flags & flag::CAPTURE != 0 {
+        let step;
+        (step, at) = id32(window, at, watch);
+        (header.capture_thread, at) = id64(window, at, watch);
+        (header.processor, at) = id32(window, at, watch);
+        header.sequence = header.sequence.wrapping_add(step).wrapping_add(1);
+        watch.capture(header.capture_thread, header.sequence);
+    } else {
+        header.sequence = header.sequence.wrapping_add(W::step(header.metadata_id));
+    }
+    if flags & flag::THREAD != 0 {
+        (header.thread, at) = id64(window, at, watch);
+        watch.thread(header.thread);
+    }
+    if flags & flag::STACK != 0 {
+        (header.stack, at) = id32(window, at, watch);
+        watch.stack(header.stack);
+    }
+    at
+}
+
+#[inline(always)]
+fn back(
+    header: &mut BlobHeader,
+    window: &[u8; WINDOW],
+    flags: u8,
+    mut at: usize,
+    watch: &mut impl Watch,
+) -> usize {
     header.is_sorted = flags & flag::SORTED != 0;
     if flags & flag::PAYLOAD_SIZE != 0 {
-        (header.payload_size, at) = id32(window, at);
+        (header.payload_size, at) = id32(window, at, watch);
     }
     at
 }
@@ -140,12 +233,12 @@ fn guid_at(window: &[u8; WINDOW], at: usize) -> Guid {
     }
 }
 
-/// Compressed header of versions 4 and 5 (format.md 6.3): the number of its bytes, or one beyond
-/// any block when it is wrong; `header` is then of no use.
+/// Compressed header of versions 4 and 5 (format.md 6.3): the number of its bytes. `header` is of no
+/// use when it is wrong.
 #[inline(always)]
-pub(crate) fn compressed_v4(header: &mut BlobHeader, window: &[u8; WINDOW]) -> usize {
+pub(crate) fn compressed_v4(header: &mut BlobHeader, window: &[u8; WINDOW], watch: &mut impl Watch) -> usize {
     let flags = byte(window, 0);
-    let mut at = front(header, window, flags);
+    let mut at = front(header, window, flags, watch);
     if flags & (flag::ACTIVITY | flag::RELATED_ACTIVITY) != 0 {
         if flags & flag::ACTIVITY != 0 {
             header.activity = guid_at(window, at);
@@ -156,18 +249,21 @@ pub(crate) fn compressed_v4(header: &mut BlobHeader, window: &[u8; WINDOW]) -> u
             at += 16;
         }
     }
-    back(header, window, flags, at)
+    back(header, window, flags, at, watch)
 }
 
 /// Compressed header of version 6 (format.md 7.4). Flag 0x20 has no meaning there and brings no
 /// bytes.
 #[inline(always)]
-pub(crate) fn compressed_v6(header: &mut BlobHeader, window: &[u8; WINDOW]) -> usize {
+pub(crate) fn compressed_v6(header: &mut BlobHeader, window: &[u8; WINDOW], watch: &mut impl Watch) -> usize {
     let flags = byte(window, 0);
-    let mut at = front(header, window, flags);
-    if flags & flag::LABEL_LIST != 0 {
-        (header.label_list, at) = id32(window, at);
-    }
+    let mut at = front(header, window, flags, watch);
     header.has_reserved_flag = flags & flag::RELATED_ACTIVITY != 0;
-    back(header, window, flags, at)
+    if flags & (flag::LABEL_LIST | flag::RELATED_ACTIVITY) != 0 {
+        if flags & flag::LABEL_LIST != 0 {
+            (header.label_list, at) = id32(window, at, watch);
+        }
+        watch.labels(header.label_list, header.has_reserved_flag);
+    }
+    back(header, window, flags, at, watch)
 }

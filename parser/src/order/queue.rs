@@ -152,7 +152,7 @@ impl Queue {
             payload_at,
             payload_size: header.payload_size,
             metadata: resolved.metadata,
-            stack: if context.is_v3() { header.stack } else { resolved.stack },
+            stack: if context.is_v3() { header.stack_size } else { resolved.stack },
             extra,
             thread_row_or_id: if is_v6 { resolved.thread } else { header.metadata_id },
             sequence: header.sequence,
@@ -199,12 +199,17 @@ impl Queue {
         header.thread = mark.thread;
         header.capture_thread = mark.capture_thread;
         header.processor = mark.processor;
-        header.stack = mark.stack;
         header.timestamp = mark.timestamp;
         header.payload_size = mark.payload_size;
         header.header_size = u32::from(mark.header_size);
         header.is_sorted = mark.is_sorted;
-        let resolved = Resolved { metadata: mark.metadata, stack: mark.stack, thread: thread_row, labels };
+        let stack = if context.is_v3() {
+            header.stack_size = mark.stack;
+            NO_SLOT
+        } else {
+            mark.stack
+        };
+        let resolved = Resolved { metadata: mark.metadata, stack, thread: thread_row, labels };
         Some((resolved, mark.payload_at))
     }
 
@@ -331,7 +336,7 @@ impl Queue {
 
 impl Take for Queue {
     #[inline(always)]
-    fn take(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
+    fn take(&mut self, context: &Context, header: &BlobHeader, _: &[u8], payload_at: u64) -> bool {
         self.push(context, header, payload_at);
         !self.is_full()
     }

@@ -1,8 +1,8 @@
 //! The place in a block of blobs, and the step to the next blob.
 
 use crate::blob::{
-    self, BlobHeader, WINDOW, careful_compressed_v4, careful_compressed_v6, compressed_v4, compressed_v6,
-    fixed_v3, fixed_v4, fixed_v6,
+    self, BlobHeader, WINDOW, Wrong, careful_compressed_v4, careful_compressed_v6, compressed_v4,
+    compressed_v6, fixed_v3, fixed_v4, fixed_v6,
 };
 use crate::block::BlockKind;
 use crate::error::{Fault, located};
@@ -74,12 +74,17 @@ impl Cursor {
         &mut self,
         rest: &[u8],
         limit: usize,
-        fast: impl Fn(&mut BlobHeader, &[u8; WINDOW]) -> usize,
+        fast: impl Fn(&mut BlobHeader, &[u8; WINDOW], &mut Wrong) -> usize,
         careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, BlobHeader>,
     ) -> Result<(), Fault> {
         // The window may reach into what follows the block; the size check below settles it.
         let header_size = match rest.first_chunk::<WINDOW>() {
-            Some(window) => fast(&mut self.header, window),
+            Some(window) => {
+                let mut wrong = Wrong::default();
+                let size = fast(&mut self.header, window, &mut wrong);
+                // Beyond any block.
+                if wrong.0 { usize::MAX } else { size }
+            }
             None => {
                 let blob = rest.get(..limit).unwrap_or(rest);
                 match careful(&self.header, blob) {

@@ -61,17 +61,27 @@ pub(crate) enum Step {
     End,
 }
 
-/// Makes events of what a run gives.
-struct Each<'a, F> {
-    take: &'a mut F,
-    window: &'a [u8],
-    start: u64,
+/// Takes events, in the form that [`Reader::visit`] wants.
+pub trait Visit {
+    /// Takes an event. Mark it `#[inline(always)]` if it is short: it is then part of the loop over a
+    /// block, where an event's fields need not be put into memory.
+    fn event(&mut self, event: Event<'_>);
 }
 
-impl<F: FnMut(Event<'_>)> Take for Each<'_, F> {
+impl<F: FnMut(Event<'_>)> Visit for F {
     #[inline(always)]
-    fn take(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
-        (self.take)(context.event(header, None, payload_at, self.window, self.start));
+    fn event(&mut self, event: Event<'_>) {
+        self(event);
+    }
+}
+
+/// Makes events of what a run gives.
+struct Each<'a, V>(&'a mut V);
+
+impl<V: Visit> Take for Each<'_, V> {
+    #[inline(always)]
+    fn take(&mut self, context: &Context, header: &BlobHeader, payload: &[u8], payload_at: u64) -> bool {
+        self.0.event(Event { header, resolved: None, context, rest: payload, payload_at });
         true
     }
 }
@@ -208,21 +218,26 @@ impl<S: Source> Reader<S> {
     /// ```
     #[inline]
     pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        self.visit(&mut take)
+    }
+
+    /// The same with something that need not be a closure, and so can say how it is compiled.
+    ///
+    /// # Errors
+    /// As [`Reader::for_each`].
+    #[inline]
+    pub fn visit(&mut self, visitor: &mut impl Visit) -> Result<(), Error> {
         loop {
-            match self.step()? {
-                Step::Event => take(self.state.event(self.source.bytes(), self.source.start())),
-                Step::Block(_) | Step::Skipped(_) | Step::Passed | Step::Barrier => {}
-                Step::End => return Ok(()),
-            }
-            loop {
-                let (window, start) = (self.source.bytes(), self.source.start());
-                let mut each = Each { take: &mut take, window, start };
-                if self.state.run(window, start, &mut each) == RunEnd::Between {
-                    break;
-                }
-                if self.state.accept(window, start) {
-                    take(self.state.event(window, start));
-                }
+            let is_event = match self.run(&mut Each(visitor)) {
+                RunEnd::OnBlob => self.accept(),
+                RunEnd::Between => match self.step()? {
+                    Step::Event => true,
+                    Step::Block(_) | Step::Skipped(_) | Step::Passed | Step::Barrier => false,
+                    Step::End => return Ok(()),
+                },
+            };
+            if is_event {
+                visitor.event(self.state.event(self.source.bytes(), self.source.start()));
             }
         }
     }

@@ -3,13 +3,18 @@
 use super::context::Context;
 use super::cursor::Encoding;
 use super::state::State;
-use crate::blob::{BlobHeader, Extent, compressed_v4, compressed_v6, quick_v4, quick_v6};
+use crate::blob::{
+    BlobHeader, Extent, Watch, at_end, compressed_v4, compressed_v6, quick_v4, quick_v6, says_number,
+};
+use crate::guid::Guid;
+use crate::tables::Covered;
 
 /// Receives events. Methods are inlined into the loop over a block, which closures passed through
 /// several layers would not be.
 pub(crate) trait Take {
-    /// An event, by its header and the stream position of its payload. `false`: no more for now.
-    fn take(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool;
+    /// An event, by its header, what is left of the block from the payload on, and the stream
+    /// position of that. `false`: no more for now.
+    fn take(&mut self, context: &Context, header: &BlobHeader, payload: &[u8], payload_at: u64) -> bool;
 }
 
 /// How a run ended.
@@ -21,48 +26,233 @@ pub(crate) enum RunEnd {
     OnBlob,
 }
 
+/// What the next blob must be like to be given without a further look. Told of whatever a header has;
+/// what it inherits was usual before.
+struct Usual {
+    covered: Covered,
+    /// Runs of one capture thread are long: its thread row and its next number are settled once.
+    thread: u64,
+    /// The thread's next number.
+    number: u32,
+    /// Something is unusual, or wrong.
+    is_odd: bool,
+    is_wrong: bool,
+}
+
+impl Usual {
+    /// `None`: nothing can be said without a further look.
+    #[inline]
+    fn after(header: &BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
+        let (thread, number) = run?;
+        let mut usual = Usual { covered, thread, number, is_odd: false, is_wrong: false };
+        usual.metadata(header.metadata_id);
+        usual.capture(header.capture_thread, header.sequence.wrapping_add(1));
+        usual.stack(header.stack);
+        // A type of id 0 takes no number in some versions; those who define it get the careful way.
+        let is_countable = !covered.metadata.contains(0);
+        (is_countable && !usual.is_odd).then_some(usual)
+    }
+
+    /// The same for version 6.
+    #[inline]
+    fn after_v6(header: &BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
+        let mut usual = Usual::after(header, covered, run)?;
+        usual.is_odd |= !covered.threads.contains(usual.thread);
+        usual.thread(header.thread);
+        usual.labels(header.label_list, header.has_reserved_flag);
+        (!usual.is_odd).then_some(usual)
+    }
+}
+
+/// Keeps what hardly ever happens out of the way.
+#[cold]
+fn odd() -> bool {
+    true
+}
+
+impl Watch for Usual {
+    #[inline(always)]
+    fn step(_: u32) -> u32 {
+        1
+    }
+
+    #[inline(always)]
+    fn metadata(&mut self, id: u32) {
+        if !self.covered.metadata.contains(u64::from(id)) {
+            self.is_odd = odd();
+        }
+    }
+
+    #[inline(always)]
+    fn capture(&mut self, thread: u64, number: u32) {
+        if thread != self.thread || number != self.number {
+            self.is_odd = odd();
+        }
+    }
+
+    #[inline(always)]
+    fn thread(&mut self, id: u64) {
+        if id != self.thread && !self.covered.threads.contains(id) {
+            self.is_odd = odd();
+        }
+    }
+
+    #[inline(always)]
+    fn stack(&mut self, id: u32) {
+        if !self.covered.stacks.contains(u64::from(id)) {
+            self.is_odd = odd();
+        }
+    }
+
+    #[inline(always)]
+    fn labels(&mut self, id: u32, has_reserved_flag: bool) {
+        if has_reserved_flag || !self.covered.labels.contains(u64::from(id)) {
+            self.is_odd = odd();
+        }
+    }
+
+    #[cold]
+    fn wrong(&mut self) {
+        (self.is_odd, self.is_wrong) = (true, true);
+    }
+}
+
+/// The same before version 6, where threads are told by their ids alone.
+struct UsualV4(Usual);
+
+impl Watch for UsualV4 {
+    #[inline(always)]
+    fn step(_: u32) -> u32 {
+        1
+    }
+
+    #[inline(always)]
+    fn metadata(&mut self, id: u32) {
+        self.0.metadata(id);
+    }
+
+    #[inline(always)]
+    fn capture(&mut self, thread: u64, number: u32) {
+        self.0.capture(thread, number);
+    }
+
+    #[inline(always)]
+    fn thread(&mut self, _: u64) {}
+
+    #[inline(always)]
+    fn stack(&mut self, id: u32) {
+        self.0.stack(id);
+    }
+
+    fn labels(&mut self, _: u32, _: bool) {}
+
+    fn wrong(&mut self) {
+        self.0.wrong();
+    }
+}
+
 /// One way to write blobs.
 trait Decode {
-    const HAS_THREAD_ROWS: bool;
-    /// The blob at the beginning of `rest`, if it is whole within `limit` bytes. `header` is left
-    /// alone where `rest` is too short to decide.
-    fn decode(header: &mut BlobHeader, rest: &[u8], limit: usize) -> Option<Extent>;
+    /// What is unusual in it.
+    type Watch: Watch;
+    /// `None`: the next blob needs a further look.
+    fn begin(header: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Self::Watch>;
+    fn usual(watch: &mut Self::Watch) -> &mut Usual;
+    /// The blob at the beginning of `rest`, if it is whole there. If not, `header` is of no use.
+    fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent>;
+    /// Puts right what [`Watch::step`] took for granted of an unusual blob.
+    fn settle(header: &mut BlobHeader, blob: &[u8]);
+}
+
+macro_rules! version_4 {
+    () => {
+        type Watch = UsualV4;
+        #[inline(always)]
+        fn begin(header: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<UsualV4> {
+            // Said where the compiler sees it.
+            (header.label_list, header.has_reserved_flag) = (0, false);
+            Usual::after(header, covered, run).map(UsualV4)
+        }
+        #[inline(always)]
+        fn usual(watch: &mut UsualV4) -> &mut Usual {
+            &mut watch.0
+        }
+    };
+}
+
+macro_rules! version_6 {
+    () => {
+        type Watch = Usual;
+        #[inline(always)]
+        fn begin(header: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
+            // Said where the compiler sees it.
+            (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
+            Usual::after_v6(header, covered, run)
+        }
+        #[inline(always)]
+        fn usual(watch: &mut Usual) -> &mut Usual {
+            watch
+        }
+    };
 }
 
 macro_rules! compressed {
-    ($name:ident, $decode:path, $has_thread_rows:literal) => {
+    ($name:ident, $decode:path, $version:ident) => {
         struct $name;
         impl Decode for $name {
-            const HAS_THREAD_ROWS: bool = $has_thread_rows;
+            $version!();
             #[inline(always)]
-            fn decode(header: &mut BlobHeader, rest: &[u8], limit: usize) -> Option<Extent> {
-                let payload_at = $decode(header, rest.first_chunk()?);
+            fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent> {
+                let end;
+                let window = match rest.first_chunk() {
+                    Some(window) => window,
+                    None => {
+                        end = at_end(rest);
+                        &end
+                    }
+                };
+                let payload_at = $decode(header, window, watch);
                 // A wrong header's size is far beyond any block; in 64 bits the sum cannot overflow.
                 let next_at = payload_at as u64 + u64::from(header.payload_size);
                 header.header_size = payload_at as u32;
-                (next_at <= limit as u64).then_some(Extent { payload_at, next_at: next_at as usize })
+                (next_at <= rest.len() as u64).then_some(Extent { payload_at, next_at: next_at as usize })
+            }
+            fn settle(header: &mut BlobHeader, blob: &[u8]) {
+                if header.metadata_id == 0 && !blob.first().is_some_and(|flags| says_number(*flags)) {
+                    header.sequence = header.sequence.wrapping_sub(1);
+                }
             }
         }
     };
 }
 
 macro_rules! fixed {
-    ($name:ident, $decode:path, $has_thread_rows:literal) => {
+    ($name:ident, $decode:path, $version:ident) => {
         struct $name;
         impl Decode for $name {
-            const HAS_THREAD_ROWS: bool = $has_thread_rows;
+            $version!();
             #[inline(always)]
-            fn decode(header: &mut BlobHeader, rest: &[u8], limit: usize) -> Option<Extent> {
-                $decode(header, rest.get(..limit)?)
+            fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent> {
+                let extent = $decode(header, rest)?;
+                watch.metadata(header.metadata_id);
+                watch.stack(header.stack);
+                watch.capture(header.capture_thread, header.sequence);
+                // Threads that write about others, and labels, are rare.
+                if header.thread != header.capture_thread || header.label_list != 0 {
+                    watch.thread(header.thread);
+                    watch.labels(header.label_list, false);
+                }
+                Some(extent)
             }
+            fn settle(_: &mut BlobHeader, _: &[u8]) {}
         }
     };
 }
 
-compressed!(CompressedV4, compressed_v4, false);
-compressed!(CompressedV6, compressed_v6, true);
-fixed!(FixedV4, quick_v4, false);
-fixed!(FixedV6, quick_v6, true);
+compressed!(CompressedV4, compressed_v4, version_4);
+compressed!(CompressedV6, compressed_v6, version_6);
+fixed!(FixedV4, quick_v4, version_4);
+fixed!(FixedV6, quick_v6, version_6);
 
 impl State {
     /// Gives the events ahead to `take` for as long as nothing about them is unusual and `take` says
@@ -83,49 +273,47 @@ impl State {
 
     #[inline(always)]
     fn run_blobs<D: Decode>(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
-        let covered = self.context.tables.covered;
-        // Runs of one capture thread are long: its thread row and its next number are settled here.
-        let Some((run_thread, mut run_next)) = self.losses.run() else { return RunEnd::Between };
-        if D::HAS_THREAD_ROWS && !covered.threads.contains(run_thread) {
+        if self.cursor.is_done() {
             return RunEnd::Between;
         }
         let mut header = self.cursor.header;
-        let mut at = (self.cursor.at - start) as usize;
-        let end = (self.cursor.end - start) as usize;
-        let mut count = 0u64;
+        let begun = D::begin(&mut header, self.context.tables.covered, self.losses.run());
+        let Some(mut watch) = begun else { return RunEnd::Between };
+        let first = D::usual(&mut watch).number;
+        let (from, to) = ((self.cursor.at - start) as usize, (self.cursor.end - start) as usize);
+        // What is left of the block. One length is all there is to check and to keep up.
+        let mut rest = window.get(from..to).unwrap_or_default();
         let mut run_end = RunEnd::Between;
-        while at < end {
+        while !rest.is_empty() {
             // A blob that is broken spoils `header`; it is decoded again, carefully, and its block
             // ends with it.
-            let blob = window.get(at..).and_then(|rest| D::decode(&mut header, rest, end - at));
-            let Some(blob) = blob else { break };
-            let payload_at = start + (at + blob.payload_at) as u64;
-            let is_usual = covered.metadata.contains(u64::from(header.metadata_id))
-                && covered.stacks.contains(u64::from(header.stack))
-                && header.capture_thread == run_thread
-                && header.sequence == run_next
-                && (!D::HAS_THREAD_ROWS
-                    || !header.has_reserved_flag
-                        && (header.thread == run_thread || covered.threads.contains(header.thread))
-                        && covered.labels.contains(u64::from(header.label_list)));
-            if !is_usual {
-                self.cursor.blob = start + at as u64;
-                self.cursor.payload_at = payload_at;
-                at += blob.next_at;
+            let Some(blob) = D::decode(&mut header, rest, &mut watch) else { break };
+            let Some(behind) = rest.get(blob.next_at..) else { break };
+            let payload = rest.get(blob.payload_at..).unwrap_or_default();
+            let blob_at = self.cursor.end - rest.len() as u64;
+            let payload_at = blob_at + blob.payload_at as u64;
+            let usual = D::usual(&mut watch);
+            if usual.is_odd {
+                if usual.is_wrong {
+                    break;
+                }
+                D::settle(&mut header, rest);
+                (self.cursor.blob, self.cursor.payload_at) = (blob_at, payload_at);
+                rest = behind;
                 run_end = RunEnd::OnBlob;
                 break;
             }
-            run_next = run_next.wrapping_add(1);
-            count += 1;
-            at += blob.next_at;
-            if !take.take(&self.context, &header, payload_at) {
+            usual.number = usual.number.wrapping_add(1);
+            rest = behind;
+            if !take.take(&self.context, &header, payload, payload_at) {
                 break;
             }
         }
-        self.losses.advance_run(run_next);
-        self.statistics.events += count;
+        let next = D::usual(&mut watch).number;
+        self.losses.advance_run(next);
+        self.statistics.events += u64::from(next.wrapping_sub(first));
         self.cursor.header = header;
-        self.cursor.at = start + at as u64;
+        self.cursor.at = self.cursor.end - rest.len() as u64;
         run_end
     }
 }
