@@ -7,6 +7,7 @@ use std::path::Path;
 use nettrace_cli::{Console, Exit, run};
 
 use crate::checksum::Checksum;
+use crate::pass::Input;
 
 /// Counts lines and bytes.
 struct Nowhere<'o> {
@@ -28,12 +29,12 @@ impl Write for Nowhere<'_> {
     }
 }
 
-/// `nettrace events FILE --format ndjson --order file`: lines as events, bytes as the checksum.
+/// `nettrace events FILE --format ndjson --order file --threads N`: lines as events, bytes as the checksum.
 /// `observe` is told the number of lines so far now and then.
 ///
 /// # Errors
 /// When the command fails.
-pub fn pass(path: &Path, mut observe: impl FnMut(u64)) -> io::Result<Checksum> {
+pub fn pass(path: &Path, input: Input, threads: usize, mut observe: impl FnMut(u64)) -> io::Result<Checksum> {
     let mut stdout = Nowhere { lines: 0, bytes: 0, observe: &mut observe };
     let mut stderr = Vec::new();
     let console = Console {
@@ -45,9 +46,13 @@ pub fn pass(path: &Path, mut observe: impl FnMut(u64)) -> io::Result<Checksum> {
         stderr_is_terminal: false,
         variable: &|_| None,
     };
-    let options = ["--format", "ndjson", "--order", "file", "--quiet"];
+    let threads = threads.to_string();
+    let mut options = vec!["--format", "ndjson", "--order", "file", "--quiet", "--threads", &threads];
+    if input == Input::Read {
+        options.push("--no-mmap");
+    }
     let words = ["nettrace", "events"].map(OsString::from).into_iter().chain([path.into()]);
-    let exit = run(words.chain(options.map(OsString::from)), console);
+    let exit = run(words.chain(options.into_iter().map(OsString::from)), console);
     if exit != Exit::Fine {
         return Err(io::Error::other(String::from_utf8_lossy(&stderr).into_owned()));
     }

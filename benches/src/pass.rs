@@ -3,9 +3,11 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
-use nettrace_parser::{Buffered, Event, Mapping, Reader, Source, TimeOrdered, Value, Whole};
+use nettrace_parser::parallel::{self, Options, Order, Region};
+use nettrace_parser::{Buffered, Event, MappedFile, Reader, Source, TimeOrdered, Value, Whole};
 
 use crate::checksum::Checksum;
 use crate::memory::allocations;
@@ -54,7 +56,7 @@ impl Mode {
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// Mapped into memory.
+    /// Mapped into memory piece by piece.
     Mapped,
     /// By `read`, through a buffer.
     Read,
@@ -84,24 +86,37 @@ pub struct Wrong {
     pub is_incomplete: bool,
 }
 
-/// Opens `path` and makes one pass.
+/// Opens `path` and makes one pass. More than one thread read a mapped file; one that is read comes
+/// in by one thread whatever their number, and so does the index.
 ///
 /// # Errors
-/// What reading reports, and [`io::ErrorKind::Unsupported`] for a mode or number of threads that
-/// cannot be had.
+/// What reading reports.
 pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result<Seen> {
-    if threads > 1 {
-        return Err(unsupported("more than one thread"));
-    }
-    one_thread(path, mode, input, |_| ())
+    file_watched(path, mode, input, threads, |_| ())
 }
 
-/// The same with one thread; `observe` is told the number of events so far behind each.
+/// The same; `observe` is told the number of events so far behind each, or behind each region.
 ///
 /// # Errors
 /// As `file`.
-pub fn file_watched(path: &Path, mode: Mode, input: Input, observe: impl Fn(u64)) -> io::Result<Seen> {
-    one_thread(path, mode, input, observe)
+#[inline(always)]
+pub fn file_watched(
+    path: &Path,
+    mode: Mode,
+    input: Input,
+    threads: usize,
+    observe: impl Fn(u64),
+) -> io::Result<Seen> {
+    match (mode, input) {
+        (Mode::Ndjson, _) => {
+            let checksum = ndjson::pass(path, input, threads, observe)?;
+            Ok(Seen { checksum, wrong: Wrong::default() })
+        }
+        (_, Input::Read) => source(Buffered::new(File::open(path)?), mode, observe),
+        (Mode::Index, _) => source(MappedFile::open(path)?, mode, observe),
+        (_, Input::Mapped) if threads == 1 => source(MappedFile::open(path)?, mode, observe),
+        (_, Input::Mapped) => in_regions(path, mode, threads, observe),
+    }
 }
 
 /// Makes one pass over a stream in memory.
@@ -113,30 +128,25 @@ pub fn memory(stream: &[u8], mode: Mode) -> io::Result<Seen> {
 }
 
 /// Makes a pass and counts what it allocates behind its first half: its tables and buffers have
-/// their size by then, so that what is left would go on for ever. `events` is their number.
+/// their size by then, so that what is left would go on for ever. `events` is their number. With
+/// several threads each region costs some allocations, whatever the number of its events.
 ///
 /// # Errors
 /// As `file`.
-pub fn allocations_when_warm(path: &Path, mode: Mode, input: Input, events: u64) -> io::Result<u64> {
+pub fn allocations_when_warm(
+    path: &Path,
+    mode: Mode,
+    input: Input,
+    threads: usize,
+    events: u64,
+) -> io::Result<u64> {
     let at_half = Cell::new(None);
-    file_watched(path, mode, input, |count| {
+    file_watched(path, mode, input, threads, |count| {
         if count >= events / 2 && at_half.get().is_none() {
             at_half.set(Some(allocations()));
         }
     })?;
     Ok(allocations() - at_half.get().unwrap_or(0))
-}
-
-#[inline(always)]
-fn one_thread(path: &Path, mode: Mode, input: Input, observe: impl Fn(u64)) -> io::Result<Seen> {
-    if mode == Mode::Ndjson {
-        let checksum = ndjson::pass(path, observe)?;
-        return Ok(Seen { checksum, wrong: Wrong::default() });
-    }
-    match input {
-        Input::Mapped => source(Whole::new(Mapping::open(path)?), mode, observe),
-        Input::Read => source(Buffered::new(File::open(path)?), mode, observe),
-    }
 }
 
 /// Makes one pass over a source. `observe` is told the number of events so far behind each.
@@ -152,12 +162,67 @@ pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64)) -> io::Re
         Mode::Ordered => in_time_order(reader.time_ordered(), ordered_event, observe),
         Mode::OrderedFields => in_time_order(reader.time_ordered(), fields_event, observe),
         Mode::Ndjson => Err(unsupported("NDJSON of anything but a file")),
-        Mode::Index => Err(unsupported("mode index")),
+        Mode::Index => index(reader),
     }
 }
 
 fn unsupported(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, format!("{what}: the library has nothing for it yet"))
+    io::Error::new(io::ErrorKind::Unsupported, format!("{what}: there is nothing for it"))
+}
+
+/// Finds all blocks: each counts as an event does elsewhere, and its place goes into the checksum.
+fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
+    let mut sum = Checksum::default();
+    while let Some(block) = reader.next_block().map_err(io::Error::other)? {
+        sum.events += 1;
+        sum.number(block.span().start.rotate_left(20) ^ u64::from(block.span().len));
+    }
+    // Without events nothing is known of losses.
+    Ok(Seen { checksum: sum, wrong: Wrong { lost: 0, restarts: 0, ..Wrong::of(&reader, 0) } })
+}
+
+/// Reads regions with several threads.
+fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64)) -> io::Result<Seen> {
+    let (order, fold): (_, fn(&mut Region<'_, MappedFile>) -> Result<Checksum, nettrace_parser::Error>) =
+        match mode {
+            Mode::Raw => (Order::File, |region| folded(region, Checksum::header)),
+            Mode::Fields => (Order::File, |region| folded(region, fields_event)),
+            Mode::Ordered => (Order::Time, |region| folded(region, ordered_event)),
+            Mode::OrderedFields => (Order::Time, |region| folded(region, fields_event)),
+            Mode::Ndjson | Mode::Index => return Err(unsupported("regions of this mode")),
+        };
+    let mapped = MappedFile::open(path)?;
+    let options = Options::new().threads(threads).order(order);
+    let mut sum = Checksum::default();
+    let outcome = parallel::read(
+        || mapped.reopened(),
+        options,
+        fold,
+        |region| {
+            sum = sum.join(region);
+            observe(sum.events);
+            ControlFlow::Continue(())
+        },
+    )
+    .map_err(io::Error::other)?;
+    let wrong = Wrong {
+        lost: outcome.losses().total(),
+        restarts: outcome.losses().restarts(),
+        out_of_order: outcome.out_of_order(),
+        damage: outcome.damage().findings().len() as u64,
+        is_incomplete: !outcome.is_complete(),
+    };
+    Ok(Seen { checksum: sum, wrong })
+}
+
+#[inline(always)]
+fn folded<S: Source>(
+    region: &mut Region<'_, S>,
+    fold: impl Fn(&mut Checksum, &Event<'_>),
+) -> Result<Checksum, nettrace_parser::Error> {
+    let mut sum = Checksum::default();
+    region.for_each(|event| fold(&mut sum, &event))?;
+    Ok(sum)
 }
 
 #[inline(never)]

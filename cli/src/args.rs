@@ -12,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use regex::Regex;
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (reads nettrace 3 (NetPerf), 4, 5, 6)");
@@ -82,6 +83,14 @@ pub(crate) struct InputArgs {
     pub(crate) no_mmap: bool,
 }
 
+/// With how many threads.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ThreadArgs {
+    /// Threads that read events of a plain file; default: one for each processor
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
 const INFO_EXAMPLES: &str = "\
 Examples:
   nettrace info trace.nettrace
@@ -94,6 +103,9 @@ Examples:
 pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
 
     /// One JSON object instead of text
     #[arg(long)]
@@ -112,6 +124,9 @@ Examples:
 pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
 
     /// One JSON object instead of text
     #[arg(long)]
@@ -171,6 +186,9 @@ Examples:
 pub(crate) struct EventsArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
 
     /// text for reading, ndjson for programs: one JSON object a line, csv for tables
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]

@@ -274,6 +274,18 @@ impl EventTypes {
         Place { number, shape }
     }
 
+    /// The number of a type that others met; for counts, without its shapes.
+    pub(crate) fn number_of(&mut self, row: EventType) -> usize {
+        let key = row.key();
+        if let Some(number) = self.by_key.get(&key) {
+            return *number;
+        }
+        let number = self.rows.len();
+        self.by_key.insert(key, number);
+        self.rows.push(EventType { shapes: Vec::new(), ..row });
+        number
+    }
+
     /// The types, in the order they were met.
     pub(crate) fn rows(&self) -> &[EventType] {
         &self.rows

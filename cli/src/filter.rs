@@ -152,6 +152,15 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
+    /// Whether anything is asked for.
+    pub(crate) fn is_any(args: &EventsArgs) -> bool {
+        !(args.provider.is_empty()
+            && args.event.is_empty()
+            && args.thread.is_empty()
+            && args.time.is_none()
+            && args.conditions.is_empty())
+    }
+
     pub(crate) fn new(args: &EventsArgs) -> Filter {
         Filter {
             providers: args.provider.clone(),

@@ -1,11 +1,11 @@
 //! What goes to stderr: errors, and what is wrong with a trace. Every command says it here, the same way.
 
 use crate::failure::Failure;
-use crate::input::{Input, UnpackFault};
+use crate::input::{Ended, UnpackFault};
 use crate::printable::printable;
 use crate::style::Style;
 use crate::units;
-use nettrace_parser::{Class, Finding, Reader};
+use nettrace_parser::{Class, Finding};
 use std::io::Write;
 
 /// Findings that are told one by one.
@@ -51,19 +51,19 @@ impl<'a> Messages<'a> {
     }
 
     /// Says what is wrong with a trace that was read to its end.
-    pub(crate) fn condition(&mut self, file: &str, reader: &Reader<Input>, is_whole: bool) {
-        let condition = Condition::of(reader, is_whole);
+    pub(crate) fn condition(&mut self, file: &str, trace: &dyn Ended, is_whole: bool) {
+        let condition = Condition::of(trace, is_whole);
         if let Some(fault) = condition.unpack_fault {
             self.warning(&format!("{file}: {fault}"));
         }
         if condition.is_cut {
-            let end = reader.end_offset().unwrap_or_else(|| reader.position());
+            let end = trace.end_offset();
             self.warning(&format!(
                 "{file}: incomplete: the stream ends at offset {end:#x} without its end mark (was the process \
                  killed, or the copy cut?); everything before is there"
             ));
         }
-        let findings: Vec<&Finding> = reader.damage().losses().collect();
+        let findings: Vec<&Finding> = trace.damage().losses().collect();
         for finding in findings.iter().take(TOLD_FINDINGS) {
             self.warning(&format!("{file}: {finding}"));
         }
@@ -76,10 +76,10 @@ impl<'a> Messages<'a> {
     }
 
     /// Says how many events the writer had to drop.
-    pub(crate) fn losses(&mut self, file: &str, reader: &Reader<Input>) {
-        let losses = reader.losses();
+    pub(crate) fn losses(&mut self, file: &str, trace: &dyn Ended) {
+        let losses = trace.losses();
         if losses.total() > 0 {
-            let is_damaged = Condition::of(reader, true).finding_count > 0;
+            let is_damaged = Condition::of(trace, true).finding_count > 0;
             self.warning(&format!(
                 "{file}: {} of {} lost: {}; a larger buffer when recording helps",
                 units::counted(losses.total(), "event"),
@@ -111,13 +111,13 @@ pub(crate) struct Condition {
 
 impl Condition {
     /// `is_whole`: it was read to its end, so that a missing end mark means something.
-    pub(crate) fn of(reader: &Reader<Input>, is_whole: bool) -> Condition {
+    pub(crate) fn of(trace: &dyn Ended, is_whole: bool) -> Condition {
         const LOSSES: [Class; 5] =
             [Class::FramingLost, Class::BlockLost, Class::RestOfBlockLost, Class::RowLost, Class::Incomplete];
         Condition {
-            unpack_fault: reader.source().unpack_fault(),
-            is_cut: is_whole && !reader.is_complete(),
-            finding_count: LOSSES.iter().map(|class| reader.damage().count(*class)).sum(),
+            unpack_fault: trace.unpack_fault(),
+            is_cut: is_whole && !trace.is_complete(),
+            finding_count: LOSSES.iter().map(|class| trace.damage().count(*class)).sum(),
         }
     }
 

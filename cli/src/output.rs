@@ -27,6 +27,12 @@ impl<'a> Output<'a> {
         if self.buffer.len() >= BUFFER_BYTES { self.write_buffer() } else { Ok(()) }
     }
 
+    /// Writes what others have put together, behind what waits.
+    pub(crate) fn pass_on(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_buffer()?;
+        bytes.chunks(BUFFER_BYTES).try_for_each(|piece| self.stream.write_all(piece))
+    }
+
     /// Writes all that waits.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.write_buffer()?;

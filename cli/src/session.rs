@@ -10,6 +10,9 @@ pub(crate) struct Session {
     pub(crate) architecture: Option<String>,
     /// Such as `10.0.12`.
     pub(crate) runtime: Option<String>,
+    /// Whether the first three were told by an event of their own, which counts more than others.
+    is_told: bool,
+    has_runtime: bool,
 }
 
 impl Session {
@@ -21,6 +24,22 @@ impl Session {
                 self.take_runtime(event.payload());
             }
             _ => {}
+        }
+    }
+
+    /// Adds what later events told.
+    pub(crate) fn join(&mut self, later: Session) {
+        if later.is_told {
+            self.command_line = later.command_line;
+            self.os = later.os;
+            self.architecture = later.architecture;
+            self.is_told = true;
+        } else if self.command_line.is_none() {
+            self.command_line = later.command_line;
+        }
+        if later.has_runtime {
+            self.runtime = later.runtime;
+            self.has_runtime = true;
         }
     }
 
@@ -36,6 +55,7 @@ impl Session {
     /// ProcessInfo: command line, operating system, architecture.
     fn take_process(&mut self, payload: &[u8]) {
         let mut rest = payload;
+        self.is_told = true;
         self.command_line = text(&mut rest).filter(|text| !text.is_empty());
         self.os = text(&mut rest).filter(|text| !text.is_empty());
         self.architecture = text(&mut rest).filter(|text| !text.is_empty());
@@ -54,6 +74,7 @@ impl Session {
         if self.command_line.is_none() {
             self.command_line = command_line.filter(|text| !text.is_empty());
         }
+        self.has_runtime = true;
         // .NET Core 3 says 4.0.0 here, like the .NET Framework; the library's folder has the version's name.
         self.runtime = match major {
             0..5 => library.as_deref().and_then(version_in_path),

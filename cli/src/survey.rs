@@ -1,10 +1,13 @@
 //! One pass over a trace that counts: what `info` and `stats` show.
 
 use crate::event_types::{EventType, EventTypes};
+use crate::input::{Regions, Work};
 use crate::session::Session;
-use nettrace_parser::Event;
+use nettrace_parser::parallel::{Order, Outcome};
+use nettrace_parser::{Error, Event};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hasher};
+use std::ops::ControlFlow;
 
 /// What was counted of one event type.
 #[derive(Debug, Clone, Copy, Default)]
@@ -71,6 +74,40 @@ impl Survey {
         }
     }
 
+    /// Counts all events of a file with several threads.
+    pub(crate) fn of_regions(regions: &Regions) -> Result<(Survey, Outcome), Error> {
+        let mut survey = Survey::default();
+        let outcome = regions.read(Order::File, Survey::default, |part| {
+            survey.join(part);
+            ControlFlow::Continue(())
+        })?;
+        Ok((survey, outcome))
+    }
+
+    /// Adds what was counted of the events that follow.
+    fn join(&mut self, part: Part) {
+        for (row, of_part) in part.counts {
+            let number = self.types.number_of(row);
+            if number >= self.counts.len() {
+                self.counts.resize(number + 1, TypeCount::default());
+            }
+            let Some(count) = self.counts.get_mut(number) else { continue };
+            if count.events == 0 {
+                *count = of_part;
+                continue;
+            }
+            count.events += of_part.events;
+            count.payload_bytes = count.payload_bytes.saturating_add(of_part.payload_bytes);
+            count.with_stack += of_part.with_stack;
+            count.first_ticks = count.first_ticks.min(of_part.first_ticks);
+            count.last_ticks = count.last_ticks.max(of_part.last_ticks);
+        }
+        self.threads.extend(part.threads);
+        self.processes.extend(part.processes);
+        self.inline_stacks.extend(part.inline_stacks);
+        self.session.join(part.session);
+    }
+
     fn add_type(&mut self, number: usize) {
         let Some(row) = self.types.rows().get(number) else { return };
         let is_informative = Session::is_informative(&row.provider, row.id);
@@ -135,5 +172,43 @@ impl Survey {
 
     pub(crate) fn session(&self) -> &Session {
         &self.session
+    }
+}
+
+/// What was counted of some events.
+pub(crate) struct Part {
+    counts: Vec<(EventType, TypeCount)>,
+    threads: HashSet<u64>,
+    processes: BTreeSet<u64>,
+    inline_stacks: HashSet<u64>,
+    session: Session,
+}
+
+/// The types stay for the next region, the counts go.
+impl Work for Survey {
+    type Made = Part;
+
+    #[inline]
+    fn take(&mut self, event: &Event<'_>) {
+        Survey::take(self, event);
+        if event.stack_id() == 0 {
+            self.take_inline_stack(event);
+        }
+    }
+
+    fn made(&mut self) -> Part {
+        self.last_thread = (None, None);
+        let counted = self.types.rows().iter().zip(&mut self.counts).filter(|(_, count)| count.events > 0);
+        let counts = counted.map(|(row, count)| {
+            let kept = TypeCount { is_informative: count.is_informative, ..TypeCount::default() };
+            (row.clone(), std::mem::replace(count, kept))
+        });
+        Part {
+            counts: counts.collect(),
+            threads: std::mem::take(&mut self.threads),
+            processes: std::mem::take(&mut self.processes),
+            inline_stacks: std::mem::take(&mut self.inline_stacks),
+            session: std::mem::take(&mut self.session),
+        }
     }
 }

@@ -17,8 +17,8 @@ const USAGE: &str = "usage: throughput FILE [options]
          fields          file order, header fields and every payload value
          ordered-fields  time order, header fields and every payload value
          ndjson          formatted as NDJSON, thrown away
-         index           where blocks lie
-  --threads N            default 1
+         index           where blocks lie; blocks stand for events
+  --threads N            default 1; what is read and not mapped comes in by one, and so does the index
   --passes N             default 5
   --read                 read the file instead of mapping it
   --json                 one JSON object instead of text";
@@ -99,7 +99,7 @@ fn run(options: &Options) -> io::Result<()> {
         seen = Some(now);
     }
     let Some(seen) = seen else { return Ok(()) };
-    let allocations = pass::allocations_when_warm(file, *mode, *input, seen.checksum.events)?;
+    let allocations = pass::allocations_when_warm(file, *mode, *input, *threads, seen.checksum.events)?;
     let peak = memory::peak_bytes();
     if options.json {
         print_json(options, seen, &timed, allocations, peak);

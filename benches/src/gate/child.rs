@@ -56,7 +56,7 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
 /// Looks at the memory now and then. Events, and the most that no file backs.
 fn watched(file: &Path, mode: Mode, input: Input) -> io::Result<(u64, u64)> {
     let most = Cell::new(0);
-    let seen = pass::file_watched(file, mode, input, |count| {
+    let seen = pass::file_watched(file, mode, input, 1, |count| {
         if count % EVENTS_BETWEEN_LOOKS == 0 {
             most.set(most.get().max(memory::anonymous_bytes().unwrap_or(0)));
         }

@@ -143,7 +143,7 @@ fn allocations(folder: &Path, report: &mut Report) -> io::Result<()> {
         let file = case.file(folder, 12_000_000)?;
         let events = pass::file(&file, Mode::Raw, Input::Mapped, 1)?.checksum.events;
         for mode in [Mode::Raw, Mode::Ordered, Mode::Fields, Mode::Ndjson] {
-            let count = pass::allocations_when_warm(&file, mode, Input::Mapped, events)?;
+            let count = pass::allocations_when_warm(&file, mode, Input::Mapped, 1, events)?;
             let per_event = count as f64 / (events / 2) as f64;
             let what = format!("allocations, {}, {}", mode.name(), case.name());
             // A table may still grow once or twice; an event may not cost any.

@@ -6,10 +6,12 @@ use crate::event_types::EventTypes;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::filter::Filter;
-use crate::input::Input;
+use crate::input::{Input, Regions, Spare, Work};
 use crate::render::{Csv, Detail, Form, Ndjson, Text};
 use crate::selection::Selection;
-use nettrace_parser::{Error, Event, Reader, TimeOrdered};
+use nettrace_parser::{Error, Event, Reader, TimeOrdered, parallel};
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Events in one of the two orders.
 enum Events {
@@ -39,17 +41,15 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
     trace.reader.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;
     context.forgo_progress_on_terminal();
     let has_processes = trace.reader.version().is_some_and(|version| version.major() >= 6);
+    if let Some(regions) = several_threads(args).then(|| trace.regions(args.threads)).flatten() {
+        return in_regions(args, context, &trace.file, &regions);
+    }
     let file = trace.file;
     let mut events = match args.order {
         Order::Time => Events::Time(Box::new(trace.reader.time_ordered())),
         Order::File => Events::File(Box::new(trace.reader)),
     };
-    let detail = Detail {
-        stacks: args.stacks,
-        raw: args.raw,
-        utc: args.utc,
-        big_ints_as_strings: args.big_ints == BigInts::String,
-    };
+    let detail = detail(args);
     let mut selection = Selection::new(&args.fields);
     let mut form = match args.format {
         EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
@@ -95,4 +95,86 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
         context.messages.losses(&file, events.reader());
     }
     Ok(context.conclude(&file, events.reader(), is_whole))
+}
+
+fn detail(args: &EventsArgs) -> Detail {
+    Detail {
+        stacks: args.stacks,
+        raw: args.raw,
+        utc: args.utc,
+        big_ints_as_strings: args.big_ints == BigInts::String,
+    }
+}
+
+/// Whether events are shown one by one, without a look at those before, and so many that threads gain: not as
+/// aligned text, not the first few, and not those that a filter lets through, which must know at the end what it
+/// has never met.
+fn several_threads(args: &EventsArgs) -> bool {
+    args.format != EventFormat::Text
+        && args.limit.is_none()
+        && args.fields.is_empty()
+        && !Filter::is_any(args)
+}
+
+/// Shows the events of regions.
+struct Writer {
+    types: EventTypes,
+    form: Form,
+    out: Vec<u8>,
+    spare: Arc<Spare<Vec<u8>>>,
+}
+
+impl Work for Writer {
+    type Made = Vec<u8>;
+
+    #[inline]
+    fn take(&mut self, event: &Event<'_>) {
+        let place = self.types.place_of(event);
+        self.form.event(&mut self.out, event, place, &self.types, None);
+    }
+
+    fn made(&mut self) -> Vec<u8> {
+        std::mem::replace(&mut self.out, self.spare.take().unwrap_or_default())
+    }
+}
+
+/// The same with several threads.
+fn in_regions(
+    args: &EventsArgs,
+    context: &mut Context<'_>,
+    file: &str,
+    regions: &Regions,
+) -> Result<Exit, Failure> {
+    let detail = detail(args);
+    let form = || match args.format {
+        EventFormat::Csv => Form::Csv(Csv::new(detail, None, false)),
+        _ => Form::Ndjson(Ndjson::new(detail)),
+    };
+    let order = match args.order {
+        Order::Time => parallel::Order::Time,
+        Order::File => parallel::Order::File,
+    };
+    form().begin(context.out.buffer(), false);
+    let spare = Arc::new(Spare::new());
+    let worker =
+        || Writer { types: EventTypes::default(), form: form(), out: Vec::new(), spare: Arc::clone(&spare) };
+    let mut written = Ok(());
+    let outcome = regions.read(order, worker, |mut out| {
+        written = context.out.pass_on(&out);
+        out.clear();
+        spare.give(out);
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    written?;
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            context.out.finish()?;
+            return Err(Failure::read(file, &error, 0));
+        }
+    };
+    context.out.finish()?;
+    context.progress.end();
+    context.messages.losses(file, &outcome);
+    Ok(context.conclude(file, &outcome, true))
 }

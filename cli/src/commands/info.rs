@@ -3,10 +3,11 @@
 //! The report is worked out once ([`Report`]); JSON is the report as it is, text is the same for reading
 //! ([`super::info_text`]).
 
-use super::{Context, Trace, info_text, next_event};
+use super::{Context, info_text, next_event};
 use crate::args::InfoArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::Ended;
 use crate::messages::Condition;
 use crate::survey::Survey;
 use nettrace_parser::{BlockKind, Class, Finding, utc_text};
@@ -16,24 +17,34 @@ use std::collections::BTreeSet;
 
 pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let mut trace = context.open(&args.input)?;
-    trace.reader.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;
+    let header = trace.reader.trace().cloned().map_err(|error| Failure::read(&trace.file, &error, 0))?;
     let has_inline_stacks = trace.reader.version().is_some_and(|version| version.major() == 3);
-    let mut survey = Survey::default();
-    while let Some(event) = next_event(&mut trace)? {
-        survey.take(&event);
-        if has_inline_stacks {
-            survey.take_inline_stack(&event);
+    let is_gzip = trace.reader.source().is_gzip();
+    let (survey, ended): (_, Box<dyn Ended>) = match trace.regions(args.threads) {
+        Some(regions) => {
+            let (survey, outcome) = Survey::of_regions(&regions).map_err(|error| trace.failed(&error))?;
+            (survey, Box::new(outcome))
         }
-    }
+        None => {
+            let mut survey = Survey::default();
+            while let Some(event) = next_event(&mut trace)? {
+                survey.take(&event);
+                if has_inline_stacks {
+                    survey.take_inline_stack(&event);
+                }
+            }
+            (survey, Box::new(trace.reader))
+        }
+    };
     context.progress.end();
-    let report = Report::new(&mut trace, &survey)?;
+    let report = Report::new(header, is_gzip, &*ended, &survey);
     if args.json {
         super::write_json(context, &report)?;
     } else {
         info_text::write(context, &trace.file, &report)?;
     }
     context.out.finish()?;
-    Ok(context.conclude(&trace.file, &trace.reader, true))
+    Ok(context.conclude(&trace.file, &*ended, true))
 }
 
 /// All that `info` knows. The keys are a promise to scripts.
@@ -153,12 +164,9 @@ impl Serialize for Pairs {
 }
 
 impl Report {
-    fn new(trace: &mut Trace, survey: &Survey) -> Result<Report, Failure> {
-        let Trace { file, reader } = trace;
-        let header = reader.trace().cloned().map_err(|error| Failure::read(file, &error, 0))?;
-        let reader = &*reader;
-        let (version, minor) = reader.version().map_or((0, 0), |version| (version.major(), version.minor()));
-        let statistics = reader.statistics();
+    fn new(header: nettrace_parser::Trace, is_gzip: bool, trace: &dyn Ended, survey: &Survey) -> Report {
+        let (version, minor) = trace.version().map_or((0, 0), |version| (version.major(), version.minor()));
+        let statistics = trace.statistics();
         let kinds = |count: &dyn Fn(BlockKind) -> u64| {
             let present = BlockKind::ALL.into_iter().filter(|kind| statistics.blocks(*kind) > 0);
             ByKind(present.map(|kind| (kind.as_str(), count(kind))).collect())
@@ -166,14 +174,14 @@ impl Report {
         let session = survey.session();
         let clock = header.clock();
         let last = survey.last_ticks().and_then(|ticks| clock.nanos_since_start(ticks));
-        let condition = Condition::of(reader, true);
+        let condition = Condition::of(trace, true);
         let mut report = Report {
             schema: 1,
             version,
             minor,
-            complete: reader.is_complete(),
-            end_offset: reader.end_offset().unwrap_or_else(|| reader.position()),
-            compressed: reader.source().is_gzip(),
+            complete: trace.is_complete(),
+            end_offset: trace.end_offset(),
+            compressed: is_gzip,
             writer: writer(version, session.runtime.as_deref()),
             process_id: header.process_id.map(u64::from).or_else(|| only(survey.processes())),
             processes: survey.processes().len() as u64,
@@ -189,10 +197,10 @@ impl Report {
             events: survey.events(),
             events_with_stack: survey.events_with_stack(),
             payload_bytes: survey.payload_bytes(),
-            lost: reader.losses().total(),
+            lost: trace.losses().total(),
             losses_known: version != 3,
-            lost_threads: reader.losses().thread_count() as u64,
-            restarts: reader.losses().restarts(),
+            lost_threads: trace.losses().thread_count() as u64,
+            restarts: trace.losses().restarts(),
             threads: survey.thread_count() as u64,
             providers: survey
                 .providers()
@@ -206,16 +214,16 @@ impl Report {
             },
             blocks: kinds(&|kind| statistics.blocks(kind)),
             bytes: kinds(&|kind| statistics.bytes(kind)),
-            damage: reader.damage().losses().map(FindingReport::new).collect(),
+            damage: trace.damage().losses().map(FindingReport::new).collect(),
             damage_count: condition.finding_count,
-            damage_bytes: reader.damage().lost_bytes(),
-            notes: notes(reader.damage().notes(), |finding| reader.damage().count_like(finding)),
+            damage_bytes: trace.damage().lost_bytes(),
+            notes: notes(trace.damage().notes(), |finding| trace.damage().count_like(finding)),
             properties: Pairs(header.pairs),
         };
         if let Some(fault) = condition.unpack_fault {
             report.add_unpack_fault(fault);
         }
-        Ok(report)
+        report
     }
 
     fn add_unpack_fault(&mut self, fault: crate::input::UnpackFault) {

@@ -17,10 +17,10 @@ mod watch;
 
 pub(crate) use report::list as reports;
 
-use crate::args::{Cli, Command, InputArgs};
+use crate::args::{Cli, Command, InputArgs, ThreadArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Input;
+use crate::input::{Ended, Input, Regions};
 use crate::messages::{Condition, Messages};
 use crate::output::Output;
 use crate::progress::Progress;
@@ -28,6 +28,7 @@ use crate::style::{Style, is_coloured};
 use crate::{Console, units};
 use nettrace_parser::{Reader, utc_text};
 use std::io::{self, Read};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -98,9 +99,9 @@ impl<'a> Context<'a> {
     }
 
     /// Says what is wrong with a trace that was read, and how the command ends therefore.
-    fn conclude(&mut self, file: &str, reader: &Reader<Input>, is_whole: bool) -> Exit {
-        self.messages.condition(file, reader, is_whole);
-        if Condition::of(reader, is_whole).is_bad() { Exit::Damaged } else { Exit::Fine }
+    fn conclude(&mut self, file: &str, trace: &dyn Ended, is_whole: bool) -> Exit {
+        self.messages.condition(file, trace, is_whole);
+        if Condition::of(trace, is_whole).is_bad() { Exit::Damaged } else { Exit::Fine }
     }
 }
 
@@ -112,6 +113,11 @@ struct Trace {
 }
 
 impl Trace {
+    /// The trace for several threads, if it is one for them.
+    fn regions(&self, threads: ThreadArgs) -> Option<Regions> {
+        self.reader.source().regions(threads.threads.map(NonZeroUsize::get))
+    }
+
     fn failed(&self, error: &nettrace_parser::Error) -> Failure {
         failed(&self.file, &self.reader, error)
     }

@@ -1,10 +1,11 @@
 //! `nettrace stats`: a line for each event type.
 
-use super::{Context, Trace, instant, next_event};
+use super::{Context, instant, next_event};
 use crate::args::{SortKey, StatsArgs};
 use crate::event_types::EventType;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::Ended;
 use crate::printable::printable;
 use crate::survey::{Survey, TypeCount};
 use crate::units;
@@ -17,10 +18,19 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
     let mut trace = context.open(&args.input)?;
     let clock = trace.reader.trace().map(|header| header.clock());
     let clock = clock.map_err(|error| trace.failed(&error))?;
-    let mut survey = Survey::default();
-    while let Some(event) = next_event(&mut trace)? {
-        survey.take(&event);
-    }
+    let (survey, trace) = match trace.regions(args.threads) {
+        Some(regions) => {
+            let (survey, outcome) = Survey::of_regions(&regions).map_err(|error| trace.failed(&error))?;
+            (survey, Read { file: trace.file, ended: Box::new(outcome) })
+        }
+        None => {
+            let mut survey = Survey::default();
+            while let Some(event) = next_event(&mut trace)? {
+                survey.take(&event);
+            }
+            (survey, Read { file: trace.file, ended: Box::new(trace.reader) })
+        }
+    };
     let mut rows: Vec<(&EventType, &TypeCount)> = survey.types().collect();
     rows.sort_by(|a, b| a.0.sort_key().cmp(&b.0.sort_key()));
     match args.sort {
@@ -37,10 +47,16 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
     } else {
         text(context, &rows, survey.events(), clock, args.utc)?;
         context.out.finish()?;
-        context.messages.losses(&trace.file, &trace.reader);
+        context.messages.losses(&trace.file, &*trace.ended);
     }
     context.out.finish()?;
-    Ok(context.conclude(&trace.file, &trace.reader, true))
+    Ok(context.conclude(&trace.file, &*trace.ended, true))
+}
+
+/// A trace that was read.
+struct Read {
+    file: String,
+    ended: Box<dyn Ended>,
 }
 
 /// `--json`, whole.
@@ -67,7 +83,7 @@ struct TypeReport<'a> {
 
 fn json(
     context: &mut Context<'_>,
-    trace: &Trace,
+    trace: &Read,
     survey: &Survey,
     rows: &[(&EventType, &TypeCount)],
     clock: Clock,
@@ -86,7 +102,7 @@ fn json(
     let report = Report {
         schema: 1,
         events: survey.events(),
-        lost: trace.reader.losses().total(),
+        lost: trace.ended.losses().total(),
         types: types.collect(),
     };
     super::write_json(context, &report)

@@ -1,7 +1,7 @@
 //! `nettrace watch`: events of a running process as they happen, one a line.
 
 use super::Context;
-use crate::args::{EventFormat, EventsArgs, InputArgs, Order, Show, WatchArgs};
+use crate::args::{EventFormat, EventsArgs, InputArgs, Order, Show, ThreadArgs, WatchArgs};
 use crate::event_types::EventTypes;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -110,6 +110,7 @@ fn as_events(args: &WatchArgs) -> EventsArgs {
     let shown = shown.filter_map(|pattern| pattern.parse::<EventPattern>().ok());
     EventsArgs {
         input: InputArgs { file: PathBuf::from("-"), no_mmap: true },
+        threads: ThreadArgs { threads: None },
         format: args.format,
         order: Order::Time,
         provider: args.provider.clone(),

@@ -1,9 +1,13 @@
 //! From a path to the parser's source: a mapped file, a file that is read, standard input; gzip is unpacked on
 //! the way, recognised by its first bytes, whatever the name.
 
+mod ending;
 mod gzip;
+mod regions;
 
+pub(crate) use ending::Ended;
 pub(crate) use gzip::UnpackFault;
+pub(crate) use regions::{Regions, Spare, Work};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -82,6 +86,18 @@ impl Input {
             (Box::new(counted), None)
         };
         Input { bytes: Bytes::Read(Buffered::new(bytes)), progress, whole, consumed, unpack_fault }
+    }
+
+    /// The file for several threads, if it is one for them.
+    pub(crate) fn regions(&self, threads: Option<usize>) -> Option<Regions> {
+        Regions::of(self, threads)
+    }
+
+    fn mapped(&self) -> Option<&MappedFile> {
+        match &self.bytes {
+            Bytes::Mapped(mapped) => Some(mapped),
+            Bytes::Read(_) => None,
+        }
     }
 
     /// Whether the trace is compressed.
