@@ -182,7 +182,10 @@ impl<S: Source> TimeOrdered<S> {
 
     fn note_limit(&mut self) {
         let cursor = &self.reader.state().cursor;
-        let (frame, at) = (cursor.frame, (cursor.blob - cursor.frame.body.start) as usize);
+        let frame = cursor.frame;
+        // The newest event that waits is the current one, unless its block is over.
+        let newest = self.queue.newest_position().unwrap_or(cursor.blob).max(frame.body.start);
+        let at = (newest - frame.body.start) as usize;
         let damage = &mut self.reader.state_mut().damage;
         damage.in_block(frame).add(Class::Note, at, 0, "time order", Fault::QueueLimit);
     }

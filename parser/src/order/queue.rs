@@ -123,6 +123,11 @@ impl Queue {
         self.marks.first().map(|mark| mark.payload_at - u64::from(mark.header_size))
     }
 
+    /// Stream position of the last event that waits.
+    pub(super) fn newest_position(&self) -> Option<u64> {
+        self.marks.last().map(|mark| mark.payload_at - u64::from(mark.header_size))
+    }
+
     #[inline(always)]
     pub(super) fn is_full(&self) -> bool {
         self.marks.len() >= self.next.events || self.bytes() >= self.next.bytes
