@@ -44,6 +44,8 @@ const ALL_31: &str = "testdata/traces/net3.1-linux-x64/all.nettrace.gz";
 const KILLED: &str = "testdata/traces/net3.1-linux-x64/killed-1.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+const METRICS: &str = "testdata/traces/net10-linux-x64/metrics.nettrace.gz";
+const WAITS: &str = "testdata/traces/net10-linux-x64/waits.nettrace.gz";
 const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 const ONE_COLLECT: &str = "testdata/traces/one-collect-v6/cpu-and-switches.nettrace.gz";
 
@@ -69,6 +71,36 @@ fn reports_are_as_expected() {
     assert_page("report-killed.txt", &["report", "topN", KILLED, "-n", "3"]);
     assert_page("report-none.txt", &["report", "topN", TINY_V4]);
     assert_page("report-unknown.txt", &["report", "topM", TINY_V4]);
+}
+
+#[test]
+fn reports_of_what_happened_are_as_expected() {
+    for report in ["exceptions", "contention", "tasks", "activities", "http", "summary", "logs"] {
+        assert_page(&format!("report-{report}.txt"), &["report", report, ALL, "-n", "5"]);
+    }
+    assert_page("report-waits.txt", &["report", "waits", WAITS, "-n", "5"]);
+    assert_page("report-activities-tree.txt", &["report", "activities", METRICS, "-n", "3"]);
+    assert_page("report-activities-id.txt", &["report", "activities", ALL, "--id", "/#17178/1/16"]);
+    assert_page("report-exceptions-none.txt", &["report", "exceptions", ALL_31]);
+    assert_page(
+        "report-exceptions-time.txt",
+        &["report", "exceptions", ALL, "--time", "1s..1.1s", "-n", "1"],
+    );
+    assert_page("report-counters.txt", &["report", "counters", METRICS]);
+    for format in ["csv", "ndjson", "openmetrics"] {
+        let args = ["report", "counters", METRICS, "--format", format, "--time", "..1.1s"];
+        assert_page(&format!("report-counters-{format}.txt"), &args);
+    }
+}
+
+#[test]
+fn a_trace_without_a_command_is_summed_up() {
+    assert_page("summary.txt", &[ALL]);
+    assert_page("summary-lossy.txt", &[LOSSY]);
+    assert_page("summary-killed.json.txt", &[KILLED, "--json"]);
+    // What is no file stays what it was: a command that is not there.
+    assert_eq!(nettrace(&["no-such-trace"]).code, Some(2));
+    assert_eq!(nettrace(&[ALL]).text(), nettrace(&["report", "summary", ALL]).text());
 }
 
 #[test]

@@ -1,0 +1,122 @@
+//! Counters in the hands of the programs that they are written for: Python's `csv` and `json`, and the parser of
+//! OpenMetrics that Prometheus' own client for Python has.
+//!
+//! `cli/tests/prometheus-client` puts that client where this test looks for it: below `target`.
+
+mod common;
+
+use common::nettrace;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+const TRACES: [&str; 4] = [
+    "testdata/traces/net10-linux-x64/metrics-with-csv.nettrace.gz",
+    "testdata/traces/net10-linux-x64/counters-with-csv.nettrace.gz",
+    "testdata/traces/net10-linux-x64/all.nettrace.gz",
+    "testdata/traces/net3.1-linux-x64/all.nettrace.gz",
+];
+
+/// What a Python program prints; `None` where it cannot run.
+fn python(program: &str, input: &[u8]) -> Option<String> {
+    let client = common::top().join("target/prometheus-client");
+    let spawned = Command::new("python3")
+        .args(["-c", program])
+        .env("PYTHONPATH", client)
+        .env("PYTHONIOENCODING", "utf-8")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = spawned else {
+        eprintln!("SKIPPED: python3 is not there");
+        return None;
+    };
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "Python failed: its message is above");
+    Some(String::from_utf8(output.stdout).unwrap().trim().replace("\r\n", "\n"))
+}
+
+/// How many values the trace has, and the sum of all.
+fn in_format(trace: &str, format: &str) -> Vec<u8> {
+    let ran = nettrace(&["report", "counters", trace, "--format", format]);
+    assert_eq!(ran.code, Some(0), "{trace} {format}");
+    ran.stdout
+}
+
+const JSON: &str = "
+import json, sys, math
+report = json.load(sys.stdin)
+assert report['schema'] == 1
+points = [p for s in report['series'] for p in s['points']]
+assert all(isinstance(s['tags'], dict) for s in report['series'])
+print(len(report['series']), len(points), repr(math.fsum(p['value'] for p in points)))
+";
+
+const NDJSON: &str = "
+import json, sys, math
+points = [json.loads(line) for line in sys.stdin]
+assert [p['ts_ns'] for p in points] == sorted(p['ts_ns'] for p in points)
+series = {(p['provider'], p['name'], p['kind'], json.dumps(p['tags'])) for p in points}
+print(len(series), len(points), repr(math.fsum(p['value'] for p in points)))
+";
+
+const CSV: &str = "
+import csv, sys, math
+rows = list(csv.reader(sys.stdin))
+assert rows[0] == ['Timestamp', 'Provider', 'Counter Name', 'Counter Type', 'Mean/Increment'], rows[0]
+assert all(len(row) == 5 for row in rows)
+assert all(row[3] in ('Rate', 'Metric') for row in rows[1:])
+series = {tuple(row[1:4]) for row in rows[1:]}
+print(len(series), len(rows) - 1, repr(math.fsum(float(row[4]) for row in rows[1:])))
+";
+
+#[test]
+fn python_reads_the_same_values_from_json_ndjson_and_csv() {
+    for trace in TRACES {
+        let read = [("json", JSON), ("ndjson", NDJSON), ("csv", CSV)]
+            .map(|(format, program)| python(program, &in_format(trace, format)));
+        let [Some(json), Some(ndjson), Some(csv)] = read else { return };
+        assert!(!json.starts_with("0 "), "{trace}");
+        assert_eq!(json, ndjson, "{trace}");
+        assert_eq!(json, csv, "{trace}");
+    }
+}
+
+/// Values of gauges and quantiles are those of the points; counters and sums of summaries grow.
+const OPENMETRICS: &str = "
+import sys
+try:
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+except ImportError:
+    print('no client')
+    sys.exit()
+count = 0
+for family in text_string_to_metric_families(sys.stdin.read()):
+    last = {}
+    assert family.samples, family.name
+    assert family.type in ('gauge', 'counter', 'summary'), family.type
+    for sample in family.samples:
+        assert sample.timestamp is not None and 'provider' in sample.labels
+        if sample.name.endswith(('_total', '_count', '_sum')) and family.type != 'gauge':
+            key = (sample.name, tuple(sorted(sample.labels.items())))
+            assert sample.value >= last.get(key, 0), sample
+            last[key] = sample.value
+        if not (family.type == 'summary' and sample.name.endswith(('_count', '_sum'))):
+            count += 1
+print(count)
+";
+
+#[test]
+fn the_openmetrics_text_is_accepted_by_the_prometheus_client() {
+    for trace in TRACES {
+        let text = in_format(trace, "openmetrics");
+        let Some(read) = python(OPENMETRICS, &text) else { return };
+        if read == "no client" {
+            eprintln!("SKIPPED: no prometheus_client; cli/tests/prometheus-client installs it");
+            return;
+        }
+        let ndjson = in_format(trace, "ndjson");
+        let points = ndjson.iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(read, points.to_string(), "{trace}");
+    }
+}
