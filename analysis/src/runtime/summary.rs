@@ -368,11 +368,12 @@ fn hottest<'r>(
     for ((stack, mode), count) in cpu {
         let is_running = *mode == Mode::OnCpu || resolved.state(*stack, *mode) == State::Managed;
         let frames = resolved.selected(*stack, *mode).filter(|_| is_running);
-        let is_named = |leaf: &&FrameHandle| !resolved.text(**leaf).starts_with("0x");
-        if let Some(leaf) = frames.and_then(|frames| frames.first()).filter(is_named) {
+        let Some(leaf) = frames.and_then(|frames| frames.first()) else { continue };
+        all = all.saturating_add(*count);
+        // An address says nothing to a reader.
+        if !resolved.text(*leaf).starts_with("0x") {
             let sum = leaves.entry(*leaf).or_default();
             *sum = sum.saturating_add(*count);
-            all = all.saturating_add(*count);
         }
     }
     let (leaf, count) = leaves.into_iter().max_by_key(|(leaf, count)| (*count, Reverse(*leaf)))?;
