@@ -68,10 +68,11 @@ impl fmt::Display for Finding {
             write!(f, "{block} block at {:#x}, ", self.block_offset)?;
         }
         write!(f, "{}: {}", self.context, self.fault)?;
-        if self.lost_bytes > 0 {
-            write!(f, " ({} bytes lost)", self.lost_bytes)?;
+        match self.lost_bytes {
+            0 => Ok(()),
+            1 => f.write_str(" (1 byte lost)"),
+            bytes => write!(f, " ({bytes} bytes lost)"),
         }
-        Ok(())
     }
 }
 

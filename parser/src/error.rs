@@ -112,6 +112,9 @@ pub enum Fault {
     TrailingBytes(u64),
     /// A second Trace object or block.
     SecondTrace,
+    /// Padding that fits the stream's positions no more: bytes before it are missing, or too many.
+    /// Content lies this many bytes later than positions say, modulo 4.
+    Padding(u8),
 
     // -- rows
     /// A block header of this size; 20 is the least.
@@ -157,6 +160,8 @@ pub enum Fault {
     TypeCode(i32),
     /// Types nested deeper than the limit.
     TypeDepth,
+    /// More fields, nested ones counted, than one description may have.
+    FieldLimit,
     /// A field list that does not fit its row.
     FieldList,
     /// A field description behind a non-empty version 1 list; it wins.
@@ -219,6 +224,9 @@ impl fmt::Display for Fault {
             Fault::UnknownBlock(kind) => write!(f, "block of unknown kind {kind}, skipped"),
             Fault::TrailingBytes(n) => write!(f, "{n} bytes follow the end of the stream"),
             Fault::SecondTrace => f.write_str("a second Trace, ignored"),
+            Fault::Padding(shift) => {
+                write!(f, "bytes before are missing or too many, padding is off by {shift} modulo 4")
+            }
             Fault::HeaderSize(n) => write!(f, "header of {n} bytes, at least 20 are due"),
             Fault::RowSize(n) => write!(f, "row of {n} bytes does not fit"),
             Fault::PayloadSize(n) => write!(f, "payload of {n} bytes leaves the block"),
@@ -235,6 +243,7 @@ impl fmt::Display for Fault {
             Fault::Redefined(id) => write!(f, "id {id} is defined again, differently"),
             Fault::NumberFell(n) => write!(f, "sequence number falls to {n}"),
             Fault::TypeCode(code) => write!(f, "type code {code} is not possible here"),
+            Fault::FieldLimit => f.write_str("more fields than one description may have"),
             Fault::TypeDepth => f.write_str("types are nested too deeply"),
             Fault::FieldList => f.write_str("the field list does not fit its row"),
             Fault::BothFieldLists => f.write_str("two field lists, the later one counts"),

@@ -1,5 +1,7 @@
 //! How much a stream may ask of its reader.
 
+use crate::tables::Room;
+
 /// Limits of a reader (format.md 13.4). The defaults suit every real stream; what is above them is
 /// skipped or given up, and reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +12,8 @@ pub struct Limits {
     pub block_bytes: u32,
     /// Event types, and threads, that are known at a time. Default 1,048,576 each.
     pub table_rows: usize,
-    /// Stacks, and labels, between two sequence points, in bytes. Default 256 MiB each.
+    /// Stacks, and labels, between two sequence points, and the event types and threads that are known
+    /// at a time, in bytes. Default 256 MiB each.
     pub table_bytes: usize,
     /// Events that wait to be put in time order. Default 1,048,576.
     pub queue_events: usize,
@@ -31,6 +34,11 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// What one table of event types or threads may hold.
+    pub(crate) fn room(&self) -> Room {
+        Room { rows: self.table_rows, bytes: self.table_bytes }
+    }
+
     /// The default limits.
     pub fn new() -> Limits {
         Limits::default()

@@ -10,6 +10,10 @@ use std::borrow::Cow;
 /// Types nested deeper than this make an event opaque. One byte a level is enough to nest.
 pub(crate) const DEPTH_LIMIT: usize = 32;
 
+/// More fields than these, nested ones counted, make an event opaque: as many as one list of version
+/// 6 can state. Each takes some ten times the bytes it is described with.
+pub(crate) const FIELD_LIMIT: usize = 65_535;
+
 /// The fields of one event type, in payload order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]

@@ -5,12 +5,14 @@
 //! others meanwhile. Arenas are emptied at sequence points only, when nothing waits.
 
 mod id_table;
+mod weight;
 
 use crate::blob::BlobHeader;
 use crate::block::metadata::Metadata;
 use crate::block::thread::Thread;
 use id_table::{IdRange, IdTable};
 use std::sync::Arc;
+pub(crate) use weight::{Room, Weigh};
 
 /// Name of a row in an arena.
 pub(crate) type Slot = u32;
@@ -33,15 +35,17 @@ pub(crate) struct Table<T> {
     /// Slot of `rows[0]`.
     first: Slot,
     rows: Vec<T>,
+    /// What the rows weigh.
+    bytes: usize,
 }
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Table { ids: IdTable::default(), first: 0, rows: Vec::new() }
+        Table { ids: IdTable::default(), first: 0, rows: Vec::new(), bytes: 0 }
     }
 }
 
-impl<T> Table<T> {
+impl<T: Weigh> Table<T> {
     /// The slot an id stands for now, or [`NO_SLOT`].
     #[inline]
     pub(crate) fn slot(&self, id: u64) -> Slot {
@@ -66,13 +70,21 @@ impl<T> Table<T> {
         slots.into_iter().filter_map(|index| self.rows.get(index as usize))
     }
 
-    /// Gives `id` a new row. `true`: the table was full, and the oldest half of it is gone.
-    pub(crate) fn define(&mut self, id: u64, row: T, limit: usize) -> bool {
-        let is_full = self.rows.len() >= limit.max(2);
-        if is_full {
-            let gone = self.rows.len() / 2;
-            self.rows.drain(..gone);
+    /// Gives `id` a new row. `true`: there was no room, and the oldest rows are gone: half of them, and
+    /// again until it is enough.
+    pub(crate) fn define(&mut self, id: u64, row: T, room: Room) -> bool {
+        let bytes = weight(&row);
+        let mut is_full = false;
+        while !self.rows.is_empty()
+            && (self.rows.len() >= room.rows.max(2) || self.bytes.saturating_add(bytes) > room.bytes)
+        {
+            is_full = true;
+            let gone = (self.rows.len() / 2).max(1);
+            let freed = self.rows.drain(..gone).fold(0usize, |sum, row| sum.saturating_add(weight(&row)));
+            self.bytes = self.bytes.saturating_sub(freed);
             self.first = self.first.wrapping_add(gone as Slot);
+        }
+        if is_full {
             let (first, count) = (self.first, self.rows.len());
             self.ids.retain(|slot| (slot.wrapping_sub(first) as usize) < count);
         }
@@ -84,6 +96,7 @@ impl<T> Table<T> {
             slot = self.first.wrapping_add(self.rows.len() as Slot);
         }
         self.rows.push(row);
+        self.bytes = self.bytes.saturating_add(bytes);
         self.ids.insert(id, slot);
         is_full
     }
@@ -102,6 +115,7 @@ impl<T> Table<T> {
     pub(crate) fn clear(&mut self) {
         self.ids.clear();
         self.rows.clear();
+        self.bytes = 0;
         self.first = 0;
     }
 
@@ -129,9 +143,15 @@ impl<T> Table<T> {
             .collect();
         let mut flags = live.iter();
         self.rows.retain(|_| flags.next().copied().unwrap_or(false));
+        self.bytes = self.rows.iter().fold(0, |sum, row| sum.saturating_add(weight(row)));
         let first = std::mem::take(&mut self.first);
         self.ids.rename(|slot| moved.get(slot.wrapping_sub(first) as usize).copied().unwrap_or(NO_SLOT));
     }
+}
+
+/// Bytes a row takes, in its arena and elsewhere.
+fn weight<T: Weigh>(row: &T) -> usize {
+    size_of::<T>().saturating_add(row.bytes_elsewhere())
 }
 
 /// Byte strings by id, which die together: stacks and label lists.
@@ -171,7 +191,7 @@ impl ByteTable {
         }
         let span = (self.bytes.len() as u32, row.len() as u32);
         self.bytes.extend_from_slice(row);
-        self.spans.define(u64::from(id), span, usize::MAX);
+        self.spans.define(u64::from(id), span, Room::ANY);
         (if before { Defined::Again } else { Defined::New }, is_full)
     }
 
@@ -268,7 +288,7 @@ impl Tables {
 }
 
 /// Empties a table, or leaves it to the others who share it.
-fn forget<T: Clone>(table: &mut Arc<Table<T>>) {
+fn forget<T: Weigh>(table: &mut Arc<Table<T>>) {
     match Arc::get_mut(table) {
         Some(table) => table.clear(),
         None => *table = Arc::default(),
@@ -279,12 +299,28 @@ fn forget<T: Clone>(table: &mut Arc<Table<T>>) {
 mod tests {
     use super::*;
 
+    impl Weigh for &str {
+        fn bytes_elsewhere(&self) -> usize {
+            self.len()
+        }
+    }
+
+    impl Weigh for u64 {
+        fn bytes_elsewhere(&self) -> usize {
+            0
+        }
+    }
+
+    fn rows(rows: usize) -> Room {
+        Room { rows, ..Room::ANY }
+    }
+
     #[test]
     fn a_slot_keeps_its_row_when_its_id_is_given_to_another() {
         let mut table = Table::default();
-        table.define(7, "old", 100);
+        table.define(7, "old", rows(100));
         let slot = table.slot(7);
-        table.define(7, "new", 100);
+        table.define(7, "new", rows(100));
         assert_eq!((table.row(slot), table.get(7)), (Some(&"old"), Some(&"new")));
     }
 
@@ -293,17 +329,35 @@ mod tests {
         let mut table = Table::default();
         let mut gave_up = 0;
         for id in 0..1000u64 {
-            gave_up += u64::from(table.define(id, id, 64));
+            gave_up += u64::from(table.define(id, id, rows(64)));
         }
         assert!(gave_up > 0 && table.rows.len() <= 64);
         assert_eq!((table.get(0), table.get(999)), (None, Some(&999)));
     }
 
     #[test]
+    fn a_table_whose_rows_weigh_too_much_gives_up_its_oldest_rows() {
+        let text = "x".repeat(1000);
+        let room = Room { bytes: 10_000, ..Room::ANY };
+        let mut table = Table::default();
+        for id in 0..100u64 {
+            table.define(id, text.as_str(), room);
+            assert!(table.bytes <= 10_000 && table.get(id).is_some());
+        }
+        assert!(table.rows.len() < 10 && table.get(0).is_none());
+        // One row that is too heavy by itself is kept all the same: it was there to be read.
+        let heavy = "x".repeat(20_000);
+        assert!(table.define(100, heavy.as_str(), room));
+        assert_eq!((table.rows.len(), table.get(100).is_some()), (1, true));
+        assert!(table.define(101, "light", room));
+        assert_eq!((table.rows.len(), table.bytes), (1, size_of::<&str>() + 5));
+    }
+
+    #[test]
     fn compacting_keeps_what_ids_stand_for() {
         let mut table = Table::default();
         for round in 0..2000u64 {
-            table.define(round % 3, round, usize::MAX);
+            table.define(round % 3, round, Room::ANY);
         }
         table.compact();
         assert_eq!(table.rows.len(), 3);

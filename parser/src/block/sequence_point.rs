@@ -60,6 +60,12 @@ pub(crate) fn payload_v4(
     payload(content, damage, header_v4, entry_v4, entry)
 }
 
+/// Whether the content of versions 4 and 5 is a header and just the entries that it states.
+pub(crate) fn is_whole_v4(content: &[u8]) -> bool {
+    let Ok((rest, point)) = header_v4(content) else { return false };
+    u64::from(point.thread_count).checked_mul(12) == Some(rest.len() as u64)
+}
+
 /// Content of version 6: gives each thread index with its last sequence number.
 pub(crate) fn payload_v6(
     content: &[u8],

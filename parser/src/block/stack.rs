@@ -80,6 +80,18 @@ pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
 }
 
+/// Whether the content is a header and just the rows that it states.
+pub(crate) fn is_whole(content: &[u8]) -> bool {
+    let Ok((mut rest, (_, count))) = header(content) else { return false };
+    for _ in 0..count {
+        match row(rest) {
+            Ok((behind, _)) => rest = behind,
+            Err(_) => return false,
+        }
+    }
+    rest.is_empty()
+}
+
 /// Reads all rows of a stack block's content to its end, as the reference reader does, and gives
 /// each with its id and place.
 pub(crate) fn block<'a>(

@@ -68,8 +68,9 @@ fn object_type(input: &[u8]) -> Parsed<'_, ObjectType<'_>> {
     Ok((rest, ObjectType { version, minimum_version, name }))
 }
 
-/// The object at `position`, whose bytes begin at `input` (as many as the window has).
-pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
+/// The object at `position`, whose bytes begin at `input` (as many as the window has). `shift` is 0
+/// unless bytes were lost before: as many bytes, modulo 4, as the writer was further on.
+pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     match input.first() {
         None => return Framed::Need(1),
         Some(&TAG_NULL) => return Framed::End(1),
@@ -102,7 +103,9 @@ pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
     };
     let behind_size = position + (input.len() - rest.len()) as u64;
     // Padding counts from the start of the stream, not of the window.
-    let body = Span { start: behind_size.next_multiple_of(4), len };
+    let shift = u64::from(shift);
+    let start = behind_size.saturating_add(shift).next_multiple_of(4).saturating_sub(shift);
+    let body = Span { start, len };
     let frame = Frame { kind, start: position, body };
     refuse_unknown_minimum(frame, object.minimum_version, 2)
 }

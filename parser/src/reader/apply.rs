@@ -11,7 +11,7 @@ use crate::block::{BlockKind, sequence_point, thread};
 use crate::damage::{BlockDamage, Class};
 use crate::error::{Fault, located};
 use crate::format::Frame;
-use crate::tables::{Defined, Tables};
+use crate::tables::{Defined, Room, Tables};
 use std::sync::Arc;
 
 impl State {
@@ -91,7 +91,7 @@ impl State {
         let mut damage = self.damage.in_block(frame);
         match metadata::payload_v5(payload, at, &mut damage) {
             Ok((_, metadata)) => {
-                define(&mut self.context.tables, metadata, at, self.limits.table_rows, &mut damage);
+                define(&mut self.context.tables, metadata, at, self.limits.room(), &mut damage);
                 self.context.tables.update_covered();
             }
             Err(error) => {
@@ -103,12 +103,12 @@ impl State {
     }
 
     fn read_metadata_v6(&mut self, frame: Frame, content: &[u8]) {
-        let (tables, limit) = (&mut self.context.tables, self.limits.table_rows);
+        let (tables, room) = (&mut self.context.tables, self.limits.room());
         let mut rows = 0;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         metadata::block_v6(content, &mut damage, |at, metadata, damage| {
             rows += 1;
-            define(tables, metadata, at, limit, damage);
+            define(tables, metadata, at, room, damage);
         });
         self.statistics.add_rows(BlockKind::Metadata, rows);
     }
@@ -165,6 +165,7 @@ impl State {
 
     fn read_threads(&mut self, frame: Frame, content: &[u8]) {
         let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
+        let room = self.limits.room();
         let mut rows = 0;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         thread::block(content, &mut damage, |at, thread, damage| {
@@ -175,7 +176,7 @@ impl State {
                 damage.note(at, "thread row", Fault::Redefined(index));
             }
             losses.define_thread(index, is_alive, limit);
-            if Arc::make_mut(&mut tables.threads).define(index, thread, limit) {
+            if Arc::make_mut(&mut tables.threads).define(index, thread, room) {
                 damage.note(at, "thread row", Fault::TableLimit);
             }
         });
@@ -232,13 +233,7 @@ impl State {
 }
 
 /// Defines a metadata id (format.md 9.2).
-fn define(
-    tables: &mut Tables,
-    mut metadata: Metadata,
-    at: usize,
-    limit: usize,
-    damage: &mut BlockDamage<'_>,
-) {
+fn define(tables: &mut Tables, mut metadata: Metadata, at: usize, room: Room, damage: &mut BlockDamage<'_>) {
     let id = u64::from(metadata.id);
     if id == 0 {
         return damage.note(at, "metadata id", Fault::DefinesNothing(0));
@@ -250,7 +245,7 @@ fn define(
         None => {}
     }
     metadata.serial = Serial::next();
-    if Arc::make_mut(&mut tables.metadata).define(id, metadata, limit) {
+    if Arc::make_mut(&mut tables.metadata).define(id, metadata, room) {
         damage.note(at, "metadata id", Fault::TableLimit);
     }
 }

@@ -50,7 +50,7 @@ impl<S: Source> Reader<S> {
     /// Tells versions 1 to 4 apart by the first object's type.
     fn first_object(&mut self, with_magic: bool, header: u64) -> Result<(), Error> {
         match fastserial::first_type(self.window_from(header)) {
-            None => match fastserial::frame(self.window_from(header), header) {
+            None => match fastserial::frame(self.window_from(header), header, 0) {
                 Framed::Need(bytes) => {
                     if !self.source.fill(header + bytes as u64)? {
                         let end = self.source.bytes().len() as u64;
@@ -87,7 +87,7 @@ impl<S: Source> Reader<S> {
         let window = self.window_from(self.position);
         match self.state.version() {
             Some(Version::V6 { .. }) => v6::frame(window, self.position),
-            _ => fastserial::frame(window, self.position),
+            _ => fastserial::frame(window, self.position, self.shift),
         }
     }
 

@@ -29,7 +29,10 @@ impl<S: Source> Reader<S> {
             Framed::Block(frame) | Framed::Refused(frame, _) if !self.source.fill(frame.body.start)? => {
                 self.end_in_header(start);
             }
-            Framed::Block(frame) => return self.block_content(frame),
+            Framed::Block(frame) => {
+                let frame = self.aligned(frame)?;
+                return self.block_content(frame);
+            }
             Framed::Refused(frame, fault) => {
                 self.phase = Phase::Skip { frame, at: frame.body.start, lost: Some(("object type", fault)) };
             }
@@ -189,14 +192,23 @@ impl<S: Source> Reader<S> {
                 }
             }
             ObjectEnd::Broken { at, fault } => {
-                let at = end + at as u64;
-                // If a row of the block was broken, its size may be, too: other objects may have
-                // been taken for its content.
-                let from = self.state.broken_at.unwrap_or(at);
+                let at = end.saturating_add(at as u64);
+                // Unless only the tag is wrong, the block's size may be, or bytes of it may be missing:
+                // then what was taken for its content reaches into other objects.
+                let is_only_tag = self.begins_at(end.saturating_add(1))?;
+                let from = if is_only_tag { at } else { frame.body.start };
                 self.lose_framing(at, "object end", fault, Origin::ObjectEnd(frame), end, from);
             }
         }
         Ok(())
+    }
+
+    /// Whether a known object begins at the position.
+    fn begins_at(&mut self, position: u64) -> Result<bool, Error> {
+        self.source.fill(position.saturating_add(fastserial::FOUND_HEADER as u64))?;
+        let ahead = self.window_from(position);
+        let header = ahead.get(..fastserial::FOUND_HEADER).unwrap_or(ahead);
+        Ok(fastserial::find(header) == Some(0))
     }
 
     /// An object of an unknown type is taken for a block if it ends like one.

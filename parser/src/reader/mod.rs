@@ -7,6 +7,7 @@
 //! A step mutates and lends nothing; [`State::event`] lends and mutates nothing. That split lets
 //! [`TimeOrdered`](crate::TimeOrdered) keep marks of events and lend them later.
 
+mod alignment;
 mod apply;
 mod begin;
 mod blobs;
@@ -110,6 +111,8 @@ pub struct Reader<S> {
     phase: Phase,
     /// Where the next block begins.
     position: u64,
+    /// How far the writer was ahead of our positions, modulo 4: not at all, unless bytes are missing.
+    shift: u8,
     /// Bytes from here on are still needed by those who wait for their turn.
     keep_from: Option<u64>,
     /// Whether the caller wants blocks, those of events too.
@@ -144,6 +147,7 @@ impl<S: Source> Reader<S> {
             state: State::new(limits),
             phase: Phase::Header,
             position: 0,
+            shift: 0,
             keep_from: None,
             gives_blocks: false,
             scope: Scope::All,

@@ -13,7 +13,8 @@
 
 use crate::error::{At, Fault, located};
 use crate::primitive::{Parsed, i32, string_v6, u8, u16, utf16_to_string, utf16z};
-use crate::schema::{DEPTH_LIMIT, Field, FieldType};
+use crate::schema::{DEPTH_LIMIT, FIELD_LIMIT, Field, FieldType};
+use std::cell::Cell;
 
 /// What a list gave.
 pub(super) struct FieldList<'a> {
@@ -34,15 +35,46 @@ const CODE_FIXED_ARRAY: i32 = 22;
 const CODE_REL_LOC: i32 = 24;
 const CODE_DATA_LOC: i32 = 25;
 
+/// How much a description may still grow.
+#[derive(Clone, Copy)]
+struct Room<'r> {
+    depth: usize,
+    fields: &'r Cell<usize>,
+}
+
+impl Room<'_> {
+    /// One level down, if there is one.
+    fn deeper(self) -> Option<Self> {
+        Some(Room { depth: self.depth.checked_sub(1)?, ..self })
+    }
+
+    /// Takes the place of one field, if there is one.
+    fn take(self) -> bool {
+        let left = self.fields.get().checked_sub(1);
+        self.fields.set(left.unwrap_or(0));
+        left.is_some()
+    }
+}
+
+/// Reads a list with all the room that a description has.
+fn described<'a>(read: impl FnOnce(Room<'_>) -> FieldList<'a>) -> FieldList<'a> {
+    read(Room { depth: DEPTH_LIMIT, fields: &Cell::new(FIELD_LIMIT) })
+}
+
 /// Reads `count` fields with `field`; stops at the first that cannot be read.
 fn fields<'a>(
     mut input: &'a [u8],
     count: u64,
+    room: Room<'_>,
     mut field: impl FnMut(&'a [u8]) -> Parsed<'a, Field>,
 ) -> FieldList<'a> {
     // The count is not trusted: the loop ends with the bytes, and nothing is reserved for it.
     let mut read = Vec::new();
     for _ in 0..count {
+        if !room.take() {
+            let fault = Some(Fault::FieldLimit);
+            return FieldList { fields: read, opaque: fault, stopped_at: input, behind: None };
+        }
         match field(input) {
             Ok((rest, field)) => {
                 read.push(field);
@@ -87,21 +119,21 @@ fn name_utf16(input: &[u8]) -> Parsed<'_, String> {
 
 /// The list of versions 3 to 5: i32 count, then fields, type first.
 pub(super) fn v1(input: &[u8]) -> FieldList<'_> {
-    list_v1(input, DEPTH_LIMIT)
+    described(|room| list_v1(input, room))
 }
 
-fn list_v1(input: &[u8], depth: usize) -> FieldList<'_> {
+fn list_v1<'a>(input: &'a [u8], room: Room<'_>) -> FieldList<'a> {
     match count_i32(input) {
-        Ok((rest, count)) => fields(rest, count, |input| field_v1(input, depth)),
+        Ok((rest, count)) => fields(rest, count, room, |input| field_v1(input, room)),
         Err(_) => unreadable(input, Fault::FieldList),
     }
 }
 
-fn field_v1(input: &[u8], depth: usize) -> Parsed<'_, Field> {
+fn field_v1<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
     let (rest, code) = i32(input)?;
     let (rest, kind) = if code == CODE_OBJECT {
-        match depth.checked_sub(1) {
-            Some(depth) => whole(list_v1(rest, depth))?,
+        match room.deeper() {
+            Some(room) => whole(list_v1(rest, room))?,
             None => return At::error(input, Fault::TypeDepth),
         }
     } else {
@@ -119,17 +151,17 @@ fn field_v1(input: &[u8], depth: usize) -> Parsed<'_, Field> {
 
 /// The list of a V2Params tag: i32 count, then sized fields.
 pub(super) fn v2(input: &[u8]) -> FieldList<'_> {
-    list_v2(input, DEPTH_LIMIT)
+    described(|room| list_v2(input, room))
 }
 
-fn list_v2(input: &[u8], depth: usize) -> FieldList<'_> {
+fn list_v2<'a>(input: &'a [u8], room: Room<'_>) -> FieldList<'a> {
     match count_i32(input) {
-        Ok((rest, count)) => fields(rest, count, |input| field_v2(input, depth)),
+        Ok((rest, count)) => fields(rest, count, room, |input| field_v2(input, room)),
         Err(_) => unreadable(input, Fault::FieldList),
     }
 }
 
-fn field_v2(input: &[u8], depth: usize) -> Parsed<'_, Field> {
+fn field_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
     let (_, size) = i32(input)?;
     // The size counts itself; what is longer than needed is skipped.
     let split = usize::try_from(size).ok().filter(|size| *size >= 4);
@@ -138,19 +170,19 @@ fn field_v2(input: &[u8], depth: usize) -> Parsed<'_, Field> {
     };
     let (description, _) = i32(description)?;
     let (description, name) = name_utf16(description)?;
-    let (_, kind) = type_v2(description, depth)?;
+    let (_, kind) = type_v2(description, room)?;
     Ok((rest, Field::new(name, kind)))
 }
 
-fn type_v2(input: &[u8], depth: usize) -> Parsed<'_, FieldType> {
-    let Some(depth) = depth.checked_sub(1) else { return At::error(input, Fault::TypeDepth) };
+fn type_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
+    let Some(room) = room.deeper() else { return At::error(input, Fault::TypeDepth) };
     let (rest, code) = i32(input)?;
     match code {
         CODE_ARRAY => {
-            let (rest, element) = type_v2(rest, depth)?;
+            let (rest, element) = type_v2(rest, room)?;
             Ok((rest, FieldType::Array(Box::new(element))))
         }
-        CODE_OBJECT => whole(list_v2(rest, depth)),
+        CODE_OBJECT => whole(list_v2(rest, room)),
         code => match FieldType::scalar(code) {
             Some(kind) => Ok((rest, kind)),
             None => At::error(input, Fault::TypeCode(code)),
@@ -165,16 +197,16 @@ fn type_v2(input: &[u8], depth: usize) -> Parsed<'_, FieldType> {
 /// Fields carry their size, so behind one that is not understood the list's end can still be
 /// found, and with it the optional metadata.
 pub(super) fn v6(input: &[u8]) -> FieldList<'_> {
-    let mut list = list_v6(input, DEPTH_LIMIT);
+    let mut list = described(|room| list_v6(input, room));
     if list.opaque.is_some() {
         list.behind = skip_v6(input);
     }
     list
 }
 
-fn list_v6(input: &[u8], depth: usize) -> FieldList<'_> {
+fn list_v6<'a>(input: &'a [u8], room: Room<'_>) -> FieldList<'a> {
     match u16(input) {
-        Ok((rest, count)) => fields(rest, u64::from(count), |input| field_v6(input, depth)),
+        Ok((rest, count)) => fields(rest, u64::from(count), room, |input| field_v6(input, room)),
         Err(_) => unreadable(input, Fault::FieldList),
     }
 }
@@ -189,32 +221,32 @@ fn skip_v6(input: &[u8]) -> Option<&[u8]> {
     Some(rest)
 }
 
-fn field_v6(input: &[u8], depth: usize) -> Parsed<'_, Field> {
+fn field_v6<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
     let (rest, size) = u16(input)?;
     let Some((description, rest)) = rest.split_at_checked(usize::from(size)) else {
         return At::error(input, Fault::FieldList);
     };
     let (description, name) = string_v6(description)?;
-    let (_, kind) = type_v6(description, depth)?;
+    let (_, kind) = type_v6(description, room)?;
     Ok((rest, Field::new(String::from_utf8_lossy(name).into_owned(), kind)))
 }
 
-fn type_v6(input: &[u8], depth: usize) -> Parsed<'_, FieldType> {
-    let Some(depth) = depth.checked_sub(1) else { return At::error(input, Fault::TypeDepth) };
+fn type_v6<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
+    let Some(room) = room.deeper() else { return At::error(input, Fault::TypeDepth) };
     let (rest, code) = u8(input)?;
     match i32::from(code) {
         CODE_ARRAY => {
-            let (rest, element) = type_v6(rest, depth)?;
+            let (rest, element) = type_v6(rest, room)?;
             Ok((rest, FieldType::Array(Box::new(element))))
         }
         CODE_FIXED_ARRAY => {
-            let (rest, element) = type_v6(rest, depth)?;
+            let (rest, element) = type_v6(rest, room)?;
             let (rest, count) = u16(rest)?;
             Ok((rest, FieldType::FixedArray(Box::new(element), count)))
         }
-        CODE_REL_LOC => located_type(rest, depth, FieldType::RelLoc),
-        CODE_DATA_LOC => located_type(rest, depth, FieldType::DataLoc),
-        CODE_OBJECT => whole(list_v6(rest, depth)),
+        CODE_REL_LOC => located_type(rest, room, FieldType::RelLoc),
+        CODE_DATA_LOC => located_type(rest, room, FieldType::DataLoc),
+        CODE_OBJECT => whole(list_v6(rest, room)),
         code => match FieldType::scalar_v6(code) {
             Some(kind) => Ok((rest, kind)),
             None => At::error(input, Fault::TypeCode(code)),
@@ -224,12 +256,12 @@ fn type_v6(input: &[u8], depth: usize) -> Parsed<'_, FieldType> {
 
 /// RelLoc and DataLoc tell the size of their elements in bytes, so one element's size must be
 /// known.
-fn located_type(
-    input: &[u8],
-    depth: usize,
+fn located_type<'a>(
+    input: &'a [u8],
+    room: Room<'_>,
     make: impl Fn(Box<FieldType>) -> FieldType,
-) -> Parsed<'_, FieldType> {
-    let (rest, element) = type_v6(input, depth)?;
+) -> Parsed<'a, FieldType> {
+    let (rest, element) = type_v6(input, room)?;
     match element.fixed_size() {
         Some(_) => Ok((rest, make(Box::new(element)))),
         None => At::error(input, Fault::FieldList),

@@ -1,0 +1,72 @@
+//! What a row costs in memory, so that tables can be bounded in bytes.
+
+use crate::block::metadata::Metadata;
+use crate::block::thread::Thread;
+use crate::schema::{Field, FieldType};
+
+/// How much a table may hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) rows: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Room {
+    /// No bound of its own.
+    pub(crate) const ANY: Room = Room { rows: usize::MAX, bytes: usize::MAX };
+}
+
+/// Something that is kept in a table.
+pub(crate) trait Weigh {
+    /// Bytes it holds outside of itself, about.
+    fn bytes_elsewhere(&self) -> usize;
+}
+
+impl Weigh for (u32, u32) {
+    fn bytes_elsewhere(&self) -> usize {
+        0
+    }
+}
+
+impl Weigh for Thread {
+    fn bytes_elsewhere(&self) -> usize {
+        let name = self.name.as_ref().map_or(0, |name| name.len());
+        name.saturating_add(of_pairs(&self.pairs))
+    }
+}
+
+impl Weigh for Metadata {
+    fn bytes_elsewhere(&self) -> usize {
+        let texts = self.provider.len().saturating_add(self.name.len());
+        let extra = self.extra.as_ref().map_or(0, |extra| {
+            let templates = [&extra.message_template, &extra.description].into_iter().flatten();
+            let templates = templates.fold(0usize, |sum, text| sum.saturating_add(text.len()));
+            size_of_val(&**extra).saturating_add(templates).saturating_add(of_pairs(&extra.pairs))
+        });
+        texts.saturating_add(extra).saturating_add(of_fields(&self.schema.fields))
+    }
+}
+
+fn of_pairs(pairs: &[(Box<str>, Box<str>)]) -> usize {
+    pairs.iter().fold(size_of_val(pairs), |sum, (key, value)| {
+        sum.saturating_add(key.len()).saturating_add(value.len())
+    })
+}
+
+fn of_fields(fields: &[Field]) -> usize {
+    fields.iter().fold(size_of_val(fields), |sum, field| {
+        sum.saturating_add(field.name.len()).saturating_add(of_type(&field.kind))
+    })
+}
+
+/// Types are nested up to a limit, so this ends.
+fn of_type(kind: &FieldType) -> usize {
+    match kind {
+        FieldType::Object(fields) => of_fields(fields),
+        FieldType::Array(element)
+        | FieldType::FixedArray(element, _)
+        | FieldType::RelLoc(element)
+        | FieldType::DataLoc(element) => size_of::<FieldType>().saturating_add(of_type(element)),
+        _ => 0,
+    }
+}
