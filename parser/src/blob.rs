@@ -46,6 +46,16 @@ pub(crate) struct Extent {
     pub(crate) next_at: usize,
 }
 
+/// The bytes of a header, as it keeps them.
+#[inline(always)]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "headers have at most 128 bytes; wrong ones stay below 2^31"
+)]
+pub(crate) fn size_of_header(bytes: usize) -> u32 {
+    bytes as u32
+}
+
 /// Flag bits of a compressed header.
 mod flag {
     pub(in crate::blob) const METADATA_ID: u8 = 0x01;
@@ -59,4 +69,86 @@ mod flag {
     pub(in crate::blob) const RELATED_ACTIVITY: u8 = 0x20;
     pub(in crate::blob) const SORTED: u8 = 0x40;
     pub(in crate::blob) const PAYLOAD_SIZE: u8 = 0x80;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitive::Parsed;
+
+    /// Bytes of every kind: small and large varuints, right and wrong ones.
+    fn input(seed: u64) -> [u8; WINDOW] {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        std::array::from_fn(|at| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let byte = (state >> 56) as u8;
+            // Few varuints go on at every second byte.
+            if at > 0 && seed % 3 > 0 { byte & 0x7f | (byte & 0x40) << 1 & (seed as u8) << 7 } else { byte }
+        })
+    }
+
+    #[test]
+    fn both_ways_through_a_compressed_header_read_the_same() {
+        type Fast = fn(&mut BlobHeader, &[u8; WINDOW]) -> usize;
+        type Careful = for<'a> fn(&BlobHeader, &'a [u8]) -> Parsed<'a, BlobHeader>;
+        let versions: [(Fast, Careful); 2] =
+            [(compressed_v4, careful_compressed_v4), (compressed_v6, careful_compressed_v6)];
+        let (mut right, mut wrong) = (0, 0);
+        for (fast, careful) in versions {
+            let mut before = BlobHeader::default();
+            for seed in 0..2000 {
+                let input = input(seed);
+                let mut header = before;
+                let bytes = fast(&mut header, &input);
+                match careful(&before, &input) {
+                    Ok((rest, expected)) => {
+                        assert_eq!((bytes, header), (WINDOW - rest.len(), expected), "{seed}");
+                        before = header;
+                        right += 1;
+                    }
+                    Err(_) => {
+                        assert!(bytes > WINDOW, "{seed}");
+                        wrong += 1;
+                    }
+                }
+            }
+        }
+        assert!(right > 500 && wrong > 100, "{right} right, {wrong} wrong");
+    }
+
+    #[test]
+    fn both_ways_through_a_fixed_header_read_the_same() {
+        let mut input = [0u8; 100];
+        for (at, byte) in input.iter_mut().enumerate() {
+            *byte = at as u8;
+        }
+        for (event_size, payload_size) in
+            [(96, 16), (96, 17), (97, 0), (80, 4), (44, 0), (76, 0), (u32::MAX, 0), (96, u32::MAX)]
+        {
+            for (payload_size_at, is_v6) in [(76, false), (48, true)] {
+                input[..4].copy_from_slice(&u32::to_le_bytes(event_size));
+                input[payload_size_at..payload_size_at + 4].copy_from_slice(&u32::to_le_bytes(payload_size));
+                for length in [100, 99, 80, 79, 52, 51, 3, 0] {
+                    let input = &input[..length];
+                    let (mut quick, mut fixed) = (BlobHeader::default(), BlobHeader::default());
+                    let (extent, parsed) = if is_v6 {
+                        (quick_v6(&mut quick, input), fixed_v6(&mut fixed, input))
+                    } else {
+                        (quick_v4(&mut quick, input), fixed_v4(&mut fixed, input))
+                    };
+                    match (extent, parsed) {
+                        (Some(extent), Ok((rest, other))) => {
+                            assert_eq!((extent, quick), (other, fixed));
+                            assert_eq!(rest.len(), length - extent.next_at);
+                            assert_eq!(extent.next_at as u64, u64::from(event_size) + 4);
+                        }
+                        (None, Err(_)) => {}
+                        (quick, fixed) => {
+                            panic!("{event_size}, {payload_size}, {length}: {quick:?}, {fixed:?}")
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

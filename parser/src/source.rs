@@ -21,6 +21,13 @@ impl Span {
     }
 }
 
+/// Index, in bytes that begin at the stream position `start`, of a position; of one before them, an
+/// index behind any bytes. Positions have 64 bits, indices may have 32.
+#[inline(always)]
+pub(crate) fn index(position: u64, start: u64) -> usize {
+    usize::try_from(position.wrapping_sub(start)).unwrap_or(usize::MAX)
+}
+
 /// A window of consecutive bytes of a stream, which grows at its end on demand and may give up
 /// bytes at its beginning.
 pub trait Source {

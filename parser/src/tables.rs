@@ -82,18 +82,18 @@ impl<T: Weigh> Table<T> {
             let gone = (self.rows.len() / 2).max(1);
             let freed = self.rows.drain(..gone).fold(0usize, |sum, row| sum.saturating_add(weight(&row)));
             self.bytes = self.bytes.saturating_sub(freed);
-            self.first = self.first.wrapping_add(gone as Slot);
+            self.first = self.first.wrapping_add(slots(gone));
         }
         if is_full {
             let (first, count) = (self.first, self.rows.len());
             self.ids.retain(|slot| (slot.wrapping_sub(first) as usize) < count);
         }
-        let mut slot = self.first.wrapping_add(self.rows.len() as Slot);
+        let mut slot = self.first.wrapping_add(slots(self.rows.len()));
         if slot == NO_SLOT {
             // Four thousand million rows on, the name that means "none" is stepped over.
             self.first = self.first.wrapping_add(1);
             self.ids.shift_by_one();
-            slot = self.first.wrapping_add(self.rows.len() as Slot);
+            slot = self.first.wrapping_add(slots(self.rows.len()));
         }
         self.rows.push(row);
         self.bytes = self.bytes.saturating_add(bytes);
@@ -149,6 +149,19 @@ impl<T: Weigh> Table<T> {
     }
 }
 
+/// Places in a [`ByteTable`] have 32 bits.
+const BYTES_LIMIT: usize = u32::MAX as usize;
+
+fn span_part(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+/// A number of rows as a distance between slots, which wrap.
+#[expect(clippy::cast_possible_truncation, reason = "an arena of 2^32 rows would not fit in memory")]
+fn slots(rows: usize) -> Slot {
+    rows as Slot
+}
+
 /// Bytes a row takes, in its arena and elsewhere.
 fn weight<T: Weigh>(row: &T) -> usize {
     size_of::<T>().saturating_add(row.bytes_elsewhere())
@@ -180,16 +193,16 @@ impl ByteTable {
     pub(crate) fn define(&mut self, id: u32, row: &[u8], limit: usize) -> (Defined, bool) {
         let before = self.spans.get(u64::from(id)).is_some();
         // A row costs its bytes and its place in the tables.
-        let held = self.bytes.len() + self.spans.rows.len() * 16;
-        let is_full = held + row.len() > limit && !self.spans.rows.is_empty();
+        let held = self.bytes.len().saturating_add(self.spans.rows.len().saturating_mul(16));
+        let is_full = held.saturating_add(row.len()) > limit.min(BYTES_LIMIT) && !self.spans.rows.is_empty();
         if is_full {
             // Nothing may hold on to what lies in `bytes`, so the slots move on.
-            let next = self.spans.first.wrapping_add(self.spans.rows.len() as Slot);
+            let next = self.spans.first.wrapping_add(slots(self.spans.rows.len()));
             self.spans.clear();
             self.spans.first = next;
             self.bytes.clear();
         }
-        let span = (self.bytes.len() as u32, row.len() as u32);
+        let span = (span_part(self.bytes.len()), span_part(row.len()));
         self.bytes.extend_from_slice(row);
         self.spans.define(u64::from(id), span, Room::ANY);
         (if before { Defined::Again } else { Defined::New }, is_full)

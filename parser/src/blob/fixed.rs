@@ -3,7 +3,7 @@
 //! Blobs are stepped by their size field, never by header plus payload: the runtime pads them, the
 //! reference reader's test writer does not (format.md 6.2).
 
-use super::{BlobHeader, Extent};
+use super::{BlobHeader, Extent, size_of_header};
 use crate::error::{At, Fault};
 use crate::guid::Guid;
 use crate::primitive::Parsed;
@@ -149,7 +149,7 @@ pub(crate) fn fixed_v3<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'
         related_activity: Guid::from_bytes(fixed.related_activity),
         label_list: 0,
         payload_size,
-        header_size: SIZE as u32,
+        header_size: size_of_header(SIZE),
         // File order is time order in version 3 (format.md 11, O1).
         is_sorted: true,
         has_reserved_flag: false,
@@ -197,12 +197,13 @@ fn quick<F: Fixed>(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> {
     header.timestamp = u64::from_le_bytes(front.timestamp);
     fixed.read_own(header);
     header.payload_size = u32::from_le_bytes(fixed.payload_size());
-    header.header_size = size_of::<F>() as u32;
+    header.header_size = size_of_header(size_of::<F>());
     // In 64 bits neither sum can overflow.
     let next_at = u64::from(u32::from_le_bytes(front.event_size)) + 4;
     let payload_end = u64::from(header.payload_size) + size_of::<F>() as u64;
-    (payload_end <= next_at && next_at <= input.len() as u64)
-        .then_some(Extent { payload_at: size_of::<F>(), next_at: next_at as usize })
+    let is_right = payload_end <= next_at && next_at <= input.len() as u64;
+    let next_at = usize::try_from(next_at).ok()?;
+    is_right.then_some(Extent { payload_at: size_of::<F>(), next_at })
 }
 
 #[inline(always)]

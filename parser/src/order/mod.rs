@@ -26,7 +26,7 @@ use crate::error::{Error, Fault};
 use crate::event::Event;
 use crate::loss::Losses;
 use crate::reader::{Reader, RunEnd, Step};
-use crate::source::Source;
+use crate::source::{Source, index};
 use crate::statistics::Statistics;
 use queue::{Fill, Queue};
 
@@ -185,7 +185,7 @@ impl<S: Source> TimeOrdered<S> {
         let frame = cursor.frame;
         // The newest event that waits is the current one, unless its block is over.
         let newest = self.queue.newest_position().unwrap_or(cursor.blob).max(frame.body.start);
-        let at = (newest - frame.body.start) as usize;
+        let at = index(newest, frame.body.start);
         let damage = &mut self.reader.state_mut().damage;
         damage.in_block(frame).add(Class::Note, at, 0, "time order", Fault::QueueLimit);
     }

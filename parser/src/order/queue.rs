@@ -47,6 +47,12 @@ impl Mark {
     };
 }
 
+/// An index into what waits, which is in memory.
+#[inline(always)]
+fn place(packed: u64) -> usize {
+    usize::try_from(packed).unwrap_or(usize::MAX)
+}
+
 /// When sorting begins: so many events, or bytes from the first to the last of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fill {
@@ -162,7 +168,7 @@ impl Queue {
             thread_row_or_id: if is_v6 { resolved.thread } else { header.metadata_id },
             sequence: header.sequence,
             processor: header.processor,
-            header_size: header.header_size as u8,
+            header_size: u8::try_from(header.header_size).unwrap_or(u8::MAX),
             is_sorted: header.is_sorted,
         });
         self.times.push(time);
@@ -173,7 +179,7 @@ impl Queue {
         if self.activities.last() != Some(&pair) {
             self.activities.push(pair);
         }
-        (self.activities.len() - 1) as u32
+        u32::try_from(self.activities.len().saturating_sub(1)).unwrap_or(NO_SLOT)
     }
 
     /// The next event that is ready: writes its header, and gives its references and the stream
@@ -221,7 +227,7 @@ impl Queue {
     #[inline]
     fn place_of(&self, index: usize) -> usize {
         let packed = self.sorted.get(index).copied().unwrap_or_default();
-        (packed & ((1u64 << self.place_bits) - 1)) as usize
+        place(packed & ((1u64 << self.place_bits) - 1))
     }
 
     /// Sorts what waits, and makes what is not above the watermark ready. With `at_least`, so many
@@ -231,8 +237,7 @@ impl Queue {
         self.sort();
         let watermark = self.watermark;
         let (times, mask) = (&self.times, (1u64 << self.place_bits) - 1);
-        let may_go =
-            |packed: &u64| times.get((*packed & mask) as usize).is_some_and(|time| *time <= watermark);
+        let may_go = |packed: &u64| times.get(place(*packed & mask)).is_some_and(|time| *time <= watermark);
         self.ready = self.sorted.partition_point(may_go);
         let is_forced = self.ready < at_least.min(self.sorted.len());
         if is_forced {
@@ -283,7 +288,7 @@ impl Queue {
     fn sort_wide(&mut self) {
         self.sorted.extend(0..self.times.len() as u64);
         let times = &self.times;
-        self.sorted.sort_by_key(|place| times.get(*place as usize).copied().unwrap_or_default());
+        self.sorted.sort_by_key(|place| times.get(self::place(*place)).copied().unwrap_or_default());
     }
 
     /// Forgets the events that were delivered, when all that were ready were. `false`: there was
@@ -311,7 +316,7 @@ impl Queue {
         waiting.iter_mut().for_each(|packed| *packed &= mask);
         waiting.sort_unstable();
         for (index, place) in waiting.iter().enumerate() {
-            let place = *place as usize;
+            let place = self::place(*place);
             if place != index {
                 self.marks.copy_within(place..place + 1, index);
                 self.times.copy_within(place..place + 1, index);

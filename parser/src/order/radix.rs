@@ -28,7 +28,7 @@ pub(super) fn sort(keys: &mut Vec<u64>, scratch: &mut Vec<u64>, place_bits: u32,
 /// One pass: `from` into `to` by one digit.
 #[expect(clippy::indexing_slicing, reason = "digits are masked to the number of counters")]
 fn distribute(from: &[u64], to: &mut [u64], shift: u32) {
-    let digit = |key: u64| (key >> shift) as usize & (DIGITS - 1);
+    let digit = |key: u64| usize::try_from(key >> shift & (DIGITS as u64 - 1)).unwrap_or(0);
     let mut places = [0u32; DIGITS];
     for key in from {
         places[digit(*key)] += 1;

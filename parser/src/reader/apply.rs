@@ -11,6 +11,7 @@ use crate::block::{BlockKind, sequence_point, thread};
 use crate::damage::{BlockDamage, Class};
 use crate::error::{Fault, located};
 use crate::format::Frame;
+use crate::source::index;
 use crate::tables::{Defined, Room, Tables};
 use std::sync::Arc;
 
@@ -64,7 +65,7 @@ impl State {
         while !cursor.is_done() {
             match cursor.advance(content, begin) {
                 Ok(()) => {
-                    let at = (cursor.payload_at - begin) as usize;
+                    let at = index(cursor.payload_at, begin);
                     let size = cursor.header.payload_size as usize;
                     let payload = content.get(at..).and_then(|rest| rest.get(..size)).unwrap_or_default();
                     self.define_v5(payload, at, frame);

@@ -7,6 +7,7 @@ use crate::block::event::header as event_block_header;
 use crate::error::{Fault, located};
 use crate::event::Event;
 use crate::format::{Frame, Version};
+use crate::source::index;
 use crate::tables::NO_SLOT;
 
 impl State {
@@ -70,8 +71,8 @@ impl State {
     #[cold]
     pub(super) fn lose_rest(&mut self, fault: Fault) {
         let frame = self.cursor.frame;
-        let at = (self.cursor.at - frame.body.start) as usize;
-        let lost = (self.cursor.end - self.cursor.at) as usize;
+        let at = index(self.cursor.at, frame.body.start);
+        let lost = index(self.cursor.end, self.cursor.at);
         self.broken_at = Some(self.cursor.at);
         self.damage_in(frame).rest_lost(at, lost, "event blob", fault);
         self.leave_block();
@@ -85,10 +86,10 @@ impl State {
         }
         self.statistics.events -= 1;
         let frame = self.cursor.frame;
-        let from = usize::try_from(self.cursor.payload_at - start).unwrap_or(usize::MAX);
+        let from = index(self.cursor.payload_at, start);
         let size = self.cursor.header.payload_size as usize;
         let payload = window.get(from..).and_then(|rest| rest.get(..size)).unwrap_or_default();
-        let at = (self.cursor.payload_at - frame.body.start) as usize;
+        let at = index(self.cursor.payload_at, frame.body.start);
         self.define_v5(payload, at, frame);
         self.statistics.add_rows(BlockKind::Metadata, 1);
         false
@@ -158,7 +159,7 @@ impl State {
     #[cold]
     fn note_event(&mut self, context: &'static str, fault: Fault) {
         let frame = self.cursor.frame;
-        let at = (self.cursor.blob - frame.body.start) as usize;
+        let at = index(self.cursor.blob, frame.body.start);
         self.damage.in_block(frame).note(at, context, fault);
     }
 

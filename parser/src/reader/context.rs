@@ -5,6 +5,7 @@ use crate::block::trace::Trace;
 use crate::clock::Clock;
 use crate::event::Event;
 use crate::format::Version;
+use crate::source::index;
 use crate::tables::{NO_SLOT, Slot, Tables};
 
 /// What an event's ids stand for.
@@ -96,7 +97,7 @@ impl Context {
         window: &'a [u8],
         start: u64,
     ) -> Event<'a> {
-        let rest = window.get((payload_at - start) as usize..).unwrap_or_default();
+        let rest = window.get(index(payload_at, start)..).unwrap_or_default();
         Event { header, resolved, context: self, rest, payload_at }
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::blob::{
     self, BlobHeader, WINDOW, Wrong, careful_compressed_v4, careful_compressed_v6, compressed_v4,
-    compressed_v6, fixed_v3, fixed_v4, fixed_v6,
+    compressed_v6, fixed_v3, fixed_v4, fixed_v6, size_of_header,
 };
 use crate::block::BlockKind;
 use crate::error::{Fault, located};
 use crate::format::Frame;
 use crate::primitive::Parsed;
-use crate::source::Span;
+use crate::source::{Span, index};
 
 /// How the blobs of a block are written. Chosen once per block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +58,8 @@ impl Cursor {
     /// block's end.
     #[inline(always)]
     pub(crate) fn advance(&mut self, window: &[u8], start: u64) -> Result<(), Fault> {
-        let rest = window.get((self.at - start) as usize..).unwrap_or_default();
-        let limit = (self.end - self.at) as usize;
+        let rest = window.get(index(self.at, start)..).unwrap_or_default();
+        let limit = index(self.end, self.at);
         match self.encoding {
             Encoding::CompressedV4 => self.compressed(rest, limit, compressed_v4, careful_compressed_v4),
             Encoding::CompressedV6 => self.compressed(rest, limit, compressed_v6, careful_compressed_v6),
@@ -99,7 +99,7 @@ impl Cursor {
         let payload_size = self.header.payload_size as usize;
         match header_size.checked_add(payload_size) {
             Some(size) if size <= limit => {
-                self.header.header_size = header_size as u32;
+                self.header.header_size = size_of_header(header_size);
                 self.blob = self.at;
                 self.payload_at = self.at + header_size as u64;
                 self.at += size as u64;

@@ -34,7 +34,7 @@ use crate::format::{Frame, Version};
 use crate::limits::Limits;
 use crate::loss::Losses;
 use crate::order::TimeOrdered;
-use crate::source::{Buffered, Source, Whole};
+use crate::source::{Buffered, Source, Whole, index};
 use crate::statistics::Statistics;
 pub(crate) use context::{Context, Resolved};
 pub use item::Item;
@@ -377,7 +377,7 @@ impl<S: Source> Reader<S> {
 
     /// The window's bytes from a stream position on.
     fn window_from(&self, position: u64) -> &[u8] {
-        let index = usize::try_from(position.saturating_sub(self.source.start())).unwrap_or(usize::MAX);
+        let index = index(position, self.source.start());
         self.source.bytes().get(index..).unwrap_or_default()
     }
 

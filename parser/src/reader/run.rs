@@ -5,8 +5,10 @@ use super::cursor::Encoding;
 use super::state::State;
 use crate::blob::{
     BlobHeader, Extent, Watch, at_end, compressed_v4, compressed_v6, quick_v4, quick_v6, says_number,
+    size_of_header,
 };
 use crate::guid::Guid;
+use crate::source::index;
 use crate::tables::Covered;
 
 /// Receives events. Methods are inlined into the loop over a block, which closures passed through
@@ -214,8 +216,9 @@ macro_rules! compressed {
                 let payload_at = $decode(header, window, watch);
                 // A wrong header's size is far beyond any block; in 64 bits the sum cannot overflow.
                 let next_at = payload_at as u64 + u64::from(header.payload_size);
-                header.header_size = payload_at as u32;
-                (next_at <= rest.len() as u64).then_some(Extent { payload_at, next_at: next_at as usize })
+                header.header_size = size_of_header(payload_at);
+                let next_at = usize::try_from(next_at).ok()?;
+                (next_at <= rest.len()).then_some(Extent { payload_at, next_at })
             }
             fn settle(header: &mut BlobHeader, blob: &[u8]) {
                 if header.metadata_id == 0 && !blob.first().is_some_and(|flags| says_number(*flags)) {
@@ -280,7 +283,7 @@ impl State {
         let begun = D::begin(&mut header, self.context.tables.covered, self.losses.run());
         let Some(mut watch) = begun else { return RunEnd::Between };
         let first = D::usual(&mut watch).number;
-        let (from, to) = ((self.cursor.at - start) as usize, (self.cursor.end - start) as usize);
+        let (from, to) = (index(self.cursor.at, start), index(self.cursor.end, start));
         // What is left of the block. One length is all there is to check and to keep up.
         let mut rest = window.get(from..to).unwrap_or_default();
         let mut run_end = RunEnd::Between;

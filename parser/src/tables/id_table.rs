@@ -76,7 +76,7 @@ impl IdTable {
         }
         let index = id.wrapping_sub(self.base);
         if index <= self.dense.len() as u64 + BRIDGE && index < DENSE_LIMIT {
-            let index = index as usize;
+            let index = usize::try_from(index).unwrap_or(usize::MAX);
             if index >= self.dense.len() {
                 self.dense.resize(index + 1, NO_SLOT);
             }
