@@ -47,6 +47,13 @@ impl Mark {
     };
 }
 
+/// The size of a header that was read without a fault: at most 88.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "a header's size is below 128")]
+fn short(header_size: u32) -> u8 {
+    header_size as u8
+}
+
 /// An index into what waits, which is in memory.
 #[inline(always)]
 fn place(packed: u64) -> usize {
@@ -168,7 +175,7 @@ impl Queue {
             thread_row_or_id: if is_v6 { resolved.thread } else { header.metadata_id },
             sequence: header.sequence,
             processor: header.processor,
-            header_size: u8::try_from(header.header_size).unwrap_or(u8::MAX),
+            header_size: short(header.header_size),
             is_sorted: header.is_sorted,
         });
         self.times.push(time);
