@@ -19,19 +19,28 @@
 //!
 //! Written bytes depend on the trace and the options alone: no clocks, no order of hash tables.
 
+mod chromium;
 mod cpuprofile;
 pub mod encode;
+#[cfg(feature = "firefox")]
+mod firefox;
 mod folded;
 mod heapprofile;
+mod lanes;
 mod output;
+mod perfetto;
 mod pprof;
 mod speedscope;
 mod svg;
 
+pub use chromium::Chromium;
 pub use cpuprofile::CpuProfile;
+#[cfg(feature = "firefox")]
+pub use firefox::Firefox;
 pub use folded::Folded;
 pub use heapprofile::HeapProfile;
 pub use output::Output;
+pub use perfetto::Perfetto;
 pub use pprof::Pprof;
 pub use speedscope::Speedscope;
 pub use svg::Svg;
@@ -210,6 +219,31 @@ pub const FORMATS: &[Format] = &[
         kinds: heapprofile::KINDS,
         is_always_gzip: false,
         make: |out, options| Box::new(HeapProfile::new(out, options)),
+    },
+    Format {
+        name: "chromium",
+        extensions: &["chromium.json", "trace.json"],
+        about: "ui.perfetto.dev, chrome://tracing: what ran when, spans, counters, CPU samples",
+        kinds: chromium::KINDS,
+        is_always_gzip: false,
+        make: |out, options| Box::new(Chromium::new(out, options)),
+    },
+    Format {
+        name: "perfetto",
+        extensions: &["pftrace", "perfetto-trace"],
+        about: "ui.perfetto.dev, trace_processor: what ran when, spans, counters, CPU samples with stacks",
+        kinds: perfetto::KINDS,
+        is_always_gzip: false,
+        make: |out, options| Box::new(Perfetto::new(out, options)),
+    },
+    #[cfg(feature = "firefox")]
+    Format {
+        name: "firefox",
+        extensions: &["firefox.json", "profile.json"],
+        about: "profiler.firefox.com, samply load: samples, markers, counters, allocations",
+        kinds: firefox::KINDS,
+        is_always_gzip: false,
+        make: |out, options| Box::new(Firefox::new(out, options)),
     },
 ];
 

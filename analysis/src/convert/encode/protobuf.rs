@@ -3,6 +3,7 @@
 //! | type | key's low bits | bytes |
 //! |---|---|---|
 //! | varint | 0 | 7 bits a byte, lowest first |
+//! | 64 bits | 1 | 8 bytes, lowest first |
 //! | length-delimited | 2 | varint length, then bytes: text, message, packed numbers |
 
 /// A message that is being written. A message inside another is written by itself and put in with
@@ -65,6 +66,18 @@ impl Message {
         self.uint(field, value.cast_unsigned())
     }
 
+    /// A number of type `fixed64`.
+    pub fn fixed64(&mut self, field: u32, value: u64) -> &mut Self {
+        self.key(field, 1);
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+
+    /// A number of type `double`.
+    pub fn double(&mut self, field: u32, value: f64) -> &mut Self {
+        self.fixed64(field, value.to_bits())
+    }
+
     /// A text.
     pub fn text(&mut self, field: u32, text: &str) -> &mut Self {
         self.delimited(field, text.as_bytes())
@@ -116,6 +129,11 @@ mod tests {
         expected.push(1);
         assert_eq!(message.bytes(), expected);
         assert!(Message::new().packed(3, std::iter::empty()).is_empty());
+    }
+
+    #[test]
+    fn a_double_takes_eight_bytes_lowest_first() {
+        assert_eq!(Message::new().double(44, 1.0).bytes(), [0xe1, 2, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
     }
 
     #[test]

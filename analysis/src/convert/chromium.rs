@@ -1,0 +1,323 @@
+//! Chrome's trace event format: one JSON document.
+//!
+//! | | |
+//! |---|---|
+//! | opened by | ui.perfetto.dev, `chrome://tracing`, Edge, speedscope |
+//! | rows of a process | pauses, collections, activities and awaits, several where they cross; counters |
+//! | rows of a thread | what happened on it; and, as a row of its own, its CPU samples |
+//! | spans | `X`: compilation, waits for locks and handles, handlers of exceptions, tasks; arguments as `args`, what is missing of a span as `args.note` |
+//! | instants | `i`: exceptions, method loads, allocations, adjustments of the thread pool |
+//! | arrows | `bind_id` of a task's scheduling and run. An arrow needs a span, so scheduling is one of 1 ns |
+//! | counters | `C`: EventCounters, metrics, the heap's size, the thread pool |
+//! | samples | `X` of category `sample`: neighbours with the same outer frames are one span |
+//! | times | microseconds since the session's start, with three decimals |
+//!
+//! The format's own notation for samples (`stackFrames`) is ignored by Perfetto. A sample's span lasts
+//! until the thread's next sample: it shows what was found, not when methods began and ended.
+//!
+//! Spans, instants and counters are written as they come. CPU samples are kept until the end, when names
+//! are known: 6 to 12 bytes each.
+
+use super::encode::Json;
+use super::lanes::{Lanes, lane_name};
+use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::model::{
+    Argument, Arguments, Category, Flow, FrameHandle, Kind, Mark, Model, Place, ProcessHandle, Resolved,
+    Sample, ThreadHandle, Track,
+};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// What is shown when nothing else is asked for.
+pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
+
+/// Rows that are no thread of the process have numbers that no system gives to a thread.
+const FIRST_ROW: u64 = 0x4000_0000;
+
+/// Writes Chrome's trace events.
+#[derive(Debug)]
+pub struct Chromium<'o> {
+    json: Json<Output<'o>>,
+    kinds: Vec<Kind>,
+    title: String,
+    is_begun: bool,
+    samples: BTreeMap<ThreadHandle, Track>,
+    lanes: Lanes,
+    rows: BTreeMap<(ProcessHandle, Row), u64>,
+}
+
+/// A row that is not a thread's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Row {
+    Lane(Category, usize),
+    Samples(ThreadHandle),
+    /// A thread whose id is not told, or is none that viewers can read.
+    Thread(ThreadHandle),
+}
+
+/// Process and row, as viewers number them.
+#[derive(Debug, Clone, Copy)]
+struct At {
+    pid: u64,
+    tid: u64,
+}
+
+impl<'o> Chromium<'o> {
+    /// Writes to `out`.
+    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Chromium<'o> {
+        Chromium {
+            json: Json::new(Output::new(out, options.is_gzip)),
+            kinds: options.kinds_or(KINDS),
+            title: options.title.clone(),
+            is_begun: false,
+            samples: BTreeMap::new(),
+            lanes: Lanes::default(),
+            rows: BTreeMap::new(),
+        }
+    }
+
+    /// Opens an event.
+    fn event(&mut self, phase: &str, name: &str, at: At, nanos: i64) -> io::Result<&mut Json<Output<'o>>> {
+        let Chromium { json, title, is_begun, .. } = self;
+        if !std::mem::replace(is_begun, true) {
+            json.open('{')?.key("displayTimeUnit")?.text("ns")?.key("otherData")?.open('{')?;
+            json.key("exporter")?.text(concat!("nettrace ", env!("CARGO_PKG_VERSION")))?;
+            json.key("trace")?.text(title)?.close('}')?.key("traceEvents")?.open('[')?;
+        }
+        json.open('{')?.key("ph")?.text(phase)?.key("name")?.text(name)?.key("pid")?.number(at.pid)?;
+        json.key("tid")?.number(at.tid)?.key("ts")?.raw(&micros(nanos))?;
+        Ok(json)
+    }
+
+    fn row(&mut self, process: ProcessHandle, row: Row) -> u64 {
+        let next = FIRST_ROW.saturating_add(self.rows.len() as u64);
+        *self.rows.entry((process, row)).or_insert(next)
+    }
+
+    fn thread(&mut self, thread: ThreadHandle, model: &Model) -> (ProcessHandle, At) {
+        let process = process_of(thread, model);
+        let id = model.threads().get(thread).and_then(|row| row.os_thread_id);
+        let tid = id.filter(|id| *id < FIRST_ROW).unwrap_or_else(|| self.row(process, Row::Thread(thread)));
+        (process, At { pid: pid_of(process, model), tid })
+    }
+
+    fn arguments(json: &mut Json<Output<'o>>, arguments: &Arguments, note: Option<&str>) -> io::Result<()> {
+        if arguments.is_empty() && note.is_none() {
+            return Ok(());
+        }
+        json.key("args")?.open('{')?;
+        for (name, value) in arguments {
+            json.key(name)?;
+            match value {
+                // Readers make doubles of numbers.
+                Argument::Number(number) if *number < 1 << 53 => json.number(*number)?,
+                Argument::Number(number) => json.text(&number.to_string())?,
+                Argument::Real(real) if real.is_finite() => json.raw(&real.to_string())?,
+                Argument::Real(real) => json.text(&real.to_string())?,
+                Argument::Address(address) => json.text(&format!("{address:#x}"))?,
+                Argument::Text(text) => json.text(text)?,
+            };
+        }
+        if let Some(note) = note {
+            json.key("note")?.text(note)?;
+        }
+        json.close('}')?;
+        Ok(())
+    }
+
+    /// The samples of a thread: each frame is open as long as the samples have it.
+    fn thread_samples(&mut self, track: &Track, at: At, resolved: &Resolved<'_>) -> io::Result<()> {
+        let mut open: Vec<(FrameHandle, i64)> = Vec::new();
+        let mut end_nanos = i64::MIN;
+        for sample in track.samples() {
+            let Some(frames) = resolved.selected(sample.stack, sample.mode) else { continue };
+            let is_next = sample.nanos == end_nanos;
+            let same = open.iter().zip(frames.iter().rev()).take_while(|((open, _), frame)| open == *frame);
+            let kept = if is_next { same.count() } else { 0 };
+            self.close_to(&mut open, kept, end_nanos, at, resolved)?;
+            open.extend(frames.iter().rev().skip(kept).map(|frame| (*frame, sample.nanos)));
+            end_nanos = sample.nanos.saturating_add_unsigned(sample.weight);
+        }
+        self.close_to(&mut open, 0, end_nanos, at, resolved)
+    }
+
+    fn close_to(
+        &mut self,
+        open: &mut Vec<(FrameHandle, i64)>,
+        kept: usize,
+        end_nanos: i64,
+        at: At,
+        resolved: &Resolved<'_>,
+    ) -> io::Result<()> {
+        for (frame, start) in open.drain(kept..) {
+            let json = self.event("X", resolved.text(frame), at, start)?;
+            json.key("dur")?.raw(&micros(end_nanos.saturating_sub(start)))?;
+            json.key("cat")?.text("sample")?.close('}')?;
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, what: &str, at: At, name: &str) -> io::Result<()> {
+        let json = self.event("M", what, at, 0)?;
+        json.key("args")?.open('{')?.key("name")?.text(name)?.close('}')?.close('}')?;
+        Ok(())
+    }
+
+    /// The place of a row among others: rows of the process first, samples below their thread.
+    fn sort(&mut self, at: At, index: usize) -> io::Result<()> {
+        let json = self.event("M", "thread_sort_index", at, 0)?;
+        json.key("args")?.open('{')?.key("sort_index")?.number(index as u64)?.close('}')?.close('}')?;
+        Ok(())
+    }
+}
+
+impl Convert for Chromium<'_> {
+    fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
+        if !self.kinds.contains(&sample.kind) {
+            return Ok(());
+        }
+        match sample.kind {
+            Kind::Cpu => self.samples.entry(sample.thread).or_default().add(sample),
+            Kind::AllocationSamples | Kind::AllocationTicks => {
+                let (_, at) = self.thread(sample.thread, model);
+                let name =
+                    if sample.kind == Kind::AllocationTicks { "allocation tick" } else { "allocation" };
+                let json = self.event("i", name, at, sample.nanos)?;
+                json.key("s")?.text("t")?.key("cat")?.text("Allocations")?;
+                let label = sample.label.map_or("", |label| model.texts().get(label));
+                json.key("args")?.open('{')?.key("type")?.text(label)?;
+                json.key("bytes")?.number(sample.weight)?.close('}')?.close('}')?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn wants_marks(&self) -> bool {
+        true
+    }
+
+    fn mark(&mut self, mark: &Mark, model: &Model) -> Result<(), ConvertError> {
+        let (process, at) = self.thread(mark.thread(), model);
+        match mark {
+            Mark::Span(span) => {
+                let at = match span.place {
+                    Place::Thread => at,
+                    Place::Process | Place::Free => {
+                        let lane = self.lanes.lane(process, span);
+                        At { tid: self.row(process, Row::Lane(span.category, lane)), ..at }
+                    }
+                };
+                let json = self.event("X", &span.name, at, span.start_nanos)?;
+                json.key("dur")?.raw(&micros(i64::try_from(span.nanos).unwrap_or(i64::MAX)))?;
+                json.key("cat")?.text(span.category.name())?;
+                arrow(json, span.flow)?;
+                Self::arguments(json, &span.arguments, span.ends.note())?;
+                json.close('}')?;
+            }
+            Mark::Instant(instant) => {
+                let has_arrow = instant.flow.is_some();
+                let json = self.event(if has_arrow { "X" } else { "i" }, &instant.name, at, instant.nanos)?;
+                match has_arrow {
+                    true => json.key("dur")?.raw(&micros(1))?,
+                    false => json.key("s")?.text("t")?,
+                };
+                json.key("cat")?.text(instant.category.name())?;
+                arrow(json, instant.flow)?;
+                Self::arguments(json, &instant.arguments, None)?;
+                json.close('}')?;
+            }
+            Mark::Counter(point) => {
+                let unit = if point.unit.is_empty() { "value" } else { &point.unit };
+                let json = self.event("C", &point.name, At { tid: 0, ..at }, point.nanos)?;
+                json.key("args")?.open('{')?.key(unit)?.raw(&point.value.to_string())?;
+                json.close('}')?.close('}')?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+        if !self.is_begun && self.samples.is_empty() {
+            return Err(ConvertError::NothingToShow { wanted: "samples, spans or counters" });
+        }
+        let model = resolved.model();
+        for (thread, track) in std::mem::take(&mut self.samples) {
+            let (process, at) = self.thread(thread, model);
+            let at = At { tid: self.row(process, Row::Samples(thread)), ..at };
+            self.thread_samples(&track, at, resolved)?;
+        }
+        for (process, row) in model.processes() {
+            let pid = pid_of(process, model);
+            let name = if row.name.is_empty() { "process" } else { &row.name };
+            self.name("process_name", At { pid, tid: 0 }, name)?;
+        }
+        let lanes = self.rows.len();
+        for (index, ((process, row), tid)) in self.rows.clone().into_iter().enumerate() {
+            let at = At { pid: pid_of(process, model), tid };
+            let (name, index) = match row {
+                Row::Lane(category, lane) => (lane_name(category, lane), index),
+                Row::Samples(thread) => {
+                    let index = thread.index().saturating_mul(2).saturating_add(lanes).saturating_add(1);
+                    (format!("{} samples", model.thread_label(thread)), index)
+                }
+                Row::Thread(thread) => (model.thread_label(thread), lanes.saturating_add(thread.index())),
+            };
+            self.name("thread_name", at, &name)?;
+            self.sort(at, index)?;
+        }
+        for (thread, row) in model.threads().iter() {
+            let Some(tid) = row.os_thread_id.filter(|id| *id < FIRST_ROW) else { continue };
+            let at = At { pid: pid_of(row.process, model), tid };
+            self.name("thread_name", at, &model.thread_label(thread))?;
+            self.sort(at, thread.index().saturating_mul(2).saturating_add(lanes))?;
+        }
+        self.json.close(']')?.close('}')?;
+        let mut out = self.json.into_inner();
+        out.write_all(b"\n")?;
+        Ok(out.finish()?)
+    }
+}
+
+/// Arrows begin and end at the spans that have the same number.
+fn arrow<W: Write>(json: &mut Json<W>, flow: Option<Flow>) -> io::Result<()> {
+    let (id, direction) = match flow {
+        None => return Ok(()),
+        Some(Flow::From(id)) => (id, "flow_out"),
+        Some(Flow::To(id)) => (id, "flow_in"),
+    };
+    json.key("bind_id")?.text(&format!("{id:#x}"))?.key(direction)?.raw("true")?;
+    Ok(())
+}
+
+pub(super) fn process_of(thread: ThreadHandle, model: &Model) -> ProcessHandle {
+    model.threads().get(thread).map_or(ProcessHandle(0), |row| row.process)
+}
+
+/// The process's id; where the trace tells none, its number.
+pub(super) fn pid_of(process: ProcessHandle, model: &Model) -> u64 {
+    let session = model.session().and_then(|session| session.process_id).map(u64::from);
+    let id = model.process(process).and_then(|row| row.id);
+    id.or(session).unwrap_or_else(|| process.index().saturating_add(1) as u64)
+}
+
+/// Microseconds, with three decimals where they are not 0.
+fn micros(nanos: i64) -> String {
+    let (whole, rest) = (nanos.unsigned_abs() / 1000, nanos.unsigned_abs() % 1000);
+    let sign = if nanos < 0 { "-" } else { "" };
+    if rest == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest:03}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::micros;
+
+    #[test]
+    fn nanoseconds_become_microseconds_without_rounding() {
+        let cases = [(0, "0"), (1, "0.001"), (-1_500, "-1.500"), (1_234_567, "1234.567"), (2_000, "2")];
+        for (nanos, text) in cases {
+            assert_eq!(micros(nanos), text);
+        }
+        assert_eq!(micros(i64::MIN), "-9223372036854775.808");
+    }
+}

@@ -1,0 +1,394 @@
+//! Firefox Profiler's processed format: one JSON document. Needs the feature `firefox`.
+//!
+//! | | |
+//! |---|---|
+//! | opened by | profiler.firefox.com, `samply load`, Mozilla's `profiler-cli` |
+//! | samples | CPU samples of each thread, with their times. Weight 1: the viewer takes the time from the next one |
+//! | activity graph | samples of managed code, and of an operating system's sampler, count as activity; others may have waited |
+//! | categories of frames | .NET, native, kernel, unknown |
+//! | markers | spans and instants by what they are about, each with its name and what more is told: pauses, collections, JIT, contention, waits, exceptions, thread pool, tasks, activities, loads; what is missing of a span is told in its details |
+//! | allocations | allocation samples with their stacks, as the viewer's allocation views show them: on the process's first thread; and as markers with the type on their own |
+//! | counters | the heap's size as memory; EventCounters, metrics, thread pool. The viewer draws those of memory |
+//! | times | milliseconds since the session's start |
+//!
+//! The format is columns, and the crate that writes it holds them: a marker takes about 60 bytes, and texts
+//! that differ are kept. CPU and allocation samples wait for the end, when names are known.
+
+use super::chromium::{pid_of, process_of};
+use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::model::{
+    Argument, Arguments, FrameHandle, FrameKind, Kind, Mark, Mode, Model, ProcessHandle, Resolved, Sample,
+    State, ThreadHandle, Track,
+};
+use fxprof_processed_profile as fx;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// What is shown when nothing else is asked for.
+pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
+
+/// The viewer's default, where the trace has no samples to measure it from.
+const INTERVAL_NANOS: u64 = 1_000_000;
+
+/// Writes Firefox Profiler's format.
+#[derive(Debug)]
+pub struct Firefox<'o> {
+    out: Output<'o>,
+    kinds: Vec<Kind>,
+    samples: BTreeMap<(Kind, ThreadHandle), Track>,
+    building: Building,
+}
+
+/// The profile while it is built.
+#[derive(Debug)]
+struct Building {
+    profile: fx::Profile,
+    processes: HashMap<ProcessHandle, (fx::ProcessHandle, fx::ThreadHandle)>,
+    threads: HashMap<ThreadHandle, fx::ThreadHandle>,
+    counters: HashMap<(ProcessHandle, String), (fx::CounterHandle, f64)>,
+    /// By category, and one more for allocations.
+    marker_types: HashMap<&'static str, (fx::MarkerTypeHandle, fx::CategoryHandle)>,
+    has_content: bool,
+}
+
+/// A marker: name and details.
+struct Marker {
+    marker_type: fx::MarkerTypeHandle,
+    category: fx::CategoryHandle,
+    name: fx::StringHandle,
+    details: fx::StringHandle,
+}
+
+impl fx::Marker for Marker {
+    fn marker_type(&self, _: &mut fx::Profile) -> fx::MarkerTypeHandle {
+        self.marker_type
+    }
+
+    fn name(&self, _: &mut fx::Profile) -> fx::StringHandle {
+        self.name
+    }
+
+    fn category(&self, _: &mut fx::Profile) -> fx::CategoryHandle {
+        self.category
+    }
+
+    fn string_field_value(&self, _: u32) -> fx::StringHandle {
+        self.details
+    }
+
+    fn number_field_value(&self, _: u32) -> f64 {
+        0.0
+    }
+}
+
+impl<'o> Firefox<'o> {
+    /// Writes to `out`.
+    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Firefox<'o> {
+        let title = if options.title.is_empty() { "trace" } else { &options.title };
+        let profile = fx::Profile::new(
+            title,
+            fx::ReferenceTimestamp::from_millis_since_unix_epoch(0.0),
+            fx::SamplingInterval::from_nanos(INTERVAL_NANOS),
+        );
+        Firefox {
+            out: Output::new(out, options.is_gzip),
+            kinds: options.kinds_or(KINDS),
+            samples: BTreeMap::new(),
+            building: Building {
+                profile,
+                processes: HashMap::new(),
+                threads: HashMap::new(),
+                counters: HashMap::new(),
+                marker_types: HashMap::new(),
+                has_content: false,
+            },
+        }
+    }
+}
+
+impl Building {
+    fn thread(&mut self, thread: ThreadHandle, model: &Model) -> fx::ThreadHandle {
+        if let Some(known) = self.threads.get(&thread) {
+            return *known;
+        }
+        let process = process_of(thread, model);
+        let start = time(0);
+        let fx_process = match self.processes.get(&process) {
+            Some((known, _)) => *known,
+            None => self.profile.add_process("process", narrow(pid_of(process, model)), start),
+        };
+        let tid = model.threads().get(thread).and_then(|row| row.os_thread_id).unwrap_or(0);
+        let handle = self.profile.add_thread(fx_process, narrow(tid), start, false);
+        self.profile.set_thread_show_markers_in_timeline(handle, true);
+        self.processes.entry(process).or_insert((fx_process, handle));
+        self.threads.insert(thread, handle);
+        handle
+    }
+
+    fn marker(
+        &mut self,
+        thread: ThreadHandle,
+        category: &'static str,
+        name: &str,
+        details: &str,
+        timing: fx::MarkerTiming,
+        model: &Model,
+    ) {
+        self.has_content = true;
+        let thread = self.thread(thread, model);
+        let profile = &mut self.profile;
+        let (marker_type, category) =
+            *self.marker_types.entry(category).or_insert_with(|| marker_type(profile, category));
+        let (name, details) = (profile.intern_string(name), profile.intern_string(details));
+        profile.add_marker(thread, timing, Marker { marker_type, category, name, details });
+    }
+
+    /// The viewer adds up what a counter is given.
+    fn counter(
+        &mut self,
+        thread: ThreadHandle,
+        name: &str,
+        unit: &str,
+        nanos: i64,
+        value: f64,
+        model: &Model,
+    ) {
+        self.has_content = true;
+        self.thread(thread, model);
+        let process = process_of(thread, model);
+        let Some((fx_process, _)) = self.processes.get(&process) else { return };
+        let profile = &mut self.profile;
+        let (counter, last) = self.counters.entry((process, name.to_owned())).or_insert_with(|| {
+            let category = if unit == "bytes" { "Memory" } else { "Counter" };
+            (profile.add_counter(*fx_process, name, category, unit), 0.0)
+        });
+        profile.add_counter_sample(*counter, time(nanos), value - *last, 0);
+        *last = value;
+    }
+}
+
+fn marker_type(profile: &mut fx::Profile, name: &'static str) -> (fx::MarkerTypeHandle, fx::CategoryHandle) {
+    let color = match name {
+        "GC" | "GC pauses" => fx::CategoryColor::Orange,
+        "JIT" => fx::CategoryColor::Blue,
+        "Contention" | "Waits" => fx::CategoryColor::Yellow,
+        "Exceptions" => fx::CategoryColor::Red,
+        "Allocations" => fx::CategoryColor::Brown,
+        "Tasks" | "Thread pool" => fx::CategoryColor::Green,
+        "Activities" => fx::CategoryColor::Purple,
+        _ => fx::CategoryColor::Gray,
+    };
+    let category = profile.add_category(name, color);
+    let schema = fx::RuntimeSchemaMarkerSchema {
+        type_name: name.to_owned(),
+        description: None,
+        locations: fx::MarkerLocations::MARKER_CHART
+            | fx::MarkerLocations::MARKER_TABLE
+            | fx::MarkerLocations::TIMELINE_OVERVIEW,
+        chart_label: Some("{marker.name}".to_owned()),
+        tooltip_label: Some("{marker.name}".to_owned()),
+        table_label: Some("{marker.data.details}".to_owned()),
+        fields: vec![fx::RuntimeSchemaMarkerField {
+            key: "details".to_owned(),
+            label: "Details".to_owned(),
+            format: fx::MarkerFieldFormat::String,
+            flags: fx::MarkerFieldFlags::SEARCHABLE,
+        }],
+        graphs: Vec::new(),
+    };
+    (profile.register_marker_type(schema), category)
+}
+
+/// Writes the samples of all threads.
+struct SampleWriter<'b, 'r, 'm> {
+    building: &'b mut Building,
+    resolved: &'r Resolved<'m>,
+    categories: HashMap<FrameKind, fx::CategoryHandle>,
+    frames: HashMap<FrameHandle, fx::StringHandle>,
+}
+
+impl SampleWriter<'_, '_, '_> {
+    fn stack(&mut self, thread: fx::ThreadHandle, frames: &[FrameHandle]) -> Option<fx::StackHandle> {
+        let SampleWriter { building, resolved, categories, frames: names } = self;
+        let mut infos = Vec::with_capacity(frames.len());
+        // Root first.
+        for frame in frames.iter().rev() {
+            let profile = &mut building.profile;
+            let kind = resolved.frame(*frame).map_or(FrameKind::Unknown, |frame| frame.kind);
+            let category = *categories.entry(kind).or_insert_with(|| {
+                let (name, color) = match kind {
+                    FrameKind::Managed => (".NET", fx::CategoryColor::Green),
+                    FrameKind::Native => ("Native", fx::CategoryColor::Blue),
+                    FrameKind::Kernel => ("Kernel", fx::CategoryColor::Orange),
+                    FrameKind::Unknown => ("Unknown", fx::CategoryColor::Gray),
+                };
+                profile.add_category(name, color)
+            });
+            let name = *names.entry(*frame).or_insert_with(|| profile.intern_string(resolved.text(*frame)));
+            infos.push(fx::FrameInfo {
+                frame: fx::Frame::Label(name),
+                category_pair: category.into(),
+                flags: fx::FrameFlags::empty(),
+            });
+        }
+        building.profile.intern_stack_frames(thread, infos.into_iter())
+    }
+
+    fn cpu(&mut self, thread: ThreadHandle, track: &Track) {
+        let handle = self.building.thread(thread, self.resolved.model());
+        let mut stacks = HashMap::new();
+        for sample in track.samples() {
+            let Some(frames) = self.resolved.selected(sample.stack, sample.mode) else { continue };
+            let stack = *stacks.entry(sample.stack).or_insert_with(|| self.stack(handle, frames));
+            let state = self.resolved.state(sample.stack, sample.mode);
+            let is_active = state == State::Managed || sample.mode == Mode::OnCpu;
+            let activity =
+                if is_active { fx::CpuDelta::from_nanos(sample.weight) } else { fx::CpuDelta::ZERO };
+            self.building.profile.add_sample(handle, time(sample.nanos), stack, activity, 1);
+            self.building.has_content = true;
+        }
+    }
+
+    fn allocations(&mut self, thread: ThreadHandle, kind: Kind, track: &Track) {
+        let model = self.resolved.model();
+        self.building.thread(thread, model);
+        let process = process_of(thread, model);
+        let Some((_, first)) = self.building.processes.get(&process).copied() else { return };
+        let mut stacks = HashMap::new();
+        let name = if kind == Kind::AllocationTicks { "allocation tick" } else { "allocation" };
+        for sample in track.samples() {
+            let Some(frames) = self.resolved.selected(sample.stack, sample.mode) else { continue };
+            let stack = *stacks.entry(sample.stack).or_insert_with(|| self.stack(first, frames));
+            let bytes = i64::try_from(sample.weight).unwrap_or(i64::MAX);
+            let profile = &mut self.building.profile;
+            profile.add_allocation_sample(first, time(sample.nanos), stack, 0, bytes);
+            let details = sample.label.map_or("", |label| model.texts().get(label));
+            let details = format!("{details}, {} bytes", sample.weight);
+            let timing = fx::MarkerTiming::Instant(time(sample.nanos));
+            self.building.marker(thread, "Allocations", name, &details, timing, model);
+        }
+    }
+}
+
+impl Convert for Firefox<'_> {
+    fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
+        let is_shown = matches!(sample.kind, Kind::Cpu | Kind::AllocationSamples | Kind::AllocationTicks);
+        if is_shown && self.kinds.contains(&sample.kind) {
+            self.samples.entry((sample.kind, sample.thread)).or_default().add(sample);
+        }
+        Ok(())
+    }
+
+    fn wants_marks(&self) -> bool {
+        true
+    }
+
+    fn mark(&mut self, mark: &Mark, model: &Model) -> Result<(), ConvertError> {
+        match mark {
+            Mark::Span(span) => {
+                let details = details(&span.arguments, span.ends.note());
+                let timing = fx::MarkerTiming::Interval(time(span.start_nanos), time(span.end_nanos()));
+                let category = span.category.name();
+                self.building.marker(span.thread, category, &span.name, &details, timing, model);
+            }
+            Mark::Instant(instant) => {
+                let details = details(&instant.arguments, None);
+                let timing = fx::MarkerTiming::Instant(time(instant.nanos));
+                let category = instant.category.name();
+                self.building.marker(instant.thread, category, &instant.name, &details, timing, model);
+            }
+            Mark::Counter(point) => {
+                self.building.counter(
+                    point.thread,
+                    &point.name,
+                    &point.unit,
+                    point.nanos,
+                    point.value,
+                    model,
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+        let Firefox { mut out, samples, mut building, .. } = *self;
+        let model = resolved.model();
+        let mut writer = SampleWriter {
+            building: &mut building,
+            resolved,
+            categories: HashMap::new(),
+            frames: HashMap::new(),
+        };
+        for ((kind, thread), track) in &samples {
+            match kind {
+                Kind::Cpu => writer.cpu(*thread, track),
+                // Both stand for all allocations.
+                Kind::AllocationTicks if samples.keys().any(|(kind, _)| *kind == Kind::AllocationSamples) => {
+                }
+                _ => writer.allocations(*thread, *kind, track),
+            }
+        }
+        if !building.has_content {
+            return Err(ConvertError::NothingToShow { wanted: "samples, spans or counters" });
+        }
+        building.name_all(model);
+        serde_json::to_writer(&mut out, &building.profile).map_err(io::Error::from)?;
+        out.write_all(b"\n")?;
+        Ok(out.finish()?)
+    }
+}
+
+impl Building {
+    /// Names that may have been told after the first event.
+    fn name_all(&mut self, model: &Model) {
+        for (process, (handle, _)) in &self.processes {
+            if let Some(row) = model.process(*process).filter(|row| !row.name.is_empty()) {
+                self.profile.set_process_name(*handle, &row.name);
+            }
+        }
+        for (thread, handle) in &self.threads {
+            self.profile.set_thread_name(*handle, &model.thread_label(*thread));
+        }
+        if let Some(period) = model.period_nanos() {
+            self.profile.set_interval(fx::SamplingInterval::from_nanos(period));
+        }
+        if let Some(start) = model.session().and_then(|session| session.start.unix_nanos()) {
+            let millis = start as f64 / 1e6;
+            let reference = fx::ReferenceTimestamp::from_millis_since_unix_epoch(millis);
+            self.profile.set_reference_timestamp(reference);
+        }
+        // There is nothing to look up: frames have their names.
+        self.profile.set_symbolicated(true);
+    }
+}
+
+/// The format has no negative times.
+fn time(nanos: i64) -> fx::Timestamp {
+    fx::Timestamp::from_nanos_since_reference(u64::try_from(nanos).unwrap_or(0))
+}
+
+fn narrow(id: u64) -> u32 {
+    u32::try_from(id).unwrap_or(u32::MAX)
+}
+
+/// `number: 3, reason: AllocSmall`.
+fn details(arguments: &Arguments, note: Option<&str>) -> String {
+    let mut text = String::new();
+    for (name, value) in arguments {
+        let separator = if text.is_empty() { "" } else { ", " };
+        // Writing to a String does not fail.
+        let _ = match value {
+            Argument::Number(number) => write!(text, "{separator}{name}: {number}"),
+            Argument::Real(real) => write!(text, "{separator}{name}: {real}"),
+            Argument::Address(address) => write!(text, "{separator}{name}: {address:#x}"),
+            Argument::Text(value) => write!(text, "{separator}{name}: {value}"),
+        };
+    }
+    if let Some(note) = note {
+        let separator = if text.is_empty() { "" } else { "; " };
+        let _ = write!(text, "{separator}{note}");
+    }
+    text
+}

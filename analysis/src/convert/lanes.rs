@@ -1,0 +1,37 @@
+//! Rows for spans that may cross each other.
+
+use crate::model::{Category, ProcessHandle, Span};
+use std::collections::BTreeMap;
+
+/// Viewers show a row of spans only if none crosses another. So spans that may do so are put on several
+/// rows, lanes, in each of which they follow each other.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    /// When the last span of each lane ends.
+    ends: BTreeMap<(ProcessHandle, Category), Vec<i64>>,
+}
+
+/// More lanes than anybody looks at; what comes then may cross.
+const MOST_LANES: usize = 200;
+
+impl Lanes {
+    /// The lane of a span: 0, 1, 2 … Spans must come in the order of their ends.
+    pub(super) fn lane(&mut self, process: ProcessHandle, span: &Span) -> usize {
+        let ends = self.ends.entry((process, span.category)).or_default();
+        let free = ends.iter().position(|end| *end <= span.start_nanos);
+        let lane = free.unwrap_or_else(|| ends.len().min(MOST_LANES.saturating_sub(1)));
+        match ends.get_mut(lane) {
+            Some(end) => *end = span.end_nanos(),
+            None => ends.push(span.end_nanos()),
+        }
+        lane
+    }
+}
+
+/// The name of a lane.
+pub(super) fn lane_name(category: Category, lane: usize) -> String {
+    match lane {
+        0 => category.name().to_owned(),
+        _ => format!("{} {}", category.name(), lane.saturating_add(1)),
+    }
+}

@@ -1,0 +1,413 @@
+//! Perfetto's own format: protocol buffers, one packet after the other.
+//!
+//! | | |
+//! |---|---|
+//! | opened by | ui.perfetto.dev, `trace_processor` with SQL |
+//! | CPU samples | `PerfSample`, table `perf_sample`: one each, with its stack; `thread` samples as a flame graph |
+//! | tracks of a process | pauses, collections, activities and awaits, several where they cross; counters |
+//! | track of a thread | what happened on it: compilation, waits, handlers, tasks; instants |
+//! | arguments | `debug` annotations; what is missing of a span is `note` |
+//! | arrows | flows from a task's scheduling to its run |
+//! | counters | a track each, with its unit: EventCounters, metrics, the heap's size, the thread pool |
+//! | times | nanoseconds since the session's start |
+//!
+//! Spans, instants and counters are written as they come; the reader sorts. CPU samples are kept until the
+//! end, when names are known: 6 to 12 bytes each.
+
+use super::chromium::{pid_of, process_of};
+use super::encode::Message;
+use super::lanes::{Lanes, lane_name};
+use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::model::{
+    Argument, Arguments, Category, Flow, FrameHandle, Kind, Mark, Model, Place, ProcessHandle, Resolved,
+    Sample, Span, StackHandle, ThreadHandle, Track,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+/// What is shown when nothing else is asked for.
+pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
+
+/// `TracePacket`.
+mod packet {
+    pub(super) const TIMESTAMP: u32 = 8;
+    pub(super) const SEQUENCE_ID: u32 = 10;
+    pub(super) const TRACK_EVENT: u32 = 11;
+    pub(super) const INTERNED_DATA: u32 = 12;
+    pub(super) const SEQUENCE_FLAGS: u32 = 13;
+    pub(super) const TRACK_DESCRIPTOR: u32 = 60;
+    pub(super) const PERF_SAMPLE: u32 = 66;
+}
+
+/// `TrackEvent`.
+mod event {
+    pub(super) const CATEGORY_IIDS: u32 = 3;
+    pub(super) const DEBUG_ANNOTATIONS: u32 = 4;
+    pub(super) const TYPE: u32 = 9;
+    pub(super) const NAME_IID: u32 = 10;
+    pub(super) const TRACK_UUID: u32 = 11;
+    pub(super) const DOUBLE_COUNTER_VALUE: u32 = 44;
+    pub(super) const FLOW_IDS: u32 = 47;
+    pub(super) const TERMINATING_FLOW_IDS: u32 = 48;
+}
+
+const BEGIN: u64 = 1;
+const END: u64 = 2;
+const INSTANT: u64 = 3;
+const COUNTER: u64 = 4;
+
+/// Events and samples are sequences of their own: each interns for itself.
+const EVENTS: u64 = 1;
+const SAMPLES: u64 = 2;
+
+/// Ids above are none that the format has room for.
+const MOST_ID: u64 = 0x3fff_ffff;
+
+/// Writes Perfetto's format.
+#[derive(Debug)]
+pub struct Perfetto<'o> {
+    out: Output<'o>,
+    kinds: Vec<Kind>,
+    samples: BTreeMap<ThreadHandle, Track>,
+    lanes: Lanes,
+    tracks: HashMap<Row, u64>,
+    names: HashMap<String, u64>,
+    categories: HashMap<&'static str, u64>,
+    /// Sequences that have begun.
+    begun: [bool; 2],
+    has_content: bool,
+}
+
+/// What a track shows.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Row {
+    Process(ProcessHandle),
+    Thread(ThreadHandle),
+    Lane(ProcessHandle, Category, usize),
+    Counter(ProcessHandle, String),
+}
+
+impl<'o> Perfetto<'o> {
+    /// Writes to `out`.
+    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Perfetto<'o> {
+        Perfetto {
+            out: Output::new(out, options.is_gzip),
+            kinds: options.kinds_or(KINDS),
+            samples: BTreeMap::new(),
+            lanes: Lanes::default(),
+            tracks: HashMap::new(),
+            names: HashMap::new(),
+            categories: HashMap::new(),
+            begun: [false; 2],
+            has_content: false,
+        }
+    }
+
+    /// Writes a packet of a sequence.
+    fn packet(&mut self, sequence: u64, mut packet: Message) -> io::Result<()> {
+        self.has_content = true;
+        packet.uint(packet::SEQUENCE_ID, sequence);
+        let begun = if sequence == EVENTS { &mut self.begun[0] } else { &mut self.begun[1] };
+        // 2: what is interned is needed; 1: nothing was interned before.
+        let flags = if std::mem::replace(begun, true) { 2 } else { 3 };
+        packet.uint(packet::SEQUENCE_FLAGS, flags);
+        let mut framed = Message::new();
+        framed.message(1, &packet);
+        self.out.write_all(framed.bytes())
+    }
+
+    /// The number of a track; a new one is described first.
+    fn track(&mut self, place: Row, unit: &str, model: &Model) -> io::Result<u64> {
+        if let Some(known) = self.tracks.get(&place) {
+            return Ok(*known);
+        }
+        let uuid = (self.tracks.len() as u64).saturating_add(1);
+        self.tracks.insert(place.clone(), uuid);
+        let mut track = Message::new();
+        match &place {
+            Row::Process(_) | Row::Thread(_) => {
+                track = self.describe(&place, uuid, model)?;
+            }
+            Row::Lane(process, category, lane) => {
+                let parent = self.track(Row::Process(*process), "", model)?;
+                track.uint(1, uuid).text(2, &lane_name(*category, *lane)).uint(5, parent);
+            }
+            Row::Counter(process, name) => {
+                let parent = self.track(Row::Process(*process), "", model)?;
+                let mut counter = Message::new();
+                if !unit.is_empty() {
+                    counter.text(6, unit);
+                }
+                track.uint(1, uuid).text(2, name).uint(5, parent).message(8, &counter);
+            }
+        }
+        let mut packet = Message::new();
+        packet.message(packet::TRACK_DESCRIPTOR, &track);
+        self.packet(EVENTS, packet)?;
+        Ok(uuid)
+    }
+
+    /// A process or a thread, with the name that is known by now.
+    fn describe(&mut self, place: &Row, uuid: u64, model: &Model) -> io::Result<Message> {
+        let mut track = Message::new();
+        track.uint(1, uuid);
+        match place {
+            Row::Process(process) => {
+                let mut inner = Message::new();
+                inner.uint(1, pid_of(*process, model).min(MOST_ID));
+                if let Some(row) = model.process(*process).filter(|row| !row.name.is_empty()) {
+                    inner.text(6, &row.name);
+                }
+                track.message(3, &inner);
+            }
+            Row::Thread(thread) => {
+                let process = process_of(*thread, model);
+                self.track(Row::Process(process), "", model)?;
+                let mut inner = Message::new();
+                inner.uint(1, pid_of(process, model).min(MOST_ID)).uint(2, tid_of(*thread, model));
+                inner.text(5, &model.thread_label(*thread));
+                track.message(4, &inner);
+            }
+            _ => {}
+        }
+        Ok(track)
+    }
+
+    /// An event on a track. What is named for the first time is interned with it.
+    fn event(&mut self, at: At<'_>, kind: u64, fill: impl FnOnce(&mut Message)) -> io::Result<()> {
+        let mut interned = Message::new();
+        let mut event = Message::new();
+        event.uint(event::TYPE, kind).uint(event::TRACK_UUID, at.track);
+        if let Some((category, name)) = at.named {
+            let next = (self.categories.len() as u64).saturating_add(1);
+            let iid = *self.categories.entry(category).or_insert(next);
+            if iid == next {
+                interned.message(1, Message::new().uint(1, iid).text(2, category));
+            }
+            event.uint(event::CATEGORY_IIDS, iid);
+            let next = (self.names.len() as u64).saturating_add(1);
+            let iid = match self.names.get(name) {
+                Some(known) => *known,
+                None => {
+                    self.names.insert(name.to_owned(), next);
+                    interned.message(2, Message::new().uint(1, next).text(2, name));
+                    next
+                }
+            };
+            event.uint(event::NAME_IID, iid);
+        }
+        fill(&mut event);
+        let mut packet = Message::new();
+        packet.uint(packet::TIMESTAMP, timestamp(at.nanos));
+        if !interned.is_empty() {
+            packet.message(packet::INTERNED_DATA, &interned);
+        }
+        packet.message(packet::TRACK_EVENT, &event);
+        self.packet(EVENTS, packet)
+    }
+
+    fn span(&mut self, span: &Span, model: &Model) -> io::Result<()> {
+        let process = process_of(span.thread, model);
+        let place = match span.place {
+            Place::Thread => Row::Thread(span.thread),
+            Place::Process | Place::Free => Row::Lane(process, span.category, self.lanes.lane(process, span)),
+        };
+        let track = self.track(place, "", model)?;
+        let named = Some((span.category.name(), &*span.name));
+        self.event(At { track, nanos: span.start_nanos, named }, BEGIN, |event| {
+            tell(event, &span.arguments, span.ends.note(), span.flow);
+        })?;
+        self.event(At { track, nanos: span.end_nanos(), named: None }, END, |_| {})
+    }
+
+    /// All samples of all threads, behind the names of their frames.
+    fn write_samples(&mut self, resolved: &Resolved<'_>) -> io::Result<()> {
+        let model = resolved.model();
+        let mut frames = Frames::default();
+        for (thread, track) in std::mem::take(&mut self.samples) {
+            let pid = pid_of(process_of(thread, model), model).min(MOST_ID);
+            for sample in track.samples() {
+                let Some(stack) = resolved.selected(sample.stack, sample.mode) else { continue };
+                let mut interned = Message::new();
+                let iid = frames.stack(sample.stack, stack, resolved, &mut interned);
+                let mut inner = Message::new();
+                inner.uint(2, pid).uint(3, tid_of(thread, model)).uint(4, iid);
+                let mut packet = Message::new();
+                packet.uint(packet::TIMESTAMP, timestamp(sample.nanos));
+                if !interned.is_empty() {
+                    packet.message(packet::INTERNED_DATA, &interned);
+                }
+                packet.message(packet::PERF_SAMPLE, &inner);
+                self.packet(SAMPLES, packet)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where and when an event is; category and name, unless it ends something.
+#[derive(Debug, Clone, Copy)]
+struct At<'n> {
+    track: u64,
+    nanos: i64,
+    named: Option<(&'static str, &'n str)>,
+}
+
+/// Frames and stacks that were interned; numbers begin with 1.
+#[derive(Debug, Default)]
+struct Frames<'r> {
+    stacks: HashMap<StackHandle, u64>,
+    frames: HashMap<FrameHandle, u64>,
+    modules: HashMap<&'r str, u64>,
+}
+
+impl<'r> Frames<'r> {
+    fn stack(
+        &mut self,
+        stack: StackHandle,
+        frames: &[FrameHandle],
+        resolved: &'r Resolved<'_>,
+        interned: &mut Message,
+    ) -> u64 {
+        let next = (self.stacks.len() as u64).saturating_add(1);
+        let iid = *self.stacks.entry(stack).or_insert(next);
+        if iid == next {
+            let mut message = Message::new();
+            message.uint(1, iid);
+            // Root first.
+            for frame in frames.iter().rev() {
+                message.uint(2, self.frame(*frame, resolved, interned));
+            }
+            interned.message(7, &message);
+        }
+        iid
+    }
+
+    fn frame(&mut self, frame: FrameHandle, resolved: &'r Resolved<'_>, interned: &mut Message) -> u64 {
+        let next = (self.frames.len() as u64).saturating_add(1);
+        let iid = *self.frames.entry(frame).or_insert(next);
+        if iid == next {
+            let module = resolved.frame(frame).map_or("", |frame| &*frame.module);
+            let next = (self.modules.len() as u64).saturating_add(1);
+            let mapping = *self.modules.entry(module).or_insert(next);
+            if mapping == next {
+                interned.message(17, Message::new().uint(1, mapping).text(2, module));
+                interned.message(19, Message::new().uint(1, mapping).uint(7, mapping));
+            }
+            interned.message(5, Message::new().uint(1, iid).text(2, resolved.text(frame)));
+            interned.message(6, Message::new().uint(1, iid).uint(2, iid).uint(3, mapping));
+        }
+        iid
+    }
+}
+
+impl Convert for Perfetto<'_> {
+    fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
+        if !self.kinds.contains(&sample.kind) {
+            return Ok(());
+        }
+        match sample.kind {
+            Kind::Cpu => self.samples.entry(sample.thread).or_default().add(sample),
+            Kind::AllocationSamples | Kind::AllocationTicks => {
+                let track = self.track(Row::Thread(sample.thread), "", model)?;
+                let name =
+                    if sample.kind == Kind::AllocationTicks { "allocation tick" } else { "allocation" };
+                let label = sample.label.map_or("", |label| model.texts().get(label));
+                let at = At { track, nanos: sample.nanos, named: Some(("Allocations", name)) };
+                self.event(at, INSTANT, |event| {
+                    event.message(event::DEBUG_ANNOTATIONS, Message::new().text(10, "type").text(6, label));
+                    let bytes = &mut Message::new();
+                    event.message(event::DEBUG_ANNOTATIONS, bytes.text(10, "bytes").uint(3, sample.weight));
+                })?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn wants_marks(&self) -> bool {
+        true
+    }
+
+    fn mark(&mut self, mark: &Mark, model: &Model) -> Result<(), ConvertError> {
+        match mark {
+            Mark::Span(span) => self.span(span, model)?,
+            Mark::Instant(instant) => {
+                let track = self.track(Row::Thread(instant.thread), "", model)?;
+                let named = Some((instant.category.name(), &*instant.name));
+                self.event(At { track, nanos: instant.nanos, named }, INSTANT, |event| {
+                    tell(event, &instant.arguments, None, instant.flow);
+                })?;
+            }
+            Mark::Counter(point) => {
+                let place = Row::Counter(process_of(point.thread, model), point.name.clone());
+                let track = self.track(place, &point.unit, model)?;
+                self.event(At { track, nanos: point.nanos, named: None }, COUNTER, |event| {
+                    event.double(event::DOUBLE_COUNTER_VALUE, point.value);
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+        if !self.has_content && self.samples.is_empty() {
+            return Err(ConvertError::NothingToShow { wanted: "samples, spans or counters" });
+        }
+        let model = resolved.model();
+        // Names may have been told after the first event.
+        for (process, _) in model.processes() {
+            self.track(Row::Process(process), "", model)?;
+        }
+        for (thread, _) in model.threads().iter() {
+            self.track(Row::Thread(thread), "", model)?;
+        }
+        let mut named: Vec<(u64, Row)> =
+            self.tracks.iter().map(|(place, uuid)| (*uuid, place.clone())).collect();
+        named.sort_by_key(|(uuid, _)| *uuid);
+        for (uuid, place) in named {
+            if matches!(place, Row::Process(_) | Row::Thread(_)) {
+                let track = self.describe(&place, uuid, model)?;
+                let mut packet = Message::new();
+                packet.message(packet::TRACK_DESCRIPTOR, &track);
+                self.packet(EVENTS, packet)?;
+            }
+        }
+        self.write_samples(resolved)?;
+        Ok(self.out.finish()?)
+    }
+}
+
+/// Arguments and arrow of an event.
+fn tell(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow: Option<Flow>) {
+    for (name, value) in arguments {
+        let mut annotation = Message::new();
+        annotation.text(10, name);
+        match value {
+            Argument::Number(number) => annotation.uint(3, *number),
+            Argument::Real(real) => annotation.double(5, *real),
+            Argument::Address(address) => annotation.uint(7, *address),
+            Argument::Text(text) => annotation.text(6, text),
+        };
+        event.message(event::DEBUG_ANNOTATIONS, &annotation);
+    }
+    if let Some(note) = note {
+        event.message(event::DEBUG_ANNOTATIONS, Message::new().text(10, "note").text(6, note));
+    }
+    match flow {
+        Some(Flow::From(id)) => event.fixed64(event::FLOW_IDS, id),
+        Some(Flow::To(id)) => event.fixed64(event::TERMINATING_FLOW_IDS, id),
+        None => event,
+    };
+}
+
+/// What a stream tells from before its start is shown at its start: the format has no negative times.
+fn timestamp(nanos: i64) -> u64 {
+    u64::try_from(nanos).unwrap_or(0)
+}
+
+/// The thread's id; where it is not told, or the format has no room for it, one that no system gives.
+fn tid_of(thread: ThreadHandle, model: &Model) -> u64 {
+    let id = model.threads().get(thread).and_then(|row| row.os_thread_id);
+    id.filter(|id| *id <= MOST_ID).unwrap_or_else(|| (thread.index() as u64).saturating_add(MOST_ID))
+}

@@ -1,0 +1,128 @@
+//! Samples of one thread with their times, kept small.
+
+use super::handle::{StackHandle, TextHandle};
+use super::sample::{Mode, Sample};
+
+/// The samples of one kind and thread in time order, each with its time, for formats that show time and
+/// can be written only when all names are known. A sample takes 6 to 12 bytes.
+///
+/// [`Timeline`](super::Timeline) is smaller, and keeps no times.
+#[derive(Debug, Default)]
+pub struct Track {
+    /// Varints: time since the last sample's end (zigzag), stack and mode, weight, label.
+    bytes: Vec<u8>,
+    end_nanos: i64,
+    samples: u64,
+}
+
+/// A sample with its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TimedSample {
+    /// When, in nanoseconds since the session's start.
+    pub nanos: i64,
+    /// Its stack.
+    pub stack: StackHandle,
+    /// Its mode.
+    pub mode: Mode,
+    /// Its weight, in its kind's unit.
+    pub weight: u64,
+    /// Its label.
+    pub label: Option<TextHandle>,
+}
+
+const MODES: [Mode; 4] = [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unknown];
+
+impl Track {
+    /// Adds the next sample.
+    pub fn add(&mut self, sample: &Sample) {
+        let gap = sample.nanos.wrapping_sub(self.end_nanos);
+        self.varint((gap << 1 ^ gap >> 63).cast_unsigned());
+        let mode = MODES.iter().position(|mode| *mode == sample.mode).unwrap_or(3);
+        self.varint(u64::from(sample.stack.0) << 2 | mode as u64);
+        self.varint(sample.weight);
+        self.varint(sample.label.map_or(0, |label| u64::from(label.0).saturating_add(1)));
+        self.end_nanos = sample.nanos.saturating_add_unsigned(sample.weight);
+        self.samples = self.samples.saturating_add(1);
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "seven bits fit")]
+    fn varint(&mut self, value: u64) {
+        let mut left = value;
+        while left >= 0x80 {
+            self.bytes.push((left & 0x7f) as u8 | 0x80);
+            left >>= 7;
+        }
+        self.bytes.push(left as u8);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        self.samples
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.samples == 0
+    }
+
+    /// The samples, in time order.
+    pub fn samples(&self) -> impl Iterator<Item = TimedSample> + '_ {
+        let mut bytes = self.bytes.iter();
+        let mut varint = move || {
+            let (mut value, mut shift) = (0u64, 0u32);
+            for byte in bytes.by_ref() {
+                value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+                if byte & 0x80 == 0 {
+                    return Some(value);
+                }
+                shift = shift.saturating_add(7);
+            }
+            None
+        };
+        let mut end_nanos = 0i64;
+        std::iter::from_fn(move || {
+            let (gap, head, weight, label) = (varint()?, varint()?, varint()?, varint()?);
+            let gap = (gap >> 1).cast_signed() ^ (gap & 1).cast_signed().wrapping_neg();
+            let nanos = end_nanos.wrapping_add(gap);
+            end_nanos = nanos.saturating_add_unsigned(weight);
+            let mode = MODES.get(usize::try_from(head & 3).unwrap_or(3)).copied().unwrap_or(Mode::Unknown);
+            Some(TimedSample {
+                nanos,
+                stack: StackHandle(u32::try_from(head >> 2).unwrap_or(u32::MAX)),
+                mode,
+                weight,
+                label: label.checked_sub(1).and_then(|label| u32::try_from(label).ok()).map(TextHandle),
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::handle::ThreadHandle;
+    use super::super::sample::Kind;
+    use super::*;
+
+    #[test]
+    fn every_sample_comes_back_with_its_time() {
+        let rows = [
+            (5, 1, Mode::Managed, 10, None),
+            // The next one at once, one after a gap, one from before.
+            (15, 1, Mode::External, 0, Some(TextHandle(0))),
+            (100, u32::MAX, Mode::OnCpu, u64::MAX, Some(TextHandle(7))),
+            (i64::MIN, 0, Mode::Unknown, 1, None),
+            (i64::MAX, 0, Mode::Unknown, 1, None),
+        ];
+        let mut track = Track::default();
+        for (nanos, stack, mode, weight, label) in rows {
+            let (kind, thread, stack) = (Kind::Cpu, ThreadHandle(0), StackHandle(stack));
+            track.add(&Sample { kind, thread, stack, mode, nanos, count: 1, weight, label });
+        }
+        let back: Vec<_> = track
+            .samples()
+            .map(|sample| (sample.nanos, sample.stack.0, sample.mode, sample.weight, sample.label))
+            .collect();
+        assert_eq!((back, track.len()), (rows.to_vec(), 5));
+    }
+}
