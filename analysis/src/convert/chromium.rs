@@ -9,7 +9,7 @@
 //! | instants | `i`: exceptions, method loads, allocations, adjustments of the thread pool |
 //! | arrows | `bind_id` of a task's scheduling and run. An arrow needs a span, so scheduling is one of 1 ns |
 //! | counters | `C`: EventCounters, metrics, the heap's size, the thread pool |
-//! | samples | `X` of category `sample`: neighbours with the same outer frames are one span |
+//! | samples | `B` and `E` of category `sample`: neighbours with the same outer frames are one span |
 //! | times | microseconds since the session's start, with three decimals |
 //!
 //! The format's own notation for samples (`stackFrames`) is ignored by Perfetto. A sample's span lasts
@@ -127,15 +127,18 @@ impl<'o> Chromium<'o> {
 
     /// The samples of a thread: each frame is open as long as the samples have it.
     fn thread_samples(&mut self, track: &Track, at: At, resolved: &Resolved<'_>) -> io::Result<()> {
-        let mut open: Vec<(FrameHandle, i64)> = Vec::new();
+        let mut open: Vec<FrameHandle> = Vec::new();
         let mut end_nanos = i64::MIN;
         for sample in track.samples() {
             let Some(frames) = resolved.selected(sample.stack, sample.mode) else { continue };
             let is_next = sample.nanos == end_nanos;
-            let same = open.iter().zip(frames.iter().rev()).take_while(|((open, _), frame)| open == *frame);
+            let same = open.iter().zip(frames.iter().rev()).take_while(|(open, frame)| open == frame);
             let kept = if is_next { same.count() } else { 0 };
             self.close_to(&mut open, kept, end_nanos, at, resolved)?;
-            open.extend(frames.iter().rev().skip(kept).map(|frame| (*frame, sample.nanos)));
+            for frame in frames.iter().rev().skip(kept) {
+                open.push(*frame);
+                self.edge("B", *frame, at, sample.nanos, resolved)?;
+            }
             end_nanos = sample.nanos.saturating_add_unsigned(sample.weight);
         }
         self.close_to(&mut open, 0, end_nanos, at, resolved)
@@ -143,17 +146,30 @@ impl<'o> Chromium<'o> {
 
     fn close_to(
         &mut self,
-        open: &mut Vec<(FrameHandle, i64)>,
+        open: &mut Vec<FrameHandle>,
         kept: usize,
         end_nanos: i64,
         at: At,
         resolved: &Resolved<'_>,
     ) -> io::Result<()> {
-        for (frame, start) in open.drain(kept..) {
-            let json = self.event("X", resolved.text(frame), at, start)?;
-            json.key("dur")?.raw(&micros(end_nanos.saturating_sub(start)))?;
-            json.key("cat")?.text("sample")?.close('}')?;
+        for frame in open.drain(kept..).rev() {
+            self.edge("E", frame, at, end_nanos, resolved)?;
         }
+        Ok(())
+    }
+
+    /// Where a frame begins or ends. Pairs, not lengths: readers that add a length to a time in floats see
+    /// frames end after those around them.
+    fn edge(
+        &mut self,
+        phase: &str,
+        frame: FrameHandle,
+        at: At,
+        nanos: i64,
+        resolved: &Resolved<'_>,
+    ) -> io::Result<()> {
+        let json = self.event(phase, resolved.text(frame), at, nanos)?;
+        json.key("cat")?.text("sample")?.close('}')?;
         Ok(())
     }
 
