@@ -355,3 +355,59 @@ process 2, thread 200;libb.so+0x510;vmlinux!schedule 5
     let names: Vec<_> = modules.modules.iter().map(|row| (row.process_id, &*row.name)).collect();
     assert_eq!(names, [(Some(1), "liba.so"), (Some(1), "vmlinux"), (Some(2), "libb.so")]);
 }
+
+#[test]
+fn modules_have_assemblies_and_domains() {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let assembly = vec![
+        Value::U64(1),
+        Value::U64(5),
+        Value::U64(0),
+        Value::U32(0),
+        text("app, Version=1.0.0.0"),
+        Value::U16(0),
+    ];
+    let domain = vec![Value::U64(5), Value::U32(1), text("clrhost"), Value::U16(0)];
+    let session =
+        session(vec![module(), event(ASSEMBLY, 2, 1, &[], assembly), event(DOMAIN, 2, 1, &[], domain)]);
+    let finished = read(&session, full_names());
+    let report = ModulesReport::new(&finished.model);
+    let row = &report.modules[0];
+    assert_eq!((&*row.name, row.assembly.as_deref()), ("app", Some("app, Version=1.0.0.0")));
+    assert_eq!(row.domain.as_deref(), Some("clrhost"));
+}
+
+#[test]
+fn places_in_code_have_offsets_in_il() {
+    // Native 0, 4 and 0x10 come from a prologue, IL 0 and IL 9; told in another order.
+    let map = |method| {
+        let mut values = vec![Value::U64(method), Value::U64(0), Value::U8(0), Value::U16(3)];
+        values.extend([9, u32::MAX - 1, 0].map(Value::U32));
+        values.extend([0x10, 0, 4].map(Value::U32));
+        values.extend([Value::U16(0), Value::U64(0)]);
+        event(IL_MAP, 2, 1, &[], values)
+    };
+    let session = session(vec![
+        method(AT_END, 1, 0x1000, 0x20, "N.T.M"),
+        map(1),
+        // The same method at another tier.
+        method(AT_END, 1, 0x5000, 0x20, "N.T.M"),
+        map(1),
+        // A method that nobody told of.
+        map(77),
+    ]);
+    let bytes = session.record().stream.bytes;
+    let offset = |keeps: bool, address| {
+        let mut analysis = Analysis::new(full_names());
+        if keeps {
+            analysis.model_mut().keep_il_offsets();
+        }
+        analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        let finished = analysis.finish().unwrap();
+        let (process, _) = finished.model.processes().next().unwrap();
+        finished.model.il_offset(process, address, 100)
+    };
+    let offsets = [0x1000, 0x1004, 0x100f, 0x1010, 0x101f, 0x5011, 0x1020].map(|at| offset(true, at));
+    assert_eq!(offsets, [None, Some(0), Some(0), Some(9), Some(9), Some(9), None]);
+    assert_eq!(offset(false, 0x1004), None);
+}

@@ -129,6 +129,11 @@ impl Methods {
         is_known
     }
 
+    /// The newest code that begins at an address.
+    pub(crate) fn newest_at(&self, start: u64) -> Option<MethodHandle> {
+        self.ranges.at_start(start).map(|range| range.value)
+    }
+
     fn known(&self, method: &view::Method<'_>) -> Option<MethodHandle> {
         let range = self.ranges.at_start(method.start)?;
         let code = self.codes.get(range.value.index())?;

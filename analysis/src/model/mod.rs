@@ -4,12 +4,14 @@
 //! list of methods mostly comes last. What is kept is bounded by how many different methods,
 //! modules, threads and stacks there are, not by the number of events.
 
+mod assemblies;
 mod call_nodes;
 mod cpu;
 mod demangle;
 mod filter;
 mod handle;
 mod hash;
+mod il_maps;
 mod methods;
 mod modules;
 mod names;
@@ -30,6 +32,7 @@ mod universal;
 mod waits;
 mod weights;
 
+pub use assemblies::{Assembly, Domain};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub(crate) use cpu::CpuWeights;
 pub use filter::Filter;
@@ -52,6 +55,8 @@ pub use universal::Mapping;
 pub use weights::EventSelector;
 pub(crate) use weights::{OpenWaits, rounded, stands_for};
 
+use assemblies::Assemblies;
+use il_maps::IlMaps;
 use methods::Methods;
 use modules::Modules;
 use nettrace_parser::view::{self, KnownProvider, Tier};
@@ -72,6 +77,7 @@ pub struct Model {
     texts: Texts,
     /// By path, as mappings tell it.
     symbol_files: HashMap<String, SymbolFile>,
+    keeps_il_offsets: bool,
     period_nanos: Option<u64>,
 }
 
@@ -85,6 +91,8 @@ pub struct Process {
     pub name: String,
     pub(crate) methods: Methods,
     pub(crate) modules: Modules,
+    pub(crate) assemblies: Assemblies,
+    pub(crate) il_maps: IlMaps,
     pub(crate) mappings: Mappings,
     pub(crate) perf_map: Ranges<TextHandle>,
 }
@@ -93,6 +101,26 @@ impl Process {
     /// Its modules, in the order in which they were first told of.
     pub fn modules(&self) -> &[Module] {
         self.modules.rows()
+    }
+
+    /// Its assemblies, in the order in which they were first told of.
+    pub fn assemblies(&self) -> &[Assembly] {
+        self.assemblies.rows()
+    }
+
+    /// The assembly of a module.
+    pub fn assembly_of(&self, module: &Module) -> Option<&Assembly> {
+        self.assemblies.find(module.assembly_id)
+    }
+
+    /// Its application domains, in the order in which they were first told of.
+    pub fn domains(&self) -> &[Domain] {
+        self.assemblies.domains()
+    }
+
+    /// The domain of an assembly.
+    pub fn domain_of(&self, assembly: &Assembly) -> Option<&Domain> {
+        self.assemblies.find_domain(assembly.domain_id)
     }
 
     /// All code of its methods, in the order in which it was first told of.
@@ -160,15 +188,30 @@ impl Model {
         match (event.id(), event.known_provider()) {
             (141..=144, _) => {
                 let Some(row) = self.processes.get_mut(process.index()) else { return };
-                if row.methods.knows(event, &self.texts) {
+                if !self.keeps_il_offsets && row.methods.knows(event, &self.texts) {
                     return;
                 }
                 let Some(method) = view::Method::of(event) else { return };
                 if let Some((start, size)) = row.methods.learn(&method, ticks, &mut self.texts) {
                     self.stacks.reuse(process, start, size);
                 }
+                if self.keeps_il_offsets
+                    && let Some(code) = row.methods.newest_at(method.start)
+                {
+                    row.il_maps.met(method.method_id, method.rejit_id.unwrap_or(0), code);
+                }
             }
-            (152..=154, _) => {
+            (190, KnownProvider::Runtime) | (149 | 150, KnownProvider::Rundown) if self.keeps_il_offsets => {
+                if let Some(row) = self.processes.get_mut(process.index()) {
+                    let _ = row.il_maps.learn(event);
+                }
+            }
+            (154..=157, KnownProvider::Runtime) | (155..=158, KnownProvider::Rundown) => {
+                if let Some(row) = self.processes.get_mut(process.index()) {
+                    let _ = row.assemblies.learn(event);
+                }
+            }
+            (152 | 153, _) | (154, KnownProvider::Rundown) => {
                 let Some(module) = view::Module::of(event) else { return };
                 if let Some(row) = self.processes.get_mut(process.index()) {
                     row.modules.learn(&module, ticks);
@@ -316,6 +359,22 @@ impl Model {
             row.mappings.sort();
             row.perf_map.sort();
         }
+    }
+
+    /// Keeps which IL each piece of compiled code comes from, for [`Model::il_offset`]: much memory
+    /// in traces with many methods. To be called before the first event.
+    pub fn keep_il_offsets(&mut self) {
+        self.keeps_il_offsets = true;
+    }
+
+    /// Offset, in the IL of its method, of the instruction at an address at a time. `None` where the
+    /// trace does not tell, or where the instruction comes from no IL. The last address of a call
+    /// is one below the return address that stacks hold.
+    pub fn il_offset(&self, process: ProcessHandle, address: u64, ticks: u64) -> Option<u32> {
+        let row = self.process(process)?;
+        let (method, _) = row.methods.find(address, ticks)?;
+        let start = row.methods.code(method)?.start;
+        row.il_maps.find(method, u32::try_from(address.checked_sub(start)?).ok()?)
     }
 
     /// What the session was; `None` before the first event.

@@ -9,6 +9,8 @@ use nettrace_parser::view::{self, ModuleChange};
 pub struct Module {
     /// Identifies it; methods refer to this number.
     pub module_id: u64,
+    /// Identifies its assembly.
+    pub assembly_id: u64,
     /// Short name: the file's, without folder and without `.dll` or `.exe`.
     pub name: String,
     /// Path of the file with IL, as stored.
@@ -77,6 +79,7 @@ fn new_row(module: &view::Module<'_>, ticks: u64) -> Module {
     let path = if il_path.is_empty() { &native_path } else { &il_path };
     Module {
         module_id: module.module_id,
+        assembly_id: module.assembly_id,
         name: short_name(path).to_owned(),
         pdb_path: module.pdb_path.map(|path| path.to_string()).unwrap_or_default(),
         is_ready_to_run: module.is_ready_to_run(),

@@ -27,6 +27,10 @@ pub struct ModuleRow {
     pub name: String,
     /// Path as stored.
     pub path: String,
+    /// Full name of its assembly, if the trace tells it.
+    pub assembly: Option<String>,
+    /// Name of its application domain, if the trace tells it.
+    pub domain: Option<String>,
     /// `managed` for modules of .NET, `native` for files that are mapped (version 6).
     pub kind: &'static str,
     /// Whether it holds precompiled code that the runtime uses.
@@ -80,10 +84,14 @@ fn managed(model: &Model, process: &Process) -> Vec<ModuleRow> {
     let mut rows: Vec<ModuleRow> = Vec::new();
     for module in process.modules() {
         by_id.insert(module.module_id, rows.len());
+        let assembly = process.assembly_of(module);
+        let domain = assembly.and_then(|assembly| process.domain_of(assembly));
         rows.push(ModuleRow {
             process_id: process.id,
             name: module.name.clone(),
             path: if module.il_path.is_empty() { module.native_path.clone() } else { module.il_path.clone() },
+            assembly: assembly.map(|assembly| assembly.name.clone()),
+            domain: domain.map(|domain| domain.name.clone()),
             kind: "managed",
             is_ready_to_run: module.is_ready_to_run,
             is_dynamic: module.is_dynamic,

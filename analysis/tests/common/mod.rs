@@ -23,6 +23,9 @@ pub const THROWN: usize = 7;
 pub const LOCK: usize = 8;
 pub const LOCKED: usize = 9;
 pub const ENTRY: usize = 10;
+pub const IL_MAP: usize = 11;
+pub const ASSEMBLY: usize = 12;
+pub const DOMAIN: usize = 13;
 
 pub fn native(provider: &str, event_id: u32, version: u8) -> EventType {
     EventType { provider: provider.into(), event_id, version, ..EventType::default() }
@@ -43,6 +46,9 @@ pub fn session(steps: Vec<Step>) -> Session {
         native(RUNTIME, 81, 1),
         native(RUNTIME, 91, 1),
         native(RUNTIME, 159, 0),
+        native(RUNDOWN, 150, 1),
+        native(RUNDOWN, 156, 1),
+        native(RUNDOWN, 158, 1),
     ];
     session.threads = vec![SessionThread::new(11), SessionThread::new(12), SessionThread::new(99)];
     session.steps = steps;

@@ -1,0 +1,92 @@
+//! Assemblies and application domains, by the numbers that modules refer to.
+//!
+//! | told by | what |
+//! |---|---|
+//! | runtime 154, 155; rundown 155, 156 | an assembly: its id, its domain's id, its full name |
+//! | runtime 156, 157; rundown 157, 158 | a domain: its id and name |
+
+use super::hash::NumberMap;
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+
+/// An assembly of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Assembly {
+    /// Identifies it; modules refer to this number.
+    pub assembly_id: u64,
+    /// Identifies its domain.
+    pub domain_id: u64,
+    /// Full name: `System.Console, Version=10.0.0.0, Culture=neutral, PublicKeyToken=b03f5f7f11d50a3a`.
+    pub name: String,
+}
+
+/// An application domain of a process. .NET has one; .NET Framework and Mono may have more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Domain {
+    /// Identifies it; assemblies refer to this number.
+    pub domain_id: u64,
+    /// Name, as `clrhost`.
+    pub name: String,
+}
+
+/// The assemblies and domains of one process, in the order in which they were first told of.
+#[derive(Debug, Default)]
+pub(crate) struct Assemblies {
+    rows: Vec<Assembly>,
+    by_id: NumberMap<u64, u32>,
+    domains: Vec<Domain>,
+    domain_by_id: NumberMap<u64, u32>,
+}
+
+impl Assemblies {
+    /// Learns from an event of the loader; `None` if it is none of those above.
+    pub(crate) fn learn(&mut self, event: &Event<'_>) -> Option<()> {
+        let is_assembly = match (event.known_provider(), event.id()) {
+            (KnownProvider::Runtime, 154 | 155) | (KnownProvider::Rundown, 155 | 156) => true,
+            (KnownProvider::Runtime, 156 | 157) | (KnownProvider::Rundown, 157 | 158) => false,
+            _ => return None,
+        };
+        let fields = &mut event.fields();
+        if is_assembly {
+            let assembly_id = fields.find("AssemblyID")?.value.ok()?.as_u64()?;
+            let domain_id = fields.find("AppDomainID")?.value.ok()?.as_u64()?;
+            let name = fields.find("FullyQualifiedAssemblyName")?.value.ok()?.to_text()?;
+            let place = u32::try_from(self.rows.len()).ok()?;
+            let row = Assembly { assembly_id, domain_id, name };
+            let known = *self.by_id.entry(assembly_id).or_insert(place);
+            match self.rows.get_mut(known as usize) {
+                // The number may have been given to another one.
+                Some(known) => *known = row,
+                None => self.rows.push(row),
+            }
+        } else {
+            let domain_id = fields.find("AppDomainID")?.value.ok()?.as_u64()?;
+            let name = fields.find("AppDomainName")?.value.ok()?.to_text()?;
+            let place = u32::try_from(self.domains.len()).ok()?;
+            let known = *self.domain_by_id.entry(domain_id).or_insert(place);
+            match self.domains.get_mut(known as usize) {
+                Some(known) => known.name = name,
+                None => self.domains.push(Domain { domain_id, name }),
+            }
+        }
+        Some(())
+    }
+
+    pub(crate) fn rows(&self) -> &[Assembly] {
+        &self.rows
+    }
+
+    pub(crate) fn find(&self, assembly_id: u64) -> Option<&Assembly> {
+        self.rows.get(*self.by_id.get(&assembly_id)? as usize)
+    }
+
+    pub(crate) fn find_domain(&self, domain_id: u64) -> Option<&Domain> {
+        self.domains.get(*self.domain_by_id.get(&domain_id)? as usize)
+    }
+
+    pub(crate) fn domains(&self) -> &[Domain] {
+        &self.domains
+    }
+}
