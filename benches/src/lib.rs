@@ -3,6 +3,7 @@
 //! - [`make`]: traces of any size, synthetic ones and real ones repeated.
 //! - [`pass`]: one pass over a trace, folded into a checksum, as a consumer would make it.
 //! - [`floor`]: the least that a reader could do, and the idiom the parser is compared with.
+//! - [`convert`]: other tools' formats, thrown away.
 //! - [`ndjson`]: the command's output, thrown away.
 //! - [`memory`]: what the process allocates and holds.
 //! - [`gate`]: what must not get worse.
@@ -10,6 +11,7 @@
 
 pub mod cases;
 pub mod checksum;
+pub mod convert;
 pub mod floor;
 pub mod gate;
 pub mod make;

@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use nettrace_benches::cases::Case;
-use nettrace_benches::gate::{self, child, report::Report};
+use nettrace_benches::gate::{self, child, convert, report::Report};
 use nettrace_benches::memory::{COUNTING, Counting};
 use nettrace_benches::pass::Mode;
 
@@ -15,6 +15,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.split_first() {
         Some((flag, rest)) if flag == child::FLAG => child::serve(rest).map(|()| true),
+        Some((flag, rest)) if flag == convert::FLAG => convert::serve(rest).map(|()| true),
         Some((flag, rest)) if flag == "--instructions" => instructions(rest),
         Some((other, _)) => Err(io::Error::other(format!("there is no argument {other}"))),
         None => whole(),

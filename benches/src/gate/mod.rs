@@ -5,6 +5,7 @@
 //! are counted.
 
 pub mod child;
+pub mod convert;
 pub mod report;
 
 use std::io;
@@ -39,7 +40,8 @@ pub fn run(folder: &Path, report: &mut Report) -> io::Result<()> {
     }
     idioms(report)?;
     allocations(folder, report)?;
-    memory(folder, report)
+    memory(folder, report)?;
+    convert::limits(folder, report)
 }
 
 /// Two lengths of a trace. The longer is about a second of callgrind.

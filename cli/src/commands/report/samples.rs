@@ -131,7 +131,11 @@ fn write(
             Ok(threads.samples)
         }
         Report::Modules => {
-            let modules = ModulesReport::new(&finished.model);
+            let mut modules = ModulesReport::new(&finished.model);
+            let processes = &args.samples.process;
+            modules.modules.retain(|row| {
+                processes.is_empty() || row.process_id.is_some_and(|id| processes.contains(&id))
+            });
             if args.json {
                 write_json(context, &modules)?
             } else {

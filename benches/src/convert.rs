@@ -1,0 +1,35 @@
+//! Traces in other tools' formats, thrown away.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use nettrace_analysis::convert::{ConvertOptions, Format};
+use nettrace_analysis::{Analysis, AnalysisOptions};
+use nettrace_parser::{Buffered, Mapping, Reader, Source, Whole};
+
+use crate::pass::Input;
+
+/// Converts a trace as `nettrace convert` does, to nowhere. Gives the number of stacks that are
+/// different.
+///
+/// # Errors
+/// When there is no such format, when the trace cannot be read, or has nothing to show.
+pub fn file(file: &Path, format: &str, input: Input) -> io::Result<u64> {
+    let format = Format::by_name(format).ok_or_else(|| io::Error::other("no such format"))?;
+    match input {
+        Input::Mapped => convert(Reader::new(Whole::new(Mapping::open(file)?)), format),
+        Input::Read => convert(Reader::new(Buffered::new(File::open(file)?)), format),
+    }
+}
+
+fn convert<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
+    let mut options = AnalysisOptions::new();
+    options.kinds = format.kinds.to_vec();
+    options.is_without_profile = true;
+    let mut analysis = Analysis::new(options);
+    analysis.add((format.make)(Box::new(io::sink()), &ConvertOptions::new()));
+    analysis.read(&mut reader.time_ordered()).map_err(io::Error::other)?;
+    let finished = analysis.finish().map_err(io::Error::other)?;
+    Ok(finished.model.stacks().len() as u64)
+}
