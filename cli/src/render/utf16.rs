@@ -35,14 +35,17 @@ pub(super) fn text_until_zero(bytes: &[u8], out: &mut [u8]) -> Option<(usize, us
 fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
     let (mut from, mut to) = (0, 0);
     loop {
-        while let Some(block) = bytes[from..].first_chunk::<32>()
-            && let Some(target) = out[to..].first_chunk_mut::<16>()
-            && plain_block(block, target)
-        {
-            from += 32;
-            to += 16;
-        }
-        while let Some(units) = bytes[from..].first_chunk::<8>() {
+        let is_stopped = loop {
+            let Some(block) = bytes[from..].first_chunk::<32>() else { break false };
+            let Some(target) = out[to..].first_chunk_mut::<16>() else { break false };
+            let count = plain_block(block, target);
+            from += count * 2;
+            to += count;
+            if count < 16 {
+                break true;
+            }
+        };
+        while !is_stopped && let Some(units) = bytes[from..].first_chunk::<8>() {
             let (plain, count) = plain_units(u64::from_le_bytes(*units));
             out[to..][..4].copy_from_slice(&plain);
             from += count * 2;
@@ -78,22 +81,24 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
     }
 }
 
-/// Sixteen units at once. What is written counts only if all of them stand for themselves.
+/// Sixteen units as sixteen bytes, and how many of them, counted from the first, stand for themselves in JSON.
 ///
 /// Without branches and with all steps done for all units, one after the other: so the compiler makes vectors of
-/// them. By itself, because elsewhere it does not.
+/// them. By itself, and with differences where one would compare, because elsewhere and else it does not.
 #[inline(never)]
-fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> bool {
-    let mut wide = [0u16; 16];
+fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> usize {
+    let mut wide = [0i16; 16];
     for (wide, unit) in wide.iter_mut().zip(units.as_chunks::<2>().0) {
-        *wide = u16::from_le_bytes(*unit);
+        *wide = i16::from_le_bytes(*unit);
     }
-    let special = wide.map(|unit| {
-        let is_beyond = unit.wrapping_sub(0x20).saturating_sub(0x5e);
-        is_beyond | 1u16.saturating_sub(unit ^ 0x22) | 1u16.saturating_sub(unit ^ 0x5c)
+    // What is no byte becomes 0 or 255, which do not stand for themselves either.
+    let bytes = wide.map(|unit| unit.clamp(0, 255) as u8);
+    *out = bytes;
+    let special = bytes.map(|byte| {
+        let is_beyond = byte.wrapping_sub(0x20).saturating_sub(0x5e);
+        is_beyond | 1u8.saturating_sub(byte ^ 0x22) | 1u8.saturating_sub(byte ^ 0x5c)
     });
-    *out = wide.map(|unit| unit as u8);
-    special == [0; 16]
+    u128::from_le_bytes(special).trailing_zeros() as usize / 8
 }
 
 const ONES: u64 = 0x0001_0001_0001_0001;
