@@ -11,8 +11,8 @@ use nettrace_parser::Guid;
 /// Bytes beyond its end that a piece may touch.
 const OVERHANG: usize = 64;
 
-/// Memory that is kept for the next line. More was for one huge event.
-const MOST_KEPT: usize = 1 << 20;
+/// Memory that is kept for the next line: enough for payloads of 64 KiB, the most that runtimes write, of numbers.
+const MOST_KEPT: usize = 1 << 22;
 
 /// Memory for a line.
 #[derive(Debug, Default)]
