@@ -54,12 +54,14 @@ impl SocketName {
     }
 
     /// Whether the key is that of a process with this start time.
+    #[cfg(any(target_os = "linux", test))]
     pub(super) fn is_of(&self, start: u64) -> bool {
         let start = start.to_string();
         if self.cut { start.starts_with(&self.key) } else { start == self.key }
     }
 
     /// Whether a name that no process id could be read from may be a cut one.
+    #[cfg(any(target_os = "linux", test))]
     pub(super) fn is_cut_before_the_key(name: &str) -> bool {
         let whole = PREFIX.starts_with(name) && name.len() > "dotnet".len();
         whole || name.strip_prefix(PREFIX).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
