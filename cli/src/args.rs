@@ -327,7 +327,9 @@ Examples:
   nettrace report threads trace.nettrace --json | jq '.threads[0]'
   nettrace report gc trace.nettrace --timeline
   nettrace report activities trace.nettrace --id //1/5
-  nettrace report counters trace.nettrace --format openmetrics";
+  nettrace report counters trace.nettrace --format openmetrics
+  nettrace report jit trace.nettrace --before 500ms --top 50
+  nettrace report alloc trace.nettrace --thread 17401 --json | jq '.sources[0].types[0]'";
 
 fn report_help() -> String {
     format!("Reports:\n{}{REPORT_EXAMPLES}", crate::commands::reports())
@@ -377,7 +379,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     pub(crate) min: f64,
 
-    /// gc: all collections in the order of time, not those with the longest pauses
+    /// gc, jit: in the order of time
     #[arg(long)]
     pub(crate) timeline: bool,
 
@@ -389,6 +391,10 @@ pub(crate) struct ReportArgs {
     /// counters: how to write them
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: CounterFormat,
+
+    /// Only what was before this time since the session's start, such as 500ms; jit: in the order of time
+    #[arg(long, value_name = "TIME", value_parser = crate::time_range::nanos, conflicts_with = "time")]
+    pub(crate) before: Option<i64>,
 
     #[command(flatten)]
     pub(crate) samples: SampleArgs,

@@ -43,6 +43,8 @@ const NETPERF: &str = "testdata/traces/net3.1-linux-x64/all.netperf.gz";
 const ALL_31: &str = "testdata/traces/net3.1-linux-x64/all.nettrace.gz";
 const KILLED: &str = "testdata/traces/net3.1-linux-x64/killed-1.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
+const STARTUP: &str = "testdata/traces/net10-linux-x64/startup.nettrace.gz";
+const HEAP: &str = "testdata/traces/net3.1-linux-x64/heap.nettrace.gz";
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 const METRICS: &str = "testdata/traces/net10-linux-x64/metrics.nettrace.gz";
 const WAITS: &str = "testdata/traces/net10-linux-x64/waits.nettrace.gz";
@@ -101,6 +103,23 @@ fn a_trace_without_a_command_is_summed_up() {
     // What is no file stays what it was: a command that is not there.
     assert_eq!(nettrace(&["no-such-trace"]).code, Some(2));
     assert_eq!(nettrace(&[ALL]).text(), nettrace(&["report", "summary", ALL]).text());
+}
+
+#[test]
+fn reports_of_the_runtimes_doings_are_as_expected() {
+    assert_page("report-gc.txt", &["report", "gc", ALL, "--top", "5"]);
+    assert_page("report-gc-timeline.txt", &["report", STARTUP, "gc", "--timeline", "--top", "3"]);
+    assert_page("report-gc.json.txt", &["report", "gc", STARTUP, "--time", "..200ms", "--json"]);
+    assert_page("report-gc-none.txt", &["report", "gc", SAMPLES]);
+    assert_page("report-gc-none.json.txt", &["report", "gc", SAMPLES, "--json"]);
+    assert_page("report-alloc.txt", &["report", "alloc", HEAP, "--top", "8"]);
+    assert_page("report-types.txt", &["report", "types", HEAP, "--time", "1s..", "--top", "3"]);
+    assert_page("report-jit.txt", &["report", "jit", ALL_31, "--top", "8"]);
+    assert_page("report-jit-before.txt", &["report", "jit", ALL_31, "--before", "50ms", "--top", "30"]);
+    assert_page("report-jit.json.txt", &["report", "jit", ALL_31, "--time", "3ms..30ms", "--json"]);
+    assert_page("report-loader.txt", &["report", "loader", STARTUP, "--top", "8"]);
+    assert_page("report-threadpool.txt", &["report", "threadpool", STARTUP]);
+    assert_page("report-threadpool-lossy.txt", &["report", "threadpool", LOSSY, "--top", "4"]);
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod activities;
 mod activity_edge;
 mod activity_path;
 mod activity_tree;
+mod alloc;
 mod clauses;
 mod contention;
 mod counter_series;
@@ -32,8 +33,11 @@ mod counters;
 mod counters_csv;
 mod distribution;
 mod exceptions;
+mod fields;
 mod gc;
 mod http;
+mod jit;
+mod loader;
 mod logs;
 mod message_group;
 mod open_activities;
@@ -41,15 +45,19 @@ mod open_pairs;
 mod openmetrics;
 mod pass;
 mod rate;
+mod series;
 mod stack_rows;
 mod summary;
 mod tasks;
+mod threadpool;
+mod types;
 mod waits;
 
 pub use activities::{
     Activities, ActivitiesReport, ActivityEvent, ActivityNode, ActivityRow, SlowActivity, StatusCount,
 };
 pub use activity_path::activity_path;
+pub use alloc::{Alloc, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType};
 pub use contention::{Contention, ContentionReport, Lock, LockOwner};
 pub use counter_series::{CounterKind, CounterPoint, CounterSeries};
 pub use counters::{Counters, CountersReport};
@@ -58,12 +66,17 @@ pub use exceptions::{
     ExceptionThread, ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
 };
 pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause};
+pub use jit::{Jit, JitDecisions, JitMethod, JitReport, JitTotals, RefusalReason, TierTotals};
+pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
 pub use logs::{LogLevel, LogLevelCount, LogRow, LoggerCount, Logs, LogsReport};
 pub use pass::{ReportPass, Reported};
 pub use rate::Rate;
+pub use series::SeriesPoint;
 pub use stack_rows::StackRow;
 pub use summary::{Answer, Finding, Summary, SummaryReport};
 pub use tasks::{TaskActivity, TaskRow, TaskWaitRow, Tasks, TasksReport};
+pub use threadpool::{PoolAdjustment, PoolLimits, PoolReason, PoolStarvation, ThreadPool, ThreadPoolReport};
+pub use types::{Types, TypesReport};
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
 use crate::model::{Model, Resolved, ThreadHandle};

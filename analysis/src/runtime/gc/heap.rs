@@ -36,6 +36,8 @@ pub(super) struct Heap {
 struct Row {
     collection: Collection,
     is_selected: bool,
+    /// Whether the threads were stopped for it before the session began.
+    is_partial: bool,
     /// Bytes of objects before it where the program allocates, and in the generations it collects.
     youngest_bytes: Option<u64>,
     collected_bytes: u64,
@@ -48,8 +50,8 @@ struct Row {
 struct Claim {
     stop: u64,
     row: usize,
-    /// Its end, of one that blocks.
-    end_ns: Option<i64>,
+    /// When it began to work in it.
+    from_ns: i64,
 }
 
 impl Heap {
@@ -85,7 +87,7 @@ impl Heap {
                     Change::Restarted(stop, end_ns) => self.settle(stop, end_ns),
                     Change::Stopped(stop) if stop.reason == FOR_COLLECTION_STEP => {
                         if let Some(row) = self.background {
-                            self.claims.push(Claim { stop: stop.id, row, end_ns: None });
+                            self.claims.push(Claim { stop: stop.id, row, from_ns: moment.nanos });
                         }
                     }
                     _ => {}
@@ -120,6 +122,7 @@ impl Heap {
         self.rows.push(Row {
             collection,
             is_selected: moment.is_selected,
+            is_partial: place == 0 && self.suspensions.is_unheard(),
             youngest_bytes: None,
             collected_bytes: 0,
             survived_bytes: 0,
@@ -133,7 +136,7 @@ impl Heap {
         }
         self.ended = None;
         if let Some(stop) = self.suspensions.in_force().filter(is_for_collection) {
-            self.claims.push(Claim { stop: stop.id, row: place, end_ns: None });
+            self.claims.push(Claim { stop: stop.id, row: place, from_ns: moment.nanos });
         }
     }
 
@@ -151,9 +154,6 @@ impl Heap {
         };
         self.ended = place;
         let Some(place) = place else { return };
-        if let Some(claim) = self.claims.iter_mut().rev().find(|claim| claim.row == place) {
-            claim.end_ns = Some(nanos);
-        }
         let left_before = self.left_bytes;
         let mut left_behind = None;
         self.with(place, |row| left_behind = row.end(nanos, left_before));
@@ -168,8 +168,9 @@ impl Heap {
         }
     }
 
-    /// Divides a stop among those that had a part in it: the blocking ones in their order up to their
-    /// ends, what is left goes to the last.
+    /// Divides a stop among those that had a part in it: each has it from its beginning until the next
+    /// begins, the first from the stop's beginning. A background collection may begin with one that
+    /// blocks.
     fn settle(&mut self, stop: Stop, end_ns: i64) {
         let mut claims: Vec<Claim> = Vec::new();
         // A stop whose end was lost is not settled; its claims go with the next.
@@ -179,14 +180,9 @@ impl Heap {
             }
             claim.stop > stop.id
         });
-        claims.sort_by_key(|claim| claim.end_ns.unwrap_or(i64::MAX));
         let mut from_ns = stop.start_nanos;
-        while let Some(claim) = claims.first().copied() {
-            claims.remove(0);
-            let to_ns = match claim.end_ns {
-                Some(end) if !claims.is_empty() => end.min(end_ns),
-                _ => end_ns,
-            };
+        let nexts = claims.iter().skip(1).map(|claim| claim.from_ns).chain([end_ns]);
+        for (claim, to_ns) in claims.iter().zip(nexts) {
             self.with(claim.row, |row| row.collection.pause(from_ns, to_ns, stop.stopped_nanos));
             from_ns = to_ns;
         }
@@ -208,11 +204,11 @@ impl Heap {
         Some(())
     }
 
-    /// The collections that were selected.
-    pub(super) fn finish(self) -> impl Iterator<Item = Collection> {
+    /// The collections that were selected, and whether each was under way when the session began.
+    pub(super) fn finish(self) -> impl Iterator<Item = (Collection, bool)> {
         self.rows.into_iter().filter(|row| row.is_selected).map(|mut row| {
             row.collection.complete();
-            row.collection
+            (row.collection, row.is_partial)
         })
     }
 }

@@ -38,6 +38,9 @@ pub struct GcReport {
     /// The collections that began where the filter looks, by process, then in the order in which they
     /// began.
     pub collections: Vec<Collection>,
+    /// Collections that were under way when the session began: the threads were stopped before, so
+    /// their pause is not known. They count in nothing else here.
+    pub partial: Vec<Collection>,
 }
 
 impl Gc {
@@ -70,13 +73,16 @@ impl Report for Gc {
     }
 
     fn finish(self, resolved: &Resolved<'_>) -> GcReport {
-        let mut collections = Vec::new();
+        let (mut collections, mut partial) = (Vec::new(), Vec::new());
         for (process, heap) in self.heaps {
             let id = resolved.model().process(process).and_then(|process| process.id);
-            collections.extend(heap.finish().map(|row| Collection { process_id: id, ..row }));
+            for (row, is_partial) in heap.finish() {
+                let rows = if is_partial { &mut partial } else { &mut collections };
+                rows.push(Collection { process_id: id, ..row });
+            }
         }
         let seen_ns = self.first_ns.map_or(0, |first| self.last_ns.saturating_sub(first));
         let totals = GcTotals::of(&collections, u64::try_from(seen_ns).unwrap_or(0));
-        GcReport { schema: SCHEMA, totals, collections }
+        GcReport { schema: SCHEMA, totals, collections, partial }
     }
 }

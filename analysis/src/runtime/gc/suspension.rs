@@ -51,12 +51,14 @@ pub(super) struct Suspensions {
     in_force: Option<Stop>,
     restarting: BTreeMap<ThreadHandle, Stop>,
     stops: u64,
+    has_begun: bool,
 }
 
 impl Suspensions {
     pub(super) fn event(&mut self, event: view::Suspension, thread: ThreadHandle, nanos: i64) -> Change {
         match event {
             view::Suspension::SuspendStart(reason) => {
+                self.has_begun |= matches!(reason, FOR_COLLECTION | FOR_COLLECTION_STEP);
                 self.beginning.insert(thread, (reason, nanos));
                 Change::None
             }
@@ -82,6 +84,11 @@ impl Suspensions {
             }
             _ => Change::None,
         }
+    }
+
+    /// Whether no thread has begun to stop the others for a collection since the session began.
+    pub(super) fn is_unheard(&self) -> bool {
+        !self.has_begun
     }
 
     /// The stop that all threads are in.

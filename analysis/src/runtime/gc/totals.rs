@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct GcTotals {
-    /// Collections.
+    /// Collections that are whole in the trace.
     pub count: u64,
     /// Sum of all pauses.
     pub pause_ns: u64,
@@ -86,7 +86,7 @@ impl GcTotals {
             by_generation.entry(row.generation).or_default().push(row);
         }
         GcTotals {
-            count: rows.len() as u64,
+            count: count(rows.iter().map(|row| row.is_complete)),
             pause_ns,
             max_pause_ns: percentile(&pauses, 100),
             p50_pause_ns: percentile(&pauses, 50),

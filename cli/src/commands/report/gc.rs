@@ -1,5 +1,6 @@
 //! `report gc` as a table.
 
+use super::words::{duration, ms};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::units;
@@ -108,12 +109,4 @@ fn kind(row: &Collection) -> &str {
         "ForegroundGC" => "foreground",
         other => other,
     }
-}
-
-fn ms(nanos: u64) -> String {
-    units::milliseconds(i64::try_from(nanos).unwrap_or(i64::MAX))
-}
-
-fn duration(nanos: u64) -> String {
-    units::duration(i64::try_from(nanos).unwrap_or(i64::MAX))
 }

@@ -1,16 +1,20 @@
 //! `nettrace report`: what happened. [`REPORTS`] is the one list of reports.
 
 mod activities;
+mod alloc;
 mod contention;
 mod counters;
 mod exceptions;
 mod gc;
+mod jit;
+mod loader;
 mod logs;
 mod runtime;
 mod samples;
 mod samples_text;
 mod summary;
 mod tasks;
+mod threadpool;
 mod waits;
 mod words;
 
@@ -19,7 +23,9 @@ use crate::args::{InputArgs, ReportArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::nearest::{nearest, suggestion};
-use nettrace_analysis::runtime::{Activities, Contention, Exceptions, Gc, Tasks, Waits};
+use nettrace_analysis::runtime::{
+    Activities, Alloc, Contention, Exceptions, Gc, Jit, Loader, Tasks, ThreadPool, Types, Waits,
+};
 use std::ffi::OsStr;
 
 /// A report: its name, what it tells, and what makes it.
@@ -43,6 +49,31 @@ const REPORTS: &[Row] = &[
         name: "gc",
         about: "garbage collections: reasons, pauses, sizes",
         run: |args, trace, context| runtime::run(Gc::new(), gc::text, args, trace, context),
+    },
+    Row {
+        name: "alloc",
+        about: "what was allocated: by type, stack and thread",
+        run: |args, trace, context| runtime::run(Alloc::new(), alloc::text, args, trace, context),
+    },
+    Row {
+        name: "types",
+        about: "the types of objects that were allocated",
+        run: |args, trace, context| runtime::run(Types::new(), alloc::types, args, trace, context),
+    },
+    Row {
+        name: "jit",
+        about: "methods that were compiled: time, size, tier",
+        run: |args, trace, context| runtime::run(Jit::new(), jit::text, args, trace, context),
+    },
+    Row {
+        name: "loader",
+        about: "assemblies and modules over time, and what was looked for",
+        run: |args, trace, context| runtime::run(Loader::new(), loader::text, args, trace, context),
+    },
+    Row {
+        name: "threadpool",
+        about: "workers over time, adjustments, starvation, waiting work",
+        run: |args, trace, context| runtime::run(ThreadPool::new(), threadpool::text, args, trace, context),
     },
     Row {
         name: "exceptions",
@@ -124,7 +155,7 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context<'_>) -> Result<Exit, 
             let name = first.to_string_lossy();
             let names: Vec<&str> = REPORTS.iter().map(|row| row.name).collect();
             let meant = suggestion(&nearest(&name, names.iter().copied()));
-            let message = format!("there is no report {name}{meant}; there are {}", names.join(", "));
+            let message = format!("there is no report {name}; there are {}{meant}", names.join(", "));
             return Err(Failure::Usage(message));
         }
     };

@@ -24,7 +24,9 @@ where
     let file = trace.file;
     let mut events = trace.reader.time_ordered();
     let options = samples::options(&args.samples);
-    let mut pass = ReportPass::new(report).filter(options.filter).names(options.names);
+    let mut filter = options.filter;
+    filter.to_nanos = filter.to_nanos.or(args.before);
+    let mut pass = ReportPass::new(report).filter(filter).names(options.names);
     pass.read(&mut events).map_err(|error| failed(&file, events.reader(), &error))?;
     let unused = samples::add_names(&args.samples, pass.model_mut())?;
     let reported = pass.finish();

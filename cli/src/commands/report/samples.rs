@@ -47,7 +47,9 @@ pub(super) fn run_modules(
 fn run(report: Report, args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let file = trace.file;
     let mut events = trace.reader.time_ordered();
-    let mut analysis = Analysis::new(samples::options(&args.samples));
+    let mut options = samples::options(&args.samples);
+    options.filter.to_nanos = options.filter.to_nanos.or(args.before);
+    let mut analysis = Analysis::new(options);
     analysis.read(&mut events).map_err(|error| match error {
         AnalysisError::Read(error) => failed(&file, events.reader(), &error),
         error => Failure::Input { file: file.clone(), message: error.to_string() },

@@ -1,8 +1,10 @@
 //! Words that the reports have in common.
 
+use crate::commands::Context;
 use crate::printable::printable;
 use crate::units;
 use nettrace_analysis::runtime::Spread;
+use std::io::{self, Write};
 
 /// Nanoseconds as milliseconds.
 pub(super) fn ms(nanos: u64) -> String {
@@ -48,6 +50,16 @@ pub(super) fn short(frame: &str) -> &str {
     let without_arguments = frame.split_once('(').map_or(frame, |(name, _)| name);
     let name = without_arguments.split_once('!').map_or(without_arguments, |(_, name)| name);
     if name.is_empty() { frame } else { name }
+}
+
+/// Says how many rows were left out, and how to see them.
+pub(super) fn left_out(context: &mut Context<'_>, all: usize, shown: usize) -> io::Result<()> {
+    if all <= shown {
+        return Ok(());
+    }
+    let faint = context.style.faint();
+    let text = format!("… {} more; --top N shows more", units::count((all - shown) as u64));
+    writeln!(context.out.buffer(), "{}", faint.over(text))
 }
 
 #[cfg(test)]

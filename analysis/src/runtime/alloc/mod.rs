@@ -1,0 +1,228 @@
+//! What was allocated.
+
+mod rows;
+
+pub use rows::{AllocKind, AllocSource, AllocStack, AllocThread, AllocType};
+
+use super::fields::Walk;
+use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::{Model, ProcessHandle, Resolved, StackHandle, TextHandle, ThreadHandle, stands_for};
+use nettrace_parser::Event;
+use nettrace_parser::view::{self, KnownProvider};
+use std::collections::{BTreeMap, HashMap};
+
+/// The state machine of [`AllocReport`]. It keeps a row for each distinct thread, stack, type and kind of
+/// object.
+///
+/// | source | runtime event | one event stands for |
+/// |---|---|---|
+/// | `AllocationSampled` | 303 (.NET 10) | the object's bytes by the chance of being picked at random: no bias, with a known error |
+/// | `SampledObjectAllocation` | 20, 32 | the objects of its type since the last such event; types are named by 15 |
+/// | `AllocationTick` | 10 | all bytes since the last tick, 100 KB and more, laid to the object that was allocated then |
+///
+/// They measure the same allocations in three ways, so they are never added up.
+#[derive(Debug, Default)]
+pub struct Alloc {
+    random: Ledger,
+    objects: Ledger,
+    ticks: Ledger,
+    /// Names of types, as 15 tells them.
+    names: HashMap<(ProcessHandle, u64), TextHandle>,
+}
+
+/// What was allocated.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct AllocReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// Each way in which allocations were measured, the most exact first. Do not add them up.
+    pub sources: Vec<AllocSource>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Key {
+    thread: ThreadHandle,
+    stack: StackHandle,
+    type_name: TypeKey,
+    kind: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum TypeKey {
+    Name(TextHandle),
+    /// Its name may be told later.
+    Id(ProcessHandle, u64),
+}
+
+/// What one way of measuring found.
+#[derive(Debug, Default)]
+struct Ledger {
+    sums: HashMap<Key, Sums>,
+    first_ns: Option<i64>,
+    last_ns: i64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    events: u64,
+    objects: f64,
+    bytes: f64,
+    /// Variance of the bytes.
+    variance: f64,
+    max_object_bytes: u64,
+}
+
+impl Sums {
+    fn add(&mut self, other: &Sums) {
+        self.events = self.events.saturating_add(other.events);
+        self.objects += other.objects;
+        self.bytes += other.bytes;
+        self.variance += other.variance;
+        self.max_object_bytes = self.max_object_bytes.max(other.max_object_bytes);
+    }
+}
+
+impl Ledger {
+    fn add(&mut self, key: Key, sums: &Sums, nanos: i64) {
+        self.sums.entry(key).or_default().add(sums);
+        self.first_ns.get_or_insert(nanos);
+        self.last_ns = nanos;
+    }
+}
+
+impl Alloc {
+    /// Knows of nothing yet.
+    pub fn new() -> Alloc {
+        Alloc::default()
+    }
+
+    fn allocation(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
+        let Some(seen) = view::Allocation::of(event) else {
+            // The first versions of the tick name no type.
+            let mut walk = Walk::of(event);
+            let bytes = walk.number("AllocationAmount")?;
+            let kind = walk.number("AllocationKind")?;
+            let type_name = TypeKey::Name(model.texts_mut().intern(""));
+            let sums = Sums { events: 1, objects: 1.0, bytes: bytes as f64, ..Sums::default() };
+            self.ticks.add(key(event, moment, model, type_name, kind), &sums, moment.nanos);
+            return Some(());
+        };
+        let type_name = TypeKey::Name(model.texts_mut().intern_shown(seen.type_name));
+        let key = key(event, moment, model, type_name, u64::from(seen.kind));
+        let max_object_bytes = seen.object_bytes.unwrap_or(0);
+        if seen.is_random_sample {
+            let size = seen.object_bytes?;
+            let (objects, bytes) = stands_for(size);
+            // Of an estimate that counts each pick by the inverse of its chance p: (1 - p) / p² each.
+            let variance = (size as f64).powi(2) * (objects - 1.0).max(0.0) * objects;
+            let sums = Sums { events: 1, objects, bytes, variance, max_object_bytes };
+            self.random.add(key, &sums, moment.nanos);
+        } else {
+            let bytes = seen.bytes_since_last? as f64;
+            let sums = Sums { events: 1, objects: 1.0, bytes, variance: 0.0, max_object_bytes };
+            self.ticks.add(key, &sums, moment.nanos);
+        }
+        Some(())
+    }
+
+    /// Runtime 20 and 32: objects and bytes of a type since the last such event.
+    fn objects(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
+        let process = model.threads().get(moment.thread)?.process;
+        let mut walk = Walk::of(event);
+        let type_id = walk.number("TypeID")?;
+        let objects = walk.number("ObjectCountForTypeSample")? as f64;
+        let bytes = walk.number("TotalSizeForTypeSample")? as f64;
+        let key = key(event, moment, model, TypeKey::Id(process, type_id), 0);
+        let sums = Sums { events: 1, objects, bytes, ..Sums::default() };
+        self.objects.add(key, &sums, moment.nanos);
+        Some(())
+    }
+
+    /// Runtime 15.
+    fn type_names(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
+        let process = model.threads().get(moment.thread)?.process;
+        for row in event.field("Values")?.as_array()?.iter() {
+            let fields = &mut row.as_object()?.fields();
+            let id = fields.find("TypeID")?.value.ok()?.as_u64()?;
+            let name = fields.find("Name")?.value.ok()?.to_text().unwrap_or_default();
+            if !name.is_empty() {
+                self.names.insert((process, id), model.texts_mut().intern(&name));
+            }
+        }
+        Some(())
+    }
+}
+
+fn key(event: &Event<'_>, moment: &Moment, model: &mut Model, type_name: TypeKey, kind: u64) -> Key {
+    let stack = model.stack_of(event, moment.thread);
+    Key { thread: moment.thread, stack, type_name, kind: u8::try_from(kind).unwrap_or(u8::MAX).min(3) }
+}
+
+impl Report for Alloc {
+    type Output = AllocReport;
+
+    const RECORD: &'static [Recording] =
+        &[Recording::runtime(0x800_0000_0000, 4), Recording::runtime(0x1, 5)];
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if event.known_provider() != KnownProvider::Runtime {
+            return false;
+        }
+        match event.id() {
+            10 | 303 => {
+                if moment.is_selected {
+                    let _ = self.allocation(event, moment, model);
+                }
+                true
+            }
+            20 | 32 => {
+                if moment.is_selected {
+                    let _ = self.objects(event, moment, model);
+                }
+                true
+            }
+            15 => {
+                let _ = self.type_names(event, moment, model);
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> AllocReport {
+        let ledgers = [
+            ("AllocationSampled", &self.random),
+            ("SampledObjectAllocation", &self.objects),
+            ("AllocationTick", &self.ticks),
+        ];
+        let sources = ledgers
+            .into_iter()
+            .filter(|(_, ledger)| !ledger.sums.is_empty())
+            .map(|(name, ledger)| {
+                let mut types = BTreeMap::new();
+                for key in ledger.sums.keys() {
+                    types.entry(key.type_name).or_insert_with(|| self.type_name(key.type_name, resolved));
+                }
+                AllocSource::new(name, ledger, &types, resolved)
+            })
+            .collect();
+        AllocReport { schema: SCHEMA, sources }
+    }
+}
+
+impl Alloc {
+    fn type_name(&self, key: TypeKey, resolved: &Resolved<'_>) -> String {
+        let name = match key {
+            TypeKey::Name(name) => Some(name),
+            TypeKey::Id(process, id) => self.names.get(&(process, id)).copied(),
+        };
+        let name = name.map_or("", |name| resolved.model().texts().get(name));
+        match (name, key) {
+            ("", TypeKey::Id(_, id)) => format!("type {id:#x}"),
+            ("", TypeKey::Name(_)) => "?".to_owned(),
+            (name, _) => name.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! Methods that were compiled while the program ran.
+
+use super::fields::Walk;
+use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::{Model, ProcessHandle, Resolved, TextHandle, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The state machine of [`JitReport`].
+///
+/// | event | meaning |
+/// |---|---|
+/// | runtime 145 | a thread begins to compile a method |
+/// | runtime 141, 143 | its code is ready |
+/// | runtime 283, 284 | a thread compiles again, in the background, what is called often |
+/// | runtime 185, 186, 192 | a call was inlined, or not |
+/// | runtime 188, 189, 191 | a call became a jump, or not |
+/// | runtime 160, 159 | precompiled code was looked for, and found |
+///
+/// Code whose beginning was before the session or was lost has no time; a method whose end is missing
+/// has no code. It keeps a row for each compiled method: they are what is asked for, and there are not
+/// many more of them than methods and tiers.
+#[derive(Debug, Default)]
+pub struct Jit {
+    rows: Vec<Row>,
+    open: BTreeMap<(ThreadHandle, u64), usize>,
+    background: BTreeSet<ThreadHandle>,
+    inlining: Decisions,
+    tail_calls: Decisions,
+    lookups: u64,
+    found: u64,
+}
+
+#[derive(Debug)]
+struct Row {
+    process: ProcessHandle,
+    thread: ThreadHandle,
+    module_id: u64,
+    ticks: u64,
+    start_ns: i64,
+    duration_ns: u64,
+    il_bytes: u32,
+    native_bytes: u32,
+    tier: Tier,
+    flags: u32,
+    is_background: bool,
+    is_complete: bool,
+    name: [TextHandle; 3],
+}
+
+#[derive(Debug, Default)]
+struct Decisions {
+    done: u64,
+    refused: BTreeMap<TextHandle, u64>,
+}
+
+/// What was compiled.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct JitReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// All methods together.
+    pub totals: JitTotals,
+    /// By tier, most methods first.
+    pub tiers: Vec<TierTotals>,
+    /// Calls that were inlined.
+    pub inlining: JitDecisions,
+    /// Calls that became jumps.
+    pub tail_calls: JitDecisions,
+    /// The methods, in the order in which compiling them began. A method is there once for each time
+    /// it was compiled.
+    pub methods: Vec<JitMethod>,
+}
+
+/// All methods together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct JitTotals {
+    /// Methods.
+    pub methods: u64,
+    /// Bytes of their IL.
+    pub il_bytes: u64,
+    /// Bytes of their code.
+    pub native_bytes: u64,
+    /// Time of compiling, summed up over threads.
+    pub duration_ns: u64,
+    /// Of that, in the background.
+    pub background_duration_ns: u64,
+    /// Methods compiled in the background.
+    pub background: u64,
+    /// Methods compiled while one of their loops ran (on-stack replacement).
+    pub osr: u64,
+    /// Methods compiled although there was precompiled code, which the runtime refused.
+    pub r2r_rejected: u64,
+    /// Times that precompiled code was looked for; 0 when that was not recorded.
+    pub r2r_lookups: u64,
+    /// Times that precompiled code was found.
+    pub r2r_found: u64,
+    /// Methods whose beginning or end is missing in the trace.
+    pub incomplete: u64,
+}
+
+/// The methods of one tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TierTotals {
+    /// Name of the tier, such as `QuickJitted`.
+    pub tier: &'static str,
+    /// Methods.
+    pub methods: u64,
+    /// Bytes of their code.
+    pub native_bytes: u64,
+    /// Time of compiling.
+    pub duration_ns: u64,
+}
+
+/// What the compiler decided about calls.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct JitDecisions {
+    /// How often it did it.
+    pub done: u64,
+    /// How often it did not.
+    pub refused: u64,
+    /// Why not, most frequent first.
+    pub reasons: Vec<RefusalReason>,
+}
+
+/// Why something was not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct RefusalReason {
+    /// As the compiler words it.
+    pub reason: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// A method that was compiled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct JitMethod {
+    /// `Namespace.Type.Method(arguments)`, as stored.
+    pub name: String,
+    /// File name of its module; empty if the trace does not tell.
+    pub module: String,
+    /// Bytes of its IL; 0 for emitted code, or if its beginning is missing.
+    pub il_bytes: u32,
+    /// Bytes of its code; 0 if its end is missing.
+    pub native_bytes: u32,
+    /// Time of compiling; 0 if its beginning or end is missing.
+    pub duration_ns: u64,
+    /// When compiling began; when it ended, if the beginning is missing.
+    pub start_ns: i64,
+    /// Name of its tier, such as `QuickJitted`; `Unknown` if its end is missing.
+    pub tier: &'static str,
+    /// Whether a background thread compiled it.
+    pub background: bool,
+    /// OS id of the thread that compiled it.
+    pub thread: Option<u64>,
+    /// OS id of its process.
+    pub process_id: Option<u64>,
+    /// Whether there was precompiled code that the runtime refused.
+    pub r2r_rejected: bool,
+    /// Whether beginning and end are in the trace.
+    pub is_complete: bool,
+}
+
+impl Jit {
+    /// Knows of no method yet.
+    pub fn new() -> Jit {
+        Jit::default()
+    }
+
+    fn started(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else { return false };
+        let Some(jitting) = view::MethodJitting::of(event) else { return false };
+        if !moment.is_selected {
+            return true;
+        }
+        let texts = model.texts_mut();
+        let name = [jitting.namespace, jitting.name, jitting.signature].map(|text| texts.intern_shown(text));
+        self.open.insert((moment.thread, jitting.method_id), self.rows.len());
+        self.rows.push(Row {
+            process,
+            thread: moment.thread,
+            module_id: jitting.module_id,
+            ticks: event.timestamp_ticks(),
+            start_ns: moment.nanos,
+            duration_ns: 0,
+            il_bytes: jitting.il_bytes,
+            native_bytes: 0,
+            tier: Tier::Unknown,
+            flags: 0,
+            is_background: self.background.contains(&moment.thread),
+            is_complete: false,
+            name,
+        });
+        true
+    }
+
+    fn loaded(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else { return false };
+        let Some(method) = view::Method::of(event) else { return false };
+        // The cold section is told of by itself.
+        if method.change != MethodChange::Load || !method.is_jitted() || method.extent() != 0 {
+            return false;
+        }
+        let started = self.open.remove(&(moment.thread, method.method_id));
+        match started.and_then(|row| self.rows.get_mut(row)) {
+            Some(row) => {
+                row.native_bytes = method.size;
+                row.tier = method.tier();
+                row.flags = method.flags;
+                row.duration_ns = u64::try_from(moment.nanos.saturating_sub(row.start_ns)).unwrap_or(0);
+                row.is_complete = true;
+                row.is_background |= is_recompiled(&method);
+            }
+            None if moment.is_selected => {
+                let texts = model.texts_mut();
+                let name =
+                    [method.namespace, method.name, method.signature].map(|text| texts.intern_shown(text));
+                self.rows.push(Row {
+                    process,
+                    thread: moment.thread,
+                    module_id: method.module_id,
+                    ticks: event.timestamp_ticks(),
+                    start_ns: moment.nanos,
+                    duration_ns: 0,
+                    il_bytes: 0,
+                    native_bytes: method.size,
+                    tier: method.tier(),
+                    flags: method.flags,
+                    is_background: self.background.contains(&moment.thread) || is_recompiled(&method),
+                    is_complete: false,
+                    name,
+                });
+            }
+            None => {}
+        }
+        true
+    }
+}
+
+/// Whether it is a later version of a method's code, at a tier that only the background thread makes. The
+/// events of that thread may be missing: at the end of a session .NET Core 3.x sends methods without them.
+fn is_recompiled(method: &view::Method<'_>) -> bool {
+    let is_tier = matches!(
+        method.tier(),
+        Tier::OptimizedTier1 | Tier::OptimizedTier1Instrumented | Tier::QuickJittedInstrumented
+    );
+    is_tier && method.rejit_id.is_some_and(|id| id != 0)
+}
+
+fn refusal(event: &Event<'_>, model: &mut Model) -> Option<TextHandle> {
+    Walk::of(event).text("FailReason", model.texts_mut())
+}
+
+impl Report for Jit {
+    type Output = JitReport;
+
+    const RECORD: &'static [Recording] = &[Recording::runtime(0x10_0000_0010, 5)];
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if event.known_provider() != KnownProvider::Runtime {
+            return false;
+        }
+        let once = |count: &mut u64| *count = count.saturating_add(u64::from(moment.is_selected));
+        match event.id() {
+            145 => return self.started(event, moment, model),
+            141 | 143 => return self.loaded(event, moment, model),
+            283 => {
+                self.background.insert(moment.thread);
+                return false;
+            }
+            284 => {
+                self.background.remove(&moment.thread);
+                return false;
+            }
+            159 => once(&mut self.found),
+            160 => once(&mut self.lookups),
+            185 => once(&mut self.inlining.done),
+            188 => once(&mut self.tail_calls.done),
+            id @ (186 | 189 | 191 | 192) => {
+                if let (true, Some(reason)) = (moment.is_selected, refusal(event, model)) {
+                    let decisions =
+                        if matches!(id, 186 | 192) { &mut self.inlining } else { &mut self.tail_calls };
+                    once(decisions.refused.entry(reason).or_default());
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> JitReport {
+        let model = resolved.model();
+        let methods: Vec<JitMethod> = self.rows.iter().map(|row| row.shown(model)).collect();
+        let mut totals =
+            JitTotals { r2r_lookups: self.lookups, r2r_found: self.found, ..JitTotals::default() };
+        let mut tiers: BTreeMap<&'static str, TierTotals> = BTreeMap::new();
+        for row in &methods {
+            let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+            add(&mut totals.methods, 1);
+            add(&mut totals.il_bytes, u64::from(row.il_bytes));
+            add(&mut totals.native_bytes, u64::from(row.native_bytes));
+            add(&mut totals.duration_ns, row.duration_ns);
+            add(&mut totals.incomplete, u64::from(!row.is_complete));
+            add(&mut totals.r2r_rejected, u64::from(row.r2r_rejected));
+            add(&mut totals.osr, u64::from(row.tier == Tier::OptimizedTier1Osr.as_str()));
+            if row.background {
+                add(&mut totals.background, 1);
+                add(&mut totals.background_duration_ns, row.duration_ns);
+            }
+            let tier = tiers.entry(row.tier).or_insert(TierTotals {
+                tier: row.tier,
+                methods: 0,
+                native_bytes: 0,
+                duration_ns: 0,
+            });
+            add(&mut tier.methods, 1);
+            add(&mut tier.native_bytes, u64::from(row.native_bytes));
+            add(&mut tier.duration_ns, row.duration_ns);
+        }
+        let mut tiers: Vec<TierTotals> = tiers.into_values().collect();
+        tiers.sort_by_key(|row| (Reverse(row.methods), row.tier));
+        JitReport {
+            schema: SCHEMA,
+            totals,
+            tiers,
+            inlining: self.inlining.shown(model),
+            tail_calls: self.tail_calls.shown(model),
+            methods,
+        }
+    }
+}
+
+/// The flag of a method whose precompiled code the runtime refused.
+const R2R_REJECTED: u32 = 0x40;
+
+impl Row {
+    fn shown(&self, model: &Model) -> JitMethod {
+        let [namespace, name, signature] = self.name.map(|text| model.texts().get(text));
+        let arguments = signature.find('(').and_then(|at| signature.get(at..)).unwrap_or("");
+        let dot = if namespace.is_empty() { "" } else { "." };
+        let process = model.process(self.process);
+        let module = process.and_then(|process| process.modules.find(self.module_id, self.ticks));
+        let path = module.map_or("", |module| &*module.il_path);
+        JitMethod {
+            name: format!("{namespace}{dot}{name}{arguments}"),
+            module: path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned(),
+            il_bytes: self.il_bytes,
+            native_bytes: self.native_bytes,
+            duration_ns: self.duration_ns,
+            start_ns: self.start_ns,
+            tier: self.tier.as_str(),
+            background: self.is_background,
+            thread: model.threads().get(self.thread).and_then(|row| row.os_thread_id),
+            process_id: process.and_then(|process| process.id),
+            r2r_rejected: self.flags & R2R_REJECTED != 0,
+            is_complete: self.is_complete,
+        }
+    }
+}
+
+impl Decisions {
+    fn shown(&self, model: &Model) -> JitDecisions {
+        let mut reasons: Vec<RefusalReason> = self
+            .refused
+            .iter()
+            .map(|(reason, count)| RefusalReason {
+                reason: model.texts().get(*reason).to_owned(),
+                count: *count,
+            })
+            .collect();
+        reasons.sort_by(|a, b| (Reverse(a.count), &a.reason).cmp(&(Reverse(b.count), &b.reason)));
+        JitDecisions {
+            done: self.done,
+            refused: self.refused.values().fold(0, |sum, count| sum.saturating_add(*count)),
+            reasons,
+        }
+    }
+}

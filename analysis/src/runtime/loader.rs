@@ -1,0 +1,365 @@
+//! Assemblies and modules over time.
+
+use super::fields::Walk;
+use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::{Model, ProcessHandle, Resolved, TextHandle, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::{self, KnownProvider, ModuleChange};
+use std::collections::{BTreeMap, HashMap};
+
+/// The state machine of [`LoaderReport`].
+///
+/// | event | meaning |
+/// |---|---|
+/// | runtime 154, 155 | an assembly was loaded, unloaded |
+/// | rundown 155, 156 | it was there when the session began or ended |
+/// | runtime 152, 153; rundown 153, 154 | the same for modules |
+/// | runtime 290, 291 | an assembly is looked for, and was found or not |
+///
+/// It keeps a row for each assembly, module, and distinct request.
+#[derive(Debug, Default)]
+pub struct Loader {
+    assemblies: Rows<AssemblyRow>,
+    modules: Rows<LoadedModule>,
+    /// What a thread looks for; one search may cause another.
+    open: BTreeMap<ThreadHandle, Vec<i64>>,
+    binds: HashMap<BindKey, BindSums>,
+}
+
+/// Rows by process and id. An id may be given to another when its owner is gone.
+#[derive(Debug)]
+struct Rows<T> {
+    rows: Vec<(ProcessHandle, T)>,
+    newest: HashMap<(ProcessHandle, u64), usize>,
+}
+
+impl<T> Default for Rows<T> {
+    fn default() -> Rows<T> {
+        Rows { rows: Vec::new(), newest: HashMap::new() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct BindKey {
+    process: ProcessHandle,
+    assembly: TextHandle,
+    path: TextHandle,
+    requested_by: TextHandle,
+    context: TextHandle,
+    is_found: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct BindSums {
+    count: u64,
+    cached: u64,
+    duration_ns: u64,
+    max_duration_ns: u64,
+    first_ns: i64,
+}
+
+/// What was loaded when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LoaderReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// Assemblies: by load, those that were there before first.
+    pub assemblies: Vec<AssemblyRow>,
+    /// Modules, in the same order.
+    pub modules: Vec<LoadedModule>,
+    /// What was looked for, most time first.
+    pub binds: Vec<BindRow>,
+}
+
+/// An assembly.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct AssemblyRow {
+    /// OS id of the process.
+    pub process_id: Option<u64>,
+    /// Full name, with version, culture and key.
+    pub name: String,
+    /// When it was loaded; `None`: before the session, or that was not recorded.
+    pub loaded_ns: Option<i64>,
+    /// When it was unloaded.
+    pub unloaded_ns: Option<i64>,
+    /// Whether it was made in memory.
+    pub is_dynamic: bool,
+    /// Whether it can be unloaded.
+    pub is_collectible: bool,
+    /// Identifies it.
+    pub assembly_id: u64,
+}
+
+/// A module.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LoadedModule {
+    /// OS id of the process.
+    pub process_id: Option<u64>,
+    /// Path of the file with IL, as stored.
+    pub path: String,
+    /// When it was loaded; `None`: before the session, or that was not recorded.
+    pub loaded_ns: Option<i64>,
+    /// When it was unloaded.
+    pub unloaded_ns: Option<i64>,
+    /// Whether it holds precompiled code that the runtime uses.
+    pub is_ready_to_run: bool,
+    /// Whether it was made in memory.
+    pub is_dynamic: bool,
+    /// Identifies it.
+    pub module_id: u64,
+    /// Identifies its assembly.
+    pub assembly_id: u64,
+}
+
+/// A request for an assembly; equal ones are one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct BindRow {
+    /// OS id of the process.
+    pub process_id: Option<u64>,
+    /// What was asked for: a name, or a path.
+    pub assembly: String,
+    /// Where it was found.
+    pub path: String,
+    /// Who asked.
+    pub requested_by: String,
+    /// The load context in which it was looked for.
+    pub context: String,
+    /// Whether it was found.
+    pub is_found: bool,
+    /// How often it was asked for.
+    pub count: u64,
+    /// Of those, answered from what was loaded already.
+    pub cached: u64,
+    /// Time of looking, with what it caused.
+    pub duration_ns: u64,
+    /// The longest.
+    pub max_duration_ns: u64,
+    /// The first.
+    pub first_ns: i64,
+}
+
+/// More searches within each other than any program has.
+const DEEPEST: usize = 64;
+
+/// What a row is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Load,
+    Unload,
+    Exists,
+}
+
+trait Lives {
+    fn times(&mut self) -> (&mut Option<i64>, &mut Option<i64>);
+}
+
+impl Lives for AssemblyRow {
+    fn times(&mut self) -> (&mut Option<i64>, &mut Option<i64>) {
+        (&mut self.loaded_ns, &mut self.unloaded_ns)
+    }
+}
+
+impl Lives for LoadedModule {
+    fn times(&mut self) -> (&mut Option<i64>, &mut Option<i64>) {
+        (&mut self.loaded_ns, &mut self.unloaded_ns)
+    }
+}
+
+impl<T: Lives> Rows<T> {
+    fn tell(&mut self, process: ProcessHandle, id: u64, told: Told, nanos: i64, row: impl FnOnce() -> T) {
+        let known = self.newest.get(&(process, id)).and_then(|at| self.rows.get_mut(*at));
+        if let Some((_, row)) = known {
+            let (_, unloaded) = row.times();
+            if told == Told::Unload || unloaded.is_none() {
+                if told == Told::Unload {
+                    unloaded.get_or_insert(nanos);
+                }
+                return;
+            }
+        }
+        let mut row = row();
+        let (loaded, unloaded) = row.times();
+        match told {
+            Told::Load => *loaded = Some(nanos),
+            Told::Unload => *unloaded = Some(nanos),
+            Told::Exists => {}
+        }
+        self.newest.insert((process, id), self.rows.len());
+        self.rows.push((process, row));
+    }
+}
+
+impl Loader {
+    /// Knows of nothing yet.
+    pub fn new() -> Loader {
+        Loader::default()
+    }
+
+    fn assembly(
+        &mut self,
+        told: Told,
+        event: &Event<'_>,
+        moment: &Moment,
+        process: ProcessHandle,
+    ) -> Option<()> {
+        let fields = &mut event.fields();
+        let assembly_id = fields.find("AssemblyID")?.value.ok()?.as_u64()?;
+        let flags = fields.find("AssemblyFlags")?.value.ok()?.as_u64()?;
+        let name = fields.find("FullyQualifiedAssemblyName")?.value.ok()?;
+        self.assemblies.tell(process, assembly_id, told, moment.nanos, || AssemblyRow {
+            name: name.to_text().unwrap_or_default(),
+            is_dynamic: flags & 2 != 0,
+            is_collectible: flags & 8 != 0,
+            assembly_id,
+            ..AssemblyRow::default()
+        });
+        Some(())
+    }
+
+    fn module(&mut self, event: &Event<'_>, moment: &Moment, process: ProcessHandle) -> Option<()> {
+        let module = view::Module::of(event)?;
+        let told = match module.change {
+            ModuleChange::Load => Told::Load,
+            ModuleChange::Unload => Told::Unload,
+            _ => Told::Exists,
+        };
+        self.modules.tell(process, module.module_id, told, moment.nanos, || LoadedModule {
+            path: if module.il_path.is_empty() { module.native_path } else { module.il_path }.to_string(),
+            is_ready_to_run: module.is_ready_to_run(),
+            is_dynamic: module.is_dynamic(),
+            module_id: module.module_id,
+            assembly_id: module.assembly_id,
+            ..LoadedModule::default()
+        });
+        Some(())
+    }
+
+    fn bind_begins(&mut self, moment: &Moment) {
+        let open = self.open.entry(moment.thread).or_default();
+        if open.len() == DEEPEST {
+            // Ends were lost.
+            open.clear();
+        }
+        open.push(moment.nanos);
+    }
+
+    fn bind_ends(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        process: ProcessHandle,
+        model: &mut Model,
+    ) -> Option<()> {
+        // Without its beginning it has no time.
+        let start_ns = self.open.get_mut(&moment.thread).and_then(Vec::pop).unwrap_or(moment.nanos);
+        if !moment.is_selected {
+            return Some(());
+        }
+        let mut walk = Walk::of(event);
+        let texts = model.texts_mut();
+        let name = walk.text("AssemblyName", texts)?;
+        let asked_path = walk.text("AssemblyPath", texts)?;
+        let requested_by = walk.text("RequestingAssembly", texts)?;
+        let context = walk.text("AssemblyLoadContext", texts)?;
+        let is_found = walk.flag("Success")?;
+        let path = walk.text("ResultAssemblyPath", texts)?;
+        let is_cached = walk.flag("Cached").unwrap_or(false);
+        let assembly = if texts.get(name).is_empty() { asked_path } else { name };
+        let key = BindKey { process, assembly, path, requested_by, context, is_found };
+        let sums = self.binds.entry(key).or_insert(BindSums { first_ns: start_ns, ..BindSums::default() });
+        let nanos = u64::try_from(moment.nanos.saturating_sub(start_ns)).unwrap_or(0);
+        sums.count = sums.count.saturating_add(1);
+        sums.cached = sums.cached.saturating_add(u64::from(is_cached));
+        sums.duration_ns = sums.duration_ns.saturating_add(nanos);
+        sums.max_duration_ns = sums.max_duration_ns.max(nanos);
+        Some(())
+    }
+}
+
+impl Report for Loader {
+    type Output = LoaderReport;
+
+    const RECORD: &'static [Recording] = &[Recording::runtime(0xc, 4)];
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let provider = event.known_provider();
+        let is_rundown = provider == KnownProvider::Rundown;
+        if !is_rundown && provider != KnownProvider::Runtime {
+            return false;
+        }
+        let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else { return false };
+        // What is there at the end is told of behind the time that is looked at.
+        let counts = moment.is_selected || is_rundown;
+        let _ = match (event.id(), is_rundown) {
+            (154, false) if counts => self.assembly(Told::Load, event, moment, process),
+            (155, false) if counts => self.assembly(Told::Unload, event, moment, process),
+            (155 | 156, true) => self.assembly(Told::Exists, event, moment, process),
+            (152 | 153, false) if counts => self.module(event, moment, process),
+            (153 | 154, true) => self.module(event, moment, process),
+            (290, false) => {
+                self.bind_begins(moment);
+                None
+            }
+            (291, false) => self.bind_ends(event, moment, process, model),
+            _ => return false,
+        };
+        true
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> LoaderReport {
+        let model = resolved.model();
+        let id = |process: ProcessHandle| model.process(process).and_then(|process| process.id);
+        let text = |text: TextHandle| model.texts().get(text).to_owned();
+        let mut assemblies: Vec<AssemblyRow> = self
+            .assemblies
+            .rows
+            .into_iter()
+            .map(|(process, row)| AssemblyRow { process_id: id(process), ..row })
+            .collect();
+        assemblies.sort_by(|a, b| (a.loaded_ns, &a.name).cmp(&(b.loaded_ns, &b.name)));
+        let mut modules: Vec<LoadedModule> = self
+            .modules
+            .rows
+            .into_iter()
+            .map(|(process, row)| LoadedModule { process_id: id(process), ..row })
+            .collect();
+        modules.sort_by(|a, b| (a.loaded_ns, &a.path).cmp(&(b.loaded_ns, &b.path)));
+        let mut binds: Vec<BindRow> = self
+            .binds
+            .into_iter()
+            .map(|(key, sums)| BindRow {
+                process_id: id(key.process),
+                assembly: text(key.assembly),
+                path: text(key.path),
+                requested_by: text(key.requested_by),
+                context: text(key.context),
+                is_found: key.is_found,
+                count: sums.count,
+                cached: sums.cached,
+                duration_ns: sums.duration_ns,
+                max_duration_ns: sums.max_duration_ns,
+                first_ns: sums.first_ns,
+            })
+            .collect();
+        binds.sort_by(|a, b| {
+            let key = |row: &BindRow| (std::cmp::Reverse(row.duration_ns), row.first_ns);
+            key(a).cmp(&key(b)).then_with(|| {
+                (&a.assembly, &a.path, &a.requested_by, &a.context).cmp(&(
+                    &b.assembly,
+                    &b.path,
+                    &b.requested_by,
+                    &b.context,
+                ))
+            })
+        });
+        LoaderReport { schema: SCHEMA, assemblies, modules, binds }
+    }
+}

@@ -1,0 +1,335 @@
+//! The thread pool.
+
+use super::distribution::{Distribution, Spread};
+use super::fields::Walk;
+use super::series::{Series, SeriesPoint};
+use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::{Model, ProcessHandle, Resolved};
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
+use std::collections::{BTreeMap, HashMap};
+
+/// The state machine of [`ThreadPoolReport`].
+///
+/// | event | meaning |
+/// |---|---|
+/// | runtime 50, 51, 57 | a worker started, stopped, waits for work; how many there are |
+/// | runtime 52, 53 | a worker retired, came back |
+/// | runtime 54 | how much work was done a second |
+/// | runtime 55 | the pool wants another number of workers, and why |
+/// | runtime 59 | the limits |
+/// | runtime 61, 62 and FrameworkEventSource 30, 31 | work was handed in, was taken up |
+/// | runtime 63, 64 | the same for input and output |
+///
+/// Workers over time are kept in at most 512 stretches, waiting times in buckets, adjustments up to
+/// 10,000; work that waits is known by its id.
+#[derive(Debug, Default)]
+pub struct ThreadPool {
+    workers: Series,
+    throughput: Series,
+    adjustments: Vec<PoolAdjustment>,
+    left_out: u64,
+    reasons: BTreeMap<u64, u64>,
+    starvation: Starvation,
+    limits: Option<PoolLimits>,
+    waiting: HashMap<(ProcessHandle, Queue, u64), i64>,
+    latency: Distribution,
+    io_latency: Distribution,
+    enqueued: u64,
+    started: u64,
+    stopped: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Queue {
+    Runtime,
+    Framework,
+    Io,
+}
+
+#[derive(Debug, Default)]
+struct Starvation {
+    count: u64,
+    first_ns: Option<i64>,
+    last_ns: i64,
+    most_workers: u64,
+}
+
+/// What the thread pool did.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ThreadPoolReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// Limits, where the runtime tells: when the process starts, or when they are changed.
+    pub limits: Option<PoolLimits>,
+    /// The fewest workers that were told of.
+    pub min_workers: Option<u64>,
+    /// The most workers that were told of.
+    pub max_workers: Option<u64>,
+    /// Workers that started.
+    pub started: u64,
+    /// Workers that stopped.
+    pub stopped: u64,
+    /// Whether the pool added workers because work waited and none was done: something blocks pool
+    /// threads.
+    pub is_starved: bool,
+    /// Such adjustments, and how far they went.
+    pub starvation: Option<PoolStarvation>,
+    /// Adjustments by reason.
+    pub reasons: Vec<PoolReason>,
+    /// Adjustments, in order of time, at most 10,000.
+    pub adjustments: Vec<PoolAdjustment>,
+    /// Adjustments beyond those.
+    pub adjustments_left_out: u64,
+    /// Workers over time.
+    pub workers: Vec<SeriesPoint>,
+    /// Work items done a second, over time.
+    pub throughput: Vec<SeriesPoint>,
+    /// Work that was handed in; 0 when that was not recorded.
+    pub enqueued: u64,
+    /// How long work waited until a worker took it up.
+    pub latency: Option<Spread>,
+    /// How long finished input and output waited.
+    pub io_latency: Option<Spread>,
+    /// Work that nobody had taken up at the end of the trace.
+    pub never_dequeued: u64,
+}
+
+/// Limits of the pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PoolLimits {
+    /// Workers below which it does not hesitate to add one.
+    pub min_workers: u64,
+    /// Workers beyond which it adds none.
+    pub max_workers: u64,
+}
+
+/// Starvation: work waited, and none was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PoolStarvation {
+    /// Adjustments for that reason.
+    pub count: u64,
+    /// The first.
+    pub first_ns: i64,
+    /// The last.
+    pub last_ns: i64,
+    /// The most workers wanted.
+    pub most_workers: u64,
+}
+
+/// Adjustments for one reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PoolReason {
+    /// `Warmup`, `Initializing`, `RandomMove`, `ClimbingMove`, `ChangePoint`, `Stabilizing`,
+    /// `Starvation`, `ThreadTimedOut`, `CooperativeBlocking`, or a number.
+    pub reason: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// The pool wants another number of workers.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PoolAdjustment {
+    /// When.
+    pub ts_ns: i64,
+    /// Workers it wants.
+    pub workers: u64,
+    /// Work items done a second before.
+    pub throughput: f64,
+    /// Why; see [`PoolReason::reason`].
+    pub reason: String,
+}
+
+const MOST_ADJUSTMENTS: usize = 10_000;
+const FRAMEWORK: &str = "System.Diagnostics.Eventing.FrameworkEventSource";
+const STARVATION: u64 = 6;
+
+fn reason(stored: u64) -> String {
+    let name = match stored {
+        0 => "Warmup",
+        1 => "Initializing",
+        2 => "RandomMove",
+        3 => "ClimbingMove",
+        4 => "ChangePoint",
+        5 => "Stabilizing",
+        STARVATION => "Starvation",
+        7 => "ThreadTimedOut",
+        8 => "CooperativeBlocking",
+        other => return other.to_string(),
+    };
+    name.to_owned()
+}
+
+fn once(count: &mut u64) {
+    *count = count.saturating_add(1);
+}
+
+impl ThreadPool {
+    /// Knows of nothing yet.
+    pub fn new() -> ThreadPool {
+        ThreadPool::default()
+    }
+
+    fn workers(&mut self, event: &Event<'_>, moment: &Moment) -> Option<()> {
+        let workers = Walk::of(event).number("ActiveWorkerThreadCount")?;
+        if moment.is_selected {
+            self.workers.add(moment.nanos, workers as f64);
+            match event.id() {
+                50 => once(&mut self.started),
+                51 => once(&mut self.stopped),
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn adjustment(&mut self, event: &Event<'_>, moment: &Moment) -> Option<()> {
+        let mut walk = Walk::of(event);
+        let throughput = walk.real("AverageThroughput").unwrap_or(0.0);
+        let workers = walk.number("NewWorkerThreadCount")?;
+        let stored = walk.number("Reason")?;
+        if !moment.is_selected {
+            return Some(());
+        }
+        once(self.reasons.entry(stored).or_default());
+        if stored == STARVATION {
+            let starvation = &mut self.starvation;
+            once(&mut starvation.count);
+            starvation.first_ns.get_or_insert(moment.nanos);
+            starvation.last_ns = moment.nanos;
+            starvation.most_workers = starvation.most_workers.max(workers);
+        }
+        self.workers.add(moment.nanos, workers as f64);
+        if self.adjustments.len() < MOST_ADJUSTMENTS {
+            let ts_ns = moment.nanos;
+            self.adjustments.push(PoolAdjustment { ts_ns, workers, throughput, reason: reason(stored) });
+        } else {
+            once(&mut self.left_out);
+        }
+        Some(())
+    }
+
+    fn work(
+        &mut self,
+        queue: Queue,
+        is_in: bool,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &Model,
+    ) -> Option<()> {
+        let process = model.threads().get(moment.thread)?.process;
+        let mut walk = Walk::of(event);
+        let id = walk.number(match queue {
+            Queue::Runtime => "WorkID",
+            Queue::Framework => "workID",
+            Queue::Io => "NativeOverlapped",
+        })?;
+        let key = (process, queue, id);
+        if is_in {
+            // An id that is used again without a word of its end: the older work is forgotten.
+            self.waiting.insert(key, moment.nanos);
+            self.enqueued = self.enqueued.saturating_add(u64::from(moment.is_selected));
+            return Some(());
+        }
+        let since = self.waiting.remove(&key)?;
+        if moment.is_selected {
+            let nanos = u64::try_from(moment.nanos.saturating_sub(since)).unwrap_or(0);
+            match queue {
+                Queue::Io => self.io_latency.add(nanos),
+                _ => self.latency.add(nanos),
+            }
+        }
+        Some(())
+    }
+}
+
+impl Report for ThreadPool {
+    type Output = ThreadPoolReport;
+
+    const RECORD: &'static [Recording] =
+        &[Recording::runtime(0x1_0000, 4), Recording::runtime(0x8001_0000, 5)];
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if event.known_provider() != KnownProvider::Runtime {
+            if !matches!(event.id(), 30 | 31) || event.provider() != FRAMEWORK {
+                return false;
+            }
+            let _ = self.work(Queue::Framework, event.id() == 30, event, moment, model);
+            return true;
+        }
+        let _ = match event.id() {
+            50..=53 | 57 => self.workers(event, moment),
+            54 => Walk::of(event).real("Throughput").map(|throughput| {
+                if moment.is_selected {
+                    self.throughput.add(moment.nanos, throughput);
+                }
+            }),
+            55 => self.adjustment(event, moment),
+            59 => {
+                let mut walk = Walk::of(event);
+                let min_workers = walk.number("MinWorkerThreads");
+                let max_workers = walk.number("MaxWorkerThreads");
+                if let (Some(min_workers), Some(max_workers)) = (min_workers, max_workers) {
+                    self.limits = Some(PoolLimits { min_workers, max_workers });
+                }
+                None
+            }
+            id @ (61 | 62) => self.work(Queue::Runtime, id == 61, event, moment, model),
+            id @ (63 | 64) => self.work(Queue::Io, id == 63, event, moment, model),
+            _ => return false,
+        };
+        true
+    }
+
+    fn finish(self, _: &Resolved<'_>) -> ThreadPoolReport {
+        let starvation = self.starvation.first_ns.map(|first_ns| PoolStarvation {
+            count: self.starvation.count,
+            first_ns,
+            last_ns: self.starvation.last_ns,
+            most_workers: self.starvation.most_workers,
+        });
+        let mut reasons: Vec<PoolReason> = self
+            .reasons
+            .iter()
+            .map(|(stored, count)| PoolReason { reason: reason(*stored), count: *count })
+            .collect();
+        reasons.sort_by_key(|row| std::cmp::Reverse(row.count));
+        let workers = self.workers.points();
+        // Workers are small whole numbers.
+        let whole = |value: f64| crate::model::rounded(value);
+        ThreadPoolReport {
+            schema: SCHEMA,
+            limits: self.limits,
+            min_workers: workers.iter().map(|point| whole(point.min)).min(),
+            max_workers: workers.iter().map(|point| whole(point.max)).max(),
+            started: self.started,
+            stopped: self.stopped,
+            is_starved: starvation.is_some(),
+            starvation,
+            reasons,
+            adjustments: self.adjustments,
+            adjustments_left_out: self.left_out,
+            workers,
+            throughput: self.throughput.points(),
+            enqueued: self.enqueued,
+            latency: spread(&self.latency),
+            io_latency: spread(&self.io_latency),
+            never_dequeued: self.waiting.len() as u64,
+        }
+    }
+}
+
+/// `None` of none.
+fn spread(distribution: &Distribution) -> Option<Spread> {
+    (distribution.count() > 0).then(|| distribution.spread())
+}

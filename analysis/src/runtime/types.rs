@@ -1,0 +1,56 @@
+//! The types of objects that were allocated.
+
+use super::{Alloc, AllocReport, AllocType, Moment, Recording, Report, SCHEMA};
+use crate::model::{Model, Resolved};
+use nettrace_parser::Event;
+
+/// The state machine of [`TypesReport`]: that of [`AllocReport`].
+#[derive(Debug, Default)]
+pub struct Types(Alloc);
+
+/// The types of objects that were allocated, as the most exact way of measuring saw them that the trace
+/// has.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TypesReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// The events that were used; see [`Alloc`]. `None` if the trace has none.
+    pub source: Option<&'static str>,
+    /// How many.
+    pub events: u64,
+    /// All bytes; an estimate.
+    pub bytes: u64,
+    /// The types, by bytes, most first.
+    pub types: Vec<AllocType>,
+}
+
+impl Types {
+    /// Knows of nothing yet.
+    pub fn new() -> Types {
+        Types::default()
+    }
+}
+
+impl Report for Types {
+    type Output = TypesReport;
+
+    const RECORD: &'static [Recording] = Alloc::RECORD;
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        self.0.event(event, moment, model)
+    }
+
+    fn finish(self, resolved: &Resolved<'_>) -> TypesReport {
+        let AllocReport { sources, .. } = self.0.finish(resolved);
+        let best = sources.into_iter().next();
+        TypesReport {
+            schema: SCHEMA,
+            source: best.as_ref().map(|source| source.source),
+            events: best.as_ref().map_or(0, |source| source.events),
+            bytes: best.as_ref().map_or(0, |source| source.bytes),
+            types: best.map(|source| source.types).unwrap_or_default(),
+        }
+    }
+}

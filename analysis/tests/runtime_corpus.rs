@@ -1,0 +1,86 @@
+//! Exact numbers of what the recorded program did, on the traces of the repository.
+
+use nettrace_analysis::runtime::{
+    Alloc, Gc, GcReport, Jit, JitReport, Loader, Report, ReportPass, ThreadPool, Types,
+};
+use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
+
+fn report<R: Report>(report: R, trace: &str) -> R::Output {
+    let bytes = corpus::trace(trace).unwrap().bytes();
+    let mut pass = ReportPass::new(report);
+    pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    pass.finish().output
+}
+
+#[test]
+fn collections_of_the_corpus_are_counted_exactly() {
+    // Trace, collections, pauses, of generations 0, 1 and 2, induced.
+    let expected = [
+        ("net10-linux-x64/all.nettrace", 62, 106_139_702, [8, 46, 8], 13),
+        ("net10-linux-x64/startup.nettrace", 39, 70_832_801, [5, 29, 5], 8),
+        ("net9-linux-x64/all.nettrace", 41, 64_405_420, [4, 32, 5], 9),
+        ("net8-linux-x64/all.nettrace", 41, 63_013_367, [4, 32, 5], 9),
+    ];
+    for (trace, count, pause_ns, generations, induced) in expected {
+        let GcReport { totals, collections, partial, .. } = report(Gc::new(), trace);
+        assert_eq!((totals.count, totals.pause_ns, totals.induced), (count, pause_ns, induced), "{trace}");
+        let found: Vec<(u32, u64)> =
+            totals.generations.iter().map(|row| (row.generation, row.count)).collect();
+        assert_eq!(found, [(0, generations[0]), (1, generations[1]), (2, generations[2])], "{trace}");
+        assert!(partial.is_empty() && collections.iter().all(|row| row.is_complete), "{trace}");
+        // Numbers follow each other: none is missing.
+        assert!(collections.windows(2).all(|pair| pair[1].number == pair[0].number + 1), "{trace}");
+    }
+}
+
+#[test]
+fn compiled_methods_of_the_corpus_are_counted_exactly() {
+    let JitReport { totals, methods, .. } = report(Jit::new(), "net3.1-linux-x64/all.nettrace");
+    // 426 began, 426 ended; of one the beginning is missing and of one the end.
+    assert_eq!((totals.methods, totals.incomplete, totals.background), (427, 2, 391));
+    assert_eq!((totals.r2r_found, totals.r2r_lookups, totals.osr), (752, 0, 0));
+    let first = methods.iter().find(|row| row.name.starts_with("System.SpanHelpers.Contains(")).unwrap();
+    assert_eq!((first.il_bytes, first.native_bytes, first.tier), (264, 312, "OptimizedTier1"));
+    assert_eq!((first.duration_ns, &*first.module), (620_187, "System.Private.CoreLib.dll"));
+}
+
+#[test]
+fn the_start_of_a_program_is_told_by_loader_and_thread_pool() {
+    let loader = report(Loader::new(), "net10-linux-x64/startup.nettrace");
+    assert_eq!(loader.assemblies.iter().filter(|row| row.loaded_ns.is_some()).count(), 18);
+    assert_eq!(loader.modules.len(), 18);
+    assert_eq!(loader.binds.iter().map(|row| row.count).sum::<u64>(), 27);
+    assert!(loader.binds.iter().all(|row| row.is_found));
+    let pool = report(ThreadPool::new(), "net10-linux-x64/startup.nettrace");
+    assert_eq!((pool.adjustments.len(), pool.started, pool.is_starved), (9, 3, false));
+    assert_eq!((pool.min_workers, pool.max_workers), (Some(1), Some(3)));
+    assert_eq!(pool.limits.map(|limits| (limits.min_workers, limits.max_workers)), Some((2, 32_767)));
+}
+
+#[test]
+fn ticks_lie_near_what_the_collector_counted() {
+    let gc = report(Gc::new(), "net3.1-linux-x64/heap.nettrace");
+    let alloc = report(Alloc::new(), "net3.1-linux-x64/heap.nettrace");
+    let source = &alloc.sources[0];
+    assert_eq!((source.source, source.events, alloc.sources.len()), ("AllocationTick", 50_846, 1));
+    let types = report(Types::new(), "net3.1-linux-x64/heap.nettrace");
+    assert_eq!((types.bytes, &types.types), (source.bytes, &source.types));
+    assert_eq!(source.types.iter().map(|row| row.events).sum::<u64>(), source.events);
+    // The collector counts between the first and the last collection; about 90 MB fit in between two.
+    let between = gc.totals.allocated_bytes;
+    assert!(between < source.bytes && source.bytes - between < between / 10, "{between} {}", source.bytes);
+}
+
+#[test]
+fn random_samples_estimate_what_the_collector_counted() {
+    let Some(_) = corpus::trace("net10-linux-x64/alloc-sampled.nettrace") else { return };
+    let gc = report(Gc::new(), "net10-linux-x64/alloc-sampled.nettrace");
+    let alloc = report(Alloc::new(), "net10-linux-x64/alloc-sampled.nettrace");
+    let source = &alloc.sources[0];
+    assert_eq!((source.source, source.events), ("AllocationSampled", 122_775));
+    // Before the first collection and behind the last there is room for 20 MB each.
+    let (error, slack) = (source.bytes_error.unwrap(), 40_000_000);
+    assert!(source.bytes.abs_diff(gc.totals.allocated_bytes) < 3 * error + slack, "{} {error}", source.bytes);
+    assert!(error < source.bytes / 200);
+}

@@ -1,0 +1,78 @@
+//! `report threadpool` as tables.
+
+use super::words::{duration, left_out};
+use crate::args::ReportArgs;
+use crate::commands::Context;
+use crate::units;
+use nettrace_analysis::runtime::{Spread, ThreadPoolReport};
+use std::io::{self, Write};
+
+pub(super) fn text(
+    args: &ReportArgs,
+    report: &ThreadPoolReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    let (strong, faint, warning) = (context.style.strong(), context.style.faint(), context.style.warning());
+    let out = context.out.buffer();
+    if let Some(starvation) = &report.starvation {
+        let text = format!(
+            "Starvation: {} up to {} workers between {} ms and {} ms, because work waited and none was done. \
+             Something blocks pool threads; report waits and report contention show what.",
+            units::counted(starvation.count, "adjustment"),
+            units::count(starvation.most_workers),
+            units::milliseconds(starvation.first_ns),
+            units::milliseconds(starvation.last_ns),
+        );
+        writeln!(out, "{}\n", warning.over(text))?;
+    }
+    if !report.adjustments.is_empty() {
+        writeln!(out, "{}", faint.over("   TIME ms  WORKERS  WORK/s      REASON"))?;
+    }
+    for row in report.adjustments.iter().take(args.number) {
+        writeln!(
+            out,
+            "{:>10}  {:>7}  {:>10.1}  {}",
+            units::milliseconds(row.ts_ns),
+            units::count(row.workers),
+            row.throughput,
+            row.reason,
+        )?;
+    }
+    let all =
+        report.adjustments.len().saturating_add(usize::try_from(report.adjustments_left_out).unwrap_or(0));
+    left_out(context, all, args.number)?;
+    let out = context.out.buffer();
+    latency(out, "work waited", report.latency.as_ref())?;
+    latency(out, "finished input and output waited", report.io_latency.as_ref())?;
+    if report.never_dequeued > 0 {
+        let text = units::counted(report.never_dequeued, "work item");
+        writeln!(out, "{text} had not been taken up at the end of the trace")?;
+    }
+    let workers = match (report.min_workers, report.max_workers) {
+        (Some(min), Some(max)) if min == max => units::counted(max, "worker"),
+        (Some(min), Some(max)) => format!("{min} to {}", units::counted(max, "worker")),
+        _ => "number of workers not told".to_owned(),
+    };
+    let limits = report.limits.map_or_else(String::new, |limits| {
+        format!(" (limits {} and {})", units::count(limits.min_workers), units::count(limits.max_workers))
+    });
+    let reasons: Vec<String> =
+        report.reasons.iter().map(|row| format!("{} {}", units::count(row.count), row.reason)).collect();
+    let reasons =
+        if reasons.is_empty() { String::new() } else { format!("; adjustments: {}", reasons.join(", ")) };
+    let line = format!("{workers}{limits}{reasons}");
+    writeln!(out, "{}", strong.over(line))
+}
+
+fn latency(out: &mut Vec<u8>, what: &str, latency: Option<&Spread>) -> io::Result<()> {
+    let Some(latency) = latency else { return Ok(()) };
+    writeln!(
+        out,
+        "{what}: {} taken up; 50 % within {}, 90 % {}, 99 % {}, longest {}",
+        units::count(latency.count),
+        duration(latency.p50_ns),
+        duration(latency.p90_ns),
+        duration(latency.p99_ns),
+        duration(latency.max_ns),
+    )
+}
