@@ -9,6 +9,12 @@ use crate::guid::Guid;
 /// Result of every parser in this crate.
 pub(crate) type Parsed<'a, T> = nom::IResult<&'a [u8], T, At<'a>>;
 
+/// Bytes of `whole` before `rest`, which is its end.
+#[inline]
+pub(crate) fn before(whole: &[u8], rest: &[u8]) -> usize {
+    whole.len().saturating_sub(rest.len())
+}
+
 macro_rules! little_endian {
     ($($name:ident $type:ty),* $(,)?) => {$(
         #[doc = concat!("A little-endian `", stringify!($type), "`.")]
@@ -30,6 +36,15 @@ pub(crate) fn take(count: usize) -> impl Fn(&[u8]) -> Parsed<'_, &[u8]> {
     move |input| match input.split_at_checked(count) {
         Some((bytes, rest)) => Ok((rest, bytes)),
         None => At::error(input, Fault::Truncated),
+    }
+}
+
+/// A row of version 6: u16 size, itself not included, and so many bytes.
+pub(crate) fn sized_row(input: &[u8]) -> Parsed<'_, &[u8]> {
+    let (rest, size) = u16(input)?;
+    match rest.split_at_checked(usize::from(size)) {
+        Some((row, rest)) => Ok((rest, row)),
+        None => At::error(input, Fault::RowSize(u64::from(size))),
     }
 }
 

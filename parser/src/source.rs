@@ -2,6 +2,7 @@
 //!
 //! Everything behind a source remembers stream *positions*, never pointers, so that the same code
 //! reads a mapped file and a socket, and a window of bytes may move while it grows.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use std::io::{self, Read};
 
@@ -17,7 +18,7 @@ pub struct Span {
 impl Span {
     /// Stream position behind the last byte.
     pub fn end(&self) -> u64 {
-        self.start + u64::from(self.len)
+        self.start.saturating_add(u64::from(self.len))
     }
 }
 
@@ -126,21 +127,26 @@ impl<R: Read> Buffered<R> {
     }
 
     fn window_end(&self) -> u64 {
-        self.start + (self.filled - self.begin) as u64
+        self.start.saturating_add(self.held() as u64)
+    }
+
+    /// Bytes in the window.
+    fn held(&self) -> usize {
+        self.filled.saturating_sub(self.begin)
     }
 
     /// Makes room for at least `wanted` more bytes, moving the window to the buffer's front when
     /// the part before it is at least as large.
     fn make_room(&mut self, wanted: usize) {
-        if self.begin > 0 && self.begin >= self.filled - self.begin {
+        if self.begin > 0 && self.begin >= self.held() {
             self.buffer.copy_within(self.begin..self.filled, 0);
-            self.filled -= self.begin;
+            self.filled = self.held();
             self.begin = 0;
         }
-        let needed = self.filled + wanted;
+        let needed = self.filled.saturating_add(wanted);
         if self.buffer.len() < needed {
             // Doubling would waste up to as much again; a quarter keeps moves rare enough.
-            let room = needed.max(self.buffer.len() + self.buffer.len() / 4);
+            let room = needed.max(self.buffer.len().saturating_add(self.buffer.len() / 4));
             if self.buffer.is_empty() {
                 // The allocator has zeros.
                 self.buffer = vec![0; room];
@@ -167,8 +173,8 @@ impl<R: Read> Source for Buffered<R> {
             }
             // The room asked for never depends on `end` alone: a stream that announces a huge
             // block and ends costs no memory.
-            let missing = end - self.window_end();
-            let held = self.filled - self.begin;
+            let missing = end.saturating_sub(self.window_end());
+            let held = self.held();
             let wanted =
                 usize::try_from(missing).unwrap_or(usize::MAX).min(READ_BYTES.max(held)).max(READ_BYTES);
             self.make_room(wanted);
@@ -176,7 +182,7 @@ impl<R: Read> Source for Buffered<R> {
             match self.input.read(room) {
                 Ok(0) => self.ended = true,
                 // A reader that claims more than it was given is taken at the room's size.
-                Ok(count) => self.filled += count.min(room.len()),
+                Ok(count) => self.filled = self.filled.saturating_add(count.min(room.len())),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
@@ -184,9 +190,9 @@ impl<R: Read> Source for Buffered<R> {
         Ok(true)
     }
     fn release(&mut self, before: u64) {
-        let count = before.saturating_sub(self.start).min((self.filled - self.begin) as u64);
-        self.start += count;
-        self.begin += usize::try_from(count).unwrap_or(0);
+        let count = before.saturating_sub(self.start).min(self.held() as u64);
+        self.start = self.start.saturating_add(count);
+        self.begin = self.begin.saturating_add(usize::try_from(count).unwrap_or(0));
         if self.begin == self.filled {
             self.begin = 0;
             self.filled = 0;

@@ -9,7 +9,7 @@
 use crate::damage::BlockDamage;
 use crate::error::{At, Fault, located};
 use crate::guid::Guid;
-use crate::primitive::{Parsed, guid, string_v6, u8, u32, u64, varuint64, zigzag};
+use crate::primitive::{Parsed, before, guid, string_v6, u8, u32, u64, varuint64, zigzag};
 use nom::Parser;
 use std::fmt;
 
@@ -97,7 +97,7 @@ fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
         let (behind, (_, is_last)) = label(rest)?;
         rest = behind;
         if is_last {
-            let length = input.len() - rest.len();
+            let length = before(input, rest);
             return Ok((rest, input.get(..length).unwrap_or_default()));
         }
     }
@@ -166,7 +166,7 @@ pub(crate) fn block<'a>(
     };
     let (mut id, mut found) = (first_id, 0u64);
     while !rest.is_empty() {
-        let at = content.len() - rest.len();
+        let at = before(content, rest);
         match list(rest) {
             Ok((behind, labels)) => {
                 if id == 0 {
@@ -174,7 +174,7 @@ pub(crate) fn block<'a>(
                 } else {
                     define(id, labels, at, damage);
                 }
-                found += 1;
+                found = found.saturating_add(1);
                 id = id.wrapping_add(1);
                 rest = behind;
             }

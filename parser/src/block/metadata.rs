@@ -10,7 +10,9 @@ use crate::catalog::CatalogEvent;
 use crate::damage::BlockDamage;
 use crate::error::{At, Fault, located};
 use crate::guid::Guid;
-use crate::primitive::{Parsed, guid, i32, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z, varuint32};
+use crate::primitive::{
+    Parsed, before, guid, i32, sized_row, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z, varuint32,
+};
 use crate::schema::Schema;
 use crate::view::KnownProvider;
 use nom::Parser;
@@ -49,6 +51,25 @@ pub struct Metadata {
 }
 
 impl Metadata {
+    /// A description that says no more than what it is of.
+    fn named(id: u32, provider: Box<str>, event_id: u32, name: Box<str>) -> Metadata {
+        Metadata {
+            id,
+            known_provider: KnownProvider::of_name(&provider),
+            serial: Serial::default(),
+            provider,
+            event_id,
+            name,
+            keywords: 0,
+            version: 0,
+            level: 0,
+            opcode: None,
+            schema: Schema::default(),
+            extra: None,
+            catalog: None,
+        }
+    }
+
     /// The guid that stands for the provider: the one the stream gives (version 6), else that of the
     /// [name](crate::catalog::provider_guid).
     pub fn provider_guid(&self) -> Guid {
@@ -123,28 +144,14 @@ pub(crate) fn payload_v5<'a>(
     let (rest, (id, provider, event_id)) = context("metadata payload", (u32, utf16z, u32)).parse(input)?;
     let (rest, (name, keywords)) = context("metadata payload", (utf16z, u64)).parse(rest)?;
     let (rest, (version, level)) = context("metadata payload", (u32, u32)).parse(rest)?;
-    let provider = text_utf16(provider);
-    let mut metadata = Metadata {
-        id,
-        known_provider: KnownProvider::of_name(&provider),
-        serial: Serial::default(),
-        provider,
-        event_id,
-        name: text_utf16(name),
-        keywords,
-        version,
-        level,
-        opcode: None,
-        schema: Schema::default(),
-        extra: None,
-        catalog: None,
-    };
+    let named = Metadata::named(id, text_utf16(provider), event_id, text_utf16(name));
+    let mut metadata = Metadata { keywords, version, level, ..named };
     if rest.is_empty() {
         return Ok((rest, metadata));
     }
     let list = field_list::v1(rest);
     metadata.schema = Schema::from_stream(list.fields, list.opaque, false);
-    let place = |rest: &[u8]| at.saturating_add(input.len() - rest.len());
+    let place = |rest: &[u8]| at.saturating_add(before(input, rest));
     if let Some(fault) = metadata.schema.opaque {
         damage.note(place(list.stopped_at), "field list", fault);
         // Where the tags would begin cannot be known any more.
@@ -224,8 +231,8 @@ pub(crate) fn block_v6(
         }
     };
     while !rest.is_empty() {
-        let at = content.len() - rest.len();
-        let row = match sized(rest) {
+        let at = before(content, rest);
+        let row = match sized_row(rest) {
             Ok((behind, row)) => {
                 rest = behind;
                 row
@@ -258,34 +265,10 @@ fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// u16 size, itself not included, and so many bytes.
-fn sized(input: &[u8]) -> Parsed<'_, &[u8]> {
-    let (rest, size) = u16(input)?;
-    match rest.split_at_checked(usize::from(size)) {
-        Some((row, rest)) => Ok((rest, row)),
-        None => At::error(input, Fault::RowSize(u64::from(size))),
-    }
-}
-
 fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<'a, Metadata> {
     let (rest, (id, provider, event_id, name)) = (varuint32, string_v6, varuint32, string_v6).parse(row)?;
-    let provider = text_utf8(provider);
-    let mut metadata = Metadata {
-        id,
-        known_provider: KnownProvider::of_name(&provider),
-        serial: Serial::default(),
-        provider,
-        event_id,
-        name: text_utf8(name),
-        keywords: 0,
-        version: 0,
-        level: 0,
-        opcode: None,
-        schema: Schema::default(),
-        extra: None,
-        catalog: None,
-    };
-    let place = |rest: &[u8]| at.saturating_add(row.len() - rest.len());
+    let mut metadata = Metadata::named(id, text_utf8(provider), event_id, text_utf8(name));
+    let place = |rest: &[u8]| at.saturating_add(before(row, rest));
     if rest.is_empty() {
         return Ok((rest, metadata));
     }
@@ -300,7 +283,7 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
     if rest.is_empty() {
         return Ok((rest, metadata));
     }
-    match sized(rest) {
+    match sized_row(rest) {
         Ok((behind, optional)) => {
             let optional_at = place(rest).saturating_add(2);
             optional_entries(&mut metadata, optional, optional_at, damage);
@@ -320,7 +303,7 @@ fn optional_entries(metadata: &mut Metadata, input: &[u8], at: usize, damage: &m
             Ok((behind, ())) => rest = behind,
             Err(error) => {
                 let error = located(rest, error);
-                let place = at.saturating_add(input.len() - rest.len());
+                let place = at.saturating_add(before(input, rest));
                 // An unknown kind has no size: entries before it stand, the list's size leads on.
                 match error.fault {
                     Fault::UnknownEntry(_) => damage.note(place, "optional metadata", error.fault),

@@ -10,7 +10,7 @@
 
 use crate::damage::BlockDamage;
 use crate::error::{Fault, located};
-use crate::primitive::{Parsed, u32, u64, varuint32, varuint64};
+use crate::primitive::{Parsed, before, u32, u64, varuint32, varuint64};
 use nom::Parser;
 
 /// A sequence point's content in front of its entries.
@@ -91,7 +91,7 @@ fn payload<'a>(
         }
     };
     for found in 0..point.thread_count {
-        let at = content.len() - rest.len();
+        let at = before(content, rest);
         match entry(rest) {
             Ok((behind, (thread, number))) => {
                 give(thread, number, at, damage);
@@ -121,7 +121,7 @@ pub(crate) fn removals(
 ) {
     let mut rest = content;
     while !rest.is_empty() {
-        let at = content.len() - rest.len();
+        let at = before(content, rest);
         match entry_v6(rest) {
             Ok((behind, (thread, number))) => {
                 give(thread, number, at, damage);

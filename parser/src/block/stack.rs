@@ -8,7 +8,7 @@
 
 use crate::damage::BlockDamage;
 use crate::error::{At, Fault, located};
-use crate::primitive::{Parsed, u32};
+use crate::primitive::{Parsed, before, u32};
 use nom::Parser;
 use std::fmt;
 
@@ -30,7 +30,7 @@ impl<'r> Stack<'r> {
 
     /// Number of frames.
     pub fn len(&self) -> usize {
-        self.bytes.len() / self.width()
+        self.bytes.len().checked_div(self.width()).unwrap_or(0)
     }
 
     /// Whether there are no frames, which is how streams say "no stack".
@@ -109,16 +109,16 @@ pub(crate) fn block<'a>(
     let mut found = 0u64;
     let mut id = first_id;
     while !rest.is_empty() {
-        let at = content.len() - rest.len();
+        let at = before(content, rest);
         match row(rest) {
             Ok((behind, stack)) => {
-                let extra = stack.len() % usize::from(pointer_size);
+                let extra = stack.len().checked_rem(usize::from(pointer_size)).unwrap_or(0);
                 if extra != 0 {
                     let size = u32::try_from(stack.len()).unwrap_or(u32::MAX);
                     damage.note(at, "stack", Fault::PartialAddress(size));
                 }
-                define(id, stack.get(..stack.len() - extra).unwrap_or_default(), at, damage);
-                found += 1;
+                define(id, stack.get(..stack.len().saturating_sub(extra)).unwrap_or_default(), at, damage);
+                found = found.saturating_add(1);
                 id = id.wrapping_add(1);
                 rest = behind;
             }

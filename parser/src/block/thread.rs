@@ -6,7 +6,7 @@
 
 use crate::damage::BlockDamage;
 use crate::error::{At, Fault, located};
-use crate::primitive::{Parsed, string_v6, u8, u16, varuint64};
+use crate::primitive::{Parsed, before, sized_row, string_v6, u8, varuint64};
 use nom::Parser;
 
 /// A thread of version 6: anything that sends events, by the index events use.
@@ -23,14 +23,6 @@ pub struct Thread {
     pub os_thread_id: Option<u64>,
     /// Further keys and values, in stored order.
     pub pairs: Vec<(Box<str>, Box<str>)>,
-}
-
-fn sized_row(input: &[u8]) -> Parsed<'_, &[u8]> {
-    let (rest, size) = u16(input)?;
-    match rest.split_at_checked(usize::from(size)) {
-        Some((row, rest)) => Ok((rest, row)),
-        None => At::error(input, Fault::RowSize(u64::from(size))),
-    }
 }
 
 fn entry<'a>(input: &'a [u8], thread: &mut Thread) -> Parsed<'a, ()> {
@@ -69,7 +61,7 @@ pub(crate) fn block(
 ) {
     let mut rest = content;
     while !rest.is_empty() {
-        let at = content.len() - rest.len();
+        let at = before(content, rest);
         let row = match sized_row(rest) {
             Ok((behind, row)) => {
                 rest = behind;
@@ -92,7 +84,7 @@ pub(crate) fn block(
             match entry(entries, &mut thread) {
                 Ok((behind, ())) => entries = behind,
                 Err(error) => {
-                    let place = row_at.saturating_add(row.len() - entries.len());
+                    let place = row_at.saturating_add(before(row, entries));
                     match located(entries, error).fault {
                         fault @ Fault::UnknownEntry(_) => damage.note(place, "thread entry", fault),
                         fault => damage.row_lost(place, entries.len(), "thread entry", fault),

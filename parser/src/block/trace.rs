@@ -15,7 +15,7 @@
 use crate::clock::{Clock, SystemTime};
 use crate::damage::BlockDamage;
 use crate::error::Fault;
-use crate::primitive::{Parsed, i16, i32, i64, string_v6};
+use crate::primitive::{Parsed, before, i16, i32, i64, string_v6};
 use nom::Parser;
 use nom::error::context;
 
@@ -128,7 +128,7 @@ pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Par
             }
             Err(_) => {
                 let (stated, found) = (u64::try_from(count).unwrap_or(0), u64::try_from(index).unwrap_or(0));
-                let at = input.len() - rest.len();
+                let at = before(input, rest);
                 damage.row_lost(at, rest.len(), "key-value pairs", Fault::Count { stated, found });
                 break;
             }

@@ -16,7 +16,7 @@
 use super::{Frame, Framed};
 use crate::block::BlockKind;
 use crate::error::{At, Fault, located};
-use crate::primitive::{Parsed, i32, take, u8};
+use crate::primitive::{Parsed, before, i32, take, u8};
 use crate::source::Span;
 use nom::Parser;
 use nom::error::context;
@@ -80,7 +80,7 @@ pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
         Ok(done) => done,
         Err(error) => return broken(input, error),
     };
-    let header = input.len() - rest.len();
+    let header = before(input, rest);
     let kind = match object.name {
         b"Trace" => BlockKind::Trace,
         b"EventBlock" => BlockKind::Event,
@@ -90,7 +90,7 @@ pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
         _ => BlockKind::UNKNOWN_OBJECT,
     };
     if kind == BlockKind::Trace {
-        let body = Span { start: position + header as u64, len: TRACE_SIZE };
+        let body = Span { start: position.saturating_add(header as u64), len: TRACE_SIZE };
         let frame = Frame { kind, start: position, body };
         return refuse_unknown_minimum(frame, object.minimum_version, 4);
     }
@@ -101,7 +101,7 @@ pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     let Ok(len) = u32::try_from(size) else {
         return Framed::Broken { at: header, fault: Fault::BlockSize(size), context: "block size" };
     };
-    let behind_size = position + (input.len() - rest.len()) as u64;
+    let behind_size = position.saturating_add(before(input, rest) as u64);
     // Padding counts from the start of the stream, not of the window.
     let shift = u64::from(shift);
     let start = behind_size.saturating_add(shift).next_multiple_of(4).saturating_sub(shift);
@@ -123,7 +123,7 @@ fn refuse_unknown_minimum(frame: Frame, minimum: i32, known: i32) -> Framed {
 fn broken<'a>(input: &'a [u8], error: nom::Err<At<'a>>) -> Framed {
     let located = located(input, error);
     if located.fault == Fault::Truncated {
-        return Framed::Need(input.len().max(located.at) + 1);
+        return Framed::Need(input.len().max(located.at).saturating_add(1));
     }
     Framed::Broken { at: located.at, fault: located.fault, context: located.context }
 }
@@ -173,21 +173,21 @@ pub(crate) enum ObjectEnd {
 pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
     let mut at = 0usize;
     for _ in 0..TAGGED_LIMIT {
-        let Some(&found) = input.get(at) else { return ObjectEnd::Need(at + 1) };
+        let Some(&found) = input.get(at) else { return ObjectEnd::Need(at.saturating_add(1)) };
         let value = match found {
-            TAG_END => return ObjectEnd::At(at + 1),
+            TAG_END => return ObjectEnd::At(at.saturating_add(1)),
             8 => 1,
             9 => 2,
             10 => 4,
             11 => 8,
             13 | 14 => {
-                let length = match i32(input.get(at + 1..).unwrap_or_default()) {
+                let length = match i32(input.get(at.saturating_add(1)..).unwrap_or_default()) {
                     Ok((_, length)) => length,
-                    Err(_) => return ObjectEnd::Need(at + 5),
+                    Err(_) => return ObjectEnd::Need(at.saturating_add(5)),
                 };
                 match usize::try_from(length) {
                     // A megabyte of tagged values is not a value, it is noise.
-                    Ok(length) if length <= TAGGED_BYTES => 4 + length,
+                    Ok(length) if length <= TAGGED_BYTES => length.saturating_add(4),
                     _ => return ObjectEnd::Broken { at, fault: Fault::BlockSize(length) },
                 }
             }

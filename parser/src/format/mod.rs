@@ -14,6 +14,7 @@
 //! | stacks | inline | block | block | [`crate::block::stack`] |
 //! | threads | id in event | id in event, recycled | rows, removal, flush | [`crate::block::thread`] |
 //! | sequence point | none | fixed entries | flags, varint entries | [`crate::block::sequence_point`] |
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 pub(crate) mod fastserial;
 pub(crate) mod v6;
@@ -146,15 +147,15 @@ fn detect_objects(bytes: &[u8], at: usize, with_magic: bool) -> Detected {
     if word(bytes, at).is_some_and(|length| length != 20) {
         return wrong;
     }
-    let text = bytes.get(at + 4..).unwrap_or_default();
+    let text = bytes.get(at.saturating_add(4)..).unwrap_or_default();
     let known = text.len().min(FAST_SERIALIZATION.len());
     if text.get(..known) != FAST_SERIALIZATION.get(..known) {
         return wrong;
     }
     if known < FAST_SERIALIZATION.len() {
-        return Detected::Need(at + 24);
+        return Detected::Need(at.saturating_add(24));
     }
-    Detected::Objects { with_magic, header: at as u64 + 24 }
+    Detected::Objects { with_magic, header: (at as u64).saturating_add(24) }
 }
 
 /// Names another format by its first bytes.

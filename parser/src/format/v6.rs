@@ -21,7 +21,7 @@ pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
     let len = u32::from_le_bytes([a, b, c, 0]);
     let kind = match kind {
         // The end may have content one day; it is part of the end.
-        0 => return Framed::End(HEADER + u64::from(len)),
+        0 => return Framed::End(HEADER.saturating_add(u64::from(len))),
         1 => BlockKind::Trace,
         2 => BlockKind::Event,
         3 => BlockKind::Metadata,
@@ -32,5 +32,5 @@ pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
         8 => BlockKind::LabelList,
         other => BlockKind::Unknown(other),
     };
-    Framed::Block(Frame { kind, start: position, body: Span { start: position + HEADER, len } })
+    Framed::Block(Frame { kind, start: position, body: Span { start: position.saturating_add(HEADER), len } })
 }

@@ -3,6 +3,7 @@
 //! Objects pad their content to a multiple of 4 of the stream's positions. Where a stretch of the
 //! stream was lost, or something was put into it, all that follows is off, and with the usual padding
 //! each block would be read up to three bytes away from its content.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::Reader;
 use crate::blob::{BlobHeader, fixed_v3};
@@ -27,7 +28,7 @@ impl<S: Source> Reader<S> {
             return Ok(frame);
         }
         for further in 1..4 {
-            let shift = (self.shift + further) % 4;
+            let shift = self.shift.wrapping_add(further) % 4;
             let mut other = frame;
             other.body.start = self.padded(frame, shift);
             // Its end tag, and what begins behind it.

@@ -1,4 +1,5 @@
 //! The stream's beginning: its header, its version, its first block. What is wrong here is fatal.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::Reader;
 use super::phase::{Phase, body_of};
@@ -52,12 +53,14 @@ impl<S: Source> Reader<S> {
         match fastserial::first_type(self.window_from(header)) {
             None => match fastserial::frame(self.window_from(header), header, 0) {
                 Framed::Need(bytes) => {
-                    if !self.source.fill(header + bytes as u64)? {
+                    if !self.source.fill(header.saturating_add(bytes as u64))? {
                         let end = self.source.bytes().len() as u64;
                         self.fail(end, "first object", Fault::HeaderTruncated);
                     }
                 }
-                Framed::Broken { at, fault, context } => self.fail(header + at as u64, context, fault),
+                Framed::Broken { at, fault, context } => {
+                    self.fail(header.saturating_add(at as u64), context, fault)
+                }
                 _ => self.fail(header, "first object", Fault::FirstIsNotTrace),
             },
             Some(FirstType::EventPipeFile { version }) => {
@@ -70,7 +73,7 @@ impl<S: Source> Reader<S> {
                     (4.., _) => Version::V4,
                     (other, _) => {
                         let other = u32::try_from(other).unwrap_or(0);
-                        self.fail(header + 3, "Trace object", Fault::UnsupportedVersion(other));
+                        self.fail(header.saturating_add(3), "Trace object", Fault::UnsupportedVersion(other));
                         return Ok(());
                     }
                 };
@@ -95,14 +98,14 @@ impl<S: Source> Reader<S> {
         let start = self.position;
         match self.framed() {
             Framed::Need(bytes) => {
-                if !self.source.fill(start + bytes as u64)? {
-                    let end = self.source.start() + self.source.bytes().len() as u64;
+                if !self.source.fill(start.saturating_add(bytes as u64))? {
+                    let end = self.source_end();
                     self.fail(end, "Trace block", Fault::HeaderTruncated);
                 }
             }
             Framed::Block(frame) if frame.kind == BlockKind::Trace => {
                 if !self.source.fill(frame.body_end())? {
-                    let end = self.source.start() + self.source.bytes().len() as u64;
+                    let end = self.source_end();
                     self.fail(end, "Trace block", Fault::HeaderTruncated);
                     return Ok(None);
                 }
@@ -115,9 +118,11 @@ impl<S: Source> Reader<S> {
                     Err((offset, fault)) => self.fail(offset, "Trace block", fault),
                 }
             }
-            Framed::Refused(_, fault) => self.fail(start + 7, "Trace object", fault),
+            Framed::Refused(_, fault) => self.fail(start.saturating_add(7), "Trace object", fault),
             Framed::Block(_) | Framed::End(_) => self.fail(start, "first block", Fault::FirstIsNotTrace),
-            Framed::Broken { at, fault, context } => self.fail(start + at as u64, context, fault),
+            Framed::Broken { at, fault, context } => {
+                self.fail(start.saturating_add(at as u64), context, fault)
+            }
         }
         Ok(None)
     }

@@ -1,4 +1,5 @@
 //! From one block to the next: its frame, its content, what follows it.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::phase::{Phase, STRIDE, body_of};
 use super::scope::Scope;
@@ -8,7 +9,7 @@ use crate::block::BlockKind;
 use crate::error::{Error, Fault};
 use crate::format::fastserial::{self, ObjectEnd};
 use crate::format::{Frame, Framed};
-use crate::source::Source;
+use crate::source::{Source, index};
 
 impl<S: Source> Reader<S> {
     /// Frames the block at the position and reads it, if its content is not a run of events.
@@ -17,12 +18,12 @@ impl<S: Source> Reader<S> {
         self.source.release(self.keep_from.map_or(start, |keep| keep.min(start)));
         match self.framed() {
             Framed::Need(bytes) => {
-                if !self.source.fill(start + bytes as u64)? {
+                if !self.source.fill(start.saturating_add(bytes as u64))? {
                     self.end_in_header(start);
                 }
             }
             Framed::End(bytes) => {
-                self.end_mark(start + bytes)?;
+                self.end_mark(start.saturating_add(bytes))?;
                 return Ok(Some(Step::Barrier));
             }
             // Cut in the padding before the content.
@@ -37,7 +38,14 @@ impl<S: Source> Reader<S> {
                 self.phase = Phase::Skip { frame, at: frame.body.start, lost: Some(("object type", fault)) };
             }
             Framed::Broken { at, fault, context } => {
-                self.lose_framing(start + at as u64, context, fault, Origin::Between, start, start + 1);
+                self.lose_framing(
+                    start.saturating_add(at as u64),
+                    context,
+                    fault,
+                    Origin::Between,
+                    start,
+                    start.saturating_add(1),
+                );
             }
         }
         Ok(None)
@@ -135,7 +143,7 @@ impl<S: Source> Reader<S> {
         // It was there when it was found; a file that shrank since gives what is left.
         self.source.fill(block.frame.body_end())?;
         if let Scope::Planned { next, .. } = &mut self.scope {
-            *next = place + 1;
+            *next = place.saturating_add(1);
         }
         self.state.context.tables.covered = block.covered;
         let content = body_of(&self.source, &block.frame);
@@ -163,7 +171,7 @@ impl<S: Source> Reader<S> {
                 context: "block size",
                 fault: Fault::BlockSize(i32::try_from(frame.body.len).unwrap_or(i32::MAX)),
                 origin: Origin::Cut(frame),
-                at: at + 1,
+                at: at.saturating_add(1),
                 lost_from: at,
             }),
             _ => self.end_incomplete(end),
@@ -180,15 +188,15 @@ impl<S: Source> Reader<S> {
         match fastserial::object_end(self.window_from(end)) {
             ObjectEnd::At(bytes) => {
                 self.state.statistics.add_bytes(frame.kind, bytes as u64);
-                self.position = end + bytes as u64;
+                self.position = end.saturating_add(bytes as u64);
                 self.phase = Phase::Frame;
             }
             ObjectEnd::Need(bytes) => {
-                if !self.source.fill(end + bytes as u64)? {
+                if !self.source.fill(end.saturating_add(bytes as u64))? {
                     // The content counts in full; only the end tag is missing.
                     let present = self.window_from(end).len() as u64;
                     self.state.statistics.add_bytes(frame.kind, present);
-                    self.end_incomplete(end + present);
+                    self.end_incomplete(end.saturating_add(present));
                 }
             }
             ObjectEnd::Broken { at, fault } => {
@@ -216,27 +224,34 @@ impl<S: Source> Reader<S> {
         let (start, end) = (frame.start, frame.body_end());
         if frame.body.len > self.state.limits.block_bytes {
             let fault = Fault::UnknownLayout;
-            self.lose_framing(start, "object type", fault, Origin::Between, start, start + 1);
+            self.lose_framing(start, "object type", fault, Origin::Between, start, start.saturating_add(1));
             return Ok(None);
         }
         let mut needed = 1;
         loop {
-            let is_there = self.source.fill(end + needed as u64)?;
+            let is_there = self.source.fill(end.saturating_add(needed as u64))?;
             let behind = self.window_from(end);
             match fastserial::object_end(behind) {
                 ObjectEnd::Need(bytes) if is_there => needed = bytes,
-                ObjectEnd::At(bytes) if is_there && behind.len() <= bytes => needed = bytes + 1,
+                ObjectEnd::At(bytes) if is_there && behind.len() <= bytes => needed = bytes.saturating_add(1),
                 ObjectEnd::At(bytes) if behind.get(bytes).is_none_or(|byte| fastserial::may_begin(*byte)) => {
                     self.state.damage.in_block(frame).note(0, "object type", Fault::UnknownObject);
                     self.state.count_block(&frame, end);
                     self.state.statistics.add_bytes(frame.kind, bytes as u64);
-                    self.position = end + bytes as u64;
+                    self.position = end.saturating_add(bytes as u64);
                     self.phase = Phase::Frame;
                     return Ok(Some(Step::Skipped(frame)));
                 }
                 _ => {
                     let fault = Fault::UnknownLayout;
-                    self.lose_framing(start, "object type", fault, Origin::Between, start, start + 1);
+                    self.lose_framing(
+                        start,
+                        "object type",
+                        fault,
+                        Origin::Between,
+                        start,
+                        start.saturating_add(1),
+                    );
                     return Ok(None);
                 }
             }
@@ -251,16 +266,16 @@ impl<S: Source> Reader<S> {
         lost: Option<(&'static str, Fault)>,
     ) -> Result<Step, Error> {
         self.source.release(self.keep_from.map_or(at, |keep| keep.min(at)));
-        let (end, to) = (frame.body_end(), (at + STRIDE).min(frame.body_end()));
+        let (end, to) = (frame.body_end(), at.saturating_add(STRIDE).min(frame.body_end()));
         let is_there = self.source.fill(to)?;
-        let to = if is_there { to } else { at + self.window_from(at).len() as u64 };
+        let to = if is_there { to } else { at.saturating_add(self.window_from(at).len() as u64) };
         if is_there && to < end {
             self.phase = Phase::Skip { frame, at: to, lost };
             return Ok(Step::Passed);
         }
         self.state.count_block(&frame, to);
         if let Some((context, fault)) = lost {
-            let bytes = usize::try_from(to - frame.body.start).unwrap_or(usize::MAX);
+            let bytes = index(to, frame.body.start);
             self.state.damage.in_block(frame).block_lost(0, bytes, context, fault);
         }
         if is_there {

@@ -1,4 +1,5 @@
 //! The way back after the framing was lost: a search for the next object, and what it tells.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::phase::{Phase, STRIDE};
 use super::{Reader, Step};
@@ -6,7 +7,7 @@ use crate::damage::Class;
 use crate::error::{Error, Fault};
 use crate::format::Frame;
 use crate::format::fastserial;
-use crate::source::Source;
+use crate::source::{Source, index};
 
 /// A search for the next object header, after the framing was lost.
 #[derive(Debug, Clone, Copy)]
@@ -80,22 +81,22 @@ impl<S: Source> Reader<S> {
     /// Searches for an object header, a stride at a time, in memory bounded by the stride.
     pub(super) fn search(&mut self, mut search: Search) -> Result<Step, Error> {
         self.source.release(self.keep_from.map_or(search.at, |keep| keep.min(search.at)));
-        let stride = search.at + STRIDE;
+        let stride = search.at.saturating_add(STRIDE);
         let wanted = search.end().map_or(stride, |end| stride.min(end));
-        let is_more = self.source.fill(wanted + fastserial::FOUND_HEADER as u64)?;
+        let is_more = self.source.fill(wanted.saturating_add(fastserial::FOUND_HEADER as u64))?;
         let window = self.window_from(search.at);
-        let ahead = usize::try_from(wanted - search.at).unwrap_or(usize::MAX);
+        let ahead = index(wanted, search.at);
         let searched = window.get(..ahead.saturating_add(fastserial::FOUND_HEADER)).unwrap_or(window);
         // What begins behind a block above the limit is the next object, and not lost with it.
         let is_lost = |found: &usize| search.end().is_none() || *found < ahead;
         if let Some(found) = fastserial::find(searched).filter(is_lost) {
-            let position = search.at + found as u64;
+            let position = search.at.saturating_add(found as u64);
             self.report_search(&search, position, true);
             self.position = position;
             self.phase = Phase::Frame;
             return Ok(search.step());
         }
-        let present = search.at + window.len() as u64;
+        let present = search.at.saturating_add(window.len() as u64);
         if search.end().is_some_and(|end| wanted >= end && present >= end) {
             // An ordinary block after all, only too large.
             self.report_search(&search, wanted, false);
@@ -130,7 +131,7 @@ impl<S: Source> Reader<S> {
                 if is_found && to < search.lost_from {
                     // The other object lies in what was taken for the rest of the block's content.
                     self.state.damage.shorten_last_loss(to);
-                    self.state.statistics.take_bytes(frame.kind, search.lost_from - to);
+                    self.state.statistics.take_bytes(frame.kind, search.lost_from.saturating_sub(to));
                 }
                 let from = search.lost_from;
                 self.state.damage.add_framing_lost(frame, offset, from, lost, context, fault);
@@ -138,7 +139,7 @@ impl<S: Source> Reader<S> {
             // A block that the input's end cuts was told as such, and is not lost framing.
             Origin::Cut(_) if !is_found => {}
             Origin::Cut(frame) => {
-                let end = self.source.start() + self.source.bytes().len() as u64;
+                let end = self.source_end();
                 self.state.damage.retract_last_loss();
                 self.state.statistics.take_bytes(frame.kind, end.min(frame.body_end()).saturating_sub(to));
                 let from = search.lost_from;
