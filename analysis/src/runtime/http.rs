@@ -93,7 +93,7 @@ impl HttpFacts {
 
     /// Whether the status is an error: the server failed, or there was no answer.
     pub(crate) fn is_error(&self) -> bool {
-        self.status.is_some_and(|status| status >= 500 || status < 0)
+        self.status.is_some_and(|status| !(0..500).contains(&status))
     }
 
     /// `out GET https://host/items/#`: numbers in paths do not make requests different.

@@ -181,9 +181,11 @@ impl Logs {
         Logs::default()
     }
 
-    /// Takes the messages that came since the last call, in time order, so that they need not be kept.
+    /// Takes the messages that came since the last call, in time order, so that they need not be kept. The newest one
+    /// stays, as what comes next may be its exception; the report has it in the end.
     pub fn take(&mut self) -> Vec<LogRow> {
-        std::mem::take(&mut self.rows)
+        let newest = self.rows.pop();
+        std::mem::replace(&mut self.rows, newest.into_iter().collect())
     }
 
     fn add(&mut self, row: LogRow) {
@@ -216,10 +218,12 @@ impl Logs {
             return true;
         }
         if is_again {
-            // The message itself may be gone already; what it lacked follows it.
-            if let Some(row) =
-                self.rows.last_mut().filter(|row| row.logger == logger && row.exception.is_none())
-            {
+            // Unless another thread's message came between.
+            let thread_id = thread_id(model, moment.thread);
+            let is_it = |row: &&mut LogRow| {
+                row.thread_id == thread_id && row.logger == logger && row.exception.is_none()
+            };
+            if let Some(row) = self.rows.last_mut().filter(is_it) {
                 row.exception = exception;
                 return true;
             }

@@ -17,6 +17,9 @@ use std::collections::{BTreeMap, HashMap};
 /// Most findings that are told.
 const MOST_FINDINGS: usize = 5;
 
+/// A method with less of the samples, in percent, does not stand out.
+const LEAST_SHARE: f64 = 5.0;
+
 /// What a trace is, what it can answer, and what stands out in it.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -268,7 +271,8 @@ impl Report for Summary {
             let text = format!("threads waited longest in {}: {waited:.1} s together", caller(&place.frames));
             found("waits", 18.0, text, "report waits");
         }
-        if let Some((method, share)) = hottest(&self.cpu, resolved) {
+        if let Some((method, share)) = hottest(&self.cpu, resolved).filter(|(_, share)| *share >= LEAST_SHARE)
+        {
             let text = format!("{share:.0} % of the running samples are in {method}");
             found("hottest_method", 20.0 + share * 0.4, text, "report topN");
         }

@@ -138,7 +138,7 @@ fn number(value: f64) -> String {
         return format!("{sign}{}", units::count(size as u64));
     }
     match size {
-        size if size >= 1e15 || size < 0.0001 => format!("{value:.3e}"),
+        size if !(0.0001..1e15).contains(&size) => format!("{value:.3e}"),
         size if size >= 1000.0 => format!("{value:.1}"),
         size if size >= 1.0 => format!("{value:.3}"),
         _ => format!("{value:.5}"),

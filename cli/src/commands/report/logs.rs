@@ -32,6 +32,9 @@ pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) ->
     }
     context.progress.end();
     let reported = pass.finish();
+    for message in &reported.output.messages {
+        row(message, context)?;
+    }
     if reported.events > 0 {
         summary(&reported.output, context)?;
     }
@@ -95,6 +98,7 @@ fn summary(report: &LogsReport, context: &mut Context<'_>) -> io::Result<()> {
         .map(|row| format!("{} {}", units::count(row.count), row.level.short_name()))
         .collect();
     let loggers = units::counted(report.loggers.len() as u64, "logger");
-    let text = format!("{} of {loggers}: {}", units::counted(report.count, "message"), levels.join(", "));
+    let levels = if levels.is_empty() { String::new() } else { format!(": {}", levels.join(", ")) };
+    let text = format!("{} of {loggers}{levels}", units::counted(report.count, "message"));
     writeln!(context.out.buffer(), "{}", strong.over(text))
 }

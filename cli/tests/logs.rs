@@ -1,0 +1,77 @@
+//! `report logs` on a stream made by hand: no recorded trace has messages of ILogger.
+
+mod common;
+
+use common::{file, nettrace};
+use nettrace_testdata::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Value, Version};
+
+/// Messages of all levels in a scope, one with an exception, one of several lines and with control characters.
+fn trace() -> String {
+    let event_type = |event_id, name: &str, names: &[&str]| {
+        let field = |name: &&str| {
+            let is_number = matches!(*name, "Level" | "FactoryID" | "ID");
+            Field::new(name, if is_number { FieldType::Int32 } else { FieldType::String })
+        };
+        let fields = names.iter().map(field).collect();
+        let provider = "Microsoft-Extensions-Logging".to_owned();
+        EventType { provider, event_id, name: name.into(), level: 4, fields, ..EventType::default() }
+    };
+    let log = ["Level", "FactoryID", "LoggerName", "EventId", "EventName"];
+    let mut session = Session::new(Version::V4);
+    session.trace.tick_frequency = 1_000_000_000;
+    session.types = vec![
+        event_type(1, "FormattedMessage", &[&log[..], &["FormattedMessage"]].concat()),
+        event_type(5, "MessageJson", &[&log[..], &["ExceptionJson", "ArgumentsJson"]].concat()),
+        event_type(6, "ActivityJsonStart", &["ID", "FactoryID", "LoggerName", "ArgumentsJson"]),
+    ];
+    session.threads = vec![SessionThread::new(4711)];
+    let text = |text: &str| Value::Text(text.to_owned());
+    let logged = |level, last: &[&str]| {
+        let mut values = vec![Value::I32(level), Value::I32(1), text("App.Shop"), text("12"), text("")];
+        values.extend(last.iter().map(|last| text(last)));
+        values
+    };
+    session.steps = vec![
+        Step::event(2, 0, 1000, vec![Value::I32(1), Value::I32(1), text("App.Shop"), text("{\"order\":7}")]),
+        Step::event(0, 0, 1_500_000, logged(0, &["looked"])),
+        Step::event(0, 0, 1000, logged(2, &["sold 1 thing"])),
+        Step::event(0, 0, 1000, logged(3, &["few things left\nreally\u{1b}[2J"])),
+        Step::event(0, 0, 1000, logged(4, &["no money"])),
+        Step::event(1, 0, 1000, logged(4, &["{\"TypeName\":\"App.Poor\"}", "{}"])),
+    ];
+    file("logs.nettrace", &session.record().stream.bytes)
+}
+
+#[test]
+fn messages_stand_in_time_order_with_levels_scopes_and_exceptions() {
+    let ran = nettrace(&["report", "logs", &trace()]);
+    let expected = "      1.501  trce     4711  App.Shop[12] looked
+                            => {\"order\":7}
+      1.502  info     4711  App.Shop[12] sold 1 thing
+                            => {\"order\":7}
+      1.503  warn     4711  App.Shop[12] few things left
+                            really\u{fffd}[2J
+                            => {\"order\":7}
+      1.504  fail     4711  App.Shop[12] no money
+                            => {\"order\":7}
+                            {\"TypeName\":\"App.Poor\"}
+4 messages of 1 logger: 1 fail, 1 warn, 1 info, 1 trce
+";
+    assert_eq!((ran.text(), ran.code), (expected, Some(0)));
+}
+
+#[test]
+fn levels_have_colours_and_json_has_all() {
+    let trace = trace();
+    let coloured = nettrace(&["report", "logs", &trace, "--color", "always"]);
+    for level in ["\u{1b}[33mwarn", "\u{1b}[1m\u{1b}[31mfail"] {
+        assert!(coloured.text().contains(level), "{:?}", coloured.text());
+    }
+    let json = nettrace(&["report", "logs", &trace, "--json"]).json();
+    assert_eq!((&json["schema"], &json["count"]), (&1.into(), &4.into()));
+    assert_eq!(json["messages"][3]["level"], "error");
+    assert_eq!(json["messages"][3]["exception"], "{\"TypeName\":\"App.Poor\"}");
+    assert_eq!(json["messages"][1]["scopes"][0], "{\"order\":7}");
+    let none = nettrace(&["report", "logs", &trace, "--thread", "1"]);
+    assert_eq!(none.text(), "0 messages of 0 loggers\n");
+}
