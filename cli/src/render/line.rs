@@ -170,6 +170,19 @@ impl<'b> Writer<'b> {
         self.at = float(self.bytes, self.at, number);
     }
 
+    /// UTF-8 that is ASCII and stands for itself in JSON; `None` if it is anything else.
+    #[inline(always)]
+    pub(super) fn plain_ascii(&mut self, text: &[u8]) -> Option<()> {
+        // Without an end before the last byte, so that the compiler makes vectors of it.
+        let is_special = |byte: u8| !(0x20..0x7f).contains(&byte) | (byte == b'"') | (byte == b'\\');
+        if text.iter().fold(false, |special, byte| special | is_special(*byte)) {
+            return None;
+        }
+        self.bytes[self.at..][..text.len()].copy_from_slice(text);
+        self.at += text.len();
+        Some(())
+    }
+
     /// UTF-16 up to its zero unit, escaped. The bytes it takes with the zero unit, or `None` if there is no such
     /// unit.
     #[inline(always)]

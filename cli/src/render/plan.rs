@@ -66,6 +66,9 @@ enum Value {
     Text,
     Guid,
     VarUInt,
+    HexVarUInt,
+    /// UTF-8 behind its length.
+    Utf8,
     /// Bytes that are not shown.
     Skip(usize),
     Elements(Elements),
@@ -81,8 +84,8 @@ impl Value {
     /// Least bytes that it takes in a payload.
     fn least_bytes(&self) -> usize {
         match self {
-            Value::U8 | Value::I8 | Value::HexU8 | Value::Bool8 | Value::VarUInt => 1,
-            Value::U16 | Value::I16 | Value::HexU16 | Value::Text => 2,
+            Value::U8 | Value::I8 | Value::HexU8 | Value::Bool8 | Value::VarUInt | Value::HexVarUInt => 1,
+            Value::U16 | Value::I16 | Value::HexU16 | Value::Text | Value::Utf8 => 2,
             Value::U32 | Value::I32 | Value::HexU32 | Value::F32 | Value::Bool32 | Value::HexPointer => 4,
             Value::U64 | Value::I64 | Value::HexU64 | Value::F64 => 8,
             Value::Guid => 16,
@@ -248,6 +251,17 @@ impl Step {
                 line.hex(u64::from(number));
                 return self.keep(state, u64::from(number));
             }
+            Value::HexVarUInt => {
+                let number = varuint(rest)?;
+                line.hex(number);
+                return self.keep(state, number);
+            }
+            Value::Utf8 => {
+                let count = usize::from(u16::from_le_bytes(take(rest)?));
+                let (text, behind) = rest.split_at_checked(count)?;
+                *rest = behind;
+                return line.plain_ascii(text);
+            }
             Value::HexU16 => {
                 line.hex(u64::from(u16::from_le_bytes(take(rest)?)));
                 return Some(());
@@ -321,11 +335,14 @@ fn truth(value: bool) -> &'static str {
     if value { "true" } else { "false" }
 }
 
-/// A varint of up to nine bytes: longer ones may be wrong in ways that others tell.
+/// A varint of up to ten bytes that fits into 64 bits: what is wrong with others is told elsewhere.
 #[inline]
 fn varuint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
-    for (at, byte) in rest.iter().take(9).enumerate() {
+    for (at, byte) in rest.iter().take(10).enumerate() {
+        if at == 9 && *byte > 1 {
+            return None;
+        }
         number |= u64::from(byte & 0x7f) << (at * 7);
         if byte & 0x80 == 0 {
             *rest = rest.get(at + 1..)?;
@@ -430,7 +447,9 @@ impl Making {
             FieldType::U16 => Value::U16,
             FieldType::U32 => Value::U32,
             FieldType::U64 => Value::U64,
-            FieldType::VarUInt if !is_hex => Value::VarUInt,
+            FieldType::VarUInt if is_hex => Value::HexVarUInt,
+            FieldType::VarUInt => Value::VarUInt,
+            FieldType::CountedUtf8 => Value::Utf8,
             FieldType::I8 => Value::I8,
             FieldType::I16 => Value::I16,
             FieldType::I32 => Value::I32,
@@ -453,7 +472,14 @@ impl Making {
         };
         let is_kept = matches!(
             value,
-            Value::U8 | Value::U16 | Value::U32 | Value::U64 | Value::VarUInt | Value::HexU32 | Value::HexU64
+            Value::U8
+                | Value::U16
+                | Value::U32
+                | Value::U64
+                | Value::VarUInt
+                | Value::HexVarUInt
+                | Value::HexU32
+                | Value::HexU64
         );
         if register.is_some() && !is_kept {
             return None;
@@ -465,8 +491,10 @@ impl Making {
                 | Value::HexU32
                 | Value::HexU64
                 | Value::HexPointer
+                | Value::HexVarUInt
                 | Value::Guid
                 | Value::Text
+                | Value::Utf8
         );
         if is_quoted {
             self.pending.push(b'"');
