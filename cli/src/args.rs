@@ -60,6 +60,7 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     Events(EventsArgs),
     Schema(SchemaArgs),
+    Check(CheckArgs),
     Report(ReportArgs),
     Convert(ConvertArgs),
     Ps(PsArgs),
@@ -504,6 +505,30 @@ pub(crate) struct CompletionsArgs {
 pub(crate) struct ManArgs {
     /// Of this command; without: of nettrace
     pub(crate) command: Option<String>,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Exit codes: 0 nothing found, or notes only; 3 something cannot be read; 4 notes only, with --strict.
+
+Examples:
+  nettrace check trace.nettrace
+  nettrace check trace.nettrace --json | jq .counts
+  my-writer | nettrace check --strict -";
+
+/// Whether a trace keeps to the format: damage, broken rules, missing events, each with its place and section
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Exit with 4 when there are notes and nothing worse
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 const SCHEMA_EXAMPLES: &str = "\

@@ -13,6 +13,8 @@ pub enum Exit {
     Usage,
     /// The trace is damaged or incomplete; what was readable was delivered.
     Damaged,
+    /// `check --strict` found nothing worse than notes.
+    Noted,
     /// A program was run, and ended with this code.
     Program(u8),
 }
@@ -25,6 +27,7 @@ impl Exit {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::Damaged => 3,
+            Exit::Noted => 4,
             Exit::Program(code) => code,
         }
     }

@@ -13,7 +13,7 @@ fn assert_page(name: &str, args: &[&str]) {
 fn help_of_every_command_is_as_expected() {
     assert_page("help.txt", &["--help"]);
     assert_page("help-short.txt", &["-h"]);
-    for command in ["info", "stats", "events", "schema", "report", "convert", "completions", "man"] {
+    for command in ["info", "stats", "events", "schema", "check", "report", "convert", "completions", "man"] {
         assert_page(&format!("help-{command}.txt"), &[command, "--help"]);
     }
 }

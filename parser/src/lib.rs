@@ -23,6 +23,7 @@
 mod blob;
 mod block;
 pub mod catalog;
+pub mod check;
 mod clock;
 mod damage;
 mod error;

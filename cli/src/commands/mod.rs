@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod check;
 mod collect;
 mod completions;
 mod convert;
@@ -131,6 +132,7 @@ fn failed(file: &str, reader: &Reader<Input>, error: &nettrace_parser::Error) ->
 pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
     let result = match command {
         Command::Info(args) => info::run(&args, context),
+        Command::Check(args) => check::run(&args, context),
         Command::Stats(args) => stats::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Report(args) => report::run(&args, context),

@@ -25,6 +25,11 @@ pub(crate) struct SequencePoint {
 const FLAG_THREADS: u32 = 1;
 const FLAG_METADATA: u32 = 2;
 
+/// The timestamp of a sequence point, in ticks: first in its content in all versions.
+pub(crate) fn timestamp_of(content: &[u8]) -> Option<u64> {
+    u64(content).ok().map(|(_, timestamp)| timestamp)
+}
+
 /// Header of versions 4 and 5.
 fn header_v4(input: &[u8]) -> Parsed<'_, SequencePoint> {
     let (rest, (timestamp, thread_count)) = (u64, u32).parse(input)?;

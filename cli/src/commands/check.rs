@@ -1,0 +1,145 @@
+//! `nettrace check`: whether a trace keeps to the format.
+
+use super::{Context, Trace};
+use crate::args::CheckArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::units;
+use nettrace_parser::BlockKind;
+use nettrace_parser::check::{Findings, Severity, Violation};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// Places of a kind that text shows; JSON has up to 64.
+const SHOWN_PER_KIND: usize = 5;
+
+pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let mut trace = context.open(&args.input)?;
+    let findings = Findings::of(&mut trace.reader).map_err(|error| trace.failed(&error))?;
+    context.progress.end();
+    if args.json {
+        super::write_json(context, &Report::of(&trace, &findings))?;
+    } else {
+        text(context, &trace, &findings)?;
+    }
+    context.out.finish()?;
+    let unpack = trace.reader.source().unpack_fault();
+    if let Some(fault) = unpack {
+        context.messages.warning(&format!("{}: {fault}", trace.file));
+    }
+    let is_damaged = findings.is_damaged() || unpack.is_some_and(|fault| fault.is_loss());
+    let is_clean = findings.is_clean() && unpack.is_none();
+    Ok(match is_damaged {
+        true => Exit::Damaged,
+        false if args.strict && !is_clean => Exit::Noted,
+        false => Exit::Fine,
+    })
+}
+
+/// `--json`, whole.
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: u32,
+    /// Major version of the format: 3, 4 or 6.
+    version: u32,
+    /// Whether the stream's end mark was seen.
+    complete: bool,
+    events: u64,
+    /// Events that the writer numbered, and that are not there.
+    lost: u64,
+    /// By offset; at most 64 of a kind.
+    findings: Vec<FindingReport<'a>>,
+    /// How many there are of each kind, also beyond those listed.
+    counts: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Serialize)]
+struct FindingReport<'a> {
+    kind: &'static str,
+    severity: &'static str,
+    offset: u64,
+    block: Option<&'static str>,
+    section: &'static str,
+    message: &'a str,
+}
+
+impl<'a> Report<'a> {
+    fn of(trace: &Trace, findings: &'a Findings) -> Report<'a> {
+        Report {
+            schema: 1,
+            version: trace.reader.version().map_or(0, |version| version.major()),
+            complete: trace.reader.is_complete(),
+            events: findings.events(),
+            lost: trace.reader.losses().total(),
+            findings: findings.violations().iter().map(FindingReport::of).collect(),
+            counts: findings.counts().collect(),
+        }
+    }
+}
+
+impl<'a> FindingReport<'a> {
+    fn of(violation: &'a Violation) -> FindingReport<'a> {
+        FindingReport {
+            kind: violation.kind,
+            severity: violation.severity.as_str(),
+            offset: violation.offset,
+            block: violation.block.map(BlockKind::as_str),
+            section: violation.section,
+            message: &violation.message,
+        }
+    }
+}
+
+fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result<(), Failure> {
+    let style = context.style;
+    let version = trace.reader.version().map_or(0, |version| version.major());
+    let read = units::counted(findings.events(), "event");
+    writeln!(context.out, "{}", style.strong().over(printable(&trace.file)))?;
+    if findings.is_clean() {
+        writeln!(context.out, "  nettrace {version}, {read}: keeps to the format")?;
+        return Ok(());
+    }
+    let total = findings.counts().map(|(_, count)| count).sum();
+    let kinds = units::counted(findings.counts().count() as u64, "kind");
+    let found = units::counted(total, "finding");
+    writeln!(
+        context.out,
+        "  nettrace {version}, {read}: {found} of {kinds}; sections are those of parser/FORMAT.md"
+    )?;
+    for severity in [Severity::Damage, Severity::Note] {
+        for (kind, count) in findings.counts() {
+            let of_kind: Vec<&Violation> = findings
+                .violations()
+                .iter()
+                .filter(|violation| violation.kind == kind && violation.severity == severity)
+                .collect();
+            if of_kind.is_empty() {
+                continue;
+            }
+            let paint = if severity == Severity::Damage { style.bad() } else { style.warning() };
+            let label = paint.over(format_args!("{:<6}", severity.as_str()));
+            writeln!(context.out, "\n  {label}  {}  {}", style.name().over(kind), units::count(count))?;
+            for violation in of_kind.iter().take(SHOWN_PER_KIND) {
+                let place = violation.block.map_or("between blocks", BlockKind::as_str);
+                let message = printable(&violation.message);
+                let section = violation.section;
+                writeln!(
+                    context.out,
+                    "    {:#10x}  {place:<14}  {message}  (section {section})",
+                    violation.offset
+                )?;
+            }
+            let more = of_kind.len().saturating_sub(SHOWN_PER_KIND);
+            if more > 0 {
+                writeln!(
+                    context.out,
+                    "    and {}; --json lists up to 64",
+                    units::counted(more as u64, "more")
+                )?;
+            }
+        }
+    }
+    Ok(())
+}

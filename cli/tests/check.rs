@@ -1,0 +1,49 @@
+//! `nettrace check` says what is wrong in text and JSON, and in its exit code.
+
+mod common;
+
+use common::{nettrace, nettrace_with_input};
+use nettrace_testdata::synth;
+
+#[test]
+fn a_clean_trace_ends_with_0_even_if_notes_are_asked_for() {
+    let ran = nettrace(&["check", "testdata/traces/net10-linux-x64/all.nettrace.gz", "--strict", "--json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report = ran.json();
+    assert_eq!(report["schema"], 1);
+    assert_eq!(report["findings"], serde_json::json!([]));
+    assert_eq!(report["counts"], serde_json::json!({}));
+}
+
+#[test]
+fn notes_alone_end_with_0_and_with_4_when_asked_to_be_strict() {
+    for (args, code) in [(&["check", "-"][..], 0), (&["check", "-", "--strict"], 4)] {
+        let ran = nettrace_with_input(args, &synth::tiny_v6().bytes);
+        assert_eq!(ran.code, Some(code), "{}", ran.stderr);
+        assert!(ran.text().contains("events_lost"), "{}", ran.text());
+    }
+}
+
+#[test]
+fn damage_ends_with_3_and_is_listed_with_offset_block_and_section() {
+    let mut bytes = synth::tiny_v4().bytes;
+    bytes.truncate(500);
+    let ran = nettrace_with_input(&["check", "-", "--json"], &bytes);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    let report = ran.json();
+    let damage = report["findings"].as_array().expect("a list").iter().find(|it| it["severity"] == "damage");
+    let damage = damage.expect("the cut is found");
+    for key in ["kind", "severity", "offset", "block", "section", "message"] {
+        assert!(damage.get(key).is_some(), "{key} is missing in {damage}");
+    }
+    assert!(damage["offset"].as_u64().is_some_and(|offset| offset <= 500));
+    let ran = nettrace_with_input(&["check", "-", "--strict"], &bytes);
+    assert_eq!(ran.code, Some(3));
+}
+
+#[test]
+fn what_is_no_trace_ends_with_1_and_an_empty_stdout() {
+    let ran = nettrace_with_input(&["check", "-", "--json"], b"PK\x03\x04 and more of an archive");
+    assert_eq!((ran.code, ran.stdout.len()), (Some(1), 0));
+    assert!(ran.stderr.contains("zip"), "{}", ran.stderr);
+}

@@ -1,0 +1,261 @@
+//! Whether a stream keeps to the format: for authors of writers, and for people who wonder what is wrong with a trace.
+//!
+//! The reader reports what it had to give up ([`Damage`](crate::Damage)). A check also asks what a reader can do
+//! without: that times and sequence points rise as promised ([`order`]), that payloads are as their fields say, that
+//! no event is missing. Everything is a [`Violation`] with the section of `FORMAT.md` that it is about.
+//!
+//! | severity | meaning |
+//! |---|---|
+//! | [`Severity::Damage`] | something could not be read |
+//! | [`Severity::Note`] | all could be read, but a rule is broken, or the writer says that events are missing |
+
+mod order;
+mod rule;
+
+use crate::damage::{Class, Damage, Finding};
+use crate::error::Error;
+use crate::event::Event;
+use crate::reader::{Item, Reader};
+use crate::source::Source;
+use crate::{BlockKind, Fault};
+use order::Order;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Violations of one kind that are kept whole; behind them they are only counted.
+const KEPT_PER_KIND: u64 = 64;
+
+/// How bad a [`Violation`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Severity {
+    /// Something could not be read.
+    Damage,
+    /// All could be read, but a rule of the format is broken or events are missing.
+    Note,
+}
+
+impl Severity {
+    /// `damage` or `note`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Damage => "damage",
+            Severity::Note => "note",
+        }
+    }
+}
+
+/// One place where a stream does not keep to the format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Violation {
+    /// Which rule, in a word for programs, such as `row_size`.
+    pub kind: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Stream offset of the first byte concerned.
+    pub offset: u64,
+    /// The block it lies in; `None` between blocks, and for what concerns the whole stream.
+    pub block: Option<BlockKind>,
+    /// The section of `FORMAT.md`, such as `6.3`.
+    pub section: &'static str,
+    /// What was found, for people.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:#x}: {}: {} (section {})",
+            self.offset,
+            self.severity.as_str(),
+            self.message,
+            self.section
+        )
+    }
+}
+
+/// What a check found.
+///
+/// ```
+/// use nettrace_parser::check::Findings;
+/// use nettrace_parser::Reader;
+///
+/// # let mut bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let findings = Findings::of(&mut Reader::from_slice(&bytes))?;
+/// // The example in the format's description lacks one event, and says so.
+/// assert_eq!(findings.counts().collect::<Vec<_>>(), [("events_lost", 1)]);
+///
+/// bytes.truncate(500);
+/// let findings = Findings::of(&mut Reader::from_slice(&bytes))?;
+/// assert!(findings.is_damaged());
+/// assert_eq!(findings.violations()[0].section, "13.3");
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Findings {
+    violations: Vec<Violation>,
+    counts: BTreeMap<&'static str, u64>,
+    is_damaged: bool,
+    events: u64,
+}
+
+impl Findings {
+    /// Reads a stream to its end and says what is wrong with it.
+    ///
+    /// # Errors
+    /// As [`Reader::next_event`]. After [`Error::Io`] the stream has to be read from its beginning.
+    pub fn of<S: Source>(reader: &mut Reader<S>) -> Result<Findings, Error> {
+        let mut findings = Findings::default();
+        reader.trace()?;
+        let mut order = Order::new(reader.version().map_or(0, |version| version.major()));
+        while let Some(item) = reader.next_item()? {
+            match item {
+                Item::Block(block) => order.block(&block, &mut findings),
+                Item::Event(event) => {
+                    findings.events += 1;
+                    order.event(&event, &mut findings);
+                    findings.payload(&event);
+                }
+            }
+        }
+        findings.take_damage(reader);
+        findings.take_losses(reader);
+        findings.violations.sort_by_key(|violation| violation.offset);
+        Ok(findings)
+    }
+
+    /// The violations in the order of their offsets; of one kind at most 64.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
+    /// How many there are of each kind, also beyond those kept, in the order of the kinds' names.
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        self.counts.iter().map(|(kind, count)| (*kind, *count))
+    }
+
+    /// Whether something could not be read.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged
+    }
+
+    /// Whether nothing at all was found.
+    pub fn is_clean(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// Number of events that were read.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn note(
+        &mut self,
+        kind: &'static str,
+        section: &'static str,
+        offset: u64,
+        message: impl FnOnce() -> String,
+    ) {
+        self.add(kind, Severity::Note, section, offset, Some(BlockKind::Event), message);
+    }
+
+    fn add(
+        &mut self,
+        kind: &'static str,
+        severity: Severity,
+        section: &'static str,
+        offset: u64,
+        block: Option<BlockKind>,
+        message: impl FnOnce() -> String,
+    ) {
+        self.is_damaged |= severity == Severity::Damage;
+        let count = self.counts.entry(kind).or_insert(0);
+        *count += 1;
+        if *count <= KEPT_PER_KIND {
+            self.violations.push(Violation { kind, severity, offset, block, section, message: message() });
+        }
+    }
+
+    /// Holds a payload against its fields (section 8). Payloads of the catalog may be longer: later runtimes
+    /// append fields.
+    fn payload(&mut self, event: &Event<'_>) {
+        let is_described =
+            event.schema().is_some_and(|schema| !schema.fields.is_empty() && schema.opaque.is_none());
+        let mut fields = event.fields();
+        let mut is_whole = true;
+        for field in fields.by_ref() {
+            let Err(fault) = field.value else { continue };
+            is_whole = false;
+            let offset = event.payload_offset().saturating_add(fault.offset as u64);
+            self.note("payload_field", "8", offset, || {
+                let (provider, id) = (event.provider(), event.id());
+                format!("{provider}/{id}: field {}: {}", field.name(), fault.fault)
+            });
+        }
+        let surplus = fields.rest().len();
+        if is_described && event.catalog().is_none() && is_whole && surplus > 0 {
+            let offset = event.payload_offset().saturating_add(fields.rest_offset() as u64);
+            self.note("payload_surplus", "8", offset, || {
+                format!("{}/{}: {surplus} bytes behind the last field", event.provider(), event.id())
+            });
+        }
+    }
+
+    /// What the reader had to say.
+    fn take_damage<S: Source>(&mut self, reader: &Reader<S>) {
+        let major = reader.version().map_or(0, |version| version.major());
+        let damage = reader.damage();
+        for finding in damage.findings() {
+            let severity = if finding.class == Class::Note { Severity::Note } else { Severity::Damage };
+            let kind = rule::kind(finding.fault);
+            let section = rule::section(finding.fault, finding.block, major);
+            self.add(kind, severity, section, finding.offset, finding.block, || {
+                let lost = match finding.lost_bytes {
+                    0 => String::new(),
+                    bytes => format!(" ({bytes} bytes lost)"),
+                };
+                format!("{}: {}{lost}", finding.context, finding.fault)
+            });
+        }
+        self.count_unkept(damage);
+        let is_told = damage.count(Class::Incomplete) > 0;
+        if !reader.is_complete() && !is_told {
+            let end = reader.end_offset().unwrap_or_else(|| reader.position());
+            let kind = rule::kind(Fault::Truncated);
+            self.add(kind, Severity::Damage, "13.3", end, None, || {
+                "the stream ends without its end mark".to_owned()
+            });
+        }
+    }
+
+    /// Findings beyond those that the reader keeps whole.
+    fn count_unkept(&mut self, damage: &Damage) {
+        let is_like = |a: &Finding, b: &Finding| {
+            let of = std::mem::discriminant::<Fault>;
+            (a.class, a.context, of(&a.fault)) == (b.class, b.context, of(&b.fault))
+        };
+        let findings = damage.findings();
+        for (at, finding) in findings.iter().enumerate() {
+            let is_first = !findings.iter().take(at).any(|other| is_like(other, finding));
+            let kept = findings.iter().filter(|other| is_like(other, finding)).count() as u64;
+            let unkept = damage.count_like(finding).saturating_sub(kept);
+            if is_first && unkept > 0 {
+                *self.counts.entry(rule::kind(finding.fault)).or_insert(0) += unkept;
+            }
+        }
+    }
+
+    /// Events that the writer numbered, and that are not there (section 12).
+    fn take_losses<S: Source>(&mut self, reader: &Reader<S>) {
+        let mut threads: Vec<(u64, u64)> = reader.losses().by_thread().collect();
+        threads.sort_unstable();
+        let end = reader.end_offset().unwrap_or_else(|| reader.position());
+        for (thread, lost) in threads {
+            self.add("events_lost", Severity::Note, "12", end, None, || {
+                format!("capture thread {thread}: {lost} numbers without their event")
+            });
+        }
+    }
+}

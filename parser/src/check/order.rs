@@ -1,0 +1,113 @@
+//! Rules about time that a stream promises and that readers may rely on (`FORMAT.md` 11), and what block headers say.
+//!
+//! | kind | rule |
+//! |---|---|
+//! | `thread_time` | timestamps of a capture thread never fall |
+//! | `sorted_time` | no event is older than a sorted one before it |
+//! | `sequence_point_time` | sequence points rise, and events keep to the side of them that they lie on |
+//! | `block_time` | a block's events lie between the times in its header, unless these are 0 |
+
+use super::Findings;
+use crate::block::sequence_point::timestamp_of;
+use crate::event::Event;
+use crate::{Block, BlockKind, EventBlockHeader};
+use std::collections::HashMap;
+
+/// Capture threads that are followed at a time; more come from hostile streams only, and then it starts again.
+const MAX_THREADS: usize = 1 << 16;
+
+/// Timestamps from here on mean that no time is known (10).
+const NO_TIME: u64 = i64::MAX as u64;
+
+/// The times met so far, in ticks.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Blocks of version 3 have no header.
+    has_block_headers: bool,
+    by_thread: HashMap<u64, u64>,
+    /// Of the youngest event that was marked sorted.
+    sorted: u64,
+    /// Of the last sequence point.
+    point: u64,
+    /// Of the youngest event since it.
+    youngest: u64,
+    /// From the header of the block at hand, if it says any.
+    block: Option<(u64, u64)>,
+}
+
+impl Order {
+    pub(super) fn new(major: u32) -> Order {
+        let by_thread = HashMap::new();
+        Order { has_block_headers: major > 3, by_thread, sorted: 0, point: 0, youngest: 0, block: None }
+    }
+
+    pub(super) fn block(&mut self, block: &Block<'_>, findings: &mut Findings) {
+        self.block = None;
+        match block.kind() {
+            BlockKind::Event if self.has_block_headers => {
+                let header = EventBlockHeader::parse(block.content()).ok();
+                let times =
+                    header.map(|header| (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned()));
+                self.block = times.filter(|times| *times != (0, 0));
+            }
+            BlockKind::SequencePoint => {
+                if let Some(ticks) = timestamp_of(block.content()).filter(|ticks| *ticks < NO_TIME) {
+                    self.sequence_point(ticks, block, findings);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn sequence_point(&mut self, ticks: u64, block: &Block<'_>, findings: &mut Findings) {
+        let (last, youngest) = (self.point, self.youngest);
+        let mut add = |message: String| {
+            let severity = super::Severity::Note;
+            let kind = Some(BlockKind::SequencePoint);
+            findings.add("sequence_point_time", severity, "11", block.offset(), kind, || message);
+        };
+        if ticks < last {
+            add(format!("the time falls from {last} to {ticks} ticks"));
+        }
+        if youngest > ticks {
+            add(format!("an event of {youngest} ticks lies before it, its own time is {ticks}"));
+        }
+        (self.point, self.youngest) = (ticks, 0);
+    }
+
+    pub(super) fn event(&mut self, event: &Event<'_>, findings: &mut Findings) {
+        let (ticks, offset) = (event.timestamp_ticks(), event.offset());
+        if self.by_thread.len() >= MAX_THREADS {
+            self.by_thread.clear();
+        }
+        let of_thread = self.by_thread.entry(event.capture_thread()).or_insert(ticks);
+        if ticks < *of_thread {
+            let (thread, last) = (event.capture_thread(), *of_thread);
+            findings.note("thread_time", "11", offset, || {
+                format!("capture thread {thread} falls from {last} to {ticks} ticks")
+            });
+        }
+        *of_thread = ticks;
+        if ticks < self.sorted {
+            let sorted = self.sorted;
+            findings.note("sorted_time", "11", offset, || {
+                format!("{ticks} ticks, behind a sorted event of {sorted}")
+            });
+        }
+        if ticks < self.point {
+            let point = self.point;
+            findings.note("sequence_point_time", "11", offset, || {
+                format!("{ticks} ticks, behind a sequence point of {point}")
+            });
+        }
+        if let Some((min, max)) = self.block.filter(|(min, max)| ticks < *min || ticks > *max) {
+            findings.note("block_time", "6.1", offset, || {
+                format!("{ticks} ticks, the block's header says {min} to {max}")
+            });
+        }
+        if event.is_sorted() {
+            self.sorted = self.sorted.max(ticks);
+        }
+        self.youngest = self.youngest.max(ticks);
+    }
+}

@@ -1,0 +1,121 @@
+//! Which rule a fault breaks: a word for programs, and the section of `FORMAT.md`.
+
+use crate::BlockKind;
+use crate::error::Fault;
+
+/// A word for programs.
+pub(super) fn kind(fault: Fault) -> &'static str {
+    match fault {
+        Fault::HeaderTruncated | Fault::Truncated => "truncated",
+        Fault::Foreign(_) => "foreign",
+        Fault::UnsupportedVersion(_) | Fault::MalformedVersion(_) => "version",
+        Fault::FastSerializationHeader => "stream_header",
+        Fault::FirstIsNotTrace => "first_block",
+        Fault::PointerSize(_) => "pointer_size",
+        Fault::VarintTooLong | Fault::VarintOverflow => "varint",
+        Fault::Tag { .. } => "tag",
+        Fault::NameLength(_) => "type_name",
+        Fault::BlockSize(_) => "block_size",
+        Fault::BlockLimit(_) => "block_limit",
+        Fault::MinimumVersion(_) => "minimum_version",
+        Fault::UnknownObject | Fault::UnknownLayout | Fault::UnknownBlock(_) => "unknown_block",
+        Fault::TrailingBytes(_) => "trailing_bytes",
+        Fault::SecondTrace => "second_trace",
+        Fault::HeaderSize(_) => "header_size",
+        Fault::RowSize(_) => "row_size",
+        Fault::PayloadSize(_) => "payload_size",
+        Fault::StackSize(_) | Fault::PartialAddress(_) => "stack_size",
+        Fault::Count { .. } => "count",
+        Fault::UnknownEntry(_) => "unknown_entry",
+        Fault::ReservedFlag(_) => "reserved_flag",
+        Fault::UndefinedMetadata(_) => "undefined_metadata",
+        Fault::UndefinedStack(_) => "undefined_stack",
+        Fault::UndefinedThread(_) => "undefined_thread",
+        Fault::UndefinedLabels(_) => "undefined_labels",
+        Fault::DefinesNothing(_) => "defines_nothing",
+        Fault::Redefined(_) => "redefined",
+        Fault::NumberFell(_) => "number_fell",
+        Fault::TypeCode(_) => "type_code",
+        Fault::TypeDepth => "type_depth",
+        Fault::FieldList => "field_list",
+        Fault::BothFieldLists => "two_field_lists",
+        Fault::TagSize(_) => "tag_size",
+        Fault::ValueLimit => "value_limit",
+        Fault::Location { .. } => "location",
+        Fault::Date => "date",
+        Fault::Frequency(_) => "frequency",
+        Fault::TableLimit => "table_limit",
+        Fault::QueueLimit => "queue_limit",
+        Fault::StaleTable => "stale_table",
+    }
+}
+
+/// The section that has the rule, for a stream of this major version.
+pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'static str {
+    let is_v6 = major >= 6;
+    match fault {
+        Fault::Foreign(_)
+        | Fault::HeaderTruncated
+        | Fault::UnsupportedVersion(_)
+        | Fault::MalformedVersion(_)
+        | Fault::FastSerializationHeader => "1",
+        Fault::VarintTooLong | Fault::VarintOverflow => "2",
+        Fault::Tag { .. } | Fault::NameLength(_) | Fault::MinimumVersion(_) => "3",
+        Fault::FirstIsNotTrace | Fault::BlockSize(_) | Fault::TrailingBytes(_) if is_v6 => "7.1",
+        Fault::UnknownObject | Fault::UnknownLayout | Fault::UnknownBlock(_) if is_v6 => "7.1",
+        Fault::FirstIsNotTrace | Fault::BlockSize(_) | Fault::TrailingBytes(_) => "3",
+        Fault::UnknownObject | Fault::UnknownLayout | Fault::UnknownBlock(_) => "3",
+        Fault::PointerSize(_) | Fault::SecondTrace | Fault::Date | Fault::Frequency(_) if is_v6 => "7.2",
+        Fault::PointerSize(_) | Fault::SecondTrace | Fault::Date | Fault::Frequency(_) => "4",
+        Fault::UndefinedMetadata(_) => "9.2",
+        Fault::UndefinedThread(_) => "9.3",
+        Fault::UndefinedLabels(_) => "9.5",
+        Fault::UndefinedStack(_) => "6.8",
+        Fault::NumberFell(_) => "12",
+        Fault::TypeCode(_) | Fault::Location { .. } => "8",
+        Fault::BothFieldLists | Fault::TagSize(_) => "6.6",
+        Fault::StaleTable => "13.3",
+        Fault::BlockLimit(_)
+        | Fault::TableLimit
+        | Fault::QueueLimit
+        | Fault::TypeDepth
+        | Fault::ValueLimit => "13.4",
+        Fault::Truncated if block.is_none() => "13.3",
+        Fault::Truncated
+        | Fault::HeaderSize(_)
+        | Fault::RowSize(_)
+        | Fault::PayloadSize(_)
+        | Fault::StackSize(_)
+        | Fault::PartialAddress(_)
+        | Fault::Count { .. }
+        | Fault::UnknownEntry(_)
+        | Fault::ReservedFlag(_)
+        | Fault::DefinesNothing(_)
+        | Fault::Redefined(_)
+        | Fault::FieldList => block_section(block, major),
+    }
+}
+
+/// The section about a kind of block.
+fn block_section(block: Option<BlockKind>, major: u32) -> &'static str {
+    match (block, major) {
+        (None, 6..) => "7.1",
+        (None, _) => "3",
+        (Some(BlockKind::Trace), 6..) => "7.2",
+        (Some(BlockKind::Trace), _) => "4",
+        (Some(BlockKind::Event), 6..) => "7.4",
+        (Some(BlockKind::Event), ..=3) => "5",
+        (Some(BlockKind::Event), _) => "6.3",
+        (Some(BlockKind::Metadata), 6..) => "7.3",
+        (Some(BlockKind::Metadata), _) => "6.4",
+        (Some(BlockKind::SequencePoint), 6..) => "7.9",
+        (Some(BlockKind::SequencePoint), _) => "6.9",
+        (Some(BlockKind::Stack), 6..) => "7.5",
+        (Some(BlockKind::Stack), _) => "6.8",
+        (Some(BlockKind::Thread), _) => "7.6",
+        (Some(BlockKind::RemoveThread), _) => "7.7",
+        (Some(BlockKind::LabelList), _) => "7.8",
+        (Some(BlockKind::Unknown(_)), 6..) => "7.1",
+        (Some(BlockKind::Unknown(_)), _) => "3",
+    }
+}
