@@ -37,6 +37,8 @@ pub(super) fn kind(fault: Fault) -> &'static str {
         Fault::NumberFell(_) => "number_fell",
         Fault::TypeCode(_) => "type_code",
         Fault::TypeDepth => "type_depth",
+        Fault::Padding(_) => "padding",
+        Fault::FieldLimit => "field_limit",
         Fault::FieldList => "field_list",
         Fault::BothFieldLists => "two_field_lists",
         Fault::TagSize(_) => "tag_size",
@@ -74,11 +76,12 @@ pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'s
         Fault::NumberFell(_) => "12",
         Fault::TypeCode(_) | Fault::Location { .. } => "8",
         Fault::BothFieldLists | Fault::TagSize(_) => "6.6",
-        Fault::StaleTable => "13.3",
+        Fault::StaleTable | Fault::Padding(_) => "13.3",
         Fault::BlockLimit(_)
         | Fault::TableLimit
         | Fault::QueueLimit
         | Fault::TypeDepth
+        | Fault::FieldLimit
         | Fault::ValueLimit => "13.4",
         Fault::Truncated if block.is_none() => "13.3",
         Fault::Truncated
