@@ -82,8 +82,12 @@ mod tests {
         std::array::from_fn(|at| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let byte = (state >> 56) as u8;
-            // Few varuints go on at every second byte.
-            if at > 0 && seed % 3 > 0 { byte & 0x7f | (byte & 0x40) << 1 & (seed as u8) << 7 } else { byte }
+            // In two of three inputs no varuint, or every second one, goes on.
+            match (at, seed % 3) {
+                (0, _) | (_, 0) => byte,
+                (_, 1) if byte & 0x40 != 0 => byte | 0x80,
+                _ => byte & 0x7f,
+            }
         })
     }
 

@@ -1,11 +1,12 @@
 //! The way back after damage, compared with a model of what a stream can still tell.
 
+mod calm;
 mod observed;
 
 use nettrace_parser::{BlockKind, Class, Fault, Finding};
 use nettrace_testdata::synth::{
-    Blob, BlobLayout, Definition, EventBlock, Field, FieldType, Part, SequencePoint, StackBlock, Stream,
-    Trace, Value, Version, payload,
+    Blob, BlobLayout, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Part,
+    SequencePoint, StackBlock, Stream, ThreadBlock, ThreadRow, Trace, Value, Version, payload,
 };
 use observed::{Outcome, observe, read};
 use std::collections::BTreeMap;
@@ -68,7 +69,15 @@ impl Story {
             fields: vec![Field::new("n", FieldType::Int32)],
             ..Definition::default()
         };
-        stream.metadata_blobs(&EventBlock::new([Blob::definition(7, START, definition.encode())]));
+        if version == Version::V6 {
+            let row = MetadataRow { metadata_id: 1, fields: definition.fields, ..MetadataRow::default() };
+            stream.metadata_rows(&MetadataBlock::new(vec![row]));
+            let threads = THREADS.map(|thread| ThreadRow::new(thread, 1, thread));
+            stream.thread_block(&ThreadBlock::new(threads.to_vec()));
+        } else {
+            let blob = Blob::definition(7, START, definition.encode());
+            stream.metadata_blobs(&EventBlock::new([blob]));
+        }
         let mut story = Story { says: vec![Says::Nothing; stream.parts.len()], stream };
         let mut last: BTreeMap<u64, u32> = THREADS.map(|thread| (thread, 0)).into();
         let mut ticks = START;
@@ -329,5 +338,31 @@ fn a_size_that_is_off_by_less_than_padding_is_not_taken_for_missing_bytes() {
                 || finding.block == Some(BlockKind::Stack)
                 || finding.block == Some(BlockKind::SequencePoint)));
         }
+    }
+}
+
+#[test]
+fn what_was_lost_and_what_was_read_explain_every_byte_of_streams_with_missing_added_or_wrong_bytes() {
+    let mut random = Random(11);
+    for round in 0..40 {
+        let story = match round % 4 {
+            0 => v3_story(&mut random),
+            1 => Story::new(Version::V4, &mut random),
+            2 => Story::new(Version::V5, &mut random),
+            _ => Story::new(Version::V6, &mut random),
+        };
+        let from = story.part(story.objects().start).start;
+        let mut bytes = story.stream.bytes.clone();
+        for _ in 0..=random.below(2) {
+            let at = from + random.below(bytes.len() - from);
+            let count = (1 + random.below(9)).min(bytes.len() - at);
+            match random.below(3) {
+                0 => drop(bytes.drain(at..at + count)),
+                1 => drop(bytes.splice(at..at, random.noise(count))),
+                _ => bytes[at..at + count].copy_from_slice(&random.noise(count)),
+            }
+        }
+        calm::assert_calm(&bytes);
+        calm::assert_parallel_is_serial(&bytes);
     }
 }
