@@ -29,10 +29,18 @@ globalThis.XMLHttpRequest = class {
 
 // The engine takes requests before its code is compiled, and fails then.
 let isCompiled = false;
-for (const name of ['instantiate', 'instantiateStreaming']) {
-  const compile = WebAssembly[name];
-  WebAssembly[name] = (...rest) => compile.apply(WebAssembly, rest).then((made) => { isCompiled = true; return made; });
-}
+const compile = WebAssembly.instantiate;
+WebAssembly.instantiate = async (...rest) => {
+  const made = await compile.apply(WebAssembly, rest);
+  isCompiled = true;
+  return made;
+};
+// The other way wants a browser's response.
+WebAssembly.instantiateStreaming = undefined;
+const {Instance} = WebAssembly;
+WebAssembly.Instance = class extends Instance {
+  constructor(...rest) { super(...rest); isCompiled = true; }
+};
 
 const replies = [];
 let wake = () => {};
@@ -112,7 +120,7 @@ async function query(sql) {
   globalThis.process = hidden;
   globalThis.onmessage({data: port});
   const pause = () => new Promise((resolve) => setTimeout(resolve, 300));
-  for (let tries = 0; !isCompiled && tries < 300; tries++) await pause();
+  for (let tries = 0; !isCompiled && tries < 100; tries++) await pause();
   for (let tries = 0; tries < 2; tries++) await pause();
   const data = fs.readFileSync(trace);
   const step = 16 << 20;

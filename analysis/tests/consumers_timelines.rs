@@ -1,0 +1,276 @@
+//! Timelines, opened by the programs they are made for: Perfetto's trace processor, speedscope in Chromium
+//! with its schema, Firefox Profiler's command line, as `analysis/consumers/install` gets them. What is not
+//! there is said (`NOT RUN`).
+
+use nettrace_analysis::convert::{ConvertOptions, Format};
+use nettrace_analysis::model::{Mark, Model, Spans};
+use nettrace_analysis::report::{ThreadsReport, TopN, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, Finished};
+use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TRACE: &str = "net10-linux-x64/all.nettrace";
+
+fn trace(name: &str) -> Vec<u8> {
+    corpus::trace(name).expect("it is in the repository").bytes()
+}
+
+/// Writes a trace in a format; gives the file and what the model made of the trace.
+fn converted(bytes: &[u8], format: &str, name: &str) -> (PathBuf, Finished) {
+    let format = Format::by_name(format).unwrap();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut options = AnalysisOptions::new();
+    options.kinds = format.kinds.to_vec();
+    let mut analysis = Analysis::new(options);
+    let file = std::fs::File::create(&path).unwrap();
+    analysis.add((format.make)(Box::new(file), &ConvertOptions::new()));
+    analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap();
+    (path, analysis.finish().unwrap())
+}
+
+fn marks(bytes: &[u8]) -> Vec<Mark> {
+    let (mut model, mut spans, mut marks) = (Model::new(), Spans::new(), Vec::new());
+    let mut events = Reader::from_slice(bytes).time_ordered();
+    while let Some(event) = events.next_event().unwrap() {
+        let thread = model.learn(&event);
+        spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
+        marks.extend(spans.ready());
+    }
+    spans.finish();
+    marks.extend(spans.ready());
+    marks
+}
+
+/// The folder of `install`; `None`, said aloud, if a part that is needed is not there.
+fn consumers(needed: &[&str]) -> Option<PathBuf> {
+    let home = std::env::var_os("NETTRACE_CONSUMERS").map(PathBuf::from).or_else(|| {
+        Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache").join("nettrace-consumers"))
+    })?;
+    let chromium = std::env::var_os("CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    for part in needed {
+        let path = if *part == "chromium" { PathBuf::from(&chromium) } else { home.join(part) };
+        if !path.exists() {
+            // Not by a macro, whose output the test runner would keep to itself.
+            let message = format!("NOT RUN: no {}; analysis/consumers/install gets it\n", path.display());
+            std::io::stderr().write_all(message.as_bytes()).unwrap();
+            return None;
+        }
+    }
+    Some(home)
+}
+
+/// What a script prints: a JSON document a line.
+fn script(name: &str, arguments: &[&str]) -> Vec<Json> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("consumers").join(name);
+    let output = Command::new("node").arg(&script).args(arguments).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}: {message}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    // The engine says what it does on lines of its own.
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn map(rows: &Json) -> BTreeMap<String, Vec<Json>> {
+    let row = |row: &Json| {
+        let cells = row.as_array().unwrap();
+        (cells[0].as_str().map_or_else(|| cells[0].to_string(), str::to_owned), cells[1..].to_vec())
+    };
+    rows.as_array().unwrap().iter().map(row).collect()
+}
+
+/// Count and length of our spans and instants, by category.
+fn expected_slices(marks: &[Mark], instant_nanos: u64) -> BTreeMap<String, Vec<Json>> {
+    let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for mark in marks {
+        let (category, nanos) = match mark {
+            Mark::Span(span) => (span.category, span.nanos),
+            Mark::Instant(instant) => {
+                (instant.category, if instant.flow.is_some() { instant_nanos } else { 0 })
+            }
+            _ => continue,
+        };
+        let sum = sums.entry(category.name()).or_default();
+        *sum = (sum.0 + 1, sum.1 + nanos);
+    }
+    sums.into_iter()
+        .map(|(name, (count, nanos))| (name.to_owned(), vec![json!(count), json!(nanos)]))
+        .collect()
+}
+
+/// Count and sum of our counters' points, by name.
+fn expected_counters(marks: &[Mark]) -> BTreeMap<String, (u64, f64)> {
+    let mut sums: BTreeMap<String, (u64, f64)> = BTreeMap::new();
+    for mark in marks {
+        if let Mark::Counter(point) = mark {
+            let sum = sums.entry(point.name.clone()).or_default();
+            *sum = (sum.0 + 1, sum.1 + point.value);
+        }
+    }
+    sums
+}
+
+const ERRORS: &str = "select name, value, severity from stats where value > 0 and severity != 'info'";
+const SLICES: &str =
+    "select category, count(*), sum(dur) from slice where category != 'sample' group by category";
+/// `cpu-clock` is what Perfetto makes of samples.
+const COUNTERS: &str = "select t.name, count(*), sum(c.value) from counter c \
+                        join counter_track t on c.track_id = t.id where t.name != 'cpu-clock' group by t.name";
+const FLOWS: &str = "select count(*) from flow f join slice a on f.slice_out = a.id join slice b on f.slice_in = b.id \
+                     where a.name = 'task scheduled' and b.name != a.name";
+
+#[test]
+fn perfetto_counts_what_we_wrote_for_it() {
+    let Some(home) = consumers(&["perfetto/trace_processor.wasm"]) else { return };
+    let bytes = trace(TRACE);
+    let (path, finished) = converted(&bytes, "perfetto", "all.pftrace");
+    let by_thread = "select t.tid, count(*) from perf_sample s join thread t using (utid) group by t.tid";
+    let by_leaf = "select f.name, count(*) from perf_sample s join stack_profile_callsite c on s.callsite_id = c.id \
+                   join stack_profile_frame f on c.frame_id = f.id group by f.name";
+    let folder = home.join("perfetto");
+    let queries = [ERRORS, SLICES, COUNTERS, FLOWS, by_thread, by_leaf];
+    let mut arguments = vec![folder.to_str().unwrap(), path.to_str().unwrap()];
+    arguments.extend(queries);
+    let told = script("perfetto.cjs", &arguments);
+    let marks = marks(&bytes);
+    assert_eq!(told[0], json!([]), "error statistics");
+    assert_eq!(map(&told[1]), expected_slices(&marks, 0));
+    let (counters, expected) = (map(&told[2]), expected_counters(&marks));
+    assert_eq!(counters.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+    for (name, (count, sum)) in &expected {
+        let theirs = counters[name][1].as_f64().unwrap();
+        assert_eq!(counters[name][0], *count, "{name}");
+        // Added in another order.
+        assert!((theirs - sum).abs() <= sum.abs() * 1e-9, "{name}: {theirs} {sum}");
+    }
+    assert_eq!(told[3], json!([[376]]));
+    let threads = ThreadsReport::new(&finished.resolved(), &finished.profile);
+    let ours: BTreeMap<String, Vec<Json>> = threads
+        .threads
+        .iter()
+        .filter(|thread| thread.samples > 0)
+        .map(|thread| (thread.thread_id.unwrap().to_string(), vec![json!(thread.samples)]))
+        .collect();
+    assert_eq!(map(&told[4]), ours);
+    let mut options = TopNOptions::default();
+    options.count = usize::MAX;
+    let top = TopN::new(&finished.resolved(), &finished.profile, &options);
+    let ours: BTreeMap<String, Vec<Json>> = top
+        .methods
+        .iter()
+        .filter(|row| row.self_samples > 0)
+        .map(|row| (row.name.clone(), vec![json!(row.self_samples)]))
+        .collect();
+    assert_eq!(map(&told[5]), ours);
+}
+
+#[test]
+fn perfetto_counts_what_we_wrote_for_chrome() {
+    let Some(home) = consumers(&["perfetto/trace_processor.wasm"]) else { return };
+    let bytes = trace(TRACE);
+    let (path, finished) = converted(&bytes, "chromium", "all.chromium.json");
+    let counters = "select replace(replace(t.name, ' bytes', ''), ' value', ''), count(*) from counter c \
+                    join counter_track t on c.track_id = t.id group by t.name";
+    let sampled = "select sum(dur) from slice where category = 'sample' and depth = 0";
+    let folder = home.join("perfetto");
+    let mut arguments = vec![folder.to_str().unwrap(), path.to_str().unwrap()];
+    arguments.extend([ERRORS, SLICES, counters, FLOWS, sampled]);
+    let told = script("perfetto.cjs", &arguments);
+    let marks = marks(&bytes);
+    assert_eq!(told[0], json!([]), "error statistics");
+    assert_eq!(map(&told[1]), expected_slices(&marks, 1));
+    let points = marks.iter().filter(|mark| matches!(mark, Mark::Counter(_))).count();
+    let counted: u64 = map(&told[2]).values().map(|cells| cells[0].as_u64().unwrap()).sum();
+    assert_eq!(counted, points as u64);
+    assert_eq!(map(&told[2])["GC heap size"], [json!(62)]);
+    assert_eq!(told[3], json!([[376]]));
+    let threads = ThreadsReport::new(&finished.resolved(), &finished.profile);
+    assert!(threads.threads.iter().any(|thread| thread.samples > 0));
+    let mut options = TopNOptions::default();
+    options.count = usize::MAX;
+    let top = TopN::new(&finished.resolved(), &finished.profile, &options);
+    // Stacks without frames have no span.
+    let with_frames: u64 = top.methods.iter().map(|row| row.self_ns).sum();
+    assert_eq!(told[4], json!([[with_frames]]));
+}
+
+#[test]
+fn speedscope_opens_its_own_and_chromes_format_without_a_complaint() {
+    let needed = ["node_modules/speedscope", "node_modules/puppeteer-core", "chromium"];
+    let Some(home) = consumers(&needed) else { return };
+    let bytes = trace(TRACE);
+    let own = converted(&bytes, "speedscope", "timelines.speedscope.json").0;
+    let chromium = converted(&bytes, "chromium", "timelines.chromium.json").0;
+    let home = home.to_str().unwrap();
+    let files = [own.to_str().unwrap(), chromium.to_str().unwrap()];
+    for opened in script("speedscope.cjs", &[home, "-", files[0], files[1]]) {
+        assert_eq!(opened["ok"], true, "{opened}");
+        let log = opened["log"].as_array().unwrap();
+        let complaint = |line: &&Json| line.as_str().unwrap().contains("Tried to");
+        assert_eq!(log.iter().filter(complaint).count(), 0, "{opened}");
+    }
+}
+
+#[test]
+fn speedscopes_schema_is_kept() {
+    let Some(home) = consumers(&["node_modules/speedscope", "node_modules/ajv"]) else { return };
+    let names = ["net10-linux-x64/all", "net3.1-linux-x64/all", "one-collect-v6/cpu"];
+    let files: Vec<PathBuf> = names
+        .iter()
+        .map(|name| {
+            let file = format!("{}.speedscope.json", name.replace('/', "-"));
+            converted(&trace(&format!("{name}.nettrace")), "speedscope", &file).0
+        })
+        .collect();
+    let mut arguments = vec![home.to_str().unwrap()];
+    arguments.extend(files.iter().map(|file| file.to_str().unwrap()));
+    assert_eq!(script("schema.cjs", &arguments), [json!([]), json!([]), json!([])]);
+}
+
+#[cfg(feature = "firefox")]
+#[test]
+fn firefox_profiler_counts_what_we_wrote_for_it() {
+    let Some(home) = consumers(&["node_modules/@firefox-devtools/profiler-cli"]) else { return };
+    let bytes = trace(TRACE);
+    let (path, finished) = converted(&bytes, "firefox", "all.firefox.json");
+    let marks = marks(&bytes);
+    let mut markers: BTreeMap<&str, u64> = BTreeMap::new();
+    for mark in &marks {
+        match mark {
+            Mark::Span(span) => *markers.entry(span.category.name()).or_default() += 1,
+            Mark::Instant(instant) => *markers.entry(instant.category.name()).or_default() += 1,
+            _ => {}
+        }
+    }
+    // The filter takes any category whose name holds the text.
+    markers.remove("GC");
+    let searches: Vec<String> = markers
+        .keys()
+        .map(|name| format!("profile markers --limit 1 --category {}", name.replace(' ', "_")))
+        .collect();
+    let mut arguments = vec![home.to_str().unwrap(), path.to_str().unwrap()];
+    arguments.extend(["thread info --thread t-0", "counter list", "thread list"]);
+    arguments.extend(searches.iter().map(String::as_str));
+    let told = script("firefox.cjs", &arguments);
+    let first: u64 = told[0]["tid"].as_str().unwrap().parse().unwrap();
+    let threads = ThreadsReport::new(&finished.resolved(), &finished.profile);
+    let row = threads.threads.iter().find(|row| row.thread_id == Some(first)).unwrap();
+    assert!(row.samples > 1000);
+    assert_eq!(told[0]["sampleCount"], row.samples);
+    let heap = told[1]["counters"].as_array().unwrap().iter().find(|row| row["name"] == "GC heap size");
+    assert_eq!(heap.unwrap()["rangeSampleCount"], 62);
+    let sum = |key| {
+        told[2]["threads"].as_array().unwrap().iter().map(|row| row[key].as_u64().unwrap()).sum::<u64>()
+    };
+    assert_eq!(
+        sum("markerCount"),
+        marks.iter().filter(|mark| !matches!(mark, Mark::Counter(_))).count() as u64
+    );
+    for ((name, count), told) in markers.iter().zip(&told[3..]) {
+        assert_eq!(told["totalCount"], *count, "{name}");
+    }
+}
