@@ -190,7 +190,7 @@ mod tests {
         let (one, other) = (bytes(&[100, 200]), bytes(&[300]));
         let process = ProcessHandle(0);
         let intern = |stacks: &mut Stacks, bytes: &[u8], ticks| {
-            stacks.intern(process, bytes.len() as u32, Stack::new(bytes, 8), ticks).index()
+            stacks.intern(process, u32::try_from(bytes.len()).unwrap(), Stack::new(bytes, 8), ticks).index()
         };
         assert_eq!([&one, &other, &one].map(|bytes| intern(&mut stacks, bytes, 1)), [0, 1, 0]);
         stacks.reuse(ProcessHandle(1), 100, 10);

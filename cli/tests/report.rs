@@ -1,0 +1,136 @@
+//! What reports answer to programs: keys, filters, orders of arguments, names from files.
+
+mod common;
+
+use common::nettrace;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
+const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+const ONE_COLLECT: &str = "testdata/traces/one-collect-v6/cpu-and-switches.nettrace.gz";
+
+fn report(arguments: &[&str]) -> Value {
+    let mut all = vec!["report"];
+    all.extend(arguments);
+    all.push("--json");
+    nettrace(&all).json()
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(|key| &**key).collect();
+    keys.sort_unstable();
+    keys
+}
+
+fn rows<'v>(report: &'v Value, list: &str) -> &'v [Value] {
+    report[list].as_array().unwrap()
+}
+
+#[test]
+fn top_methods_have_the_promised_keys() {
+    let top = report(&["topN", SAMPLES]);
+    assert_eq!(top["schema"], 1);
+    assert!(top["samples"].is_u64() && top["period_ns"].is_u64());
+    let expected = [
+        "module",
+        "name",
+        "self_ns",
+        "self_percent",
+        "self_samples",
+        "total_ns",
+        "total_percent",
+        "total_samples",
+    ];
+    let methods = rows(&top, "methods");
+    assert!(methods.iter().all(|row| keys(row) == expected));
+    let sum = |key: &str| methods.iter().map(|row| row[key].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((sum("self_samples"), sum("self_ns")), (1720, top["total_ns"].as_u64().unwrap()));
+    for report in [report(&["tree", SAMPLES]), report(&["threads", SAMPLES]), report(&["modules", SAMPLES])] {
+        assert_eq!(report["schema"], 1);
+    }
+}
+
+#[test]
+fn the_report_and_the_file_come_in_either_order() {
+    let ours = nettrace(&["report", "topN", SAMPLES, "-n", "3", "--inclusive"]);
+    let theirs = nettrace(&["report", SAMPLES, "topN", "-n", "3", "--inclusive"]);
+    assert_eq!((ours.code, &ours.stdout), (Some(0), &theirs.stdout));
+    let names: Vec<_> = ours.stdout.split(|byte| *byte == b'\n').collect();
+    // A heading, three rows, a summary.
+    assert_eq!(names.len(), 6);
+    assert!(String::from_utf8_lossy(names[1]).contains("Workload.Program.Main"));
+}
+
+#[test]
+fn groups_and_threads_have_the_same_sum() {
+    let whole = report(&["topN", ALL, "-n", "100000"]);
+    for by in ["module", "namespace", "type"] {
+        let grouped = report(&["topN", ALL, "-n", "100000", "--by", by]);
+        let sum: u64 = rows(&grouped, "methods").iter().map(|row| row["self_ns"].as_u64().unwrap()).sum();
+        assert_eq!(Value::from(sum), whole["total_ns"], "{by}");
+        assert!(rows(&grouped, "methods").len() < rows(&whole, "methods").len());
+    }
+    let threads = report(&["topN", ALL, "--by-thread"]);
+    let sum: u64 = rows(&threads, "threads").iter().map(|row| row["samples"].as_u64().unwrap()).sum();
+    assert_eq!(Value::from(sum), whole["samples"]);
+}
+
+#[test]
+fn filters_hold_for_all_reports_of_samples() {
+    let samples_of = |name: &str, arguments: &[&str]| {
+        let mut all = vec![name, ALL];
+        all.extend(arguments);
+        report(&all)["samples"].as_u64().unwrap()
+    };
+    let samples = |arguments: &[&str]| samples_of("topN", arguments);
+    let all = samples(&[]);
+    let several = ["--frame", "Main", "--state", "waiting", "--time", "..1s"];
+    let some = samples(&several);
+    assert!(0 < some && some < all);
+    assert_eq!([samples_of("tree", &several), samples_of("threads", &several)], [some; 2]);
+    let states: u64 = ["managed", "native", "waiting"].map(|state| samples(&["--state", state])).iter().sum();
+    assert_eq!(states, all);
+    assert_eq!(samples(&["--frame", "Main"]) + samples(&["--exclude", "Main"]), all);
+    assert_eq!(samples(&["--time", "..1s"]) + samples(&["--time", "1s.."]), all);
+    let threads = report(&["threads", ALL]);
+    let thread = &rows(&threads, "threads")[0];
+    assert_eq!(Value::from(samples(&["--thread", &thread["thread_id"].to_string()])), thread["samples"]);
+    assert_eq!(samples(&["--process", &thread["process_id"].to_string()]), all);
+    assert_eq!(samples(&["--process", "1"]), 0);
+    assert!(rows(&report(&["modules", ALL, "--process", "1"]), "modules").is_empty());
+}
+
+#[test]
+fn a_tree_leaves_out_what_is_small() {
+    let nodes = |min: &str| rows(&report(&["tree", ALL, "--min", min]), "nodes").len();
+    let (all, some, few) = (nodes("0"), nodes("1%"), nodes("20"));
+    assert!(all > some && some > few && few > 0, "{all} {some} {few}");
+}
+
+#[test]
+fn names_have_three_lengths_and_a_raw_form() {
+    let first = |arguments: &[&str]| {
+        let mut all = vec!["topN", SAMPLES, "-n", "1"];
+        all.extend(arguments);
+        report(&all)["methods"][0]["name"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(first(&["--names", "short"]), "Program.Spin");
+    assert_eq!(first(&["--names", "full"]), "workload!Workload.Program.Spin");
+    assert_eq!(first(&[]), "workload!Workload.Program.Spin(int)");
+    assert_eq!(first(&["--raw-names"]), "workload!Workload.Program.Spin(int32)");
+}
+
+#[test]
+fn a_file_without_symbols_is_told_and_a_missing_folder_is_an_error() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("symbols");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("libcoreclr.so"), "no ELF").unwrap();
+    let ran = nettrace(&["report", "topN", ONE_COLLECT, "--symbols", folder.to_str().unwrap(), "-n", "1"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("libcoreclr.so is not used: no readable ELF file"), "{}", ran.stderr);
+    let ran = nettrace(&["report", "topN", ONE_COLLECT, "--symbols", "/nonexistent/symbols"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("/nonexistent/symbols"), "{}", ran.stderr);
+}
