@@ -22,21 +22,26 @@ impl Checksum {
     /// Folds every field of an event's header, and the payload's length.
     #[inline(always)]
     pub fn header(&mut self, event: &Event<'_>) {
-        let guid = |id: Option<Guid>| id.map_or(0, |id| u128::from_le_bytes(id.to_bytes()));
-        self.stored(&Header {
-            metadata_id: event.metadata_id(),
-            sequence: event.sequence_number(),
-            thread: event.raw_thread(),
-            capture_thread: event.capture_thread(),
-            processor: event.processor().unwrap_or(u32::MAX),
-            stack: event.stack_id(),
-            timestamp: event.timestamp_ticks(),
-            activity: guid(event.activity_id()),
-            related: guid(event.related_activity_id()),
-            label_list: event.label_list_id(),
-            payload_size: event.payload_size(),
-            is_sorted: event.is_sorted(),
-        });
+        self.events += 1;
+        self.add(0, event.timestamp_ticks() ^ u64::from(event.metadata_id()));
+        self.add(1, event.raw_thread() ^ u64::from(event.sequence_number()));
+        self.add(2, event.capture_thread() ^ u64::from(event.payload_size()));
+        let processor = event.processor().unwrap_or(u32::MAX);
+        let place = u64::from(processor ^ event.stack_id() ^ event.label_list_id());
+        self.add(3, place.wrapping_add(u64::from(event.is_sorted())));
+        if let Some(id) = event.activity_id() {
+            self.guid(0, id);
+        }
+        if let Some(id) = event.related_activity_id() {
+            self.guid(2, id);
+        }
+    }
+
+    #[inline(always)]
+    fn guid(&mut self, at: usize, id: Guid) {
+        let id = u128::from_le_bytes(id.to_bytes());
+        self.add(at, id as u64);
+        self.add(at + 1, (id >> 64) as u64);
     }
 
     /// Folds a header as it is stored, in as few instructions as still notice a change of any field.

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use nettrace_parser::parallel::{self, Options, Order, Region};
-use nettrace_parser::{Buffered, Event, MappedFile, Reader, Source, TimeOrdered, Value, Whole};
+use nettrace_parser::{Buffered, Event, MappedFile, Reader, Source, TimeOrdered, Value, Visit, Whole};
 
 use crate::checksum::Checksum;
 use crate::memory::allocations;
@@ -157,7 +157,7 @@ pub fn allocations_when_warm(
 pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64)) -> io::Result<Seen> {
     let reader = Reader::new(source);
     match mode {
-        Mode::Raw => in_file_order(reader, Checksum::header, observe),
+        Mode::Raw => headers(reader, observe),
         Mode::Fields => in_file_order(reader, fields_event, observe),
         Mode::Ordered => in_time_order(reader.time_ordered(), ordered_event, observe),
         Mode::OrderedFields => in_time_order(reader.time_ordered(), fields_event, observe),
@@ -223,6 +223,27 @@ fn folded<S: Source>(
     let mut sum = Checksum::default();
     region.for_each(|event| fold(&mut sum, &event))?;
     Ok(sum)
+}
+
+/// A short visitor, inlined into the loop over a block.
+struct Headers<O> {
+    sum: Checksum,
+    observe: O,
+}
+
+impl<O: Fn(u64)> Visit for Headers<O> {
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.sum.header(&event);
+        (self.observe)(self.sum.events);
+    }
+}
+
+#[inline(never)]
+fn headers<S: Source>(mut reader: Reader<S>, observe: impl Fn(u64)) -> io::Result<Seen> {
+    let mut headers = Headers { sum: Checksum::default(), observe };
+    reader.visit(&mut headers).map_err(io::Error::other)?;
+    Ok(Seen { checksum: headers.sum, wrong: Wrong::of(&reader, 0) })
 }
 
 #[inline(never)]

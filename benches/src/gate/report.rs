@@ -26,6 +26,7 @@ impl Limit {
 pub struct Report {
     failed: usize,
     skipped: usize,
+    missed: usize,
 }
 
 impl Report {
@@ -42,6 +43,19 @@ impl Report {
         println!("{what:<44} {:>12} {:>12}  {unit}{verdict}", limit.to_string(), number(value));
     }
 
+    /// A value whose goal is missed: the limit is what was reached, so that nothing gets worse.
+    pub fn add_missed(&mut self, what: String, reached: Limit, goal: Limit, value: f64, unit: &str) {
+        let verdict = match (reached.holds(value), goal.holds(value)) {
+            (false, _) => "  EXCEEDED",
+            (true, true) => "  the goal is reached: make it the limit",
+            (true, false) => "  misses its goal",
+        };
+        self.failed += usize::from(!reached.holds(value));
+        self.missed += usize::from(!goal.holds(value));
+        let (limit, value) = (reached.to_string(), number(value));
+        println!("{what:<44} {limit:>12} {value:>12}  {unit}{verdict} {goal}");
+    }
+
     /// A value without a limit.
     pub fn note(&mut self, what: String, value: f64, unit: &str) {
         println!("{what:<44} {:>12} {:>12}  {unit}", "", number(value));
@@ -50,15 +64,17 @@ impl Report {
     /// Something that cannot be measured here.
     pub fn skip(&mut self, what: &str, why: &str) {
         self.skipped += 1;
-        println!("SKIPPED: {what}: {why}");
+        println!("NOT RUN: {what}: {why}");
     }
 
     /// The verdict: whether all that was measured is within its limits.
     pub fn end(self) -> bool {
-        let skipped = if self.skipped > 0 { format!(", {} skipped", self.skipped) } else { String::new() };
+        let skipped = if self.skipped > 0 { format!(", {} NOT RUN", self.skipped) } else { String::new() };
+        let missed =
+            if self.missed > 0 { format!(", {} miss their goals", self.missed) } else { String::new() };
         match self.failed {
-            0 => println!("all within their limits{skipped}"),
-            failed => println!("{failed} beyond their limits{skipped}"),
+            0 => println!("all within their limits{missed}{skipped}"),
+            failed => println!("{failed} beyond their limits{missed}{skipped}"),
         }
         self.failed == 0
     }
