@@ -314,16 +314,21 @@ impl<'r> Event<'r> {
     /// stream's (see [`crate::catalog`]). `None` for an undescribed payload.
     #[inline]
     pub fn schema(&self) -> Option<&'r Schema> {
-        match self.catalog() {
-            Some(known) => Some(known.schema()),
-            None => self.metadata().map(|metadata| &metadata.schema),
-        }
+        let metadata = self.metadata()?;
+        let catalog = match self.label_place() {
+            None => metadata.catalog,
+            Some(_) => self.catalog(),
+        };
+        Some(catalog.map_or(&metadata.schema, CatalogEvent::schema))
     }
 
     /// The event in the built-in catalog, if its layout is taken from there.
     #[inline]
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
         let metadata = self.metadata()?;
+        if self.label_place().is_none() {
+            return metadata.catalog;
+        }
         match self.version_label() {
             // Version 6: one description may stand for several versions of an event.
             Some(version) => catalog::for_event(metadata, version),

@@ -30,7 +30,7 @@ impl<'r> Stack<'r> {
 
     /// Number of frames.
     pub fn len(&self) -> usize {
-        self.bytes.len().checked_div(self.width()).unwrap_or(0)
+        Addresses { bytes: self.bytes, is_narrow: self.pointer_size == 4 }.size_hint().0
     }
 
     /// Whether there are no frames, which is how streams say "no stack".
@@ -45,16 +45,55 @@ impl<'r> Stack<'r> {
 
     /// The addresses, innermost first, widened to 64 bits.
     pub fn addresses(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + use<'r> {
-        self.bytes.chunks_exact(self.width()).map(|address| match address.first_chunk::<8>() {
-            Some(wide) => u64::from_le_bytes(*wide),
-            None => address.first_chunk().map_or(0, |narrow| u64::from(u32::from_le_bytes(*narrow))),
-        })
+        Addresses { bytes: self.bytes, is_narrow: self.pointer_size == 4 }
     }
 
     fn width(&self) -> usize {
         if self.pointer_size == 4 { 4 } else { 8 }
     }
 }
+
+/// The addresses that are left. No division by a width that is known only now, unlike chunks.
+struct Addresses<'r> {
+    bytes: &'r [u8],
+    is_narrow: bool,
+}
+
+impl Iterator for Addresses<'_> {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        if self.is_narrow {
+            let (address, rest) = self.bytes.split_first_chunk()?;
+            self.bytes = rest;
+            return Some(u64::from(u32::from_le_bytes(*address)));
+        }
+        let (address, rest) = self.bytes.split_first_chunk()?;
+        self.bytes = rest;
+        Some(u64::from_le_bytes(*address))
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let count = if self.is_narrow { self.bytes.len() / 4 } else { self.bytes.len() / 8 };
+        (count, Some(count))
+    }
+}
+
+impl DoubleEndedIterator for Addresses<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<u64> {
+        let width = if self.is_narrow { 4 } else { 8 };
+        // What is behind the last whole address is none.
+        let last = (self.size_hint().0 * width).checked_sub(width)?;
+        let address = Addresses { bytes: self.bytes.get(last..)?, ..*self }.next();
+        self.bytes = self.bytes.get(..last)?;
+        address
+    }
+}
+
+impl ExactSizeIterator for Addresses<'_> {}
 
 impl fmt::Debug for Stack<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
