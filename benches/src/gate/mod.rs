@@ -74,26 +74,39 @@ pub fn instructions_per_event(folder: &Path, case: Case, mode: Mode) -> io::Resu
     Ok((many.0 - few.0) / (many.1 - few.1))
 }
 
+/// Instructions an event of raw iteration: the goal, and the limit. Where the goal is missed the limit
+/// is what was reached, so that nothing gets worse.
+const RAW_INSTRUCTIONS: [(Case, f64, f64); 7] = [
+    (Case::Uniform, 100.0, 100.0),
+    (Case::Mixed, 110.0, 110.0),
+    (Case::Net10, 120.0, 120.0),
+    (Case::Net31, 120.0, 120.0),
+    (Case::Fat, 120.0, 120.0),
+    (Case::V6, 60.0, 60.0),
+    // Only to be measured and stated.
+    (Case::V6Compressed, 180.0, 180.0),
+];
+
+/// The same of NDJSON, without those of raw iteration.
+const NDJSON_INSTRUCTIONS: [(Case, f64, f64); 4] = [
+    (Case::Mixed, 800.0, 800.0),
+    (Case::Net10, 1_000.0, 1_000.0),
+    (Case::Net31, 1_000.0, 1_000.0),
+    (Case::Fat, 1_800.0, 1_800.0),
+];
+
 fn instructions(folder: &Path, report: &mut Report) -> io::Result<()> {
-    let raw = [
-        (Case::Uniform, 100.0),
-        (Case::Mixed, 110.0),
-        (Case::Net10, 120.0),
-        (Case::Net31, 120.0),
-        (Case::Fat, 120.0),
-        (Case::V6, 60.0),
-    ];
-    let ndjson = [(Case::Mixed, 800.0), (Case::Net10, 1_000.0), (Case::Net31, 1_000.0), (Case::Fat, 1_800.0)];
     let mut per_event = Vec::new();
-    for (case, limit) in raw {
+    for (case, goal, limit) in RAW_INSTRUCTIONS {
         let measured = instructions_per_event(folder, case, Mode::Raw)?;
         per_event.push((case, measured));
-        report.add(format!("raw, {}", case.name()), Limit::AtMost(limit), measured, "Ir/event");
+        report.add_with_goal(format!("raw, {}", case.name()), goal, limit, measured, "Ir/event");
     }
-    for (case, limit) in ndjson {
+    for (case, goal, limit) in NDJSON_INSTRUCTIONS {
         let below = per_event.iter().find(|(other, _)| *other == case).map_or(0.0, |(_, measured)| *measured);
         let measured = instructions_per_event(folder, case, Mode::Ndjson)? - below;
-        report.add(format!("NDJSON above raw, {}", case.name()), Limit::AtMost(limit), measured, "Ir/event");
+        let what = format!("NDJSON above raw, {}", case.name());
+        report.add_with_goal(what, goal, limit, measured, "Ir/event");
     }
     Ok(())
 }

@@ -47,10 +47,6 @@ impl<'r> Stack<'r> {
     pub fn addresses(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + use<'r> {
         Addresses { bytes: self.bytes, is_narrow: self.pointer_size == 4 }
     }
-
-    fn width(&self) -> usize {
-        if self.pointer_size == 4 { 4 } else { 8 }
-    }
 }
 
 /// The addresses that are left. No division by a width that is known only now, unlike chunks.
