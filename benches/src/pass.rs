@@ -181,16 +181,18 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
     Ok(Seen { checksum: sum, wrong: Wrong { lost: 0, restarts: 0, ..Wrong::of(&reader, 0) } })
 }
 
+/// Folds the events of a region.
+type Fold = fn(&mut Region<'_, MappedFile>) -> Result<Checksum, nettrace_parser::Error>;
+
 /// Reads regions with several threads.
 fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64)) -> io::Result<Seen> {
-    let (order, fold): (_, fn(&mut Region<'_, MappedFile>) -> Result<Checksum, nettrace_parser::Error>) =
-        match mode {
-            Mode::Raw => (Order::File, |region| folded(region, Checksum::header)),
-            Mode::Fields => (Order::File, |region| folded(region, fields_event)),
-            Mode::Ordered => (Order::Time, |region| folded(region, ordered_event)),
-            Mode::OrderedFields => (Order::Time, |region| folded(region, fields_event)),
-            Mode::Ndjson | Mode::Index => return Err(unsupported("regions of this mode")),
-        };
+    let (order, fold): (_, Fold) = match mode {
+        Mode::Raw => (Order::File, |region| folded(region, Checksum::header)),
+        Mode::Fields => (Order::File, |region| folded(region, fields_event)),
+        Mode::Ordered => (Order::Time, |region| folded(region, ordered_event)),
+        Mode::OrderedFields => (Order::Time, |region| folded(region, fields_event)),
+        Mode::Ndjson | Mode::Index => return Err(unsupported("regions of this mode")),
+    };
     let mapped = MappedFile::open(path)?;
     let options = Options::new().threads(threads).order(order);
     let mut sum = Checksum::default();

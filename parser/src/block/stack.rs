@@ -82,7 +82,8 @@ impl DoubleEndedIterator for Addresses<'_> {
     fn next_back(&mut self) -> Option<u64> {
         let width = if self.is_narrow { 4 } else { 8 };
         // What is behind the last whole address is none.
-        let last = (self.size_hint().0 * width).checked_sub(width)?;
+        let whole = self.size_hint().0.checked_mul(width)?;
+        let last = whole.checked_sub(width)?;
         let address = Addresses { bytes: self.bytes.get(last..)?, ..*self }.next();
         self.bytes = self.bytes.get(..last)?;
         address
