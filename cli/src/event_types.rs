@@ -5,7 +5,7 @@
 //! | where | name |
 //! |---|---|
 //! | JSON (`event` of `events`, `name` of `stats` and `schema`) | the stream's own; of native events the catalog's, `GC/Start`; else `Provider/ID` |
-//! | text | the same, with the provider in front; and a name of the stream that ends in Start or Stop and has no other opcode is shown as `Request/Start` (format.md 15) |
+//! | text | the same, with the provider in front; and a name of the stream that ends in Start or Stop and has no other opcode is shown as `Request/Start` (FORMAT.md 15) |
 //! | `--event` | all of these, and the manifest's symbols with and without version: `GCStart_V2`, `GCStart` |
 
 use crate::shape::Names;

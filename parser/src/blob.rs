@@ -1,4 +1,4 @@
-//! Headers of event blobs (spec V6: event rows), in every form they take on (format.md 5, 6.2,
+//! Headers of event blobs (spec V6: event rows), in every form they take on (FORMAT.md 5, 6.2,
 //! 6.3, 7.4).
 
 mod careful;

@@ -1,4 +1,4 @@
-//! Ticks of the event clock, and what they mean in nanoseconds and UTC (format.md 10).
+//! Ticks of the event clock, and what they mean in nanoseconds and UTC (FORMAT.md 10).
 
 use crate::block::trace::Trace;
 
@@ -85,7 +85,7 @@ fn clamped(nanos: i128) -> i64 {
     i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// A date as streams store it: eight i16 fields, UTC, in milliseconds (format.md 2, `systime`).
+/// A date as streams store it: eight i16 fields, UTC, in milliseconds (FORMAT.md 2, `systime`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SystemTime {
     /// Year, such as 2026.

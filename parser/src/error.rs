@@ -3,7 +3,7 @@
 //! [`Error`] ends the reading: the stream is not ours, or the source failed. Everything else that
 //! is wrong is *damage*: it is recorded as a [`Finding`](crate::Finding) in
 //! [`Reader::damage`](crate::Reader::damage), and reading goes on behind it. Both name a
-//! [`Fault`], a stream offset and what was being read (format.md 13.2).
+//! [`Fault`], a stream offset and what was being read (FORMAT.md 13.2).
 
 use std::fmt;
 use std::io;

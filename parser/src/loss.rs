@@ -1,4 +1,4 @@
-//! Dropped events: gaps in the numbers that each capture thread gives its events (format.md 12).
+//! Dropped events: gaps in the numbers that each capture thread gives its events (FORMAT.md 12).
 //!
 //! All arithmetic wraps in 32 bits, differences are read as signed. Versions 4 and 5 identify
 //! threads by OS ids, which are recycled; version 6 by indices that rows define and end.

@@ -1,4 +1,4 @@
-//! The functions that touch bytes: integers, varints, text (format.md 2).
+//! The functions that touch bytes: integers, varints, text (FORMAT.md 2).
 //!
 //! They have nom's signature and compose with its combinators. nom's own number parsers shift
 //! byte by byte and are four times slower than an array read, so these leaves are ours.

@@ -1,4 +1,4 @@
-//! Field descriptions: what the bytes of a payload mean (format.md 8).
+//! Field descriptions: what the bytes of a payload mean (FORMAT.md 8).
 //!
 //! One type tree stands for the three ways in which streams write it (the field list of versions
 //! 3 to 5, the tagged list of version 5, the rows of version 6), and for the built-in
@@ -71,7 +71,7 @@ impl Schema {
     }
 
     /// The fields as they are meant. Self-describing events have one nameless object around theirs,
-    /// an artefact of how they are written (format.md 15).
+    /// an artefact of how they are written (FORMAT.md 15).
     #[inline]
     pub fn payload_fields(&self) -> &[Field] {
         match &*self.fields {
@@ -151,7 +151,7 @@ fn runs(fields: &[Field]) -> Option<Box<[FixedSize]>> {
     Some(runs.into())
 }
 
-/// Types in a schema whose bytes are told only by the payload's size (format.md Q1, Q9 to Q12).
+/// Types in a schema whose bytes are told only by the payload's size (FORMAT.md Q1, Q9 to Q12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ambiguity(u8);
 
@@ -316,7 +316,7 @@ pub enum Count {
 pub enum FieldType {
     /// Its fields one after the other.
     Object(Box<[Field]>),
-    /// Four bytes, 0 is false. Some writers store one byte under this code (format.md Q9).
+    /// Four bytes, 0 is false. Some writers store one byte under this code (FORMAT.md Q9).
     Boolean32,
     /// One byte.
     Boolean8,
@@ -344,9 +344,9 @@ pub enum FieldType {
     F32,
     /// Eight bytes, IEEE 754.
     F64,
-    /// Sixteen bytes, or eight (a double) from some writers (format.md Q10).
+    /// Sixteen bytes, or eight (a double) from some writers (FORMAT.md Q10).
     Decimal,
-    /// Eight bytes: 100 ns since 1601-01-01 UTC (format.md Q1).
+    /// Eight bytes: 100 ns since 1601-01-01 UTC (FORMAT.md Q1).
     DateTime,
     /// Sixteen bytes.
     Guid,
@@ -368,7 +368,7 @@ pub enum FieldType {
     Pointer,
     /// Bytes up to a zero byte. Catalog only.
     AnsiText,
-    /// A u16 number of bytes, then UTF-8. Catalog, and old one-collect (format.md Q12).
+    /// A u16 number of bytes, then UTF-8. Catalog, and old one-collect (FORMAT.md Q12).
     CountedUtf8,
     /// Elements without a count in front of them. Catalog only.
     Repeated(Box<FieldType>, Count),

@@ -1,4 +1,4 @@
-//! What ids stand for, and when they are forgotten (format.md 9).
+//! What ids stand for, and when they are forgotten (FORMAT.md 9).
 //!
 //! Rows live in arenas and are named by *slots* that never change their meaning: an event that
 //! waits for its turn keeps its type, thread and labels although their ids may have been given to
@@ -270,7 +270,7 @@ impl Tables {
         };
     }
 
-    /// What a sequence point forgets (format.md 9.4, steps 3 and 4). Nothing may wait for its turn
+    /// What a sequence point forgets (FORMAT.md 9.4, steps 3 and 4). Nothing may wait for its turn
     /// when this is called.
     pub(crate) fn pass_sequence_point(&mut self, forget_threads: bool, forget_metadata: bool) {
         self.stacks.clear();

@@ -154,7 +154,7 @@ fn every_real_trace_equals_what_the_reference_reader_saw_in_it() {
             assert!(more.is_empty(), "{name}: {} events too many, the first {:?}", more.len(), more[0]);
             assert_eq!(rows.len(), golden.len());
         }
-        // Losses are counted alike but where sequence points matter (format.md 12).
+        // Losses are counted alike but where sequence points matter (FORMAT.md 12).
         match name.as_str() {
             "net3.1-linux-x64/lossy.nettrace" => assert_eq!(lost, 14_419),
             "net10-linux-x64/lossy.nettrace" => assert_eq!(lost, 19_663),

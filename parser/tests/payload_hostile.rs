@@ -8,7 +8,7 @@ use nettrace_testdata::synth::{
 };
 use proptest::prelude::*;
 
-/// Values that one payload may hold (format.md 13.4).
+/// Values that one payload may hold (FORMAT.md 13.4).
 const LIMIT: usize = 1 << 20;
 
 /// A stream with one event of these fields and this payload, legal or not.

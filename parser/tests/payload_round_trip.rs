@@ -325,7 +325,7 @@ fn a_date_of_sixteen_bytes_is_read_in_version_6_alone() {
     let expected = shown(&[("d", "2024-02-29T12:34:56.0080000Z"), ("n", "3")]);
     assert_eq!(read(Version::V6, &fields, &values), expected);
     assert_ne!(read(Version::V5, &fields, &values), expected);
-    // The usual eight bytes, as in format.md's example of a FILETIME.
+    // The usual eight bytes, as a FILETIME has.
     let values = [Written::Raw(vec![0x80, 0x50, 0x6f, 0xb3, 0x0b, 0x6b, 0xda, 0x01]), Written::U8(3)];
     for version in Version::ALL {
         assert_eq!(read(version, &fields, &values), expected);

@@ -1,7 +1,7 @@
 //! Activity ids that are paths.
 //!
 //! .NET makes the ids of activities from where they stand in the tree: the third child of the first activity is
-//! `//1/3`. The guid holds the numbers of the path, four bits at a time (format.md 15):
+//! `//1/3`. The guid holds the numbers of the path, four bits at a time (FORMAT.md 15):
 //!
 //! | bytes | what |
 //! |---|---|

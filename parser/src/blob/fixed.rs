@@ -1,7 +1,7 @@
 //! Headers of fixed size, read at once from an array.
 //!
 //! Blobs are stepped by their size field, never by header plus payload: the runtime pads them, the
-//! reference reader's test writer does not (format.md 6.2).
+//! reference reader's test writer does not (FORMAT.md 6.2).
 
 use super::{BlobHeader, Extent, size_of_header};
 use crate::error::{At, Fault};
@@ -12,7 +12,7 @@ use bytemuck::{Pod, Zeroable};
 type U32 = [u8; 4];
 type U64 = [u8; 8];
 
-/// Fixed blob header of version 3 (format.md 5), 56 bytes; payload, stack size and stack follow.
+/// Fixed blob header of version 3 (FORMAT.md 5), 56 bytes; payload, stack size and stack follow.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct FixedV3 {
@@ -39,7 +39,7 @@ struct Front {
     timestamp: U64,
 }
 
-/// Uncompressed blob header of versions 4 and 5 (format.md 6.2), 80 bytes.
+/// Uncompressed blob header of versions 4 and 5 (FORMAT.md 6.2), 80 bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct FixedV4 {
@@ -49,7 +49,7 @@ struct FixedV4 {
     payload_size: U32,
 }
 
-/// Uncompressed row header of version 6 (format.md 7.4), 52 bytes.
+/// Uncompressed row header of version 6 (FORMAT.md 7.4), 52 bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct FixedV6 {
@@ -104,7 +104,7 @@ impl Fixed for FixedV6 {
 /// High bit of an uncompressed metadata id.
 ///
 /// Quirk: the documents call it "the IsSorted flag"; the runtime sets it when the event is *not*
-/// sorted, and the reference reader reads it so (format.md Q2).
+/// sorted, and the reference reader reads it so (FORMAT.md Q2).
 const NOT_SORTED: u32 = 0x8000_0000;
 
 /// Reads `size`, the bytes of a blob behind its first field, as the place of the next blob, if the
@@ -150,7 +150,7 @@ pub(crate) fn fixed_v3<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'
         label_list: 0,
         payload_size,
         header_size: size_of_header(SIZE),
-        // File order is time order in version 3 (format.md 11, O1).
+        // File order is time order in version 3 (FORMAT.md 11, O1).
         is_sorted: true,
         has_reserved_flag: false,
     };

@@ -1,4 +1,4 @@
-//! Header of event and metadata blocks, versions 4 to 6 (format.md 6.1).
+//! Header of event and metadata blocks, versions 4 to 6 (FORMAT.md 6.1).
 //!
 //! | offset | bytes | | |
 //! |---|---|---|---|

@@ -1,4 +1,4 @@
-//! Label lists of version 6: what an event carries beside its header (format.md 7.8).
+//! Label lists of version 6: what an event carries beside its header (FORMAT.md 7.8).
 //!
 //! | offset | bytes | |
 //! |---|---|---|
@@ -40,7 +40,7 @@ pub enum Label<'r> {
         value: i64,
         /// The same bits without zigzag.
         ///
-        /// Quirk: one-collect writes numbers plainly, 4 then reads as 2 (format.md Q14).
+        /// Quirk: one-collect writes numbers plainly, 4 then reads as 2 (FORMAT.md Q14).
         raw: u64,
     },
     /// Overrides the metadata's opcode.

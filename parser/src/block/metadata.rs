@@ -1,4 +1,4 @@
-//! Descriptions of event types (format.md 6.4, 7.3): who sends them, their id, name, level and
+//! Descriptions of event types (FORMAT.md 6.4, 7.3): who sends them, their id, name, level and
 //! fields.
 //!
 //! Versions 3 to 5 put one description into the payload of a blob; version 5 may add tags behind
@@ -173,7 +173,7 @@ pub(crate) fn payload_v5<'a>(
     Ok((&[], metadata))
 }
 
-/// A tag of version 5 (format.md 6.6): i32 size of its payload, u8 kind, payload.
+/// A tag of version 5 (FORMAT.md 6.6): i32 size of its payload, u8 kind, payload.
 struct Tag<'a> {
     kind: u8,
     payload: &'a [u8],

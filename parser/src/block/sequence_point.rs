@@ -1,5 +1,5 @@
 //! Sequence points: no event behind one is older than it, and each thread's last number is told
-//! (format.md 6.9, 7.9).
+//! (FORMAT.md 6.9, 7.9).
 //!
 //! | offset | bytes | V4, V5 | V6 |
 //! |---|---|---|---|

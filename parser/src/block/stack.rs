@@ -1,4 +1,4 @@
-//! Stack blocks, and stacks as events show them (format.md 6.8, 7.5).
+//! Stack blocks, and stacks as events show them (FORMAT.md 6.8, 7.5).
 //!
 //! | offset | bytes | |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! Thread blocks of version 6 (format.md 7.6).
+//! Thread blocks of version 6 (FORMAT.md 7.6).
 //!
 //! Rows to the block's end: u16 size (not counting itself), varuint64 index, then entries of a u8
 //! kind: 1 name (string), 2 process id (varuint64), 3 OS thread id (varuint64), 4 key and value

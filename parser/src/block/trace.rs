@@ -1,5 +1,5 @@
 //! The Trace object of versions 3 to 5 and the Trace block of version 6: what the session was
-//! (format.md 4, 7.2).
+//! (FORMAT.md 4, 7.2).
 //!
 //! | offset | bytes | | |
 //! |---|---|---|---|

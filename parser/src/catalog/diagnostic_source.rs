@@ -1,4 +1,4 @@
-//! `Microsoft-Diagnostics-DiagnosticSource` as runtimes before .NET 5 send it (format.md 15): the
+//! `Microsoft-Diagnostics-DiagnosticSource` as runtimes before .NET 5 send it (FORMAT.md 15): the
 //! metadata names the event and describes no field. Later runtimes describe them.
 
 use super::event::{CatalogEvent, event, sent_by_others};

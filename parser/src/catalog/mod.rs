@@ -1,4 +1,4 @@
-//! What the stream does not say: layouts and names of well-known events (format.md 14, 15).
+//! What the stream does not say: layouts and names of well-known events (FORMAT.md 14, 15).
 //!
 //! The events of the native runtime come without name and fields; both are in its manifest, of
 //! which `generated` is the copy. `Universal.*` and old `Microsoft-Diagnostics-DiagnosticSource`
@@ -8,7 +8,7 @@
 //! | provider | the catalog is used | otherwise |
 //! |---|---|---|
 //! | those of the native runtime | when the metadata has neither name nor fields | the stream's |
-//! | `Universal.System` | always: its metadata is wrong about text (format.md Q12) | – |
+//! | `Universal.System` | always: its metadata is wrong about text (FORMAT.md Q12) | – |
 //! | `Universal.Events` | when the metadata has no fields | the stream's |
 //! | `Microsoft-Diagnostics-DiagnosticSource` | when the metadata has no fields | the stream's |
 //! | all others | never | the stream's |

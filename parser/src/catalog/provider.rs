@@ -90,7 +90,7 @@ pub fn guid(provider: &str) -> Option<Guid> {
     known.or_else(|| FIXED.iter().find(|(name, _)| *name == provider).map(|&(_, guid)| guid))
 }
 
-/// The guid that stands for a provider name (format.md 15): the fixed one, else the one that .NET's
+/// The guid that stands for a provider name (FORMAT.md 15): the fixed one, else the one that .NET's
 /// EventSource derives from the name.
 ///
 /// ```
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_guid_follows_from_the_name_as_eventsource_derives_it() {
-        // format.md 15.
+        // FORMAT.md 15.
         assert_eq!(from_name("Universal.System").to_string(), "8c107b6c-79f8-5231-4de6-2a0e20a3f562");
         assert_eq!(from_name("Universal.Events").to_string(), "bc5e5d63-9799-5873-33d9-fba8316cef71");
     }

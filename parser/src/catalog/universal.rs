@@ -1,7 +1,7 @@
-//! The two providers of Linux recorders that write version 6 (format.md 15).
+//! The two providers of Linux recorders that write version 6 (FORMAT.md 15).
 //!
 //! Their metadata declares text as type 23, one UTF-8 code unit, though the payload has a u16
-//! length and UTF-8 (format.md Q12), so for `Universal.System` this table is right and the stream
+//! length and UTF-8 (FORMAT.md Q12), so for `Universal.System` this table is right and the stream
 //! is not. `Universal.Events` has one field everywhere, and behind it may have what the recorder
 //! copied from elsewhere and described rightly; there the table only helps out.
 
@@ -42,7 +42,7 @@ static SYSTEM_EVENTS: [CatalogEvent; 6] = [
     system(0, "ExistingProcess", PROCESS),
     system(1, "ProcessCreate", PROCESS),
     system(2, "ProcessExit", &[]),
-    // Two more texts may follow, those of ProcessMappingMetadata (format.md Q13): surplus.
+    // Two more texts may follow, those of ProcessMappingMetadata (FORMAT.md Q13): surplus.
     system(
         3,
         "ProcessMapping",

@@ -1,4 +1,4 @@
-//! Framing of versions 3 to 5: FastSerialization objects (format.md 3).
+//! Framing of versions 3 to 5: FastSerialization objects (FORMAT.md 3).
 //!
 //! | offset | bytes | |
 //! |---|---|---|
@@ -210,7 +210,7 @@ pub(crate) fn may_begin(byte: u8) -> bool {
 /// Bytes of the longest object header that [`find`] looks for.
 pub(crate) const FOUND_HEADER: usize = 29;
 
-/// Searches for the beginning of an object after the framing was lost (format.md 13.3): begin
+/// Searches for the beginning of an object after the framing was lost (FORMAT.md 13.3): begin
 /// tags, a known name of a known version, end tag. 23 to 29 bytes must agree, so a false hit is
 /// out of the question.
 pub(crate) fn find(bytes: &[u8]) -> Option<usize> {

@@ -1,4 +1,4 @@
-//! Versions: how a stream begins, and how its blocks are framed (format.md 1, 3, 7.1).
+//! Versions: how a stream begins, and how its blocks are framed (FORMAT.md 1, 3, 7.1).
 //!
 //! Where the versions differ, and which function holds the difference:
 //!
@@ -111,7 +111,7 @@ pub(crate) enum Detected {
 const MAGIC: &[u8; 8] = b"Nettrace";
 const FAST_SERIALIZATION: &[u8; 20] = b"!FastSerialization.1";
 
-/// Decides on the version from the stream's first bytes, in the order of format.md 1.
+/// Decides on the version from the stream's first bytes, in the order of FORMAT.md 1.
 pub(crate) fn detect(bytes: &[u8]) -> Detected {
     let Some(first) = bytes.first_chunk::<8>() else {
         return Detected::Need(8);

@@ -1,4 +1,4 @@
-//! Framing of version 6: a 4-byte block header (format.md 7.1).
+//! Framing of version 6: a 4-byte block header (FORMAT.md 7.1).
 //!
 //! | bits | |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Events in time order (format.md 11).
+//! Events in time order (FORMAT.md 11).
 //!
 //! ```text
 //!            file order                      watermark          delivered

@@ -1,5 +1,5 @@
 //! Payloads: schema and bytes walked together, giving typed values borrowed from the stream
-//! (format.md 8).
+//! (FORMAT.md 8).
 //!
 //! Nothing is decoded before it is asked for, and nothing is copied: texts stay UTF-16, arrays and
 //! objects are walked when they are looked into. A bad field spoils itself and, if its size is not
@@ -14,7 +14,7 @@
 //! | `value`, `array`, `object`, `scalar`, `text` | the values |
 //!
 //! # Quirks
-//! Where the format's documents and its writers differ (numbers of format.md 14):
+//! Where the format's documents and its writers differ (numbers of FORMAT.md 14):
 //!
 //! - Q1: a date has 8 bytes, though the document of version 6 says 16; 16 are read where only they
 //!   fit ([`reading`]).
@@ -27,7 +27,7 @@
 //! - Q12: one-collect once wrote counted texts under the code of a UTF-8 code unit ([`reading`]).
 //! - Q13: payloads may be longer than their fields; that is no fault.
 //! - One nameless object around the fields of a self-describing event is left out: its members are
-//!   the fields (format.md 15, [`Schema::payload_fields`](crate::Schema::payload_fields)).
+//!   the fields (FORMAT.md 15, [`Schema::payload_fields`](crate::Schema::payload_fields)).
 
 mod array;
 mod decode;

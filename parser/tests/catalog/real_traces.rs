@@ -101,7 +101,7 @@ fn what_recorders_say_of_processes_is_read_by_the_catalog() {
             assert_eq!(known.name, event.name(), "{at}");
             let (absent, rest) = walk_event(&event, &at);
             assert!(absent.is_empty(), "{at}: no {absent:?}");
-            // Two more counted texts, those of ProcessMappingMetadata (format.md Q13).
+            // Two more counted texts, those of ProcessMappingMetadata (FORMAT.md Q13).
             let surplus = if known.name == "ProcessMapping" { 2 } else { 0 };
             assert_eq!(counted_texts(rest), Some(surplus), "{at}: {rest:02x?}");
             for name in ["Name", "FileName", "NamespaceName"] {

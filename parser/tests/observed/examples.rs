@@ -1,4 +1,4 @@
-//! What is left of the two worked examples when only their first bytes are there (format.md 17.5).
+//! What is left of the two worked examples when only their first bytes are there.
 
 use nettrace_testdata::synth::{tiny_v4, tiny_v6};
 

@@ -1,4 +1,4 @@
-//! Headers of blocks of blobs (format.md 6.1).
+//! Headers of blocks of blobs (FORMAT.md 6.1).
 
 use crate::observed::{ordered, read};
 use crate::streams::last_event_block;

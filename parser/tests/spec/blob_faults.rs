@@ -1,4 +1,4 @@
-//! Blobs that are wrong, and what is lost with them (format.md 6.3, 13.2).
+//! Blobs that are wrong, and what is lost with them (FORMAT.md 6.3, 13.2).
 
 use crate::observed::read;
 use crate::streams::{START, V4_AND_V6, begun, event, events};

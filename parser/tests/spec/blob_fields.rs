@@ -1,4 +1,4 @@
-//! What single fields of a blob header mean (format.md 6.2, 6.3, 7.4).
+//! What single fields of a blob header mean (FORMAT.md 6.2, 6.3, 7.4).
 
 use crate::blob_headers::Header;
 use crate::observed::{ordered, read};

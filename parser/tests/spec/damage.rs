@@ -1,4 +1,4 @@
-//! Damage and input in general (format.md 13).
+//! Damage and input in general (FORMAT.md 13).
 
 use crate::allocation::usage;
 use crate::observed::examples::{Left, examples};

@@ -1,4 +1,4 @@
-//! Detection and stream header (format.md 1).
+//! Detection and stream header (FORMAT.md 1).
 
 use crate::observed::{read, refused};
 use crate::streams::{EACH, begun, event, events, opened};

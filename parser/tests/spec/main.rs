@@ -1,4 +1,4 @@
-//! The sentences of format.md section 18, each held by the test that has its number and its words.
+//! The sentences of FORMAT.md section 18, each held by the test that has its number and its words.
 
 #[path = "../allocation/mod.rs"]
 mod allocation;

@@ -1,4 +1,4 @@
-//! Descriptions of event types in versions 3 to 5: fields and tags (format.md 6.4 to 6.6).
+//! Descriptions of event types in versions 3 to 5: fields and tags (FORMAT.md 6.4 to 6.6).
 
 use crate::described::*;
 use crate::observed::read;

@@ -1,4 +1,4 @@
-//! Which description of an event type counts (format.md 9.2, 15).
+//! Which description of an event type counts (FORMAT.md 9.2, 15).
 
 use crate::described::*;
 use crate::observed::read;

@@ -1,4 +1,4 @@
-//! Object framing of versions 3 to 5 (format.md 3), and the way back when it is lost (13.3).
+//! Object framing of versions 3 to 5 (FORMAT.md 3), and the way back when it is lost (13.3).
 
 use crate::allocation::{Usage, usage};
 use crate::observed::{Outcome, Pieces, Seen, observe, read, read_within, refused};

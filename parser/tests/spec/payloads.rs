@@ -1,4 +1,4 @@
-//! Payloads as EventSources write them (format.md 8, 14).
+//! Payloads as EventSources write them (FORMAT.md 8, 14).
 
 use crate::observed::{Outcome, Seen, read};
 use crate::streams::{EACH, START, define, definition, event, events, opened, row};

@@ -1,4 +1,4 @@
-//! Stack blocks (format.md 6.8, 7.5).
+//! Stack blocks (FORMAT.md 6.8, 7.5).
 
 use crate::observed::{Outcome, ordered, read};
 use crate::streams::{START, V4_AND_V6, at, begun, event, events, introduce, on, point, sorted};

@@ -1,4 +1,4 @@
-//! Trace fields and time (format.md 4, 7.2, 10).
+//! Trace fields and time (FORMAT.md 4, 7.2, 10).
 
 use crate::observed::{ordered, read, refused};
 use crate::streams::{EACH, START, event, events, introduce};

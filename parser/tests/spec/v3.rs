@@ -1,4 +1,4 @@
-//! Event blobs of NetPerf, version 3 (format.md 5).
+//! Event blobs of NetPerf, version 3 (FORMAT.md 5).
 
 use crate::observed::{observe, observe_ordered, read};
 use crate::streams::{START, at, begun, definition, event, events, opened, shape};

@@ -1,4 +1,4 @@
-//! Blocks of version 6 among each other (format.md 7.1, 7.2, 7.9).
+//! Blocks of version 6 among each other (FORMAT.md 7.1, 7.2, 7.9).
 
 use crate::observed::{read, refused};
 use crate::streams::{at, event, events, opened};

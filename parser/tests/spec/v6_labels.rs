@@ -1,4 +1,4 @@
-//! Label lists of version 6 (format.md 7.7).
+//! Label lists of version 6 (FORMAT.md 7.7).
 
 use crate::observed::{Outcome, ordered, read};
 use crate::streams::{event, events, opened, row};

@@ -1,4 +1,4 @@
-//! Metadata blocks of version 6 (format.md 7.3).
+//! Metadata blocks of version 6 (FORMAT.md 7.3).
 
 use crate::observed::{Outcome, read};
 use crate::streams::{event, events, opened, row};

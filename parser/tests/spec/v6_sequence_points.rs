@@ -1,4 +1,4 @@
-//! What a sequence point of version 6 forgets (format.md 7.8, 9.4).
+//! What a sequence point of version 6 forgets (FORMAT.md 7.8, 9.4).
 
 use crate::observed::{ordered, read};
 use crate::streams::{START, event, events, on, row};

@@ -1,4 +1,4 @@
-//! Threads of version 6, from their rows to their removal (format.md 7.6, 9.3).
+//! Threads of version 6, from their rows to their removal (FORMAT.md 7.6, 9.3).
 
 use crate::observed::{ordered, read};
 use crate::streams::{START, event, events, on, opened, point, row};

@@ -1,4 +1,4 @@
-//! Types of version 6, and where their values lie (format.md 8).
+//! Types of version 6, and where their values lie (FORMAT.md 8).
 
 use crate::streams::{event, events, opened, row};
 use crate::v6::*;

@@ -1,4 +1,4 @@
-//! Events of the other writer of version 6 (format.md 15).
+//! Events of the other writer of version 6 (FORMAT.md 15).
 
 use crate::observed::read;
 use crate::streams::{event, events, opened, row};

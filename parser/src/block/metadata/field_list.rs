@@ -1,5 +1,5 @@
 //! Field lists in their three forms: version 1 (V3 to V5), version 2 (tag of V5), and version 6
-//! (format.md 6.5, 6.7, 7.3).
+//! (FORMAT.md 6.5, 6.7, 7.3).
 //!
 //! | form | a field is | its size |
 //! |---|---|---|
