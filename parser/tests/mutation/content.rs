@@ -1,0 +1,58 @@
+//! Damage inside a block whose framing is right: whatever the content, all other blocks are read.
+
+use crate::allocation::usage;
+use crate::calm;
+use crate::change::{WAYS, change};
+use crate::delivered::{Damaged, said};
+use crate::excerpt::excerpts;
+use crate::random::Random;
+
+/// Bytes that reading may hold for each byte of a stream, and beside them.
+const HELD_PER_BYTE: u64 = 8;
+const HELD: u64 = 4 << 20;
+
+#[test]
+fn damaged_content_costs_no_event_of_other_blocks_whatever_it_is() {
+    let mut random = Random(1);
+    let mut changed = 0;
+    for excerpt in excerpts() {
+        let whole = excerpt.stream();
+        let due = said(&whole.bytes);
+        for at in 0..excerpt.blocks.len() {
+            for way in 0..WAYS {
+                let mut damaged = excerpt.clone();
+                damaged.blocks[at].content = change(&excerpt.blocks[at], way, &mut random);
+                let stream = damaged.stream();
+                changed += usize::from(stream.bytes != whole.bytes);
+                // The first part is the header.
+                let (before, after) = (&whole.parts[at + 1], &stream.parts[at + 1]);
+                let block = Damaged {
+                    kind: before.kind,
+                    version: excerpt.version,
+                    before: before.start..before.end,
+                    after: after.start..after.end,
+                };
+                let what = format!("{}, block {at}, way {way}", excerpt.name);
+                let ((), usage) = usage(|| block.assert_rest_is_delivered(&due, &stream.bytes, &what));
+                let most = HELD + HELD_PER_BYTE * stream.bytes.len() as u64;
+                assert!(usage.peak <= most, "{what}: {usage:?}, {} bytes", stream.bytes.len());
+            }
+        }
+    }
+    assert!(changed > 1000, "{changed}");
+}
+
+#[test]
+fn damaged_content_is_read_calmly_in_all_ways() {
+    let mut random = Random(2);
+    for way in 0..WAYS {
+        for excerpt in excerpts() {
+            let mut damaged = excerpt.clone();
+            for _ in 0..=random.below(3) {
+                let at = random.below(damaged.blocks.len());
+                damaged.blocks[at].content = change(&damaged.blocks[at], way, &mut random);
+            }
+            calm::assert_calm(&damaged.stream().bytes);
+        }
+    }
+}

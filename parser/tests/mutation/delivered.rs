@@ -1,0 +1,115 @@
+//! Whether all events outside a damaged block were delivered, and said what they say without the damage.
+
+use nettrace_parser::{Event, Fault, Reader};
+use nettrace_testdata::synth::{PartKind, Version};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+
+/// What an event says, by where it was said. The place is not part of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Said {
+    offset: u64,
+    /// In its own row.
+    row: u64,
+    /// In its metadata.
+    name: u64,
+    /// In its metadata, or in its labels.
+    level: u64,
+    /// In its row, or in the row of its thread.
+    thread: u64,
+    /// In its row, or in its labels.
+    labels: u64,
+    /// In the stack block.
+    stack: u64,
+}
+
+const NOTHING: Said = Said { offset: 0, row: 0, name: 0, level: 0, thread: 0, labels: 0, stack: 0 };
+
+fn hash(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Said {
+    fn by(event: &Event<'_>) -> Said {
+        let ids = (event.metadata_id(), event.sequence_number(), event.processor());
+        let labels: Vec<String> = event.labels().iter().map(|label| format!("{label:?}")).collect();
+        Said {
+            offset: event.offset(),
+            row: hash((ids, event.timestamp_ticks(), event.is_sorted(), event.payload())),
+            name: hash((event.provider(), event.name(), event.id(), event.version())),
+            level: hash((event.level(), event.keywords(), event.opcode())),
+            thread: hash((event.thread_id(), event.capture_thread(), event.process_id())),
+            labels: hash((event.activity_id(), event.related_activity_id(), labels)),
+            stack: hash(event.stack().bytes()),
+        }
+    }
+
+    /// What is left of it without what was said in a block of this kind.
+    fn without(self, kind: PartKind, version: Version) -> Said {
+        let said = Said { offset: 0, ..self };
+        match kind {
+            // Version 3 has its definitions among the events.
+            PartKind::Event if version == Version::V3 => Said { name: 0, level: 0, ..said },
+            PartKind::Metadata => Said { name: 0, level: 0, ..said },
+            PartKind::Stack => Said { stack: 0, ..said },
+            PartKind::Thread | PartKind::RemoveThread => Said { thread: 0, ..said },
+            PartKind::LabelList => Said { labels: 0, level: 0, ..said },
+            // It tells from where on stacks, threads, labels and, in version 6, metadata have new numbers.
+            PartKind::SequencePoint if version == Version::V6 => Said { row: said.row, ..NOTHING },
+            PartKind::SequencePoint => Said { stack: 0, ..said },
+            _ => said,
+        }
+    }
+}
+
+/// All events of a stream.
+pub(crate) fn said(bytes: &[u8]) -> Vec<Said> {
+    let mut reader = Reader::from_slice(bytes);
+    let mut events = Vec::new();
+    while let Ok(Some(event)) = reader.next_event() {
+        events.push(Said::by(&event));
+    }
+    events
+}
+
+/// A block that was damaged.
+#[derive(Clone, Debug)]
+pub(crate) struct Damaged {
+    pub(crate) kind: PartKind,
+    pub(crate) version: Version,
+    /// Where it lies in the whole stream, and in the damaged one.
+    pub(crate) before: Range<usize>,
+    pub(crate) after: Range<usize>,
+}
+
+impl Damaged {
+    /// Compares the events outside the block, of which none may be missing, added or moved.
+    pub(crate) fn assert_rest_is_delivered(&self, whole: &[Said], bytes: &[u8], what: &str) {
+        let outside = |events: &[Said], inside: &Range<usize>| -> Vec<Said> {
+            let events = events.iter().filter(|event| !inside.contains(&(event.offset as usize)));
+            events.map(|event| event.without(self.kind, self.version)).collect()
+        };
+        let (mut due, found) = (outside(whole, &self.before), outside(&said(bytes), &self.after));
+        let mut reader = Reader::from_slice(bytes);
+        while let Ok(Some(_)) = reader.next_event() {}
+        let end = reader.end_offset().unwrap_or(0) as usize;
+        if self.version.has_objects() && reader.is_complete() && self.after.contains(&end.saturating_sub(1)) {
+            // The end mark is but one byte, and damage can make one: what follows is told, not read.
+            let is_told = reader.damage().notes().any(|note| matches!(note.fault, Fault::TrailingBytes(_)));
+            assert!(is_told, "{what}: it ends early, without a word");
+            due.truncate(whole.iter().filter(|said| (said.offset as usize) < self.before.start).count());
+        }
+        if due != found {
+            let at = due.iter().zip(&found).position(|(due, found)| due != found);
+            let first = at.map(|at| (due[at], found[at]));
+            let (due, found) = (due.len(), found.len());
+            let findings: Vec<String> = reader.damage().findings().iter().map(ToString::to_string).collect();
+            let findings = findings.get(..8).unwrap_or(&findings);
+            panic!(
+                "{what}: {found} events outside {self:?}, {due} due, the first that differs: {at:?} {first:#?}; {findings:#?}"
+            );
+        }
+    }
+}

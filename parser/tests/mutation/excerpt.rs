@@ -1,0 +1,112 @@
+//! Blocks of recorded traces, framed anew: small enough to be read often, with every kind of block that the
+//! trace has.
+
+use nettrace_parser::{BlockKind, Item, Reader, Version as Read};
+use nettrace_testdata::corpus;
+use nettrace_testdata::synth::{Content, PartKind, Stream, Version};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// A block as it lies in the trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    pub(crate) kind: PartKind,
+    pub(crate) content: Vec<u8>,
+    /// Rows of an event block, counted from its content's start.
+    pub(crate) rows: Vec<Range<usize>>,
+}
+
+/// Some blocks of a trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Excerpt {
+    pub(crate) name: String,
+    pub(crate) version: Version,
+    /// All before the first block.
+    pub(crate) header: Vec<u8>,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// Of larger traces this much is taken.
+const MOST_BYTES: usize = 96 * 1024;
+const MOST_OF_A_KIND: usize = 3;
+
+impl Excerpt {
+    fn of(name: &str, bytes: &[u8]) -> Excerpt {
+        let mut reader = Reader::from_slice(bytes);
+        let mut blocks: Vec<Block> = Vec::new();
+        let mut counts: HashMap<PartKind, usize> = HashMap::new();
+        let (mut header, mut size) = (None, 0);
+        // Where the rows of the block lie that is being read, if it was taken.
+        let mut taken = None;
+        while let Some(item) = reader.next_item().expect("it can be read") {
+            match item {
+                Item::Block(block) => {
+                    taken = None;
+                    let Some(kind) = part_kind(block.kind()) else { continue };
+                    header.get_or_insert(block.offset() as usize);
+                    let count = counts.entry(kind).or_default();
+                    let content = block.content();
+                    if *count >= MOST_OF_A_KIND || (*count > 0 && size + content.len() > MOST_BYTES) {
+                        continue;
+                    }
+                    *count += 1;
+                    size += content.len();
+                    taken = Some(block.span().start);
+                    blocks.push(Block { kind, content: content.to_vec(), rows: Vec::new() });
+                }
+                Item::Event(event) => {
+                    let (Some(start), Some(block)) = (taken, blocks.last_mut()) else { continue };
+                    let end = event.payload_offset() + event.payload().len() as u64;
+                    block.rows.push((event.offset() - start) as usize..(end - start) as usize);
+                }
+            }
+        }
+        let version = match reader.version().expect("it has one") {
+            Read::V3 => Version::V3,
+            Read::V4 { .. } => Version::V4,
+            _ => Version::V6,
+        };
+        let header = bytes[..header.expect("it has blocks")].to_vec();
+        Excerpt { name: name.to_owned(), version, header, blocks }
+    }
+
+    /// The blocks in their framing, and the end mark.
+    pub(crate) fn stream(&self) -> Stream {
+        let mut stream = Stream::with_header(self.version, &self.header);
+        for block in &self.blocks {
+            stream.part(block.kind, Content::raw(block.content.as_slice()));
+        }
+        stream.end();
+        stream
+    }
+}
+
+fn part_kind(kind: BlockKind) -> Option<PartKind> {
+    Some(match kind {
+        BlockKind::Event => PartKind::Event,
+        BlockKind::Metadata => PartKind::Metadata,
+        BlockKind::SequencePoint => PartKind::SequencePoint,
+        BlockKind::Stack => PartKind::Stack,
+        BlockKind::Thread => PartKind::Thread,
+        BlockKind::RemoveThread => PartKind::RemoveThread,
+        BlockKind::LabelList => PartKind::LabelList,
+        _ => return None,
+    })
+}
+
+/// One of each trace in the repository.
+pub(crate) fn excerpts() -> &'static [Excerpt] {
+    static EXCERPTS: OnceLock<Vec<Excerpt>> = OnceLock::new();
+    EXCERPTS.get_or_init(|| {
+        let here = env!("CARGO_MANIFEST_DIR").trim_end_matches("parser");
+        let traces = corpus::traces().into_iter().filter(|trace| trace.path().starts_with(here));
+        let excerpts: Vec<_> = traces.map(|trace| Excerpt::of(trace.name(), &trace.bytes())).collect();
+        assert!(excerpts.len() >= 15, "{} traces", excerpts.len());
+        for version in Version::ALL {
+            let is_there = excerpts.iter().any(|excerpt| excerpt.version == version);
+            assert!(is_there || version == Version::V5, "{version:?}");
+        }
+        excerpts
+    })
+}

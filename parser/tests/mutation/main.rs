@@ -1,0 +1,14 @@
+//! Recorded traces with damage done to them on purpose: a seeded random generator chooses what and where.
+//! Each stream must be read calmly, and all that lies outside the damaged block must be delivered.
+
+#[path = "../allocation/mod.rs"]
+mod allocation;
+#[path = "../calm/mod.rs"]
+mod calm;
+
+mod change;
+mod content;
+mod delivered;
+mod excerpt;
+mod framing;
+mod random;
