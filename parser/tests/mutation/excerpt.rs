@@ -64,7 +64,7 @@ impl Excerpt {
         }
         let version = match reader.version().expect("it has one") {
             Read::V3 => Version::V3,
-            Read::V4 { .. } => Version::V4,
+            Read::V4 => Version::V4,
             _ => Version::V6,
         };
         let header = bytes[..header.expect("it has blocks")].to_vec();
