@@ -6,6 +6,7 @@ mod live;
 pub(crate) use live::*;
 
 use crate::filter::{EventPattern, ProviderPattern};
+use crate::live::amount::Bytes;
 use crate::samples::{KindArg, NameStyleArg, StateArg};
 use crate::time_range::TimeRange;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -82,6 +83,10 @@ pub(crate) struct InputArgs {
     /// Read the file instead of mapping it into memory, for files that may shrink meanwhile
     #[arg(long)]
     pub(crate) no_mmap: bool,
+
+    /// Give up when a compressed trace unpacks to more than this: 500MB, 1.5TB
+    #[arg(long, value_name = "SIZE", default_value = "64GiB")]
+    pub(crate) input_limit: Bytes,
 }
 
 /// With how many threads.
@@ -347,6 +352,10 @@ pub(crate) struct ReportArgs {
     /// Read the file instead of mapping it into memory, for files that may shrink meanwhile
     #[arg(long)]
     pub(crate) no_mmap: bool,
+
+    /// Give up when a compressed trace unpacks to more than this: 500MB, 1.5TB
+    #[arg(long, value_name = "SIZE", default_value = "64GiB")]
+    pub(crate) input_limit: Bytes,
 
     /// One JSON object instead of text
     #[arg(long)]

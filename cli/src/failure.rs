@@ -1,5 +1,6 @@
 //! Why a command could not do its work, in one line: file, offset, what was found, what to try.
 
+use crate::input::LimitReached;
 use nettrace_parser::{Error, Fault, Foreign};
 use std::fmt;
 use std::io;
@@ -53,6 +54,9 @@ impl Failure {
             Error::Format { offset, context, fault } => {
                 format!("offset {offset:#x}, {context}: {fault}; {}", remedy(fault))
             }
+            Error::Io(error) if is_limit(error) => format!(
+                "offset {position:#x}: {error}; give a larger --input-limit if the file can be trusted"
+            ),
             Error::Io(error) => {
                 format!("offset {position:#x}: reading failed: {}; copy the file and try again", plain(error))
             }
@@ -94,6 +98,11 @@ fn remedy(fault: &Fault) -> &'static str {
         Fault::UnsupportedVersion(_) => "look for a newer nettrace",
         _ => "its beginning is damaged, record again or look for another copy",
     }
+}
+
+/// Whether a compressed trace is larger than it may be.
+fn is_limit(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<LimitReached>())
 }
 
 /// Without Rust's `(os error 2)`.

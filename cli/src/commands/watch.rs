@@ -6,6 +6,7 @@ use crate::event_types::EventTypes;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::filter::{EventPattern, Filter, ProviderPattern};
+use crate::live::amount::Bytes;
 use crate::live::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::live::request;
 use crate::live::signals::Signals;
@@ -109,7 +110,7 @@ fn as_events(args: &WatchArgs) -> EventsArgs {
     // Reading a pattern cannot fail.
     let shown = shown.filter_map(|pattern| pattern.parse::<EventPattern>().ok());
     EventsArgs {
-        input: InputArgs { file: PathBuf::from("-"), no_mmap: true },
+        input: InputArgs { file: PathBuf::from("-"), no_mmap: true, input_limit: Bytes(u64::MAX) },
         threads: ThreadArgs { threads: None },
         format: args.format,
         order: Order::Time,

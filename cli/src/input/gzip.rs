@@ -1,6 +1,7 @@
 //! gzip, unpacked while it is read. What is wrong with the file ends the reading and is told afterwards: all
 //! that could be unpacked counts.
 
+use crate::units;
 use flate2::bufread::GzDecoder;
 use std::cell::Cell;
 use std::fmt;
@@ -64,16 +65,51 @@ pub(super) struct Unpack<R> {
     is_first: bool,
     /// Bytes that this member gave.
     given: u64,
+    /// Bytes that all members may give yet.
+    left: u64,
+    limit: u64,
+    /// There was more.
+    is_over: bool,
 }
+
+/// A compressed trace unpacked to more bytes than it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LimitReached(pub(crate) u64);
+
+impl fmt::Display for LimitReached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it unpacks to more than {}", units::bytes(self.0))
+    }
+}
+
+impl std::error::Error for LimitReached {}
 
 /// Bytes unpacked at a time. What is unpacked in the call that meets corrupt data is lost with it.
 const PIECE_BYTES: usize = 32 * 1024;
 
 impl<R: Read> Unpack<R> {
-    pub(super) fn new(file: R, consumed: Rc<Cell<u64>>) -> (Unpack<R>, Rc<Cell<Option<UnpackFault>>>) {
+    /// `limit`: bytes that all members together may give.
+    pub(super) fn new(
+        file: R,
+        limit: u64,
+        consumed: Rc<Cell<u64>>,
+    ) -> (Unpack<R>, Rc<Cell<Option<UnpackFault>>>) {
         let fault = Rc::new(Cell::new(None));
         let member = Some(GzDecoder::new(BufReader::with_capacity(64 * 1024, file)));
-        (Unpack { member, consumed, fault: Rc::clone(&fault), is_first: true, given: 0 }, fault)
+        let fault_here = Rc::clone(&fault);
+        (
+            Unpack {
+                member,
+                consumed,
+                fault: fault_here,
+                is_first: true,
+                given: 0,
+                left: limit,
+                limit,
+                is_over: false,
+            },
+            fault,
+        )
     }
 
     /// The member is at its end: goes to the next one, if there is one.
@@ -122,12 +158,23 @@ impl<R: Read> Read for Unpack<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let room = buffer.len().min(PIECE_BYTES);
         let Some(buffer) = buffer.get_mut(..room) else { return Ok(0) };
+        if self.is_over {
+            return Err(io::Error::other(LimitReached(self.limit)));
+        }
         while let Some(member) = &mut self.member {
             match member.read(buffer) {
                 Ok(0) if !buffer.is_empty() => self.next_member()?,
                 Ok(count) => {
                     self.given += count as u64;
-                    return Ok(count);
+                    // What was allowed counts; whatever comes behind it is one byte too many.
+                    let allowed = usize::try_from(self.left).map_or(count, |left| count.min(left));
+                    if allowed == 0 && count > 0 {
+                        self.is_over = true;
+                        return Err(io::Error::other(LimitReached(self.limit)));
+                    }
+                    self.left -= allowed as u64;
+                    self.is_over = allowed < count;
+                    return Ok(allowed);
                 }
                 Err(error) => {
                     let waiting = member.get_ref().buffer().len() as u64;
@@ -167,10 +214,28 @@ mod tests {
     fn unpacked(file: &[u8]) -> (Vec<u8>, Option<UnpackFault>) {
         let consumed = Rc::new(Cell::new(0));
         let counted = super::super::Counted { inner: file, consumed: Rc::clone(&consumed) };
-        let (mut unpack, fault) = Unpack::new(counted, consumed);
+        let (mut unpack, fault) = Unpack::new(counted, u64::MAX, consumed);
         let mut bytes = Vec::new();
         unpack.read_to_end(&mut bytes).unwrap();
         (bytes, fault.get())
+    }
+
+    #[test]
+    fn all_up_to_the_limit_is_given_and_one_byte_more_is_an_error_that_stays() {
+        let file = [packed(&[7; 60_000]), packed(&[8; 60_000])].concat();
+        for limit in [0, 1, 59_999, 60_000, 60_001, 119_999] {
+            let (mut unpack, _) = Unpack::new(file.as_slice(), limit, Rc::default());
+            let mut bytes = Vec::new();
+            for _ in 0..2 {
+                let error = unpack.read_to_end(&mut bytes).unwrap_err();
+                let reached = error.get_ref().and_then(|inner| inner.downcast_ref());
+                assert_eq!((reached, bytes.len() as u64), (Some(&LimitReached(limit)), limit));
+            }
+        }
+        for limit in [120_000, 120_001] {
+            let (mut unpack, _) = Unpack::new(file.as_slice(), limit, Rc::default());
+            assert_eq!(unpack.read_to_end(&mut Vec::new()).unwrap(), 120_000);
+        }
     }
 
     #[test]

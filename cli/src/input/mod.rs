@@ -6,7 +6,7 @@ mod gzip;
 mod regions;
 
 pub(crate) use ending::Ended;
-pub(crate) use gzip::UnpackFault;
+pub(crate) use gzip::{LimitReached, UnpackFault};
 pub(crate) use regions::{Regions, Spare, Work};
 
 use crate::failure::Failure;
@@ -36,8 +36,13 @@ enum Bytes {
 }
 
 impl Input {
-    /// Opens a file. `is_mapped`: maps it if it is plain and regular.
-    pub(crate) fn open(path: &Path, is_mapped: bool, progress: Rc<Progress>) -> Result<Input, Failure> {
+    /// Opens a file. `is_mapped`: maps it if it is plain and regular. `limit`: bytes that it may unpack to.
+    pub(crate) fn open(
+        path: &Path,
+        is_mapped: bool,
+        limit: u64,
+        progress: Rc<Progress>,
+    ) -> Result<Input, Failure> {
         let name = path.display().to_string();
         let failed = |error: io::Error| Failure::open(&name, path, &error);
         let mut file = File::open(path).map_err(failed)?;
@@ -60,27 +65,32 @@ impl Input {
                 });
             }
         }
-        Ok(Input::of_read(head, file, whole, progress))
+        Ok(Input::of_read(head, file, whole, limit, progress))
     }
 
     /// Reads standard input, or whatever stands for it.
-    pub(crate) fn stdin(mut stdin: Box<dyn Read>, progress: Rc<Progress>) -> Result<Input, Failure> {
+    pub(crate) fn stdin(
+        mut stdin: Box<dyn Read>,
+        limit: u64,
+        progress: Rc<Progress>,
+    ) -> Result<Input, Failure> {
         let head =
             head(&mut stdin).map_err(|error| Failure::open("standard input", Path::new("-"), &error))?;
-        Ok(Input::of_read(head, stdin, None, progress))
+        Ok(Input::of_read(head, stdin, None, limit, progress))
     }
 
     fn of_read(
         head: Vec<u8>,
         rest: impl Read + 'static,
         whole: Option<u64>,
+        limit: u64,
         progress: Rc<Progress>,
     ) -> Input {
         let is_gzip = gzip::is_gzip(&head);
         let consumed = Rc::new(Cell::new(0));
         let counted = Counted { inner: Cursor::new(head).chain(rest), consumed: Rc::clone(&consumed) };
         let (bytes, unpack_fault): (Box<dyn Read>, _) = if is_gzip {
-            let (unpack, fault) = Unpack::new(counted, Rc::clone(&consumed));
+            let (unpack, fault) = Unpack::new(counted, limit, Rc::clone(&consumed));
             (Box::new(unpack), Some(fault))
         } else {
             (Box::new(counted), None)

@@ -159,6 +159,7 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context<'_>) -> Result<Exit, 
             return Err(Failure::Usage(message));
         }
     };
-    let trace = context.open(&InputArgs { file: file.into(), no_mmap: args.no_mmap })?;
+    let (no_mmap, input_limit) = (args.no_mmap, args.input_limit);
+    let trace = context.open(&InputArgs { file: file.into(), no_mmap, input_limit })?;
     (row.run)(args, trace, context)
 }
