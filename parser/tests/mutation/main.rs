@@ -12,3 +12,4 @@ mod delivered;
 mod excerpt;
 mod framing;
 mod random;
+mod towers;
