@@ -113,3 +113,9 @@ impl Damaged {
         }
     }
 }
+
+/// What events say in their own rows: of all of them, or of those that lie in `place`.
+pub(crate) fn rows_of(events: &[Said], place: Option<&Range<usize>>) -> Vec<u64> {
+    let is_there = |said: &&Said| place.is_none_or(|place| place.contains(&(said.offset as usize)));
+    events.iter().filter(is_there).map(|said| said.row).collect()
+}

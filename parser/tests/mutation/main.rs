@@ -11,5 +11,6 @@ mod content;
 mod delivered;
 mod excerpt;
 mod framing;
+mod order;
 mod random;
 mod towers;
