@@ -19,7 +19,8 @@ fn damaged_content_costs_no_event_of_other_blocks_whatever_it_is() {
         let whole = excerpt.stream();
         let due = said(&whole.bytes);
         for at in 0..excerpt.blocks.len() {
-            for way in 0..WAYS {
+            // Half of the ways for each block, the other half for its neighbours.
+            for way in (at % 2..WAYS).step_by(2) {
                 let mut damaged = excerpt.clone();
                 damaged.blocks[at].content = change(&excerpt.blocks[at], way, &mut random);
                 let stream = damaged.stream();
@@ -39,7 +40,7 @@ fn damaged_content_costs_no_event_of_other_blocks_whatever_it_is() {
             }
         }
     }
-    assert!(changed > 1000, "{changed}");
+    assert!(changed > 600, "{changed}");
 }
 
 #[test]

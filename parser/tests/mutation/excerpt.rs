@@ -28,7 +28,7 @@ pub(crate) struct Excerpt {
 }
 
 /// Of larger traces this much is taken.
-const MOST_BYTES: usize = 96 * 1024;
+const MOST_BYTES: usize = 80 * 1024;
 const MOST_OF_A_KIND: usize = 3;
 
 impl Excerpt {
