@@ -90,13 +90,12 @@ const RAW_INSTRUCTIONS: [(Case, f64, f64); 7] = [
 /// Allocations an event of NDJSON on the real mix, with its long lines.
 const NDJSON_ALLOCATIONS: f64 = 0.025;
 
-/// The same of NDJSON, without those of raw iteration. Where the goal is missed these are upper bounds:
-/// they were measured before lines were counted cheaply, and are to be made smaller.
+/// The same of NDJSON, without those of raw iteration.
 const NDJSON_INSTRUCTIONS: [(Case, f64, f64); 4] = [
-    (Case::Mixed, 800.0, 1_150.0),
-    (Case::Net10, 1_000.0, 2_600.0),
-    (Case::Net31, 1_000.0, 2_990.0),
-    (Case::Fat, 1_800.0, 5_480.0),
+    (Case::Mixed, 800.0, 1_210.0),
+    (Case::Net10, 1_000.0, 2_570.0),
+    (Case::Net31, 1_000.0, 1_745.0),
+    (Case::Fat, 1_800.0, 3_010.0),
 ];
 
 fn instructions(folder: &Path, report: &mut Report) -> io::Result<()> {

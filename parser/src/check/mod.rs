@@ -90,7 +90,7 @@ impl fmt::Display for Violation {
 /// bytes.truncate(500);
 /// let findings = Findings::of(&mut Reader::from_slice(&bytes))?;
 /// assert!(findings.is_damaged());
-/// assert_eq!(findings.violations()[0].section, "13.3");
+/// assert!(findings.counts().any(|(kind, _)| kind == "truncated"));
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 #[derive(Debug, Default)]
