@@ -1,7 +1,7 @@
 //! Whether a stream keeps to the format: for authors of writers, and for people who wonder what is wrong with a trace.
 //!
-//! The reader reports what it had to give up ([`Damage`](crate::Damage)). A check also asks what a reader can do
-//! without: that times and sequence points rise as promised ([`order`]), that payloads are as their fields say, that
+//! The reader reports what it had to give up ([`Damage`]). A check also asks what a reader can do
+//! without: that times and sequence points rise as promised, that payloads are as their fields say, that
 //! no event is missing. Everything is a [`Violation`] with the section of `FORMAT.md` that it is about.
 //!
 //! | severity | meaning |
