@@ -12,7 +12,7 @@ use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Session, SessionEvent, SessionThread, Step, Value, Version};
 
 /// Events of the runtime, by id: the place in this list is the type.
-const TYPES: [(u32, u8); 22] = [
+const TYPES: [(u32, u8); 29] = [
     (1, 2),
     (2, 1),
     (3, 1),
@@ -35,6 +35,13 @@ const TYPES: [(u32, u8); 22] = [
     (205, 4),
     (283, 0),
     (284, 0),
+    (15, 0),
+    (20, 0),
+    (160, 0),
+    (185, 0),
+    (188, 0),
+    (191, 0),
+    (192, 0),
 ];
 const SAMPLED: usize = TYPES.len();
 const BIND_STARTS: usize = TYPES.len() + 1;
@@ -411,6 +418,37 @@ fn compiling_is_paired_by_thread_and_method() {
     );
 }
 
+/// The nine names that decisions of the compiler begin with.
+fn decided(rest: &[Value]) -> Vec<Value> {
+    let mut values: Vec<Value> =
+        ["N.T", "M", "()", "N.T", "Caller", "()", "N.T", "Callee", "()"].map(text).to_vec();
+    values.extend_from_slice(rest);
+    values
+}
+
+#[test]
+fn what_the_compiler_inlined_and_why_it_did_not_is_counted() {
+    let refused = |reason: &str| decided(&[Value::U32(0), text(reason), Value::U16(0)]);
+    let script = Script::new()
+        .event(10, 0, 185, decided(&[Value::U16(0)]))
+        .event(20, 0, 192, refused("too large"))
+        .event(21, 1, 192, refused("noinline"))
+        .event(22, 1, 192, refused("too large"))
+        .event(30, 0, 188, decided(&[Value::U32(1), Value::U32(0), Value::U16(0)]))
+        .event(31, 0, 188, decided(&[Value::U32(0), Value::U32(2), Value::U16(0)]))
+        .event(40, 0, 191, refused("caller has pinned locals"))
+        .event(50, 0, 160, vec![Value::U64(7), Value::U16(0)]);
+    let report: JitReport = report(Jit::new(), script.steps);
+    let reasons = |decisions: &nettrace_analysis::runtime::JitDecisions| -> Vec<(String, u64)> {
+        decisions.reasons.iter().map(|row| (row.reason.clone(), row.count)).collect()
+    };
+    assert_eq!((report.inlining.done, report.inlining.refused), (1, 3));
+    assert_eq!(reasons(&report.inlining), [("too large".to_owned(), 2), ("noinline".to_owned(), 1)]);
+    assert_eq!((report.tail_calls.done, report.tail_calls.refused), (2, 1));
+    assert_eq!(reasons(&report.tail_calls), [("caller has pinned locals".to_owned(), 1)]);
+    assert_eq!((report.totals.methods, report.totals.r2r_lookups), (0, 1));
+}
+
 #[test]
 fn starvation_is_detected_and_waiting_work_measured() {
     let adjust =
@@ -535,6 +573,35 @@ fn ticks_and_random_samples_measure_the_same_and_are_not_added() {
     filter.threads = vec![12];
     let (types, _) = report_with(Types::new(), steps, filter);
     assert_eq!((types.source, types.bytes, types.types.len()), (Some("AllocationSampled"), 10_240_000, 1));
+}
+
+#[test]
+fn counted_objects_get_the_names_of_their_types_and_go_without_when_none_came() {
+    let counted = |id: u64, objects: u32, bytes: u64| {
+        vec![Value::U64(0x9000), Value::U64(id), Value::U32(objects), Value::U64(bytes), Value::U16(0)]
+    };
+    let named = vec![
+        Value::U32(1),
+        Value::U16(0),
+        Value::U64(0x70),
+        Value::U64(1),
+        Value::U32(0),
+        Value::U32(0),
+        Value::U8(0),
+        text("N.Widget"),
+        Value::U32(0),
+    ];
+    let script = Script::new()
+        .event(10, 0, 20, counted(0x70, 3, 72))
+        .event(20, 0, 20, counted(0x80, 1, 40))
+        // The name comes behind its first use.
+        .event(30, 0, 15, named)
+        .event(40, 1, 20, counted(0x70, 2, 48));
+    let report: AllocReport = report(Alloc::new(), script.steps);
+    let [source] = &report.sources[..] else { panic!("one source") };
+    assert_eq!((source.source, source.events, source.bytes), ("SampledObjectAllocation", 3, 160));
+    let types: Vec<_> = source.types.iter().map(|row| (&*row.type_name, row.bytes, row.objects)).collect();
+    assert_eq!(types, [("N.Widget", 120, Some(5)), ("type 0x80", 40, Some(1))]);
 }
 
 #[test]
