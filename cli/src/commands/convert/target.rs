@@ -112,9 +112,9 @@ pub(super) fn targets(args: &ConvertArgs) -> Result<Vec<Target>, Failure> {
         }
         (formats, outputs) => {
             return Err(Failure::Usage(format!(
-                "{} formats and {} outputs; give as many of both, or outputs alone",
-                formats.len(),
-                outputs.len()
+                "{} and {}; give as many of both, or outputs alone",
+                crate::units::counted(formats.len() as u64, "format"),
+                crate::units::counted(outputs.len() as u64, "output")
             )));
         }
     };
