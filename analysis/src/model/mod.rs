@@ -29,6 +29,7 @@ mod timeline;
 mod track;
 mod type_name;
 mod universal;
+mod varints;
 mod waits;
 mod weights;
 

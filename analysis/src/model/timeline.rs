@@ -2,6 +2,7 @@
 
 use super::handle::StackHandle;
 use super::sample::{Mode, Sample};
+use super::varints::{self, Varints};
 
 /// The samples of one thread in time order, for formats that show when what ran. Equal neighbours
 /// are one; each takes a few bytes.
@@ -47,18 +48,8 @@ impl Timeline {
 
     fn put(&mut self, run: Run) {
         let mode = MODES.iter().position(|mode| *mode == run.mode).unwrap_or(0);
-        self.varint(u64::from(run.stack.0) << 2 | mode as u64);
-        self.varint(run.weight);
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "seven bits fit")]
-    fn varint(&mut self, value: u64) {
-        let mut left = value;
-        while left >= 0x80 {
-            self.bytes.push((left & 0x7f) as u8 | 0x80);
-            left >>= 7;
-        }
-        self.bytes.push(left as u8);
+        varints::push(&mut self.bytes, u64::from(run.stack.0) << 2 | mode as u64);
+        varints::push(&mut self.bytes, run.weight);
     }
 
     /// Time of the first sample, in nanoseconds since the session's start.
@@ -68,18 +59,8 @@ impl Timeline {
 
     /// The samples, in time order.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        let mut bytes = self.bytes.iter();
-        let mut varint = move || {
-            let (mut value, mut shift) = (0u64, 0u32);
-            for byte in bytes.by_ref() {
-                value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
-                if byte & 0x80 == 0 {
-                    return Some(value);
-                }
-                shift = shift.saturating_add(7);
-            }
-            None
-        };
+        let mut numbers = Varints::new(&self.bytes);
+        let mut varint = move || numbers.next();
         let stored = std::iter::from_fn(move || {
             let (head, weight) = (varint()?, varint()?);
             let mode = MODES.get(usize::try_from(head & 3).unwrap_or(0)).copied().unwrap_or(Mode::Unknown);

@@ -2,6 +2,7 @@
 
 use super::handle::{StackHandle, TextHandle};
 use super::sample::{Mode, Sample};
+use super::varints::{self, Varints};
 
 /// The samples of one kind and thread in time order, each with its time, for formats that show time and
 /// can be written only when all names are known. A sample takes 6 to 12 bytes.
@@ -37,23 +38,13 @@ impl Track {
     /// Adds the next sample.
     pub fn add(&mut self, sample: &Sample) {
         let gap = sample.nanos.wrapping_sub(self.end_nanos);
-        self.varint((gap << 1 ^ gap >> 63).cast_unsigned());
+        varints::push(&mut self.bytes, (gap << 1 ^ gap >> 63).cast_unsigned());
         let mode = MODES.iter().position(|mode| *mode == sample.mode).unwrap_or(3);
-        self.varint(u64::from(sample.stack.0) << 2 | mode as u64);
-        self.varint(sample.weight);
-        self.varint(sample.label.map_or(0, |label| u64::from(label.0).saturating_add(1)));
+        varints::push(&mut self.bytes, u64::from(sample.stack.0) << 2 | mode as u64);
+        varints::push(&mut self.bytes, sample.weight);
+        varints::push(&mut self.bytes, sample.label.map_or(0, |label| u64::from(label.0).saturating_add(1)));
         self.end_nanos = sample.nanos.saturating_add_unsigned(sample.weight);
         self.samples = self.samples.saturating_add(1);
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "seven bits fit")]
-    fn varint(&mut self, value: u64) {
-        let mut left = value;
-        while left >= 0x80 {
-            self.bytes.push((left & 0x7f) as u8 | 0x80);
-            left >>= 7;
-        }
-        self.bytes.push(left as u8);
     }
 
     /// How many there are.
@@ -68,18 +59,8 @@ impl Track {
 
     /// The samples, in time order.
     pub fn samples(&self) -> impl Iterator<Item = TimedSample> + '_ {
-        let mut bytes = self.bytes.iter();
-        let mut varint = move || {
-            let (mut value, mut shift) = (0u64, 0u32);
-            for byte in bytes.by_ref() {
-                value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
-                if byte & 0x80 == 0 {
-                    return Some(value);
-                }
-                shift = shift.saturating_add(7);
-            }
-            None
-        };
+        let mut numbers = Varints::new(&self.bytes);
+        let mut varint = move || numbers.next();
         let mut end_nanos = 0i64;
         std::iter::from_fn(move || {
             let (gap, head, weight, label) = (varint()?, varint()?, varint()?, varint()?);
