@@ -10,22 +10,36 @@ use nettrace_ipc::{
     Deadlines, Ending, Endpoint, Error, Port, PortAddress, PortOptions, Provider, Providers, SessionConfig,
 };
 
+/// The longest that anything is waited for: a machine may be busy with other things.
+const LONG: Duration = Duration::from_secs(60);
+/// A deadline that is meant to pass.
+const SHORT: Duration = Duration::from_millis(500);
+
 fn options() -> PortOptions {
-    let short = Duration::from_millis(500);
     let deadlines = Deadlines {
-        connect: short,
-        reply: short,
-        start: short,
-        stop: short * 4,
-        drain: short,
+        connect: LONG,
+        reply: LONG,
+        start: LONG,
+        stop: LONG,
+        drain: LONG,
         ..Deadlines::default()
     };
-    PortOptions { deadlines, greeting: Duration::from_millis(300), ..PortOptions::default() }
+    PortOptions { deadlines, greeting: LONG, ..PortOptions::default() }
+}
+
+/// For a port whose runtime dies.
+fn hasty() -> PortOptions {
+    let deadlines = Deadlines { connect: SHORT, reply: SHORT, ..options().deadlines };
+    PortOptions { deadlines, ..options() }
 }
 
 /// A TCP port works everywhere; Unix sockets have a test of their own.
 fn tcp_port() -> (Port, Endpoint) {
-    let port = Port::listen(&PortAddress::parse("tcp://127.0.0.1:0").unwrap(), options()).unwrap();
+    tcp_port_with(options())
+}
+
+fn tcp_port_with(options: PortOptions) -> (Port, Endpoint) {
+    let port = Port::listen(&PortAddress::parse("tcp://127.0.0.1:0").unwrap(), options).unwrap();
     let endpoint = PortAddress::parse(&format!("tcp://{},connect", port.address())).unwrap().endpoint();
     (port, endpoint)
 }
@@ -41,18 +55,16 @@ fn config() -> SessionConfig {
 fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(5), "{what}");
+        assert!(start.elapsed() < LONG, "{what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
-
-const WAIT: Duration = Duration::from_secs(5);
 
 #[test]
 fn a_runtime_that_comes_to_the_port_takes_commands_and_sessions() {
     let (port, endpoint) = tcp_port();
     let fake = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
-    let arrival = port.next(WAIT).unwrap();
+    let arrival = port.next(LONG).unwrap();
     let info = arrival.runtime.info().unwrap();
     assert_eq!((info.pid, info.cookie), (arrival.pid, arrival.cookie));
     let mut session = arrival.runtime.start(&config()).unwrap();
@@ -73,7 +85,7 @@ fn five_processes_on_one_port_are_told_apart() {
         (0..5).map(|_| FakeRuntime::connect_to(suspended(), endpoint.clone()).unwrap()).collect();
     let mut pids = Vec::new();
     for _ in 0..5 {
-        let arrival = port.next(WAIT).unwrap();
+        let arrival = port.next(LONG).unwrap();
         assert_eq!(arrival.runtime.info().unwrap().pid, arrival.pid);
         let session = arrival.runtime.start(&config()).unwrap();
         arrival.runtime.resume().unwrap();
@@ -88,14 +100,13 @@ fn five_processes_on_one_port_are_told_apart() {
 
 #[test]
 fn slow_and_hostile_peers_delay_nobody() {
-    let (port, endpoint) = tcp_port();
+    // Who waited for one of them would wait ten times as long as the runtime may take to come.
+    let (port, endpoint) = tcp_port_with(PortOptions { greeting: LONG * 10, ..options() });
     let silent: Vec<_> = (0..20).map(|_| std::net::TcpStream::connect(port.address()).unwrap()).collect();
     let mut babbler = std::net::TcpStream::connect(port.address()).unwrap();
     babbler.write_all(&[b'x'; 4096]).unwrap();
-    let start = Instant::now();
     let _fake = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
-    assert!(port.next(WAIT).is_some());
-    assert!(start.elapsed() < Duration::from_millis(250), "{:?}", start.elapsed());
+    assert!(port.next(LONG).is_some());
     drop(silent);
 }
 
@@ -104,9 +115,9 @@ fn dropping_the_port_resumes_whoever_waits() {
     let (port, endpoint) = tcp_port();
     let fakes: Vec<_> =
         (0..3).map(|_| FakeRuntime::connect_to(suspended(), endpoint.clone()).unwrap()).collect();
-    let given = port.next(WAIT).unwrap();
-    let _second = port.next(WAIT).unwrap();
-    let _third = port.next(WAIT).unwrap();
+    let given = port.next(LONG).unwrap();
+    let _second = port.next(LONG).unwrap();
+    let _third = port.next(LONG).unwrap();
     drop(port);
     assert!(fakes.iter().all(FakeRuntime::is_resumed));
     drop(given);
@@ -117,7 +128,7 @@ fn a_panic_resumes_whoever_waits() {
     let (port, endpoint) = tcp_port();
     let fake = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
     let panicked = std::thread::spawn(move || {
-        let arrival = port.next(WAIT).unwrap();
+        let arrival = port.next(LONG).unwrap();
         let _session = arrival.runtime.start(&config()).unwrap();
         std::panic::resume_unwind(Box::new("on purpose"));
     });
@@ -130,7 +141,7 @@ fn a_panic_resumes_whoever_waits() {
 fn who_comes_after_the_port_is_gone_is_resumed_while_a_session_lives() {
     let (port, endpoint) = tcp_port();
     let _fake = FakeRuntime::connect_to(suspended(), endpoint.clone()).unwrap();
-    let arrival = port.next(WAIT).unwrap();
+    let arrival = port.next(LONG).unwrap();
     let session = arrival.runtime.start(&config()).unwrap();
     drop(port);
     let late = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
@@ -142,7 +153,7 @@ fn who_comes_after_the_port_is_gone_is_resumed_while_a_session_lives() {
 fn newcomers_are_resumed_when_nobody_wants_them() {
     let (port, endpoint) = tcp_port();
     let early = FakeRuntime::connect_to(suspended(), endpoint.clone()).unwrap();
-    let arrival = port.next(WAIT).unwrap();
+    let arrival = port.next(LONG).unwrap();
     port.resume_newcomers();
     let late = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
     eventually("the newcomer is resumed", || late.is_resumed());
@@ -158,13 +169,12 @@ fn newcomers_are_resumed_when_nobody_wants_them() {
 
 #[test]
 fn a_runtime_that_died_is_found_out_at_the_deadline() {
-    let (port, endpoint) = tcp_port();
+    let (port, endpoint) = tcp_port_with(hasty());
     let fake = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
-    let arrival = port.next(WAIT).unwrap();
+    let arrival = port.next(LONG).unwrap();
     drop(fake);
-    let start = Instant::now();
-    assert!(matches!(arrival.runtime.info(), Err(Error::Deadline { .. } | Error::Gone { .. })));
-    assert!(start.elapsed() < Duration::from_secs(2));
+    let error = arrival.runtime.info().unwrap_err();
+    assert!(matches!(error, Error::Deadline { after: SHORT, .. } | Error::Gone { .. }), "{error:?}");
 }
 
 #[test]
@@ -187,7 +197,7 @@ fn a_socket_port_removes_its_file_and_nobody_elses() {
     std::fs::remove_file(&path).unwrap();
     let port = Port::listen(&address, options()).unwrap();
     let fake = FakeRuntime::connect_to(suspended(), Endpoint::socket(&path)).unwrap();
-    assert!(port.next(WAIT).is_some());
+    assert!(port.next(LONG).is_some());
     drop(port);
     assert!(fake.is_resumed() && !path.exists());
     std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
@@ -200,8 +210,8 @@ fn a_launched_program_that_is_no_runtime_just_runs() {
     command.args(["-c", "test -n \"$DOTNET_DiagnosticPorts\" && exit 7"]);
     let mut launched = nettrace_ipc::Launch::new(command).spawn().unwrap();
     let start = Instant::now();
-    assert!(launched.next(Duration::from_secs(20)).unwrap().is_none());
-    assert!(start.elapsed() < Duration::from_secs(10), "it ended long before");
+    assert!(launched.next(LONG * 10).unwrap().is_none());
+    assert!(start.elapsed() < LONG, "it ended long before");
     assert_eq!(launched.wait().unwrap().code(), Some(7));
 }
 

@@ -34,20 +34,26 @@ fn config() -> SessionConfig {
     SessionConfig::new(Providers::new([Provider::new("P").unwrap()]).unwrap())
 }
 
+/// The longest that anything is waited for: a machine may be busy with other things.
+const LONG: Duration = Duration::from_secs(60);
+
 fn deadlines() -> Deadlines {
-    let short = Duration::from_secs(2);
-    Deadlines {
-        connect: short,
-        reply: short,
-        start: short,
-        stop: short,
-        drain: short,
-        ..Deadlines::default()
+    Deadlines { connect: LONG, reply: LONG, start: LONG, stop: LONG, drain: LONG, ..Deadlines::default() }
+}
+
+fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < LONG, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
+/// Bytes of a session before its stop.
+const STREAM_BYTES: u32 = 300_000;
+
 fn fake_config() -> FakeConfig {
-    let stream: Vec<u8> = (0..300_000_u32).map(|index| (index % 251) as u8).collect();
+    let stream: Vec<u8> = (0..STREAM_BYTES).map(|index| (index % 251) as u8).collect();
     FakeConfig { stream, tail: b"rundown and end".to_vec(), ..FakeConfig::default() }
 }
 
@@ -56,7 +62,7 @@ fn visit(runtime: &Runtime) -> (String, usize, Vec<u8>) {
     let info = runtime.info().unwrap();
     let variables = runtime.environment().unwrap().len();
     let mut session = runtime.start(&config()).unwrap();
-    std::thread::sleep(Duration::from_millis(100));
+    eventually("all has come", || session.received_bytes() == u64::from(STREAM_BYTES));
     assert_eq!(session.stop().unwrap(), Ending::Stopped);
     let mut bytes = Vec::new();
     session.read_to_end(&mut bytes).unwrap();
@@ -81,11 +87,7 @@ fn a_replay_answers_and_streams_what_the_process_did() {
         let replay = Replay::listen(transcript.clone(), &anywhere(), pace).unwrap();
         let runtime = Runtime::at(replay.endpoint()).deadlines(deadlines());
         assert!(visit(&runtime) == seen, "{pace:?}");
-        let start = Instant::now();
-        while !replay.is_finished() {
-            assert!(start.elapsed() < Duration::from_secs(2));
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        eventually("all is played", || replay.is_finished());
         // Asked again, it answers again; not asked before, it does not know.
         assert_eq!(runtime.info().unwrap().command_line, seen.0);
         assert!(runtime.disable_perf_map().unwrap_err().is_unknown_command());
@@ -96,13 +98,14 @@ fn a_replay_answers_and_streams_what_the_process_did() {
 fn what_followed_the_stop_waits_for_the_stop() {
     let fake = FakeRuntime::start(fake_config()).unwrap();
     let memory = Memory::default();
-    visit(&Runtime::at(fake.endpoint()).recorder(Recorder::new(memory.clone())));
+    visit(&Runtime::at(fake.endpoint()).deadlines(deadlines()).recorder(Recorder::new(memory.clone())));
     let replay =
         Replay::listen(Transcript::read(memory.text().as_bytes()).unwrap(), &anywhere(), Pace::AtOnce)
             .unwrap();
     let mut session = Runtime::at(replay.endpoint()).deadlines(deadlines()).start(&config()).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(session.received_bytes(), 300_000);
+    eventually("all before the stop has come", || session.received_bytes() >= u64::from(STREAM_BYTES));
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(session.received_bytes(), u64::from(STREAM_BYTES));
     session.stop().unwrap();
     let mut bytes = Vec::new();
     session.read_to_end(&mut bytes).unwrap();
@@ -118,7 +121,7 @@ fn runtimes_that_came_to_a_port_come_again() {
     let endpoint =
         |port: &Port| PortAddress::parse(&format!("tcp://{},connect", port.address())).unwrap().endpoint();
     let fake = FakeRuntime::connect_to(fake_config(), endpoint(&port)).unwrap();
-    let arrival = port.next(Duration::from_secs(5)).unwrap();
+    let arrival = port.next(LONG).unwrap();
     let (pid, seen) = (arrival.pid, visit(&arrival.runtime));
     arrival.runtime.resume().unwrap();
     drop((arrival, port, fake));
@@ -126,7 +129,7 @@ fn runtimes_that_came_to_a_port_come_again() {
     let port = Port::listen(&anywhere(), options()).unwrap();
     let transcript = Transcript::read(memory.text().as_bytes()).unwrap();
     let _replay = Replay::connect_to(transcript, &endpoint(&port), Pace::AtOnce).unwrap();
-    let arrival = port.next(Duration::from_secs(5)).unwrap();
+    let arrival = port.next(LONG).unwrap();
     assert_eq!(arrival.pid, pid);
     assert!(visit(&arrival.runtime) == seen);
     arrival.runtime.resume().unwrap();

@@ -1,7 +1,6 @@
 //! Every command, sent to real runtimes.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use nettrace_ipc::{
     AttachProfiler, CollectCommand, Dump, DumpCommand, DumpType, Ending, Error, EventFilter, Guid, HResult,
@@ -10,7 +9,7 @@ use nettrace_ipc::{
 };
 use nettrace_testdata::peers::{self};
 
-use super::{assert_whole, config, names, read_all, start, workload};
+use super::{assert_whole, config, first_bytes, names, read_rest, read_until, start, workload};
 
 #[test]
 fn each_command_is_answered_and_harms_nothing() {
@@ -80,9 +79,9 @@ fn net_core_3_knows_sessions_and_dumps_only() {
         let config = SessionConfig::new(Providers::new([provider]).unwrap()).stacks(false);
         let mut session = runtime.start(&config).unwrap();
         assert_eq!((session.command(), session.lost().len()), (CollectCommand::V2, 2));
-        std::thread::sleep(Duration::from_millis(300));
+        let first = first_bytes(&mut session);
         assert_eq!(session.stop().unwrap(), Ending::Stopped);
-        assert_whole(&read_all(&mut session), "3.1");
+        assert_whole(&read_rest(first, &mut session), "3.1");
         drop(session);
         let path = target.folder.path().join("d.dmp");
         let dump = Dump::new(path.to_str().unwrap(), DumpType::Normal).unwrap();
@@ -108,9 +107,10 @@ fn each_collect_tracing_streams_to_its_end_mark() {
             match runtime.start_by(&config(), command) {
                 Ok(mut session) => {
                     assert!(known, "{context}");
-                    std::thread::sleep(Duration::from_millis(200));
+                    let named = |bytes: &[u8]| names(bytes, "Nettrace-Workload");
+                    let first = read_until(&mut session, named);
                     assert_eq!(session.stop().unwrap(), Ending::Stopped, "{context}");
-                    let bytes = read_all(&mut session);
+                    let bytes = read_rest(first, &mut session);
                     assert_whole(&bytes, &context);
                     assert!(names(&bytes, "Nettrace-Workload"), "{context}");
                 }

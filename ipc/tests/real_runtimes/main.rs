@@ -8,7 +8,7 @@ mod sessions;
 
 use std::io::Read;
 use std::ops::{Deref, DerefMut};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nettrace_ipc::{Deadlines, Found, Level, Provider, Providers, Runtime, Search, Session, SessionConfig};
 use nettrace_testdata::peers::{Folder, Peer, Target};
@@ -48,7 +48,7 @@ impl Running {
     }
 
     fn runtime(&self) -> Runtime {
-        self.found().runtime().unwrap().deadlines(hasty())
+        self.found().runtime().unwrap().deadlines(patient())
     }
 
     /// Still answers, and has no more descriptors than before.
@@ -66,11 +66,17 @@ impl Running {
     }
 }
 
-fn hasty() -> Deadlines {
+/// The longest that anything is waited for: a machine may be busy with other things.
+const LONG: Duration = Duration::from_secs(120);
+
+fn patient() -> Deadlines {
     Deadlines {
-        connect: Duration::from_secs(3),
-        reply: Duration::from_secs(5),
-        stop: Duration::from_secs(20),
+        connect: LONG,
+        reply: LONG,
+        start: LONG,
+        stop: LONG,
+        drain: LONG,
+        profiler: LONG,
         ..Deadlines::default()
     }
 }
@@ -83,10 +89,44 @@ fn config() -> SessionConfig {
     SessionConfig::new(Providers::new([workload()]).unwrap())
 }
 
-fn read_all(session: &mut Session) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    session.read_to_end(&mut bytes).unwrap();
+/// Reads until enough is there, or to the end.
+fn read_until(session: &mut Session, mut is_enough: impl FnMut(&[u8]) -> bool) -> Vec<u8> {
+    session.set_read_timeout(Some(LONG));
+    let (mut bytes, mut piece) = (Vec::new(), vec![0; 64 << 10]);
+    while !is_enough(&bytes) {
+        let count = session.read(&mut piece).unwrap();
+        if count == 0 {
+            break;
+        }
+        bytes.extend_from_slice(&piece[..count]);
+    }
     bytes
+}
+
+fn read_all(session: &mut Session) -> Vec<u8> {
+    read_until(session, |_| false)
+}
+
+/// Reads the stream's first bytes: a runtime answers a start before it writes them. What the session does from then
+/// on it does in a stream that has begun.
+fn first_bytes(session: &mut Session) -> Vec<u8> {
+    let bytes = read_until(session, |bytes| bytes.len() >= 8);
+    assert!(bytes.starts_with(b"Nettrace"), "begins {bytes:?}");
+    bytes
+}
+
+/// Reads on to the end.
+fn read_rest(mut bytes: Vec<u8>, session: &mut Session) -> Vec<u8> {
+    bytes.extend(read_all(session));
+    bytes
+}
+
+fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < LONG, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Begins as a nettrace stream and ends with its end mark.

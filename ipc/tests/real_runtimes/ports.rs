@@ -2,7 +2,6 @@
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use nettrace_ipc::{
     Children, Ending, Error, Launch, Level, PerfMapType, Port, PortAddress, PortOptions, Provider, Providers,
@@ -10,15 +9,15 @@ use nettrace_ipc::{
 };
 use nettrace_testdata::peers::{self, Folder};
 
-use super::{assert_whole, config, hasty, names, read_all};
+use super::{LONG, assert_whole, config, eventually, first_bytes, names, patient, read_all, read_rest};
 
 #[test]
 fn startup_is_traced_from_the_first_method() {
     for peer in peers::modern() {
         let folder = Folder::new();
         let command = peer.command(folder.path(), "sleep", 1);
-        let mut launched = Launch::new(command).deadlines(hasty()).spawn().unwrap();
-        let arrival = launched.next(Duration::from_secs(20)).unwrap().unwrap();
+        let mut launched = Launch::new(command).deadlines(patient()).spawn().unwrap();
+        let arrival = launched.next(LONG).unwrap().unwrap();
         assert_eq!(Some(arrival.pid), launched.pid().map(u64::from));
         let variables = arrival.runtime.environment().unwrap();
         assert!(
@@ -56,16 +55,12 @@ fn a_launch_that_is_dropped_leaves_nobody_waiting() {
             .arg(format!("{line} & {line}; wait; echo over > '{}'/over", folder.path().display()));
         command.env("TMPDIR", folder.path()).env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
         command.stdout(Stdio::null());
-        let mut launched = Launch::new(command).spawn().unwrap();
-        let arrival = launched.next(Duration::from_secs(20)).unwrap().unwrap();
+        let mut launched = Launch::new(command).deadlines(patient()).spawn().unwrap();
+        let arrival = launched.next(LONG).unwrap().unwrap();
         let over = folder.path().join("over");
         drop(arrival);
         drop(launched);
-        let start = Instant::now();
-        while !over.exists() {
-            assert!(start.elapsed() < Duration::from_secs(15), ".NET {}: somebody still waits", peer.major);
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        eventually(&format!(".NET {}: nobody waits", peer.major), || over.exists());
     }
 }
 
@@ -78,9 +73,9 @@ fn grandchildren_are_resumed_or_traced() {
             command.arg("-c").arg(format!("{} & {}; wait", peer.shell("cpu", 1), peer.shell("cpu", 2)));
             command.env("TMPDIR", folder.path()).env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
             command.stdout(Stdio::piped());
-            let mut launched = Launch::new(command).children(children).deadlines(hasty()).spawn().unwrap();
+            let mut launched = Launch::new(command).children(children).deadlines(patient()).spawn().unwrap();
             let mut readers = Vec::new();
-            while let Some(arrival) = launched.next(Duration::from_secs(10)).unwrap() {
+            while let Some(arrival) = launched.next(LONG).unwrap() {
                 let mut session = arrival.runtime.start(&config()).unwrap();
                 arrival.runtime.resume().unwrap();
                 readers.push(std::thread::spawn(move || read_all(&mut session)));
@@ -107,7 +102,7 @@ fn five_processes_come_to_one_port() {
     for peer in peers::modern() {
         let folder = Folder::new();
         let address = folder.path().join("port");
-        let options = PortOptions { deadlines: hasty(), ..PortOptions::default() };
+        let options = PortOptions { deadlines: patient(), ..PortOptions::default() };
         let port = Port::listen(&PortAddress::parse(address.to_str().unwrap()).unwrap(), options).unwrap();
         let mut children: Vec<Child> = (0..5)
             .map(|_| {
@@ -119,7 +114,7 @@ fn five_processes_come_to_one_port() {
         let mut pids = Vec::new();
         let mut sessions = Vec::new();
         for _ in 0..5 {
-            let arrival = port.next(Duration::from_secs(20)).unwrap();
+            let arrival = port.next(LONG).unwrap();
             let info = arrival.runtime.info().unwrap();
             assert_eq!((info.pid, info.cookie), (arrival.pid, arrival.cookie));
             assert_eq!(arrival.runtime.startup().unwrap(), Startup::Suspended);
@@ -152,22 +147,21 @@ fn stopping_over_a_port_works_and_dropping_it_resumes() {
     for peer in peers::modern() {
         let folder = Folder::new();
         let address = folder.path().join("port");
-        let port =
-            Port::listen(&PortAddress::parse(address.to_str().unwrap()).unwrap(), PortOptions::default())
-                .unwrap();
+        let options = PortOptions { deadlines: patient(), ..PortOptions::default() };
+        let port = Port::listen(&PortAddress::parse(address.to_str().unwrap()).unwrap(), options).unwrap();
         let start = |seconds| {
             let mut command = peer.command(folder.path(), "sleep", seconds);
             command.env("DOTNET_DiagnosticPorts", port.address()).stdout(Stdio::null()).spawn().unwrap()
         };
-        let (mut traced, mut waiting) = (start(30), start(1));
-        let (first, second) =
-            (port.next(Duration::from_secs(20)).unwrap(), port.next(Duration::from_secs(20)).unwrap());
+        // One runs until it is killed.
+        let (mut traced, mut waiting) = (start(0), start(1));
+        let (first, second) = (port.next(LONG).unwrap(), port.next(LONG).unwrap());
         let arrival = if first.pid == u64::from(traced.id()) { first } else { second };
         let mut session = arrival.runtime.start(&config()).unwrap();
         arrival.runtime.resume().unwrap();
-        std::thread::sleep(Duration::from_millis(300));
+        let first = first_bytes(&mut session);
         assert_eq!(session.stop().unwrap(), Ending::Stopped);
-        assert_whole(&read_all(&mut session), "port");
+        assert_whole(&read_rest(first, &mut session), "port");
         drop(session);
         drop(arrival);
         drop(port);

@@ -1,40 +1,37 @@
 //! How sessions in real runtimes end, and that nothing is left of them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nettrace_ipc::{Deadlines, Ending, Error, HResult, LeftBy, Rundown, Session};
+use nettrace_ipc::{Deadlines, Ending, Error, HResult, LeftBy, Rundown, Session, Step};
 use nettrace_testdata::peers::{self};
 
-use super::{assert_whole, config, read_all, start};
+use super::{assert_whole, config, eventually, first_bytes, patient, read_all, read_rest, read_until, start};
 
 #[test]
 fn a_stop_under_full_load_ends_whole() {
+    const MUCH: usize = 1_000_000;
     for peer in peers::all() {
         let mut target = start(&peer, "throughput", 0);
         let runtime = target.runtime();
         runtime.start(&config()).unwrap().stop().unwrap();
-        // A busy program opens files of its own for a while.
-        std::thread::sleep(Duration::from_secs(1));
         let before = target.descriptor_count();
         for reader_stops in [true, false] {
             let mut session = runtime.start(&config()).unwrap();
             let bytes = if reader_stops {
-                std::thread::sleep(Duration::from_millis(1500));
+                eventually("much has come", || session.received_bytes() > MUCH as u64);
                 assert_eq!(session.stop().unwrap(), Ending::Stopped);
                 read_all(&mut session)
             } else {
                 let stop = session.stop_handle();
-                let stopper = std::thread::spawn(move || {
-                    std::thread::sleep(Duration::from_millis(1500));
-                    stop.stop()
-                });
-                let bytes = read_all(&mut session);
+                let first = read_until(&mut session, |bytes| bytes.len() > MUCH);
+                let stopper = std::thread::spawn(move || stop.stop());
+                let bytes = read_rest(first, &mut session);
                 assert_eq!(stopper.join().unwrap().unwrap(), Ending::Stopped);
                 bytes
             };
             assert_whole(&bytes, &format!(".NET {}", peer.major));
             eprintln!(".NET {}: {} bytes, reader stops: {reader_stops}", peer.major, bytes.len());
-            assert!(bytes.len() > 1_000_000);
+            assert!(bytes.len() > MUCH);
         }
         target.assert_unharmed(before);
     }
@@ -64,16 +61,15 @@ fn a_killed_target_ends_the_stream_and_leaves_a_stale_socket() {
         let mut target = start(&peer, "custom", 0);
         let runtime = target.runtime();
         let mut session = runtime.start(&config()).unwrap();
-        std::thread::sleep(Duration::from_millis(300));
+        let first = first_bytes(&mut session);
         target.signal("KILL");
-        let bytes = read_all(&mut session);
-        assert!(bytes.starts_with(b"Nettrace") && !bytes.ends_with(&[6, 1]));
+        let bytes = read_rest(first, &mut session);
+        assert!(!bytes.ends_with(&[6, 1]));
         assert_eq!(session.ending(), Some(Ending::ByTarget));
         assert_eq!(session.stop().unwrap(), Ending::ByTarget);
         target.wait();
-        let start = Instant::now();
-        assert!(matches!(runtime.info(), Err(Error::Io { .. })));
-        assert!(start.elapsed() < Duration::from_secs(1));
+        // At once: not an error of a deadline.
+        assert!(matches!(runtime.info(), Err(Error::Io { step: Step::Connect, .. })));
         let listing = target.search().run();
         let pid = target.pid();
         assert!(!listing.processes.iter().any(|found| found.pid == pid));
@@ -89,10 +85,9 @@ fn a_terminated_target_ends_the_stream() {
     for peer in peers::all() {
         let mut target = start(&peer, "custom", 0);
         let mut session = target.runtime().start(&config()).unwrap();
-        std::thread::sleep(Duration::from_millis(300));
+        let first = first_bytes(&mut session);
         target.signal("TERM");
-        let bytes = read_all(&mut session);
-        assert!(bytes.starts_with(b"Nettrace"));
+        let bytes = read_rest(first, &mut session);
         assert_eq!(session.ending(), Some(Ending::ByTarget));
         let whole = bytes.ends_with(&[6, 1]);
         eprintln!(".NET {}: whole after SIGTERM: {whole}", peer.major);
@@ -108,8 +103,9 @@ fn a_target_that_is_being_exited_hands_over_its_rundown() {
     for peer in peers::all() {
         let mut target = start(&peer, "sleep", 0);
         let mut session = target.runtime().start(&config()).unwrap();
+        let first = first_bytes(&mut session);
         target.close_input();
-        let bytes = read_all(&mut session);
+        let bytes = read_rest(first, &mut session);
         assert_whole(&bytes, &format!(".NET {}", peer.major));
         assert_eq!(session.ending(), Some(Ending::ByTarget));
         assert!(target.wait().success());
@@ -119,27 +115,24 @@ fn a_target_that_is_being_exited_hands_over_its_rundown() {
 #[test]
 fn a_frozen_target_costs_a_deadline_and_is_as_before_when_it_goes_on() {
     let short = Duration::from_millis(700);
-    let deadlines = Deadlines {
-        connect: short,
-        reply: short,
-        start: short,
-        stop: short,
-        drain: short,
-        ..Deadlines::default()
-    };
+    let stops_hastily = Deadlines { stop: short, drain: short, ..patient() };
+    let hasty = Deadlines { reply: short, start: short, ..stops_hastily };
+    let is_short = |error| matches!(error, Error::Deadline { after, .. } if after == short);
     for peer in peers::all() {
         let mut target = start(&peer, "custom", 0);
-        let runtime = target.runtime().deadlines(deadlines);
-        target.runtime().start(&config()).unwrap().stop().unwrap();
+        let patiently = target.runtime();
+        let hastily = patiently.clone().deadlines(hasty);
+        // A busy machine may take its time for the start.
+        let started = patiently.clone().deadlines(stops_hastily);
+        patiently.start(&config()).unwrap().stop().unwrap();
         let before = target.descriptor_count();
-        let mut session = runtime.start(&config()).unwrap();
+        let mut session = started.start(&config()).unwrap();
+        let first = first_bytes(&mut session);
         target.freeze();
-        let start = Instant::now();
-        assert!(matches!(runtime.resume(), Err(Error::Deadline { .. })));
-        assert!(matches!(runtime.start(&config()), Err(Error::Deadline { .. })));
-        assert!(matches!(session.stop(), Err(Error::Deadline { .. })));
-        assert!(start.elapsed() < short * 6, "{:?}", start.elapsed());
-        let bytes = read_all(&mut session);
+        assert!(is_short(hastily.resume().unwrap_err()));
+        assert!(is_short(hastily.start(&config()).unwrap_err()));
+        assert!(is_short(session.stop().unwrap_err()));
+        let bytes = read_rest(first, &mut session);
         assert_eq!(session.ending(), Some(Ending::Cut));
         assert!(bytes.starts_with(b"Nettrace"));
         drop(session);
