@@ -107,6 +107,8 @@ fn slow_and_hostile_peers_delay_nobody() {
     babbler.write_all(&[b'x'; 4096]).unwrap();
     let _fake = FakeRuntime::connect_to(suspended(), endpoint).unwrap();
     assert!(port.next(LONG).is_some());
+    // While it can still be resumed.
+    drop(port);
     drop(silent);
 }
 

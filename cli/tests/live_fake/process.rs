@@ -1,9 +1,9 @@
 //! `nettrace process` against the fake runtime, and processes that do not behave.
 
-use super::{Folder, ids, on, patiently};
+use super::{Folder, LONG, ids, on, patiently};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, HResult};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[test]
 fn each_request_of_process_is_sent_and_answered() {
@@ -101,7 +101,8 @@ fn every_fault_of_a_process_is_told_in_time() {
             let run = patiently(&fake, &folder, words, "500ms");
             assert_eq!(run.code, Some(1), "{kind:?} {words:?}: {}", run.stderr);
             assert!(run.stderr.contains("nettrace: error: "), "{kind:?} {words:?}");
-            assert!(start.elapsed() < Duration::from_secs(8), "{kind:?} {words:?}");
+            // Without the half second it would be minutes.
+            assert!(start.elapsed() < LONG, "{kind:?} {words:?}");
             assert!(folder.names().is_empty());
         }
     }

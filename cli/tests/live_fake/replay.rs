@@ -1,10 +1,9 @@
 //! `--record` and `nettrace replay`.
 
-use super::{Folder, common::command, lines_of, metrics, on, ran, signal, streaming};
+use super::{Folder, LONG, common::command, lines_of, metrics, on, ran, signal, streaming};
 use nettrace_ipc::fake::FakeRuntime;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
 #[test]
 fn a_recorded_run_is_replayed_without_the_process() {
@@ -19,7 +18,7 @@ fn a_recorded_run_is_replayed_without_the_process() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let (_, port) = lines_of(&mut replay).recv_timeout(Duration::from_secs(20)).unwrap();
+    let (_, port) = lines_of(&mut replay).recv_timeout(LONG).unwrap();
     assert_eq!(port, format!("{socket},connect"));
     let run = ran(&["collect", "--port", &port, "--duration", "300ms", "-o", "y.nettrace"], &folder);
     assert_eq!(run.code, Some(0), "{}", run.stderr);

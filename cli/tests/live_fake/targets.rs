@@ -1,6 +1,6 @@
 //! Whom `nettrace collect` records: processes that come to a port, programs that it starts.
 
-use super::{Folder, common::command, metrics, ran, streaming, wait_until};
+use super::{Folder, common::command, metrics, ran, signal, streaming, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use std::path::Path;
 use std::process::Stdio;
@@ -10,7 +10,7 @@ fn processes_that_come_to_a_port_are_recorded_or_let_go() {
     for (option, files) in [("", 1), ("--all", 2)] {
         let folder = Folder::new();
         let port = folder.path("port");
-        let mut args = vec!["collect", "--port", &port, "--duration", "1s", "-o", "x.nettrace"];
+        let mut args = vec!["collect", "--port", &port, "--patience", "120s", "-o", "x.nettrace"];
         args.extend(Some(option).filter(|option| !option.is_empty()));
         let child = command(&args).current_dir(&folder.0).stderr(Stdio::piped()).spawn().unwrap();
         wait_until("the port", || Path::new(&port).exists());
@@ -20,11 +20,12 @@ fn processes_that_come_to_a_port_are_recorded_or_let_go() {
             FakeRuntime::connect_to(config, endpoint.clone()).unwrap()
         };
         let fakes: Vec<FakeRuntime> = (0..2).map(come).collect();
+        wait_until("both to be resumed", || fakes.iter().all(FakeRuntime::is_resumed));
+        signal(&child, "INT");
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{said}");
         assert!(said.contains(&format!("DOTNET_DiagnosticPorts={port}")), "{said}");
-        assert!(fakes.iter().all(FakeRuntime::is_resumed));
         assert_eq!(folder.names().iter().filter(|name| name.ends_with(".nettrace")).count(), files, "{said}");
     }
 }
@@ -72,7 +73,8 @@ fn children_of_a_started_program_are_let_go_or_recorded() {
     for (option, files) in [("--force", 1), ("--children", 2)] {
         let folder = Folder::new();
         let line = format!("{acts} & {acts}; wait; exit 5");
-        let output = command(&["collect", option, "-o", "x.nettrace", "--", "sh", "-c", &line])
+        let options = ["--patience", "120s", option, "-o", "x.nettrace", "--", "sh", "-c", &line];
+        let output = command(&[&["collect"], &options[..]].concat())
             .current_dir(&folder.0)
             .env("NETTRACE_ACTS", "1")
             .output()
@@ -92,11 +94,13 @@ fn a_process_is_found_by_its_id() {
     let socket = super::ps::own_socket(&folder);
     let fake = FakeRuntime::start_at(streaming(&metrics()), socket).unwrap();
     let pid = std::process::id();
-    let output = command(&["collect", "-p", &pid.to_string(), "--duration", "200ms", "-o", "x.nettrace"])
-        .current_dir(&folder.0)
-        .env("TMPDIR", &folder.0)
-        .output()
-        .unwrap();
+    let pid = pid.to_string();
+    let output =
+        command(&["collect", "-p", &pid, "--patience", "120s", "--duration", "200ms", "-o", "x.nettrace"])
+            .current_dir(&folder.0)
+            .env("TMPDIR", &folder.0)
+            .output()
+            .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == metrics());
     assert_eq!(fake.stops().len(), 1);

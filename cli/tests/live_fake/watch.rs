@@ -1,7 +1,7 @@
 //! `nettrace watch` against the fake runtime.
 
 use super::{
-    Folder, address, common::command, lines_of, metrics, on, ran, signal, streaming, trace,
+    Folder, LONG, address, common::command, lines_of, metrics, on, ran, signal, streaming, trace,
     up_to_the_end_mark, wait_until,
 };
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
@@ -28,13 +28,12 @@ fn watch_shows_all_that_has_come_when_nothing_more_comes() {
     let lines = lines_of(&mut child);
     let mut seen = 0;
     while seen < expected {
-        let (_, line) =
-            lines.recv_timeout(Duration::from_secs(10)).unwrap_or_else(|_| panic!("{seen}/{expected}"));
+        let (_, line) = lines.recv_timeout(LONG).unwrap_or_else(|_| panic!("{seen}/{expected}"));
         serde_json::from_str::<Value>(&line).unwrap();
         seen += 1;
     }
     // The session goes on: all this came without its end.
-    assert_eq!(fake.session_count(), 1);
+    wait_until("the session to be counted", || fake.session_count() == 1);
     signal(&child, "TERM");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(fake.stops().len(), 1);
@@ -59,7 +58,7 @@ fn the_last_event_of_a_burst_is_shown_soon_after_its_bytes() {
     let lines = lines_of(&mut child);
     wait_until("the resume", || fake.is_resumed());
     for _ in 0..expected {
-        lines.recv_timeout(Duration::from_secs(10)).unwrap();
+        lines.recv_timeout(LONG).unwrap();
     }
     // All came although the session is still open and no more bytes are sent: silence released them.
     assert!(child.try_wait().unwrap().is_none());

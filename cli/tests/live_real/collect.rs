@@ -1,6 +1,6 @@
 //! Every option of `nettrace collect` on real runtimes.
 
-use super::{Subject, ran, traces};
+use super::{Subject, finished, ran, traces, wait_until};
 use nettrace_testdata::peers::{self, Folder};
 use std::process::Command;
 
@@ -43,7 +43,7 @@ fn each_family_of_options_gives_a_whole_trace() {
             // Those that stop by themselves are not to be stopped before.
             let stops_itself = options.iter().any(|option| ["--max-size", "--until"].contains(option))
                 || options.contains(&"--stopping-event-provider-name");
-            let duration = ["--duration", if stops_itself { "60s" } else { "300ms" }];
+            let duration = ["--duration", if stops_itself { "600s" } else { "300ms" }];
             let run = subject.collect(&[&["-o", "x.nettrace"], &duration[..], options].concat());
             assert_eq!(run.code, Some(0), "{context}: {}", run.stderr);
             if stops_itself && !options.contains(&"--max-size") {
@@ -82,8 +82,10 @@ fn counted(count: u64) -> String {
 fn event_ids_that_are_asked_for_are_the_only_ones_to_come() {
     for peer in peers::all().into_iter().filter(|peer| peer.major == 10) {
         let mut subject = Subject::start(&peer, "custom");
-        let options = ["--events", "Nettrace-Workload=1,8", "--rundown", "false", "--duration", "300ms"];
-        assert_eq!(subject.collect(&[&options[..], &["-o", "x.nettrace"]].concat()).code, Some(0));
+        let options = ["--events", "Nettrace-Workload=1,8", "--rundown", "false"];
+        // Others than these have happened when the second of them comes.
+        let end = ["--until", "Nettrace-Workload/Item", "--keep-after", "300ms", "-o", "x.nettrace"];
+        assert_eq!(subject.collect(&[&options[..], &end].concat()).code, Some(0));
         let events = ["events", "x.nettrace", "--provider", "Nettrace-Workload", "--format", "ndjson"];
         let events = ran(&events, &subject.folder).lines();
         assert!(!events.is_empty());
@@ -111,8 +113,12 @@ fn each_file_of_a_rotation_is_whole() {
     for peer in peers::all() {
         let mut subject = Subject::start(&peer, "custom");
         std::fs::remove_file(subject.folder.file("warm-up.nettrace")).unwrap();
-        let options = ["--providers", "Nettrace-Workload:7:5", "--rotate", "2x150KB", "--duration", "3s"];
-        let run = subject.collect(&[&options[..], &["-o", "x.nettrace"]].concat());
+        let options = ["--providers", "Nettrace-Workload:7:5", "--rotate", "2x150KB", "-o", "x.nettrace"];
+        let child = subject.spawn(&[&["collect"], &options[..]].concat());
+        let third = subject.folder.file("x_0003.nettrace");
+        wait_until("the third file", || std::path::Path::new(&third).exists());
+        peers::signal(child.id(), "INT");
+        let run = finished(child.wait_with_output().unwrap());
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         let names = traces(&subject.folder);
         assert!(names.len() == 2 && names[0].as_str() > "x_0001", "{names:?}: {}", run.stderr);
@@ -128,15 +134,18 @@ fn each_file_of_a_rotation_is_whole() {
 fn all_processes_that_can_be_reached_are_recorded() {
     // Processes of its own: those of others on this machine are none of a test's business.
     let folder = Folder::new();
-    let lines: Vec<String> = peers::all().iter().map(|peer| peer.shell("custom", 20)).collect();
+    // They end with the namespace.
+    let lines: Vec<String> = peers::all().iter().map(|peer| peer.shell("custom", 3600)).collect();
     if lines.is_empty() {
         return;
     }
     let nettrace = env!("CARGO_BIN_EXE_nettrace");
+    let count = lines.len();
     let script = format!(
-        "mount -t proc none /proc || exit 9; export TMPDIR='{folder}'; cd '{folder}'; {} & sleep 4; \
-         '{nettrace}' collect --all --duration 500ms -o x.nettrace",
-        lines.join(" >&2 & "),
+        "mount -t proc none /proc || exit 9; export TMPDIR='{folder}'; cd '{folder}'; {} >> ready & tries=0; \
+         until [ $(grep -c '^ready' ready) = {count} ] || [ $((tries += 1)) -gt 1200 ]; do sleep 0.1; done; \
+         '{nettrace}' collect --all --patience 120s --duration 500ms -o x.nettrace",
+        lines.join(" >> ready & "),
         folder = folder.path().display(),
     );
     let output = Command::new("unshare")

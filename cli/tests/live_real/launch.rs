@@ -11,8 +11,17 @@ fn a_program_is_traced_from_its_first_method() {
     for peer in peers::modern() {
         let folder = Folder::new();
         let words = peer.words("sleep", 1);
-        let mut args =
-            vec!["collect", "--clrevents", "jit", "--clreventlevel", "verbose", "-o", "x.nettrace"];
+        let mut args = vec![
+            "collect",
+            "--patience",
+            "120s",
+            "--clrevents",
+            "jit",
+            "--clreventlevel",
+            "verbose",
+            "-o",
+            "x.nettrace",
+        ];
         args.push("--");
         args.extend(words.iter().map(String::as_str));
         let output = command(&args)
@@ -37,7 +46,8 @@ fn programs_that_a_program_starts_finish_and_are_recorded_on_demand() {
         for (option, files) in [("--force", 1), ("--children", 2)] {
             let folder = Folder::new();
             let line = format!("{} & {}; wait; exit 5", peer.shell("cpu", 1), peer.shell("cpu", 2));
-            let output = command(&["collect", option, "-o", "x.nettrace", "--", "sh", "-c", &line])
+            let options = ["--patience", "120s", option, "-o", "x.nettrace", "--", "sh", "-c", &line];
+            let output = command(&[&["collect"], &options[..]].concat())
                 .current_dir(folder.path())
                 .env("TMPDIR", folder.path())
                 .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
@@ -76,7 +86,8 @@ fn five_processes_come_to_one_port() {
     for peer in peers::modern() {
         let folder = Folder::new();
         let port = folder.file("port");
-        let child = command(&["collect", "--port", &port, "--all", "--duration", "4s", "-o", "x.nettrace"])
+        let args = ["collect", "--patience", "120s", "--port", &port, "--all", "-o", "x.nettrace"];
+        let child = command(&args)
             .current_dir(folder.path())
             .stderr(Stdio::piped())
             .stdout(Stdio::piped())
@@ -89,11 +100,13 @@ fn five_processes_come_to_one_port() {
                 command.env("DOTNET_DiagnosticPorts", &port).stdout(Stdio::null()).spawn().unwrap()
             })
             .collect();
-        let run = finished(child.wait_with_output().unwrap());
-        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
+        // They wait at startup until they are recorded.
         for program in &mut programs {
             assert!(program.wait().unwrap().success());
         }
+        peers::signal(child.id(), "INT");
+        let run = finished(child.wait_with_output().unwrap());
+        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
         let names = traces(&folder);
         assert_eq!(names.len(), 5, ".NET {}: {}", peer.major, run.stderr);
         for (name, program) in names.iter().zip(&programs) {

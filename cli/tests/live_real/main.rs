@@ -48,7 +48,7 @@ impl Subject {
         let mut args = words.to_vec();
         let options = if words.first() == Some(&"process") { 2 } else { 1 };
         args.splice(options..options, ["-p", &pid]);
-        ran(&args, &self.folder)
+        ran(&patient(&args), &self.folder)
     }
 
     fn collect(&self, words: &[&str]) -> Ran {
@@ -60,7 +60,7 @@ impl Subject {
         let pid = self.pid();
         let mut args = words.to_vec();
         args.splice(1..1, ["-p", &pid]);
-        let mut command = command(&args);
+        let mut command = command(&patient(&args));
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
@@ -94,6 +94,16 @@ impl Subject {
     }
 }
 
+/// The words of a live command, with time for a process on a busy machine unless they say how much.
+fn patient<'w>(words: &[&'w str]) -> Vec<&'w str> {
+    let mut words = words.to_vec();
+    if !words.contains(&"--patience") {
+        let options = if words.first() == Some(&"process") { 2 } else { 1 };
+        words.splice(options..options, ["--patience", "120s"]);
+    }
+    words
+}
+
 fn ran(args: &[&str], folder: &Folder) -> Ran {
     let output = command(args).current_dir(folder.path()).stdin(Stdio::null()).output().unwrap();
     finished(output)
@@ -113,10 +123,10 @@ fn traces(folder: &Folder) -> Vec<String> {
     names
 }
 
-fn wait_until(what: &str, condition: impl Fn() -> bool) {
+fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        assert!(start.elapsed() < Duration::from_secs(120), "{what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -1,6 +1,6 @@
 //! `nettrace ps` and `nettrace process` on real runtimes.
 
-use super::{Subject, ran};
+use super::{Subject, ran, wait_until};
 use nettrace_testdata::peers::{self, Folder};
 
 #[test]
@@ -11,7 +11,17 @@ fn ps_lists_each_runtime_with_its_version_and_what_it_can_do() {
     if targets.is_empty() {
         return;
     }
-    let report = ran(&["ps", "--json"], &folder).json();
+    // Who does not answer within two seconds, as on a busy machine, is listed without its version.
+    let versions = |report: &serde_json::Value| {
+        let processes = report["processes"].as_array().unwrap().clone();
+        let ours = |pid: &serde_json::Value| targets.iter().any(|target| *pid == target.pid());
+        processes.iter().filter(|process| ours(&process["pid"]) && process["version"].is_string()).count()
+    };
+    let mut report = serde_json::Value::Null;
+    wait_until("all to answer", || {
+        report = ran(&["ps", "--json"], &folder).json();
+        versions(&report) == targets.len()
+    });
     let text = ran(&["ps", "--all"], &folder);
     for target in &targets {
         let processes = report["processes"].as_array().unwrap();

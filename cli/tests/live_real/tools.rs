@@ -8,7 +8,9 @@ fn dotnet_trace_converts_what_was_collected() {
     for peer in peers::all() {
         let Some(mut tool) = peers::tool("dotnet-trace/dotnet-trace.dll") else { return };
         let mut subject = Subject::start(&peer, "cpu");
-        assert_eq!(subject.collect(&["--duration", "1s", "-o", "x.nettrace"]).code, Some(0));
+        // A second from the first sample on.
+        let until = ["--until", "Microsoft-DotNETCore-SampleProfiler/*", "--keep-after", "1s"];
+        assert_eq!(subject.collect(&[&until[..], &["-o", "x.nettrace"]].concat()).code, Some(0));
         tool.args(["convert", "x.nettrace", "--format", "Speedscope", "-o", "y"]);
         let output = tool.current_dir(subject.folder.path()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);

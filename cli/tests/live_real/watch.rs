@@ -13,7 +13,7 @@ fn each_choice_of_events_shows_them_as_they_happen() {
             (&["--show", "contention"], "Microsoft-Windows-DotNETRuntime"),
             (&["--providers", "Nettrace-Workload", "--event", "Item"], "Nettrace-Workload"),
         ] {
-            let limit = ["--limit", "3", "--format", "ndjson", "--duration", "60s"];
+            let limit = ["--limit", "3", "--format", "ndjson", "--duration", "600s"];
             let run = subject.run(&[&["watch"], words, &limit[..]].concat());
             assert_eq!(run.code, Some(0), ".NET {} {words:?}: {}", peer.major, run.stderr);
             let events = run.lines();

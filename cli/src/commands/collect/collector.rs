@@ -61,8 +61,8 @@ pub(super) struct Collector {
     buffer_megabytes: u32,
     notices: (SyncSender<Notice>, Receiver<Notice>),
     active: Vec<Active>,
-    /// Finished files by process, oldest first; of a rotation those that are kept.
-    finished: VecDeque<(Option<u64>, PathBuf)>,
+    /// Finished files by process and number within a rotation, oldest first; of a rotation those that are kept.
+    finished: VecDeque<(Option<u64>, u64, PathBuf)>,
     count: usize,
     /// Recordings are over at this moment.
     deadline: Option<Instant>,
@@ -355,13 +355,15 @@ impl Collector {
         if let Some(failure) = summary.failure() {
             self.failure.get_or_insert(failure);
         }
-        self.finished.extend(active.path.map(|path| (pid, path)));
+        self.finished.extend(active.path.map(|path| (pid, active.part, path)));
+        // One that was full later may have ended earlier.
+        self.finished.make_contiguous().sort_by_key(|(_, part, _)| *part);
         if let Some(kept) = self.kept {
             let is_growing = self.active.iter().any(|active| active.reached.pid == pid);
             let kept = if is_growing { kept.saturating_sub(1).max(1) } else { kept };
-            while self.finished.iter().filter(|(other, _)| *other == pid).count() > kept {
-                let Some(at) = self.finished.iter().position(|(other, _)| *other == pid) else { break };
-                if let Some((_, old)) = self.finished.remove(at) {
+            while self.finished.iter().filter(|(other, ..)| *other == pid).count() > kept {
+                let Some(at) = self.finished.iter().position(|(other, ..)| *other == pid) else { break };
+                if let Some((.., old)) = self.finished.remove(at) {
                     // Somebody may have taken it away already.
                     let _ = std::fs::remove_file(old);
                 }
@@ -371,7 +373,7 @@ impl Collector {
 
     /// The files of all recordings, once they have ended.
     pub(super) fn into_written(mut self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.finished).into_iter().map(|(_, path)| path).collect()
+        std::mem::take(&mut self.finished).into_iter().map(|(.., path)| path).collect()
     }
 
     /// How the command ends.
