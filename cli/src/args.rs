@@ -468,8 +468,9 @@ pub(crate) struct ConvertArgs {
     #[arg(long, short = 'o', value_name = "OUT")]
     pub(crate) output: Vec<PathBuf>,
 
-    /// What to count: cpu, alloc, exceptions, contention, waits, threads, off-cpu, or an event's name
-    #[arg(long, value_name = "KIND")]
+    /// What to count: cpu, alloc, exceptions, contention, waits, threads, off-cpu, or an event: GC/Start,
+    /// GCStart, Provider/Name, Provider/ID
+    #[arg(long, visible_alias = "event", value_name = "KIND")]
     pub(crate) kind: Vec<KindArg>,
 
     /// With an event as --kind: the field whose value is its weight
@@ -490,6 +491,13 @@ pub(crate) struct ConvertArgs {
 
     #[command(flatten)]
     pub(crate) samples: SampleArgs,
+}
+
+impl ConvertArgs {
+    /// The events that are to be counted.
+    pub(crate) fn event_names(&self) -> Vec<&str> {
+        self.kind.iter().filter_map(KindArg::event_name).collect()
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

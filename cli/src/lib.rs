@@ -95,13 +95,17 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Ex
     }
 }
 
-/// `nettrace FILE …` stands for `nettrace report summary FILE …`. A name that a command has is the command's.
+/// `nettrace FILE …` stands for `nettrace report summary FILE …`. A name that a command has is the command's; what
+/// looks like a path is one, so that a wrong one is called by its name.
 fn with_summary(mut args: Vec<OsString>) -> Vec<OsString> {
     let is_trace = |word: &OsString| {
         let is_command = word
             .to_str()
             .is_some_and(|word| word == "help" || Cli::command().find_subcommand(word).is_some());
-        !is_command && (word == "-" || std::path::Path::new(word).is_file())
+        let path = std::path::Path::new(word);
+        let is_option = word.as_encoded_bytes().starts_with(b"-");
+        let is_path = path.is_file() || path.extension().is_some() || path.components().count() > 1;
+        !is_command && (word == "-" || (is_path && !is_option))
     };
     if args.get(1).is_some_and(is_trace) {
         args.splice(1..1, ["report".into(), "summary".into()]);

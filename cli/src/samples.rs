@@ -62,11 +62,16 @@ impl KindArg {
         }
     }
 
-    pub(crate) fn selector(&self, weight: Option<&str>) -> Option<EventSelector> {
+    pub(crate) fn event_name(&self) -> Option<&str> {
         match self {
             KindArg::Known(_) => None,
-            KindArg::Event(name) => Some(EventSelector::new(name).weight(weight.unwrap_or_default())),
+            KindArg::Event(name) => Some(name),
         }
+    }
+
+    pub(crate) fn selector(&self, weight: Option<&str>) -> Option<EventSelector> {
+        let name = self.event_name()?;
+        Some(EventSelector::new(name).weight(weight.unwrap_or_default()))
     }
 }
 

@@ -69,6 +69,22 @@ fn what_could_not_be_made_leaves_no_file() {
 }
 
 #[test]
+fn events_to_count_are_known_by_any_of_their_names() {
+    let trace = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+    let folded = |name: &str| nettrace(&["convert", trace, "--format", "folded", "-o", "-", "--event", name]);
+    let by_id = folded("Nettrace-Workload/4");
+    assert_eq!(by_id.code, Some(0), "{}", by_id.stderr);
+    let count = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+    assert_eq!(by_id.text().lines().map(count).sum::<u64>(), 376);
+    for name in ["Request/Start", "requeststart", "Nettrace-Workload/Request/Start"] {
+        assert_eq!(folded(name).text(), by_id.text(), "{name}");
+    }
+    let none = folded("Request/Strt");
+    assert_eq!(none.code, Some(1));
+    assert!(none.stderr.contains("no event is Request/Strt"), "{}", none.stderr);
+}
+
+#[test]
 fn ndjson_is_what_events_writes() {
     let (path, stem) = trace();
     let out = format!("{stem}.ndjson");

@@ -74,24 +74,18 @@ impl OpenWaits {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventSelector {
-    /// Provider; empty for any.
-    pub provider: String,
-    /// Event name, or its id in digits.
+    /// The event's name or id, with or without `Provider/` in front.
     pub event: String,
     /// Field whose value is the weight; empty: each event weighs 1.
     pub weight: String,
 }
 
 impl EventSelector {
-    /// Reads `Name`, `Provider/Name` or `Provider/Id`. Names are those of the catalog
-    /// or as stored; case does not matter.
-    pub fn new(text: &str) -> EventSelector {
-        let (provider, event) = match text.split_once('/') {
-            // Native events have a slash in their names: GC/Start.
-            Some((provider, event)) if provider.contains(['.', '-']) => (provider, event),
-            _ => ("", text),
-        };
-        EventSelector { provider: provider.to_owned(), event: event.to_owned(), weight: String::new() }
+    /// Events of a name or an id. All names are understood by which users may know an event: as stored, as the
+    /// catalog or TraceEvent have it (`GC/Start`, `GCStart`, `GCStart_V2`), with or without `Provider/` in
+    /// front. Neither case nor the slashes in names matter.
+    pub fn new(event: &str) -> EventSelector {
+        EventSelector { event: event.to_owned(), weight: String::new() }
     }
 
     /// Sets the field whose value is the weight.
@@ -101,13 +95,16 @@ impl EventSelector {
     }
 
     pub(crate) fn is_match(&self, event: &Event<'_>) -> bool {
-        let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
-        (self.provider.is_empty() || same(&self.provider, event.provider()))
-            && (same(&self.event, event.name())
-                || event
-                    .catalog()
-                    .is_some_and(|known| same(&self.event, known.name) || same(&self.event, known.symbol))
-                || self.event.parse() == Ok(event.id()))
+        let of_provider = after_name(&self.event, event.provider()).and_then(|rest| rest.strip_prefix('/'));
+        [Some(&*self.event), of_provider].into_iter().flatten().any(|wanted| {
+            is_same_name(wanted, event.name())
+                || wanted.parse() == Ok(event.id())
+                || event.catalog().is_some_and(|known| {
+                    is_same_name(wanted, known.name)
+                        || is_same_name(wanted, known.symbol)
+                        || after_name(known.symbol, wanted).is_some_and(is_version)
+                })
+        })
     }
 
     pub(crate) fn weight_of(&self, event: &Event<'_>) -> Option<u64> {
@@ -117,6 +114,26 @@ impl EventSelector {
         let value = event.field(&self.weight)?;
         value.as_u64().or_else(|| value.as_f64().map(rounded))
     }
+}
+
+/// What is left of `text` behind `name`, if it begins with it.
+fn after_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (begin, rest) = text.split_at_checked(name.len())?;
+    begin.eq_ignore_ascii_case(name).then_some(rest)
+}
+
+/// `Request/Start` is `RequestStart`.
+fn is_same_name(a: &str, b: &str) -> bool {
+    fn letters(text: &str) -> impl Iterator<Item = u8> {
+        text.bytes().filter(|byte| *byte != b'/').map(|byte| byte.to_ascii_lowercase())
+    }
+    !b.is_empty() && letters(a).eq(letters(b))
+}
+
+/// The `_V2` of `GCStart_V2`.
+fn is_version(ending: &str) -> bool {
+    let digits = ending.strip_prefix("_V").unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -136,10 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_knows_provider_and_event() {
-        let selector = EventSelector::new("My-Provider/Request");
-        assert_eq!((&*selector.provider, &*selector.event), ("My-Provider", "Request"));
-        let selector = EventSelector::new("GC/Start");
-        assert_eq!((&*selector.provider, &*selector.event), ("", "GC/Start"));
+    fn names_are_the_same_whatever_their_case_and_slashes() {
+        for name in ["Request/Start", "requeststart", "RequestStart"] {
+            assert!(is_same_name(name, "RequestStart") && is_same_name("Request/Start", name), "{name}");
+        }
+        assert!(!is_same_name("Request", "RequestStart") && !is_same_name("", ""));
+        assert!(after_name("GCStart_V2", "gcstart").is_some_and(is_version));
+        assert!(!after_name("GCStart_Vx", "GCStart").is_some_and(is_version));
+        assert_eq!(after_name("My-Provider/7", "my-provider"), Some("/7"));
+        assert_eq!(after_name("äb", "a"), None);
     }
 }

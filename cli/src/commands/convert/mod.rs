@@ -81,7 +81,17 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
             error => Failure::Input { file: file.clone(), message: error.to_string() },
         })?;
         unused = samples::add_names(&args.samples, analysis.model_mut())?;
-        analysis.finish().map_err(|error| failure(&file, error))
+        analysis.finish().map_err(|error| match error {
+            // Where users name events, the name may be the mistake.
+            ConvertError::NothingToShow { .. } if !args.event_names().is_empty() => Failure::Input {
+                file: file.clone(),
+                message: format!(
+                    "no event is {}, or none passes the filters; `nettrace stats` lists the events of a trace",
+                    args.event_names().join(" or ")
+                ),
+            },
+            error => failure(&file, error),
+        })
     })();
     let finished = match result {
         Ok(finished) => finished,

@@ -132,14 +132,16 @@ fn number(value: f64) -> String {
     if !value.is_finite() {
         return value.to_string();
     }
-    let size = value.abs();
+    let (size, sign) = (value.abs(), if value < 0.0 { "-" } else { "" });
     if value.fract() == 0.0 && size < 1e15 {
-        let sign = if value < 0.0 { "-" } else { "" };
         return format!("{sign}{}", units::count(size as u64));
     }
     match size {
         size if !(0.0001..1e15).contains(&size) => format!("{value:.3e}"),
-        size if size >= 1000.0 => format!("{value:.1}"),
+        size if size >= 1000.0 => {
+            let tenths = (size * 10.0).round() as u64;
+            format!("{sign}{}.{}", units::count(tenths / 10), tenths % 10)
+        }
         size if size >= 1.0 => format!("{value:.3}"),
         _ => format!("{value:.5}"),
     }
@@ -152,7 +154,7 @@ mod tests {
     #[test]
     fn numbers_keep_the_digits_that_matter() {
         let values = [0.0, -3.0, 39_669_760.0, 0.008_428_6, 12.345_67, 1234.567, 1e-9, 1e20, f64::NAN];
-        let texts = ["0", "-3", "39,669,760", "0.00843", "12.346", "1234.6", "1.000e-9", "1.000e20", "NaN"];
+        let texts = ["0", "-3", "39,669,760", "0.00843", "12.346", "1,234.6", "1.000e-9", "1.000e20", "NaN"];
         assert_eq!(values.map(number), texts);
     }
 }
