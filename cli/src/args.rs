@@ -343,10 +343,10 @@ fn report_help() -> String {
 
 /// Where time went and what the runtime did
 #[derive(Debug, Args)]
-#[command(after_help = report_help())]
+#[command(after_help = report_help(), override_usage = "nettrace report [OPTIONS] <REPORT> <FILE>")]
 pub(crate) struct ReportArgs {
     /// One of the reports below, and the trace; in either order
-    #[arg(value_names = ["REPORT", "FILE"], num_args = 2, required = true)]
+    #[arg(value_names = ["REPORT", "FILE"], num_args = 1..=2, required = true)]
     pub(crate) what: Vec<OsString>,
 
     /// Read the file instead of mapping it into memory, for files that may shrink meanwhile

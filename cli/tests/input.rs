@@ -80,57 +80,6 @@ fn a_wrong_checksum_is_damage() {
     assert!(ran.stderr.contains("the gzip data is corrupt"), "{}", ran.stderr);
 }
 
-/// Streams that small files unpack to: what is read must not be held, whatever it seems to be.
-fn bombs() -> [Vec<u8>; 4] {
-    const SIZE: usize = 8 << 20;
-    let zeros = vec![0; SIZE];
-    let mut open_v4 = tiny_v4();
-    open_v4.pop();
-    let mut v6 = synth::Stream::new(synth::Version::V6);
-    v6.trace(&synth::Trace::default());
-    // A block of an unknown kind that claims all there may be.
-    let huge = [&v6.bytes[..], &[0xff, 0xff, 0xff, 77], &zeros[..]].concat();
-    [
-        [&tiny_v4()[..], &zeros].concat(),
-        [&open_v4[..], &zeros].concat(),
-        [&open_v4[..], &vec![0xee; SIZE]].concat(),
-        huge,
-    ]
-}
-
-#[test]
-fn a_gzip_bomb_ends_at_the_input_limit_with_what_where_and_what_next() {
-    for (nth, bomb) in bombs().into_iter().enumerate() {
-        let packed = gzip(&bomb);
-        assert!(packed.len() < bomb.len() / 100);
-        let path = file(&format!("bomb-{nth}.gz"), &packed);
-        let commands: [&[&str]; 8] = [
-            &["info", "--json"],
-            &["stats"],
-            &["events"],
-            &["events", "--order", "file"],
-            &["schema"],
-            &["check"],
-            &["report", "summary"],
-            &["convert", "--format", "speedscope", "--output", "-"],
-        ];
-        for command in commands {
-            let ran = nettrace(&[command, &[&path, "--input-limit", "1MiB"]].concat());
-            let what = format!("{command:?} of bomb {nth}: {}", ran.stderr);
-            assert_eq!(ran.code, Some(1), "{what}");
-            assert!(ran.stderr.starts_with(&format!("nettrace: error: {path}: offset 0x")), "{what}");
-            let next =
-                "it unpacks to more than 1.0 MiB; give a larger --input-limit if the file can be trusted";
-            assert!(ran.stderr.contains(next), "{what}");
-        }
-        // A pipe is read no further, and a limit that is large enough changes nothing.
-        let piped = nettrace_with_input(&["info", "-", "--input-limit", "1MiB"], &packed);
-        assert_eq!(piped.code, Some(1), "{}", piped.stderr);
-        let whole = nettrace(&["info", &path, "--input-limit", "9MiB"]);
-        assert_ne!(whole.code, Some(1), "{}", whole.stderr);
-    }
-}
-
 #[test]
 fn a_trace_without_its_end_is_delivered_and_told() {
     let mut bytes = tiny_v4();
@@ -319,4 +268,20 @@ fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
         assert!(own < 11 * 1024, "{args:?} took {own} KiB beside the program's {program}");
         assert!(own > 512, "{args:?}: {own} KiB is no peak");
     }
+}
+
+#[test]
+fn options_may_stand_between_a_report_and_its_trace() {
+    let path = file("plain.nettrace", &tiny_v4());
+    let due = nettrace(&["report", "summary", &path, "--json"]);
+    assert_eq!(due.code, Some(0), "{}", due.stderr);
+    for args in [
+        ["report", "summary", "--json", &path],
+        ["report", "--json", "summary", &path],
+        ["report", &path, "--json", "summary"],
+    ] {
+        assert_eq!(nettrace(&args).text(), due.text(), "{args:?}");
+    }
+    assert_eq!(nettrace(&["report", "summary"]).code, Some(2));
+    assert_eq!(nettrace(&["report", "summary", &path, "--json", "more"]).code, Some(2));
 }

@@ -1,0 +1,102 @@
+//! Small files that unpack to much.
+
+mod common;
+
+use common::{file, gzip, nettrace, nettrace_with_input};
+use nettrace_testdata::synth;
+
+fn tiny_v4() -> Vec<u8> {
+    synth::tiny_v4().bytes
+}
+
+/// Streams that small files unpack to: what is read must not be held, whatever it seems to be.
+fn bombs() -> [Vec<u8>; 4] {
+    const SIZE: usize = 8 << 20;
+    let zeros = vec![0; SIZE];
+    let mut open_v4 = tiny_v4();
+    open_v4.pop();
+    let mut v6 = synth::Stream::new(synth::Version::V6);
+    v6.trace(&synth::Trace::default());
+    // A block of an unknown kind that claims all there may be.
+    let huge = [&v6.bytes[..], &[0xff, 0xff, 0xff, 77], &zeros[..]].concat();
+    [
+        [&tiny_v4()[..], &zeros].concat(),
+        [&open_v4[..], &zeros].concat(),
+        [&open_v4[..], &vec![0xee; SIZE]].concat(),
+        huge,
+    ]
+}
+
+/// The commands that read traces; `report` and `convert` are many in one.
+const COMMANDS: [&[&str]; 8] = [
+    &["info", "--json"],
+    &["stats"],
+    &["events"],
+    &["events", "--order", "file"],
+    &["schema"],
+    &["check"],
+    &["report", "summary"],
+    &["convert", "--format", "speedscope", "--output", "-"],
+];
+
+fn assert_ends_at_the_limit(command: &[&str], path: &str) {
+    let ran = nettrace(&[command, &[path, "--input-limit", "1MiB"]].concat());
+    let what = format!("{command:?} of {path}: {}", ran.stderr);
+    assert_eq!(ran.code, Some(1), "{what}");
+    assert!(ran.stderr.starts_with(&format!("nettrace: error: {path}: offset 0x")), "{what}");
+    let next = "it unpacks to more than 1.0 MiB; give a larger --input-limit if the file can be trusted";
+    assert!(ran.stderr.contains(next), "{what}");
+}
+
+/// The first word of each line below a heading.
+fn listed(text: &str, heading: &str) -> Vec<String> {
+    let below = text.split_once(heading).expect("the heading is there").1;
+    let lines = below.lines().skip(1).take_while(|line| line.starts_with("  "));
+    lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_gzip_bomb_ends_at_the_input_limit_with_what_where_and_what_next() {
+    for (nth, bomb) in bombs().into_iter().enumerate() {
+        let packed = gzip(&bomb);
+        assert!(packed.len() < bomb.len() / 100);
+        let path = file(&format!("bomb-{nth}.gz"), &packed);
+        for command in COMMANDS {
+            assert_ends_at_the_limit(command, &path);
+        }
+        // A pipe is read no further, and a limit that is large enough changes nothing.
+        let piped = nettrace_with_input(&["info", "-", "--input-limit", "1MiB"], &packed);
+        assert_eq!(piped.code, Some(1), "{}", piped.stderr);
+        let whole = nettrace(&["info", &path, "--input-limit", "9MiB"]);
+        assert_ne!(whole.code, Some(1), "{}", whole.stderr);
+    }
+}
+
+#[test]
+fn a_gzip_bomb_ends_at_the_input_limit_in_every_report_and_converter() {
+    let path = file("bomb.gz", &gzip(&bombs()[1]));
+    let reports = listed(nettrace(&["report", "--help"]).text(), "Reports:");
+    assert!(reports.len() > 15 && reports.contains(&"counters".to_owned()), "{reports:?}");
+    for report in &reports {
+        assert_ends_at_the_limit(&["report", report], &path);
+        assert_ends_at_the_limit(&["report", report, "--json"], &path);
+    }
+    let formats = nettrace(&["convert", "--format", "list", &path]);
+    let formats: Vec<&str> = formats.text().lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(formats.len() >= 10 && formats.contains(&"ndjson"), "{formats:?}");
+    for format in formats {
+        assert_ends_at_the_limit(&["convert", "--format", format, "--output", "-"], &path);
+    }
+}
+
+#[test]
+fn the_commands_with_an_input_limit_are_those_that_are_tested() {
+    let commands = listed(nettrace(&["--help"]).text(), "Commands:");
+    let has_limit = |command: &String| nettrace(&[command, "--help"]).text().contains("--input-limit");
+    let mut limited: Vec<String> = commands.into_iter().filter(has_limit).collect();
+    let mut tested: Vec<&str> = COMMANDS.iter().map(|command| command[0]).collect();
+    tested.dedup();
+    limited.sort_unstable();
+    tested.sort_unstable();
+    assert_eq!(limited, tested);
+}
