@@ -4,6 +4,8 @@
 mod ending;
 mod gzip;
 mod regions;
+#[cfg(unix)]
+mod shrunk;
 
 pub(crate) use ending::Ended;
 pub(crate) use gzip::{LimitReached, UnpackFault};
@@ -53,7 +55,7 @@ impl Input {
         let whole = metadata.is_file().then_some(metadata.len());
         let head = head(&mut file).map_err(failed)?;
         let is_plain = !gzip::is_gzip(&head);
-        if is_mapped && is_plain && whole.is_some_and(|bytes| bytes > 0) {
+        if is_mapped && is_plain && whole.is_some_and(|bytes| bytes > 0) && watch(&name).is_ok() {
             // A file system that cannot map can still be read.
             if let Ok(mapped) = MappedFile::open(path) {
                 return Ok(Input {
@@ -156,6 +158,15 @@ impl Source for Input {
             Bytes::Read(buffered) => buffered.release(before),
         }
     }
+}
+
+#[cfg(unix)]
+use shrunk::watch;
+
+/// A file that is mapped cannot be made shorter.
+#[cfg(not(unix))]
+fn watch(_file: &str) -> io::Result<()> {
+    Ok(())
 }
 
 /// The first bytes, as many as it takes to recognise gzip.

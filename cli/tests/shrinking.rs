@@ -1,0 +1,83 @@
+//! Files that shrink while they are read, which a mapping shows as a signal and reading as an early end.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{command, file};
+use nettrace_testdata::synth::{self, Blob, EventBlock};
+use std::fs::File;
+use std::io::Read;
+use std::process::{Child, Stdio};
+
+/// Far more events than a pipe and all buffers before it hold as text.
+fn long_trace() -> Vec<u8> {
+    let mut stream = synth::tiny_v4();
+    // The end mark.
+    stream.bytes.pop();
+    let mut sequence_number = 10;
+    for _ in 0..2000 {
+        let rows = (0..100).map(|_| {
+            sequence_number += 1;
+            Blob { metadata_id: 1, sequence_number, thread_id: 1, payload: vec![7; 16], ..Blob::default() }
+        });
+        stream.event_block(&EventBlock::new(rows));
+    }
+    stream.end();
+    stream.bytes
+}
+
+/// A command in the middle of the file, waiting for somebody to read what it writes.
+fn begun(path: &str, args: &[&str]) -> Child {
+    let mut child = command(args)
+        .arg(path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has begun to write; it cannot end before the rest is read.
+    child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    child
+}
+
+/// Exit code, what came on stdout, and stderr, of a command whose file shrinks to `length` bytes.
+fn shrunk_to(length: u64, args: &[&str]) -> (Option<i32>, usize, String) {
+    let path = file("shrinking.nettrace", &long_trace());
+    let child = begun(&path, args);
+    File::options().write(true).open(&path).unwrap().set_len(length).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), output.stdout.len(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_mapped_file_that_shrinks_ends_the_command_with_an_error_and_what_to_do() {
+    for args in [&["events", "--format", "ndjson", "--threads", "1"][..], &["events", "--order", "file"]] {
+        let (code, _, stderr) = shrunk_to(0, args);
+        assert_eq!(code, Some(1), "{args:?}: {stderr}");
+        let due =
+            "shrinking.nettrace: shrank, or failed, while it was read; give --no-mmap to read what is left\n";
+        assert!(stderr.starts_with("nettrace: error: ") && stderr.ends_with(due), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
+fn a_file_that_is_read_and_shrinks_is_incomplete_and_all_before_its_new_end_is_delivered() {
+    let args = ["events", "--format", "ndjson", "--order", "file", "--no-mmap"];
+    let (code, least, stderr) = shrunk_to(0, &args);
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(stderr.contains("incomplete: the stream ends at offset 0x"), "{stderr}");
+    assert!(least > 0);
+    let length = long_trace().len() as u64;
+    let (code, most, stderr) = shrunk_to(length - 1000, &args);
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(stderr.contains("incomplete: the stream ends at offset 0x"), "{stderr}");
+    assert!(most > 10 * least, "{most} bytes were written, {least} of a file that was emptied");
+}
+
+#[test]
+fn a_mapped_file_that_loses_the_end_of_its_last_page_is_incomplete() {
+    // A page that is there in part is shown with zeros behind that, and no signal is raised.
+    let length = long_trace().len() as u64;
+    let (code, _, stderr) = shrunk_to(length - 1, &["events", "--format", "ndjson", "--threads", "1"]);
+    assert_eq!(code, Some(3), "{stderr}");
+}
