@@ -23,12 +23,22 @@ pub enum Case {
     Net10,
     /// The same of .NET Core 3.1.
     Net31,
+    /// Large payloads of a real program: metrics of .NET 10, 1,885 bytes an event.
+    Metrics,
 }
 
 impl Case {
     /// All of them.
-    pub const ALL: [Case; 7] =
-        [Case::Uniform, Case::Mixed, Case::Fat, Case::V6, Case::V6Compressed, Case::Net10, Case::Net31];
+    pub const ALL: [Case; 8] = [
+        Case::Uniform,
+        Case::Mixed,
+        Case::Fat,
+        Case::Metrics,
+        Case::V6,
+        Case::V6Compressed,
+        Case::Net10,
+        Case::Net31,
+    ];
 
     /// The two halves of the real mix.
     pub const REAL_MIX: [Case; 2] = [Case::Net10, Case::Net31];
@@ -43,6 +53,7 @@ impl Case {
             Case::V6Compressed => "v6c",
             Case::Net10 => "net10-all",
             Case::Net31 => "net3.1-all",
+            Case::Metrics => "net10-metrics",
         }
     }
 
@@ -55,6 +66,7 @@ impl Case {
             Case::V6Compressed => Ok(Synthetic::V6Compressed),
             Case::Net10 => Err("net10-linux-x64/all.nettrace"),
             Case::Net31 => Err("net3.1-linux-x64/all.nettrace"),
+            Case::Metrics => Err("net10-linux-x64/metrics.nettrace"),
         }
     }
 

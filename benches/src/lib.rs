@@ -7,8 +7,10 @@
 //! - [`ndjson`]: the command's output, thrown away.
 //! - [`memory`]: what the process allocates and holds.
 //! - [`gate`]: what must not get worse.
-//! - [`peers`]: the reader we are compared with.
+//! - [`peers`]: the reader we are compared with; [`against`]: the comparison.
+//! - [`sitting`]: all goals in one table.
 
+pub mod against;
 pub mod cases;
 pub mod checksum;
 pub mod convert;
@@ -20,4 +22,5 @@ pub mod ndjson;
 pub mod pass;
 pub mod peers;
 pub mod random;
+pub mod sitting;
 pub mod size;

@@ -177,7 +177,7 @@ fn allocations(folder: &Path, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-const MIB: f64 = (1 << 20) as f64;
+pub(crate) const MIB: f64 = (1 << 20) as f64;
 
 /// Memory of passes over long traces, each in a process of its own.
 fn memory(folder: &Path, report: &mut Report) -> io::Result<()> {
@@ -207,7 +207,7 @@ fn memory(folder: &Path, report: &mut Report) -> io::Result<()> {
 
 /// Bytes of the largest block, and events of the largest region between two sequence points, in
 /// what is enough of a trace to meet them.
-fn extent(file: &Path) -> io::Result<(u64, u64)> {
+pub(crate) fn extent(file: &Path) -> io::Result<(u64, u64)> {
     let mut beginning = std::fs::read(file)?;
     beginning.truncate(20_000_000);
     let mut reader = nettrace_parser::Reader::from_slice(&beginning);

@@ -1,0 +1,164 @@
+//! How many times faster than TraceEvent: both in time order, warm, in turns on the same traces.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use nettrace_testdata::corpus;
+
+use crate::gate::{folder, median};
+use crate::make::repeat::unpacked;
+use crate::pass::{self, Input, Mode};
+use crate::peers::{TraceEvent, Work};
+
+/// Traces below this size say more about start-up than about reading.
+const LEAST_BYTES: usize = 4_000_000;
+
+/// One of our ways of reading, and what TraceEvent does beside it.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// For the head of a table.
+    pub name: &'static str,
+    mode: Mode,
+    threads: usize,
+    work: Work,
+}
+
+/// All that are compared.
+pub const COLUMNS: [Column; 3] = [
+    Column { name: "headers, 1 thread", mode: Mode::Ordered, threads: 1, work: Work::Headers },
+    Column { name: "headers, 2 threads", mode: Mode::Ordered, threads: 2, work: Work::Headers },
+    Column { name: "fields, 1 thread", mode: Mode::OrderedFields, threads: 1, work: Work::Fields },
+];
+
+/// How often, in turns.
+#[derive(Debug, Clone, Copy)]
+pub struct Turns {
+    /// How often both take their turn.
+    pub rounds: usize,
+    /// Passes in a turn, of which the best counts.
+    pub passes: usize,
+}
+
+/// What one column gives for one trace: medians of nanoseconds an event, and of their ratios.
+#[derive(Debug, Clone, Copy)]
+pub struct Faster {
+    /// TraceEvent's.
+    pub theirs: f64,
+    /// Ours.
+    pub ours: f64,
+    /// How many times faster.
+    pub ratio: f64,
+}
+
+/// A trace with its name.
+pub type Named = (String, PathBuf);
+
+/// Compares on all traces and prints the table as it goes. Gives what each trace gave.
+///
+/// # Errors
+/// What reading, on either side, reports.
+pub fn compare(turns: Turns, traceevent: &TraceEvent, traces: &[Named]) -> io::Result<Vec<[Faster; 3]>> {
+    println!("ns an event: TraceEvent / ours = times faster; medians of {} rounds in turns\n", turns.rounds);
+    print!("| trace |");
+    COLUMNS.iter().for_each(|column| print!(" {} |", column.name));
+    println!("\n|---|{}", "---|".repeat(COLUMNS.len()));
+    let mut rows = Vec::new();
+    for (name, file) in traces {
+        let row = row(turns, traceevent, file)?;
+        print!("| {name} |");
+        row.iter().for_each(|of| print!(" {:.0} / {:.1} = {:.1}x |", of.theirs, of.ours, of.ratio));
+        println!();
+        rows.push(row);
+    }
+    print!("| least, median |");
+    for at in 0..COLUMNS.len() {
+        let (least, median) = least_and_median(&rows, at);
+        print!(" {least:.1}x, {median:.1}x |");
+    }
+    println!("\n");
+    Ok(rows)
+}
+
+/// Of one column's ratios over all traces.
+pub fn least_and_median(rows: &[[Faster; 3]], column: usize) -> (f64, f64) {
+    let ratios: Vec<f64> = rows.iter().filter_map(|row| row.get(column)).map(|of| of.ratio).collect();
+    (best(&ratios), median(ratios))
+}
+
+fn row(turns: Turns, traceevent: &TraceEvent, file: &Path) -> io::Result<[Faster; 3]> {
+    let mut times = COLUMNS.map(|_| (Vec::new(), Vec::new(), Vec::new()));
+    for _ in 0..turns.rounds {
+        let headers = best(&traceevent.passes(file, Work::Headers, turns.passes)?);
+        let fields = best(&traceevent.passes(file, Work::Fields, turns.passes)?);
+        for (column, times) in COLUMNS.iter().zip(&mut times) {
+            let theirs = if column.work == Work::Headers { headers } else { fields };
+            let ours = ours(turns, file, column)?;
+            times.0.push(theirs);
+            times.1.push(ours);
+            times.2.push(theirs / ours);
+        }
+    }
+    Ok(times.map(|(theirs, ours, ratios)| Faster {
+        theirs: median(theirs),
+        ours: median(ours),
+        ratio: median(ratios),
+    }))
+}
+
+/// Nanoseconds an event of the best pass.
+fn ours(turns: Turns, file: &Path, column: &Column) -> io::Result<f64> {
+    let mut times = Vec::new();
+    for _ in 0..turns.passes {
+        let begin = Instant::now();
+        let seen = pass::file(file, column.mode, Input::Mapped, column.threads)?;
+        times.push(begin.elapsed().as_secs_f64() * 1e9 / seen.checksum.events.max(1) as f64);
+    }
+    Ok(best(&times))
+}
+
+/// The least: what is warm, and was not disturbed.
+fn best(times: &[f64]) -> f64 {
+    times.iter().copied().min_by(f64::total_cmp).unwrap_or(f64::NAN)
+}
+
+/// Every trace that is large enough, unpacked.
+///
+/// # Errors
+/// What the file system reports.
+pub fn all_large() -> io::Result<Vec<Named>> {
+    let mut found = Vec::new();
+    for trace in corpus::traces() {
+        let bytes = trace.bytes();
+        if bytes.len() >= LEAST_BYTES {
+            found.push((trace.name().to_owned(), written(trace.name(), &bytes)?));
+        }
+    }
+    Ok(found)
+}
+
+/// The traces in these files, unpacked.
+///
+/// # Errors
+/// What the file system reports.
+pub fn named(files: &[PathBuf]) -> io::Result<Vec<Named>> {
+    let mut found = Vec::new();
+    for file in files {
+        let name = file.display().to_string();
+        let mut magic = [0; 2];
+        File::open(file)?.read_exact(&mut magic)?;
+        let is_gzip = magic == [0x1f, 0x8b];
+        let path = if is_gzip { written(&name, &unpacked(std::fs::read(file)?)?)? } else { file.clone() };
+        found.push((name, path));
+    }
+    Ok(found)
+}
+
+fn written(name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    let folder = folder()?;
+    std::fs::create_dir_all(&folder)?;
+    let path = folder.join(name.trim_end_matches(".gz").replace('/', "-"));
+    std::fs::write(&path, bytes)?;
+    Ok(path)
+}
