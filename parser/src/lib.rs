@@ -62,7 +62,7 @@ pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]
 pub use mapping::{MappedFile, Mapping};
-pub use order::TimeOrdered;
+pub use order::{Complete, Met, Sift, TimeOrdered};
 pub use payload::{
     Array, DateTime, Decimal, Elements, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value,
 };

@@ -18,6 +18,7 @@
 
 mod queue;
 mod radix;
+mod sift;
 
 use crate::blob::BlobHeader;
 use crate::block::trace::Trace;
@@ -29,6 +30,7 @@ use crate::reader::{Reader, RunEnd, Step};
 use crate::source::{Source, index};
 use crate::statistics::Statistics;
 use queue::{Fill, Queue};
+pub use sift::{Complete, Met, Sift};
 
 /// Sorting begins when this many events wait, beyond those that could not go the last time.
 const BATCH_EVENTS: usize = 4096;
@@ -60,6 +62,8 @@ pub struct TimeOrdered<S> {
     queue: Queue,
     /// The caller wants everything, also what is not in the batch under way.
     is_released: bool,
+    /// Events were shown to a sifter since everything was complete.
+    has_sifted: bool,
     /// Header of the event lent last.
     header: BlobHeader,
 }
@@ -71,7 +75,8 @@ impl<S: Source> TimeOrdered<S> {
             events: BATCH_EVENTS.min(limits.queue_events.max(1)),
             bytes: BATCH_BYTES.min(limits.queue_bytes),
         };
-        TimeOrdered { reader, queue: Queue::new(next), is_released: false, header: BlobHeader::default() }
+        let (queue, header) = (Queue::new(next), BlobHeader::default());
+        TimeOrdered { reader, queue, is_released: false, has_sifted: false, header }
     }
 
     /// The next event in time order, or `None` at the end.

@@ -181,6 +181,41 @@ impl Queue {
         self.times.push(time);
     }
 
+    /// Whether younger events may have been delivered already.
+    #[inline(always)]
+    pub(super) fn is_late(&self, header: &BlobHeader) -> bool {
+        header.timestamp < self.watermark
+    }
+
+    /// Heeds what an event that does not wait tells of the order.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, header: &BlobHeader) {
+        self.out_of_order += u64::from(self.is_late(header));
+        if header.is_sorted {
+            self.raise_watermark(header.timestamp);
+        }
+    }
+
+    /// The newest time that may have been delivered.
+    pub(super) fn watermark(&self) -> u64 {
+        self.watermark
+    }
+
+    #[inline(always)]
+    pub(super) fn raise_watermark(&mut self, time: u64) {
+        self.watermark = self.watermark.max(time);
+    }
+
+    /// The time that the next event that is ready counts as, and the stream position of its payload.
+    #[inline]
+    pub(super) fn peek(&self) -> Option<(u64, u64)> {
+        if !self.has_ready() {
+            return None;
+        }
+        let place = self.place_of(self.delivered);
+        Some((self.times.get(place).copied()?, self.marks.get(place)?.payload_at))
+    }
+
     /// The number of a pair of activity ids. Runs of events share theirs.
     fn activity_pair(&mut self, pair: [Guid; 2]) -> u32 {
         if self.activities.last() != Some(&pair) {

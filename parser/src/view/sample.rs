@@ -33,7 +33,13 @@ impl Sample {
         if event.known_provider() != KnownProvider::SampleProfiler || event.id() != 0 {
             return None;
         }
-        let state = match u32::from_le_bytes(*event.payload().first_chunk()?) {
+        Sample::of_payload(event.payload())
+    }
+
+    /// The view of a payload of such an event, if that is known already.
+    #[inline]
+    pub fn of_payload(payload: &[u8]) -> Option<Sample> {
+        let state = match u32::from_le_bytes(*payload.first_chunk()?) {
             0 => SampleState::Error,
             1 => SampleState::External,
             2 => SampleState::Managed,
