@@ -3,26 +3,24 @@
 //! `cargo run --example own_converter -- trace.nettrace`
 
 use nettrace_analysis::convert::{Convert, ConvertError};
-use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Model, Profile, Resolved, Sample};
+use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Profile, Resolved};
 use nettrace_parser::Reader;
 use std::collections::BTreeMap;
 use std::io::Write;
 
 struct HeaviestLeaf<W> {
     out: W,
-    /// Sums samples up by thread and stack. Stacks are handles: names are not known yet.
-    profile: Profile,
 }
 
 impl<W: Write> Convert for HeaviestLeaf<W> {
-    fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
-        self.profile.add(sample);
-        Ok(())
+    /// The samples' sums, by thread and stack, are enough.
+    fn wants_samples(&self) -> bool {
+        false
     }
 
-    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
         let mut nanos = BTreeMap::new();
-        for (key, totals) in self.profile.rows() {
+        for (key, totals) in profile.rows() {
             // `None`: the filter of the analysis does not want this stack.
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             if let (Kind::Cpu, Some(leaf)) = (key.kind, frames.first()) {
@@ -47,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: own_converter FILE")?;
     let bytes = std::fs::read(path)?;
     let mut analysis = Analysis::new(AnalysisOptions::new());
-    analysis.add(Box::new(HeaviestLeaf { out: std::io::stdout().lock(), profile: Profile::default() }));
+    analysis.add(Box::new(HeaviestLeaf { out: std::io::stdout().lock() }));
     analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
     analysis.finish()?;
     Ok(())

@@ -5,8 +5,9 @@ use crate::model::{
     CpuWeights, EventSelector, Filter, Kind, Mode, Model, NameOptions, OpenWaits, Profile, Resolved, Sample,
     Spans, StackHandle, ThreadHandle, rounded, stands_for,
 };
-use nettrace_parser::view::{self, KnownProvider, SampleState};
-use nettrace_parser::{Clock, Event, Source, TimeOrdered};
+use crate::sift::{self, Wanted};
+use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::{Clock, Event, Source, TimeOrdered, Trace};
 use std::fmt;
 
 /// What an [`Analysis`] collects.
@@ -21,8 +22,6 @@ pub struct AnalysisOptions {
     pub filter: Filter,
     /// How frames are named.
     pub names: NameOptions,
-    /// Leaves [`Finished::profile`] empty, for those who want what converters write alone.
-    pub is_without_profile: bool,
 }
 
 impl AnalysisOptions {
@@ -101,8 +100,11 @@ pub struct Analysis<'c> {
 struct Outputs<'c> {
     filter: Filter,
     profile: Profile,
-    keeps_profile: bool,
     has_cpu: bool,
+    /// Whether a converter takes samples one by one.
+    wants_samples: bool,
+    /// Whether a converter looks at every event.
+    wants_events: bool,
     converters: Vec<Box<dyn Convert + 'c>>,
 }
 
@@ -113,10 +115,13 @@ impl Outputs<'_> {
             return Ok(());
         }
         self.has_cpu |= sample.kind == Kind::Cpu;
-        if self.keeps_profile {
-            self.profile.add(&sample);
-        }
-        self.converters.iter_mut().try_for_each(|converter| converter.sample(&sample, model))
+        self.profile.add(&sample);
+        if self.wants_samples { self.give(&sample, model) } else { Ok(()) }
+    }
+
+    fn give(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
+        let wanting = self.converters.iter_mut().filter(|converter| converter.wants_samples());
+        wanting.into_iter().try_for_each(|converter| converter.sample(sample, model))
     }
 
     fn marks(&mut self, spans: &mut Spans, model: &Model) -> Result<(), ConvertError> {
@@ -140,8 +145,9 @@ impl<'c> Analysis<'c> {
         let outputs = Outputs {
             filter: options.filter.clone(),
             profile: Profile::default(),
-            keeps_profile: !options.is_without_profile,
             has_cpu: false,
+            wants_samples: false,
+            wants_events: false,
             converters: Vec::new(),
         };
         Analysis {
@@ -160,6 +166,8 @@ impl<'c> Analysis<'c> {
         if converter.wants_marks() {
             self.spans.get_or_insert_with(Spans::new);
         }
+        self.outputs.wants_samples |= converter.wants_samples();
+        self.outputs.wants_events |= converter.wants_events();
         self.outputs.converters.push(converter);
     }
 
@@ -178,6 +186,15 @@ impl<'c> Analysis<'c> {
     /// # Errors
     /// When the trace cannot be read on, or a converter fails.
     pub fn read<S: Source>(&mut self, events: &mut TimeOrdered<S>) -> Result<(), AnalysisError> {
+        let wants_all = self.spans.is_some() || self.outputs.wants_events;
+        if !wants_all && sift::is_possible(events)? {
+            let wanted = Wanted {
+                kinds: self.options.kinds.clone(),
+                events: self.options.events.clone(),
+                keeps_il_offsets: self.model.keeps_il_offsets(),
+            };
+            return sift::read(self, events, wanted);
+        }
         while let Some(event) = events.next_event()? {
             self.event(&event)?;
         }
@@ -192,7 +209,7 @@ impl<'c> Analysis<'c> {
     pub fn event(&mut self, event: &Event<'_>) -> Result<(), ConvertError> {
         let thread = self.model.learn(event);
         match event.known_provider() {
-            KnownProvider::SampleProfiler => self.cpu_sample(event, thread)?,
+            KnownProvider::SampleProfiler => self.runtime_sample(event, thread)?,
             KnownProvider::Runtime => self.runtime(event, thread)?,
             KnownProvider::UniversalEvents => self.universal(event, thread)?,
             _ => {}
@@ -203,8 +220,12 @@ impl<'c> Analysis<'c> {
         if self.spans.is_some() {
             self.marks(event, thread)?;
         }
+        if !self.outputs.wants_events {
+            return Ok(());
+        }
         let (model, outputs) = (&self.model, &mut self.outputs);
-        outputs.converters.iter_mut().try_for_each(|converter| converter.event(event, thread, model))
+        let wanting = outputs.converters.iter_mut().filter(|converter| converter.wants_events());
+        wanting.into_iter().try_for_each(|converter| converter.event(event, thread, model))
     }
 
     /// Pairs starts and stops, for converters that show them.
@@ -223,46 +244,46 @@ impl<'c> Analysis<'c> {
     /// Nanoseconds since the session's start. A stream without a clock has no time: all is now.
     #[inline]
     fn nanos(&mut self, event: &Event<'_>) -> i64 {
-        let clock = *self.clock.get_or_insert_with(|| {
-            let session = event.session();
+        self.begin(event.session()).nanos_since_start(event.timestamp_ticks()).unwrap_or(0)
+    }
+
+    /// Learns what the session was.
+    #[inline]
+    pub(crate) fn begin(&mut self, session: &Trace) -> Clock {
+        *self.clock.get_or_insert_with(|| {
             self.cpu.expect(session.sampling_period_nanos.map_or(0, u64::from));
             session.clock()
-        });
-        clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0)
+        })
     }
 
     #[inline]
-    fn cpu_sample(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
+    fn runtime_sample(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
         let Some(sample) = view::Sample::of(event).filter(|_| self.wants(Kind::Cpu)) else { return Ok(()) };
-        let mode = match sample.state {
-            SampleState::Managed => Mode::Managed,
-            SampleState::External => Mode::External,
-            _ => Mode::Unknown,
-        };
-        self.add_cpu(event, thread, mode)
+        self.add_cpu(event, thread, Mode::of(sample.state))
     }
 
     fn add_cpu(&mut self, event: &Event<'_>, thread: ThreadHandle, mode: Mode) -> Result<(), ConvertError> {
-        let nanos = self.nanos(event);
+        self.begin(event.session());
         let stack = self.model.stack_of(event, thread);
-        let sample = Sample { mode, ..plain(Kind::Cpu, thread, stack, nanos) };
+        self.cpu_sample(event.timestamp_ticks(), thread, stack, mode)
+    }
+
+    /// A CPU sample, behind [`Analysis::begin`].
+    #[inline]
+    pub(crate) fn cpu_sample(
+        &mut self,
+        ticks: u64,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        mode: Mode,
+    ) -> Result<(), ConvertError> {
+        let nanos = self.clock.and_then(|clock| clock.nanos_since_start(ticks)).unwrap_or(0);
         let (model, outputs) = (&self.model, &mut self.outputs);
-        self.cpu.add(sample, |sample| outputs.sample(sample, model))
+        self.cpu.add(thread, stack, mode, nanos, |sample| outputs.sample(sample, model))
     }
 
     fn runtime(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
-        let kind = match event.id() {
-            10 => Kind::AllocationTicks,
-            303 => Kind::AllocationSamples,
-            80 => Kind::Exceptions,
-            81 | 91 => Kind::Contention,
-            301 | 302 => Kind::Waits,
-            70 => Kind::ThreadStarts,
-            _ => return Ok(()),
-        };
-        if !self.wants(kind) {
-            return Ok(());
-        }
+        let Some(kind) = Kind::of_runtime(event.id()).filter(|kind| self.wants(*kind)) else { return Ok(()) };
         let nanos = self.nanos(event);
         let stack = self.model.stack_of(event, thread);
         let sample = plain(kind, thread, stack, nanos);
@@ -347,7 +368,8 @@ impl<'c> Analysis<'c> {
         if !self.outputs.converters.is_empty() {
             let resolved = Resolved::new(&self.model, self.options.names, &self.options.filter);
             let converters = std::mem::take(&mut self.outputs.converters);
-            converters.into_iter().try_for_each(|converter| converter.finish(&resolved))?;
+            let profile = &self.outputs.profile;
+            converters.into_iter().try_for_each(|converter| converter.finish(&resolved, profile))?;
         }
         Ok(Finished { model: self.model, profile: self.outputs.profile, options: self.options })
     }

@@ -16,6 +16,7 @@ mod driver;
 pub mod model;
 pub mod report;
 pub mod runtime;
+mod sift;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{

@@ -26,7 +26,6 @@ pub fn file(file: &Path, format: &str, input: Input) -> io::Result<u64> {
 fn convert<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
     let mut options = AnalysisOptions::new();
     options.kinds = format.kinds.to_vec();
-    options.is_without_profile = true;
     let mut analysis = Analysis::new(options);
     analysis.add((format.make)(Box::new(io::sink()), &ConvertOptions::new()));
     analysis.read(&mut reader.time_ordered()).map_err(io::Error::other)?;

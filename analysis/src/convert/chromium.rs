@@ -22,8 +22,8 @@ use super::encode::Json;
 use super::lanes::{Lanes, lane_name};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Argument, Arguments, Category, Flow, FrameHandle, Kind, Mark, Model, Place, ProcessHandle, Resolved,
-    Sample, ThreadHandle, Track,
+    Argument, Arguments, Category, Flow, FrameHandle, Kind, Mark, Model, Place, ProcessHandle, Profile,
+    Resolved, Sample, ThreadHandle, Track,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -253,7 +253,7 @@ impl Convert for Chromium<'_> {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
         if !self.is_begun && self.samples.is_empty() {
             return Err(ConvertError::NothingToShow { wanted: "samples, spans or counters" });
         }

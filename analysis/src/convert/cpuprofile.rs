@@ -32,7 +32,6 @@ const FIRST_CALL: u64 = 3;
 #[derive(Debug)]
 pub struct CpuProfile<'o> {
     out: Output<'o>,
-    profile: Profile,
     threads: BTreeMap<ThreadHandle, Timeline>,
 }
 
@@ -40,22 +39,21 @@ impl<'o> CpuProfile<'o> {
     /// Writes to `out`.
     pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> CpuProfile<'o> {
         let out = Output::new(out, options.is_gzip);
-        CpuProfile { out, profile: Profile::default(), threads: BTreeMap::new() }
+        CpuProfile { out, threads: BTreeMap::new() }
     }
 }
 
 impl Convert for CpuProfile<'_> {
     fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
         if sample.kind == Kind::Cpu {
-            self.profile.add(sample);
             self.threads.entry(sample.thread).or_default().add(sample);
         }
         Ok(())
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
-        let CpuProfile { out, profile, threads } = *self;
-        super::first_kind(KINDS, &profile)?;
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+        let CpuProfile { out, threads } = *self;
+        super::first_kind(KINDS, profile)?;
         let mut calls = CallNodes::new();
         let mut weights: BTreeMap<ThreadHandle, u64> = BTreeMap::new();
         for (key, totals) in profile.rows() {

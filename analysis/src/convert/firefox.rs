@@ -17,8 +17,8 @@
 use super::chromium::{pid_of, process_of};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Argument, Arguments, FrameHandle, FrameKind, Kind, Mark, Mode, Model, ProcessHandle, Resolved, Sample,
-    State, ThreadHandle, Track,
+    Argument, Arguments, FrameHandle, FrameKind, Kind, Mark, Mode, Model, ProcessHandle, Profile, Resolved,
+    Sample, State, ThreadHandle, Track,
 };
 use fxprof_processed_profile as fx;
 use std::collections::{BTreeMap, HashMap};
@@ -312,7 +312,7 @@ impl Convert for Firefox<'_> {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
         let Firefox { mut out, samples, mut building, .. } = *self;
         let model = resolved.model();
         let mut writer = SampleWriter {

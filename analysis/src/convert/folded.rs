@@ -15,7 +15,7 @@
 //! `;` in a name becomes `:`, control characters become spaces. Lines are sorted.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{Kind, Model, Profile, Resolved, Sample};
+use crate::model::{Kind, Profile, Resolved};
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -27,29 +27,27 @@ pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 pub struct Folded<'o> {
     out: Output<'o>,
     options: ConvertOptions,
-    profile: Profile,
 }
 
 impl<'o> Folded<'o> {
     /// Writes to `out`.
     pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Folded<'o> {
         let out = Output::new(out, options.is_gzip);
-        Folded { out, options: options.clone(), profile: Profile::default() }
+        Folded { out, options: options.clone() }
     }
 }
 
 impl Convert for Folded<'_> {
-    fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
-        self.profile.add(sample);
-        Ok(())
+    fn wants_samples(&self) -> bool {
+        false
     }
 
-    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
-        let kind = super::first_kind(&self.options.kinds_or(KINDS), &self.profile)?;
+    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+        let kind = super::first_kind(&self.options.kinds_or(KINDS), profile)?;
         let names: Vec<String> = resolved.all_frames().iter().map(|frame| clean(&frame.text)).collect();
         let mut lines: BTreeMap<String, u64> = BTreeMap::new();
         let mut line = String::new();
-        for (key, totals) in self.profile.rows() {
+        for (key, totals) in profile.rows() {
             let Some(frames) = resolved.selected(key.stack, key.mode).filter(|_| key.kind == kind) else {
                 continue;
             };

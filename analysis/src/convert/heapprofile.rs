@@ -13,7 +13,7 @@
 use super::cpuprofile::call_frame;
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{Call, CallNodes, Kind, Model, Profile, Resolved, Sample};
+use crate::model::{Call, CallNodes, Kind, Profile, Resolved};
 use std::io::{self, Write};
 
 /// What it shows: the first that the trace has.
@@ -23,27 +23,23 @@ pub(super) const KINDS: &[Kind] = &[Kind::AllocationSamples, Kind::AllocationTic
 #[derive(Debug)]
 pub struct HeapProfile<'o> {
     out: Output<'o>,
-    profile: Profile,
 }
 
 impl<'o> HeapProfile<'o> {
     /// Writes to `out`.
     pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> HeapProfile<'o> {
-        HeapProfile { out: Output::new(out, options.is_gzip), profile: Profile::default() }
+        HeapProfile { out: Output::new(out, options.is_gzip) }
     }
 }
 
 impl Convert for HeapProfile<'_> {
-    fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
-        if KINDS.contains(&sample.kind) {
-            self.profile.add(sample);
-        }
-        Ok(())
+    fn wants_samples(&self) -> bool {
+        false
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
-        let HeapProfile { out, profile } = *self;
-        let kind = super::first_kind(KINDS, &profile)?;
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+        let HeapProfile { out } = *self;
+        let kind = super::first_kind(KINDS, profile)?;
         let mut calls = CallNodes::new();
         let mut samples = Vec::new();
         for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == kind) {

@@ -5,10 +5,10 @@
 //!
 //! | call | when | what |
 //! |---|---|---|
-//! | [`Convert::event`] | each event, in time order | for timelines: read it with the [views](nettrace_parser::view) |
+//! | [`Convert::event`] | each event, in time order, if the converter [asks](Convert::wants_events) for them | for timelines: read it with the [views](nettrace_parser::view) |
 //! | [`Convert::mark`] | each span, instant and counter value, if the converter [asks](Convert::wants_marks) for them | starts and stops, already paired |
-//! | [`Convert::sample`] | each sample that the filter lets pass, as soon as its weight is known | kind, thread, stack, weight |
-//! | [`Convert::finish`] | once, at the end | all names; write what is left |
+//! | [`Convert::sample`] | each sample that the filter lets pass, as soon as its weight is known, unless the converter [declines](Convert::wants_samples) | kind, thread, stack, weight |
+//! | [`Convert::finish`] | once, at the end | all names, and the samples summed up; write what is left |
 //!
 //! Samples of one kind and thread come in time order. A CPU sample comes when the thread's next one
 //! is known, so it lags behind events and behind other threads.
@@ -52,12 +52,26 @@ use std::io::{self, Write};
 
 /// A converter: takes what a trace tells, writes a format. See the [module](self).
 pub trait Convert {
+    /// Whether [`Convert::sample`] is to be called. What is needed of samples is often their sums, which
+    /// [`Convert::finish`] is given.
+    fn wants_samples(&self) -> bool {
+        true
+    }
+
     /// A sample: a stack with a weight. Others than those of the kinds that the format shows must
     /// be left alone.
     ///
     /// # Errors
     /// When it cannot be written.
-    fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError>;
+    fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
+        let _ = (sample, model);
+        Ok(())
+    }
+
+    /// Whether [`Convert::event`] is to be called. A trace is read much faster if nobody asks for it.
+    fn wants_events(&self) -> bool {
+        false
+    }
 
     /// An event, whatever the filter says, after `model` has learned from it. `thread` is the one it
     /// is about.
@@ -85,11 +99,12 @@ pub trait Convert {
         Ok(())
     }
 
-    /// The end: names are known. Must write everything that is left and flush.
+    /// The end: names are known. Must write everything that is left and flush. `profile` has all samples
+    /// that the filter let pass, of every kind that was collected, summed up.
     ///
     /// # Errors
     /// When it cannot be written.
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError>;
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError>;
 }
 
 /// What a converter is told. Each format heeds what it can.

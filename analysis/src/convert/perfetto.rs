@@ -19,8 +19,8 @@ use super::encode::Message;
 use super::lanes::{Lanes, lane_name};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Argument, Arguments, Category, Flow, FrameHandle, Kind, Mark, Model, Place, ProcessHandle, Resolved,
-    Sample, Span, StackHandle, ThreadHandle, Track,
+    Argument, Arguments, Category, Flow, FrameHandle, Kind, Mark, Model, Place, ProcessHandle, Profile,
+    Resolved, Sample, Span, StackHandle, ThreadHandle, Track,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -350,7 +350,7 @@ impl Convert for Perfetto<'_> {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+    fn finish(mut self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
         if !self.has_content && self.samples.is_empty() {
             return Err(ConvertError::NothingToShow { wanted: "samples, spans or counters" });
         }

@@ -15,9 +15,7 @@
 
 use super::encode::Message;
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{
-    FrameHandle, FrameKind, Kind, Mode, Model, Profile, ProfileKey, Resolved, Sample, Totals, Unit,
-};
+use crate::model::{FrameHandle, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, Totals, Unit};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -30,30 +28,23 @@ pub struct Pprof<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     title: String,
-    profile: Profile,
 }
 
 impl<'o> Pprof<'o> {
     /// Writes to `out`, compressed.
     pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Pprof<'o> {
-        Pprof {
-            out: Output::new(out, true),
-            kinds: options.kinds_or(KINDS),
-            title: options.title.clone(),
-            profile: Profile::default(),
-        }
+        Pprof { out: Output::new(out, true), kinds: options.kinds_or(KINDS), title: options.title.clone() }
     }
 }
 
 impl Convert for Pprof<'_> {
-    fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
-        self.profile.add(sample);
-        Ok(())
+    fn wants_samples(&self) -> bool {
+        false
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
-        let Pprof { out, kinds, title, profile } = *self;
-        let kind = super::first_kind(&kinds, &profile)?;
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+        let Pprof { out, kinds, title } = *self;
+        let kind = super::first_kind(&kinds, profile)?;
         let mut file = File {
             out,
             resolved,

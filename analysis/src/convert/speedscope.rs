@@ -39,37 +39,43 @@ pub struct Speedscope<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     title: String,
-    profile: Profile,
-    threads: BTreeMap<ThreadHandle, Timeline>,
+    /// By thread; empty where the format does not show CPU samples.
+    threads: Vec<Timeline>,
+    shows_cpu: bool,
 }
 
 impl<'o> Speedscope<'o> {
     /// Writes to `out`.
     pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Speedscope<'o> {
+        let kinds = options.kinds_or(KINDS);
         Speedscope {
             out: Output::new(out, options.is_gzip),
-            kinds: options.kinds_or(KINDS),
             title: options.title.clone(),
-            profile: Profile::default(),
-            threads: BTreeMap::new(),
+            threads: Vec::new(),
+            shows_cpu: kinds.contains(&Kind::Cpu),
+            kinds,
         }
     }
 }
 
 impl Convert for Speedscope<'_> {
     fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
-        if self.kinds.contains(&sample.kind) {
-            self.profile.add(sample);
-            if sample.kind == Kind::Cpu {
-                self.threads.entry(sample.thread).or_default().add(sample);
+        if sample.kind == Kind::Cpu && self.shows_cpu {
+            let place = sample.thread.index();
+            if self.threads.len() <= place {
+                // Threads are numbered without gaps.
+                self.threads.resize_with(place.saturating_add(1), Timeline::default);
+            }
+            if let Some(timeline) = self.threads.get_mut(place) {
+                timeline.add(sample);
             }
         }
         Ok(())
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
-        let Speedscope { out, kinds, title, profile, threads } = *self;
-        let kinds = super::shown_kinds(&kinds, &profile)?;
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+        let Speedscope { out, kinds, title, threads, .. } = *self;
+        let kinds = super::shown_kinds(&kinds, profile)?;
         let mut document = Document {
             json: Json::new(out),
             resolved,
@@ -83,11 +89,11 @@ impl Convert for Speedscope<'_> {
         document.json.key("name")?.text(if title.is_empty() { "trace" } else { &title })?;
         document.json.key("activeProfileIndex")?.number(0)?.key("profiles")?.open('[')?;
         if kinds.contains(&Kind::Cpu) {
-            document.summed("All threads", Kind::Cpu, &profile)?;
+            document.summed("All threads", Kind::Cpu, profile)?;
             document.threads(&threads)?;
         }
         for kind in kinds.into_iter().filter(|kind| *kind != Kind::Cpu) {
-            document.summed(kind.name(), kind, &profile)?;
+            document.summed(kind.name(), kind, profile)?;
         }
         document.json.close(']')?;
         document.shared()?;
@@ -125,14 +131,16 @@ impl Document<'_, '_> {
     }
 
     /// A profile of each thread, the heaviest first.
-    fn threads(&mut self, threads: &BTreeMap<ThreadHandle, Timeline>) -> io::Result<()> {
+    fn threads(&mut self, threads: &[Timeline]) -> io::Result<()> {
         let resolved = self.resolved;
         let weight_of = |timeline: &Timeline| {
             let selected = |run: &crate::model::Run| resolved.selected(run.stack, run.mode).is_some();
             timeline.runs().filter(selected).fold(0u64, |sum, run| sum.saturating_add(run.weight))
         };
-        let mut order: Vec<(u64, ThreadHandle, &Timeline)> =
-            threads.iter().map(|(thread, timeline)| (weight_of(timeline), *thread, timeline)).collect();
+        let mut order: Vec<(u64, ThreadHandle, &Timeline)> = ThreadHandle::all(threads.len())
+            .zip(threads)
+            .map(|(thread, timeline)| (weight_of(timeline), thread, timeline))
+            .collect();
         order.sort_by_key(|(weight, thread, _)| (std::cmp::Reverse(*weight), *thread));
         for (weight, thread, timeline) in order.into_iter().filter(|(weight, ..)| *weight > 0) {
             let _ = weight;

@@ -13,7 +13,8 @@
 //! no samples. There each sample stands for one period, and the period is the one that the header
 //! announces, if it does: between two samples of a thread that sleeps lies any time.
 
-use super::sample::{Mode, Sample};
+use super::handle::{StackHandle, ThreadHandle};
+use super::sample::{Kind, Mode, Sample};
 use std::collections::VecDeque;
 
 /// A sample weighs at most so many periods.
@@ -21,11 +22,32 @@ const MOST_PERIODS: u64 = 5;
 /// Gaps that are looked at before the period is fixed.
 const MEASURED_GAPS: usize = 1024;
 
+/// What is kept of a sample until its weight is known; as small as that, because all threads' samples
+/// are open all the time.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    nanos: i64,
+    stack: StackHandle,
+    mode: Mode,
+    /// There is one.
+    is_there: bool,
+}
+
+impl Open {
+    const NONE: Open = Open { nanos: 0, stack: StackHandle(0), mode: Mode::Unknown, is_there: false };
+
+    #[inline]
+    fn sample(self, thread: ThreadHandle, weight: u64) -> Sample {
+        let Open { nanos, stack, mode, .. } = self;
+        Sample { kind: Kind::Cpu, thread, stack, mode, nanos, count: 1, weight, label: None }
+    }
+}
+
 /// Gives CPU samples their weights.
 #[derive(Debug)]
 pub(crate) struct CpuWeights {
     /// The newest sample of each thread, whose gap is not known yet; by thread.
-    open: Vec<Option<Sample>>,
+    open: Vec<Open>,
     /// Samples with known gaps, until the period is known.
     early: VecDeque<(Sample, u64)>,
     gaps: Vec<u64>,
@@ -65,22 +87,29 @@ impl CpuWeights {
     #[inline]
     pub(crate) fn add<E>(
         &mut self,
-        sample: Sample,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        mode: Mode,
+        nanos: i64,
         mut out: impl FnMut(Sample) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.is_on_cpu &= sample.mode == Mode::OnCpu;
-        let place = sample.thread.index();
+        self.is_on_cpu &= mode == Mode::OnCpu;
+        let place = thread.index();
         if self.open.len() <= place {
             // Threads are numbered without gaps.
-            self.open.resize(place.saturating_add(1), None);
+            self.open.resize(place.saturating_add(1), Open::NONE);
         }
-        let Some(before) = self.open.get_mut(place).and_then(|open| open.replace(sample)) else {
+        let open = Open { nanos, stack, mode, is_there: true };
+        let Some(before) = self.open.get_mut(place).map(|known| std::mem::replace(known, open)) else {
             return Ok(());
         };
-        let gap = u64::try_from(sample.nanos.saturating_sub(before.nanos)).unwrap_or(0);
+        if !before.is_there {
+            return Ok(());
+        }
+        let gap = u64::try_from(nanos.saturating_sub(before.nanos)).unwrap_or(0);
         match self.period_nanos {
-            Some(period) => out(weighted(before, gap, period)),
-            None => self.measure(before, gap, out),
+            Some(period) => out(before.sample(thread, weight(before.mode, gap, period))),
+            None => self.measure(before.sample(thread, 0), gap, out),
         }
     }
 
@@ -112,7 +141,7 @@ impl CpuWeights {
         self.period_nanos = Some(period);
         std::mem::take(&mut self.early)
             .into_iter()
-            .try_for_each(|(sample, gap)| out(weighted(sample, gap, period)))
+            .try_for_each(|(sample, gap)| out(Sample { weight: weight(sample.mode, gap, period), ..sample }))
     }
 
     /// The end of the trace: all samples that are left.
@@ -121,48 +150,33 @@ impl CpuWeights {
             self.fix_period(&mut out)?;
         }
         let period = self.period_nanos.unwrap_or(USUAL_NANOS);
-        std::mem::take(&mut self.open)
-            .into_iter()
-            .flatten()
-            .try_for_each(|sample| out(Sample { weight: period, ..sample }))
+        let open = std::mem::take(&mut self.open);
+        let threads = ThreadHandle::all(open.len());
+        let mut there = threads.zip(open).filter(|(_, open)| open.is_there);
+        there.try_for_each(|(thread, open)| out(open.sample(thread, period)))
     }
 }
 
-fn weighted(sample: Sample, gap: u64, period: u64) -> Sample {
-    let weight = match sample.mode {
+#[inline]
+fn weight(mode: Mode, gap: u64, period: u64) -> u64 {
+    match mode {
         Mode::OnCpu => period,
         _ => gap.min(period.saturating_mul(MOST_PERIODS)),
-    };
-    Sample { weight, ..sample }
+    }
 }
 
 impl CpuWeights {
     /// Whether a sample of this thread waits for its weight.
     #[cfg(test)]
-    fn is_open(&self, thread: super::handle::ThreadHandle) -> bool {
-        self.open.get(thread.index()).is_some_and(Option::is_some)
+    fn is_open(&self, thread: ThreadHandle) -> bool {
+        self.open.get(thread.index()).is_some_and(|open| open.is_there)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::handle::{StackHandle, ThreadHandle};
-    use super::super::sample::Kind;
     use super::*;
     use std::convert::Infallible;
-
-    fn sample(thread: u32, nanos: i64) -> Sample {
-        Sample {
-            kind: Kind::Cpu,
-            thread: ThreadHandle(thread),
-            stack: StackHandle(0),
-            mode: Mode::Managed,
-            nanos,
-            count: 1,
-            weight: 0,
-            label: None,
-        }
-    }
 
     fn weights(samples: &[(u32, i64)]) -> (Vec<(u32, i64, u64)>, CpuWeights) {
         let mut cpu = CpuWeights::new();
@@ -172,7 +186,7 @@ mod tests {
             Ok::<_, Infallible>(())
         };
         for (thread, nanos) in samples {
-            cpu.add(sample(*thread, *nanos), &mut out).unwrap();
+            cpu.add(ThreadHandle(*thread), StackHandle(0), Mode::Managed, *nanos, &mut out).unwrap();
         }
         cpu.finish(&mut out).unwrap();
         (seen, cpu)
@@ -204,7 +218,7 @@ mod tests {
             Ok::<_, Infallible>(())
         };
         for nanos in [0, 100, 103, 900] {
-            cpu.add(Sample { mode: Mode::OnCpu, ..sample(1, nanos) }, &mut out).unwrap();
+            cpu.add(ThreadHandle(1), StackHandle(0), Mode::OnCpu, nanos, &mut out).unwrap();
         }
         cpu.finish(&mut out).unwrap();
         assert_eq!(seen, [4, 4, 4, 4]);

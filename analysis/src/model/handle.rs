@@ -13,6 +13,12 @@ macro_rules! handles {
                 self.0 as usize
             }
 
+            /// The handles of a table of so many rows.
+            #[allow(dead_code, reason = "not every table is walked")]
+            pub(crate) fn all(len: usize) -> impl Iterator<Item = $name> {
+                (0..u32::try_from(len).unwrap_or(u32::MAX)).map($name)
+            }
+
             /// The handle of a table's next row. A table that is full gives its last one.
             pub(crate) fn next(len: usize) -> $name {
                 $name(u32::try_from(len).unwrap_or(u32::MAX))

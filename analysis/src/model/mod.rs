@@ -10,7 +10,7 @@ mod cpu;
 mod demangle;
 mod filter;
 mod handle;
-mod hash;
+pub(crate) mod hash;
 mod il_maps;
 mod methods;
 mod modules;
@@ -61,7 +61,7 @@ use il_maps::IlMaps;
 use methods::Methods;
 use modules::Modules;
 use nettrace_parser::view::{self, KnownProvider, Tier};
-use nettrace_parser::{Event, Trace, Utf16};
+use nettrace_parser::{Event, Stack, Trace, Utf16};
 use ranges::{Ranges, Told};
 use std::collections::HashMap;
 use universal::Mappings;
@@ -160,6 +160,22 @@ impl Model {
             _ => {}
         }
         thread
+    }
+
+    /// Whether [`Model::learn`] takes more from events of this type than their thread and process.
+    pub(crate) fn learns_from(event: &Event<'_>, keeps_il_offsets: bool) -> bool {
+        let is_runtime = event.known_provider() == KnownProvider::Runtime;
+        match event.known_provider() {
+            KnownProvider::UniversalSystem | KnownProvider::EventPipe => true,
+            KnownProvider::Runtime | KnownProvider::Rundown => match event.id() {
+                141..=144 | 152..=159 | 187 => true,
+                149 | 150 => !is_runtime && keeps_il_offsets,
+                190 => is_runtime && keeps_il_offsets,
+                85 => is_runtime,
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     #[inline]
@@ -368,6 +384,11 @@ impl Model {
         self.keeps_il_offsets = true;
     }
 
+    /// See [`Model::keep_il_offsets`].
+    pub(crate) fn keeps_il_offsets(&self) -> bool {
+        self.keeps_il_offsets
+    }
+
     /// Offset, in the IL of its method, of the instruction at an address at a time. `None` where the
     /// trace does not tell, or where the instruction comes from no IL. The last address of a call
     /// is one below the return address that stacks hold.
@@ -417,11 +438,40 @@ impl Model {
         &mut self.texts
     }
 
+    /// Counts events of a thread that [`Model::learn`] did not see. Gives the thread.
+    pub(crate) fn count_events(
+        &mut self,
+        process_id: Option<u64>,
+        thread_id: u64,
+        count: u64,
+    ) -> ThreadHandle {
+        let process = self.process_handle(process_id);
+        let thread = self.threads.intern(process, Some(thread_id));
+        self.threads.count(thread, count);
+        thread
+    }
+
+    /// How often memory got a new meaning so far.
+    pub(crate) fn reuses(&self) -> usize {
+        self.stacks.reuses()
+    }
+
+    /// The handle of a stack of a thread's process. `number` is what the stream calls it for now.
+    pub(crate) fn stack_at(
+        &mut self,
+        thread: ThreadHandle,
+        number: u32,
+        stack: Stack<'_>,
+        ticks: u64,
+    ) -> StackHandle {
+        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
+        self.stacks.intern(process, number, stack, ticks)
+    }
+
     /// The handle of an event's stack. `thread` is what [`Model::learn`] gave for the event.
     #[inline]
     pub fn stack_of(&mut self, event: &Event<'_>, thread: ThreadHandle) -> StackHandle {
-        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
-        self.stacks.intern(process, event.stack_id(), event.stack(), event.timestamp_ticks())
+        self.stack_at(thread, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 
     /// A thread as people know it: `thread 17401`, `thread 17401 (Finalizer)`; with the process in

@@ -1,6 +1,7 @@
 //! A sample: a stack with a weight.
 
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
+use nettrace_parser::view::SampleState;
 
 /// What is counted at a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,6 +53,19 @@ impl Kind {
         Kind::Event,
     ];
 
+    /// What events of the runtime's provider with this id are samples of, or a part of.
+    pub(crate) fn of_runtime(id: u32) -> Option<Kind> {
+        Some(match id {
+            10 => Kind::AllocationTicks,
+            303 => Kind::AllocationSamples,
+            80 => Kind::Exceptions,
+            81 | 91 => Kind::Contention,
+            301 | 302 => Kind::Waits,
+            70 => Kind::ThreadStarts,
+            _ => return None,
+        })
+    }
+
     /// Name as formats show it.
     pub fn name(self) -> &'static str {
         match self {
@@ -89,6 +103,17 @@ pub enum Mode {
     OnCpu,
     /// Not said: the sampler failed, or the event is no sample of a sampler.
     Unknown,
+}
+
+impl Mode {
+    /// What the runtime's sampler says.
+    pub(crate) fn of(state: SampleState) -> Mode {
+        match state {
+            SampleState::Managed => Mode::Managed,
+            SampleState::External => Mode::External,
+            _ => Mode::Unknown,
+        }
+    }
 }
 
 /// What a thread did, as far as mode and names tell.

@@ -129,6 +129,11 @@ impl Stacks {
         self.reuses.push(Reuse { process, start, last });
     }
 
+    /// How often that happened.
+    pub(crate) fn reuses(&self) -> usize {
+        self.reuses.len()
+    }
+
     fn addresses_of(&self, row: &Row) -> &[u64] {
         let end = row.at.saturating_add(row.count as usize);
         self.addresses.get(row.at..end).unwrap_or_default()

@@ -83,6 +83,13 @@ impl Threads {
         handle
     }
 
+    /// Counts events that were not looked at further.
+    pub(crate) fn count(&mut self, thread: ThreadHandle, events: u64) {
+        if let Some(row) = self.rows.get_mut(thread.index()) {
+            row.events = row.events.saturating_add(events);
+        }
+    }
+
     /// Gives a thread a name, unless it has one.
     pub(crate) fn name(&mut self, thread: ThreadHandle, name: &str) {
         if let Some(row) = self.rows.get_mut(thread.index())

@@ -15,7 +15,7 @@
 //! allow become spaces.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{Call, CallNode, CallNodes, FrameKind, Kind, Model, Profile, Resolved, Sample, Unit};
+use crate::model::{Call, CallNode, CallNodes, FrameKind, Kind, Profile, Resolved, Unit};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -45,26 +45,24 @@ const LETTERS: u64 = 166;
 pub struct Svg<'o> {
     out: Output<'o>,
     options: ConvertOptions,
-    profile: Profile,
 }
 
 impl<'o> Svg<'o> {
     /// Writes to `out`.
     pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Svg<'o> {
         let out = Output::new(out, options.is_gzip);
-        Svg { out, options: options.clone(), profile: Profile::default() }
+        Svg { out, options: options.clone() }
     }
 }
 
 impl Convert for Svg<'_> {
-    fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
-        self.profile.add(sample);
-        Ok(())
+    fn wants_samples(&self) -> bool {
+        false
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
-        let Svg { out, options, profile } = *self;
-        let kind = super::first_kind(&options.kinds_or(KINDS), &profile)?;
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
+        let Svg { out, options } = *self;
+        let kind = super::first_kind(&options.kinds_or(KINDS), profile)?;
         let mut calls = CallNodes::new();
         for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == kind) {
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };

@@ -40,7 +40,6 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
         false => kinds.clone(),
         true => targets.iter().flat_map(|target| target.wanted.kinds).copied().collect(),
     };
-    options.is_without_profile = true;
     let filter = options.filter.clone();
     let (mut made, mut unused) = (Vec::new(), Vec::new());
     let result = (|| {

@@ -50,8 +50,12 @@ impl<'o> NdjsonEvents<'o> {
 }
 
 impl Convert for NdjsonEvents<'_> {
-    fn sample(&mut self, _sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
-        Ok(())
+    fn wants_samples(&self) -> bool {
+        false
+    }
+
+    fn wants_events(&self) -> bool {
+        true
     }
 
     fn event(&mut self, event: &Event<'_>, thread: ThreadHandle, model: &Model) -> Result<(), ConvertError> {
@@ -65,7 +69,7 @@ impl Convert for NdjsonEvents<'_> {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, _resolved: &Resolved<'_>) -> Result<(), ConvertError> {
+    fn finish(mut self: Box<Self>, _resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
         self.out.write_all(&self.lines)?;
         Ok(self.out.finish()?)
     }
