@@ -2,7 +2,7 @@
 
 use crate::ndjson::EventWriter;
 use nettrace_analysis::convert::{Convert, ConvertError, Output};
-use nettrace_analysis::{Filter, Model, Resolved, Sample, ThreadHandle};
+use nettrace_analysis::{Filter, Model, Profile, Resolved, ThreadHandle};
 use nettrace_parser::Event;
 use std::io::Write;
 
