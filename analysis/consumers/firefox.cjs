@@ -12,14 +12,14 @@ const node = path.join(folder, 'node_modules/node/bin/node');
 const program = path.join(folder, 'node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js');
 // Sessions of others are left alone.
 const sessions = fs.mkdtempSync(path.join(os.tmpdir(), 'ff-'));
-const env = {...process.env, PROFILER_CLI_SESSION_DIR: sessions, PROFILER_CLI_LOAD_TIMEOUT_MS: '120000'};
+const env = {...process.env, PROFILER_CLI_SESSION_DIR: sessions, PROFILER_CLI_LOAD_TIMEOUT_MS: '300000'};
 const run = (...rest) => spawnSync(node, [program, ...rest], {env, encoding: 'utf8', maxBuffer: 1 << 28});
 const sleep = () => spawnSync('sleep', ['0.5']);
 
 const loaded = run('load', file);
 // On a busy machine it gives up before its own server is up; the server goes on.
 let ready = loaded.status === 0;
-for (let tries = 0; !ready && tries < 60; tries++) {
+for (let tries = 0; !ready && tries < 600; tries++) {
   sleep();
   ready = run('status').status === 0;
 }

@@ -10,9 +10,16 @@ async function main(file, wanted, picture) {
     executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
     headless: true,
     args: ['--no-sandbox'],
+    timeout: 120000,
+    protocolTimeout: 300000,
+  }).catch((error) => {
+    // Not the file's fault: exit code 75 says that nothing was tried.
+    console.error('no browser: ' + error);
+    process.exit(75);
   });
   try {
     const page = await browser.newPage();
+    page.setDefaultTimeout(120000);
     const errors = [], requests = [];
     page.on('pageerror', (error) => errors.push(String(error)));
     page.on('console', (message) => errors.push(message.text()));

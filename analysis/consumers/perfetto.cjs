@@ -78,7 +78,7 @@ async function reply(field) {
       }
     }
     await new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('the trace processor does not answer')), 60000);
+      const timer = setTimeout(() => reject(new Error('the trace processor does not answer')), 300000);
       wake = () => { clearTimeout(timer); resolve(); };
     });
   }
@@ -120,7 +120,7 @@ async function query(sql) {
   globalThis.process = hidden;
   globalThis.onmessage({data: port});
   const pause = () => new Promise((resolve) => setTimeout(resolve, 300));
-  for (let tries = 0; !isCompiled && tries < 100; tries++) await pause();
+  for (let tries = 0; !isCompiled && tries < 1000; tries++) await pause();
   for (let tries = 0; tries < 2; tries++) await pause();
   const data = fs.readFileSync(trace);
   const step = 16 << 20;

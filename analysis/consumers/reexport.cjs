@@ -26,9 +26,16 @@ async function main(file) {
     executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
     headless: true,
     args: ['--no-sandbox', '--use-gl=swiftshader', '--enable-unsafe-swiftshader'],
+    timeout: 120000,
+    protocolTimeout: 300000,
+  }).catch((error) => {
+    // Not the file's fault: exit code 75 says that nothing was tried.
+    console.error('no browser: ' + error);
+    process.exit(75);
   });
   try {
     const page = await browser.newPage();
+    page.setDefaultTimeout(120000);
     const logs = [];
     page.on('console', (message) => logs.push(message.text()));
     page.on('dialog', (dialog) => {
@@ -46,14 +53,14 @@ async function main(file) {
     const host = `http://127.0.0.1:${server.address().port}/`;
     const url = host + 'profile/' + encodeURIComponent(path.basename(file));
     await page.goto(`${host}#profileURL=${encodeURIComponent(url)}&title=${encodeURIComponent(path.basename(file))}`);
-    for (let tries = 0; tries < 600; tries++) {
+    for (let tries = 0; tries < 3000; tries++) {
       if (logs.some((line) => /^import:|Failed to load format|^DIALOG/.test(line))) break;
       await new Promise((later) => setTimeout(later, 100));
     }
     if (!logs.some((line) => line.startsWith('import:')) || logs.some((line) => /Failed|^DIALOG/.test(line))) {
       throw new Error('speedscope does not open it: ' + logs.slice(-3).join(' | '));
     }
-    for (let tries = 0; tries < 100; tries++) {
+    for (let tries = 0; tries < 1200; tries++) {
       await page.evaluate(() => window.dispatchEvent(new KeyboardEvent('keydown', { key: 's', ctrlKey: true, metaKey: true, bubbles: true })));
       if (await page.evaluate(() => window.savedText !== undefined)) break;
       await new Promise((later) => setTimeout(later, 100));

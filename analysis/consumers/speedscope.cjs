@@ -26,10 +26,16 @@ const server = http.createServer((request, response) => {
     executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
     headless: true,
     args: ['--no-sandbox', '--use-gl=swiftshader', '--enable-unsafe-swiftshader'],
-    protocolTimeout: 120000,
+    timeout: 120000,
+    protocolTimeout: 300000,
+  }).catch((error) => {
+    // Not the file's fault: exit code 75 says that nothing was tried.
+    console.error('no browser: ' + error);
+    process.exit(75);
   });
   for (const file of files) {
     const page = await browser.newPage();
+    page.setDefaultTimeout(120000);
     await page.setViewport({width: 1400, height: 800});
     const log = [];
     page.on('console', (message) => log.push(message.text()));
@@ -38,7 +44,7 @@ const server = http.createServer((request, response) => {
     await page.goto(`${address}#profileURL=${encodeURIComponent(address + 'profile' + file)}&title=trace`);
     // The page says `import: 12ms` when a file was read.
     const isOver = () => log.some((line) => /^import:|Failed to load format|DIALOG|ERROR/.test(line));
-    for (let tries = 0; tries < 300 && !isOver(); tries++) await new Promise((r) => setTimeout(r, 200));
+    for (let tries = 0; tries < 1500 && !isOver(); tries++) await new Promise((r) => setTimeout(r, 200));
     await new Promise((r) => setTimeout(r, 1000));
     if (pictures !== '-') await page.screenshot({path: path.join(pictures, path.basename(file) + '.png')});
     const ok = log.some((line) => line.startsWith('import:')) && !log.some((line) => /Failed to load|DIALOG|ERROR/.test(line));

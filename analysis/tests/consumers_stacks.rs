@@ -33,11 +33,18 @@ fn top(finished: &Finished) -> TopN {
     TopN::new(&finished.resolved(), &finished.profile, &options)
 }
 
+/// The exit code of a script whose browser does not start.
+const NOTHING_TRIED: i32 = 75;
+
 /// What a program prints; `None` if it is not there, or is no good for us.
 fn ran(program: &str, arguments: &[&str]) -> Option<String> {
     match Command::new(program).args(arguments).output() {
         Ok(output) => {
             let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            if output.status.code() == Some(NOTHING_TRIED) {
+                eprintln!("SKIPPED: {program} {arguments:?}: {message}");
+                return None;
+            }
             assert!(output.status.success(), "{program} {arguments:?}: {message}");
             Some(String::from_utf8(output.stdout).unwrap())
         }
