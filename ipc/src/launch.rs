@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crate::command::process::SetEnvironmentVariable;
 use crate::deadlines::Deadlines;
 use crate::error::{Error, Step};
-use crate::port::{Arrival, Port, PortAddress, PortOptions};
+use crate::port::{Arrival, Port, PortAddress, PortOptions, Resumer};
 use crate::transcript::Recorder;
 
 const VARIABLE: &str = "DOTNET_DiagnosticPorts";
@@ -195,6 +195,11 @@ impl Launched {
                 return Ok(None);
             }
         }
+    }
+
+    /// For another thread: lets everybody go whom the program has started.
+    pub fn resumer(&self) -> Option<Resumer> {
+        self.0.as_ref().map(|running| running.port.resumer())
     }
 
     /// How the program ended, if it has.

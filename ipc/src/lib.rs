@@ -54,7 +54,7 @@ pub use guid::{Guid, NotAGuid};
 pub use hresult::HResult;
 pub use launch::{Children, Launch, Launched};
 pub use message::Message;
-pub use port::{Arrival, Port, PortAddress, PortMode, PortOptions};
+pub use port::{Arrival, Port, PortAddress, PortMode, PortOptions, Resumer};
 pub use provider::{EventFilter, Level, Provider, Providers};
 pub use replay::{Pace, Replay, Transcript};
 pub use runtime::Runtime;

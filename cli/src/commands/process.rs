@@ -26,6 +26,7 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
         Place::Port(port) => {
             context.messages.note(&target::invitation(&port));
             let signals = Signals::notice()?;
+            signals.set_waiting(Some(port.resumer()));
             let Some(reached) = target::first(&port, &signals) else { return Ok(Exit::Failed) };
             (reached, Some(port))
         }

@@ -40,6 +40,7 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
         Place::Process(reached) => *reached,
         Place::Port(port) => {
             context.messages.note(&target::invitation(&port));
+            signals.set_waiting(Some(port.resumer()));
             let Some(reached) = target::first(&port, &signals) else { return Ok(Exit::Failed) };
             open_port = Some(port);
             reached

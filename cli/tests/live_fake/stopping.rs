@@ -4,8 +4,8 @@ use super::{
     Folder, LONG, address, common::command, ids, metrics, on, patiently, ran, signal, streaming, trace,
     wait_until,
 };
-use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
+use nettrace_ipc::{CommandId, Guid};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -56,6 +56,34 @@ fn a_second_signal_gives_up_at_once() {
     let start = Instant::now();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(start.elapsed() < LONG);
+}
+
+#[test]
+fn a_second_signal_leaves_nobody_suspended() {
+    let folder = Folder::new();
+    let port = folder.path("port");
+    // Another tool is to resume them, and one does not answer the stop: the first signal has to wait.
+    let args = ["collect", "--port", &port, "--all", "--resume-runtime", "false", "--patience", "600s"];
+    let mut child = command(&[&args[..], &["-o", "x.nettrace"]].concat())
+        .current_dir(&folder.0)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("the port", || std::path::Path::new(&port).exists());
+    let come = |number: u8| {
+        let cookie = Guid::from_wire([number; 16]);
+        let config = FakeConfig { suspended: true, cookie, ..streaming(&metrics()) };
+        FakeRuntime::connect_to(config, nettrace_ipc::Endpoint::socket(&port)).unwrap()
+    };
+    let (stuck, other) = (come(1), come(2));
+    wait_until("both sessions", || stuck.session_count() == 1 && other.session_count() == 1);
+    stuck.set_fault(Some(Fault::on(CommandId::STOP_TRACING, FaultKind::StopIgnored)));
+    signal(&child, "INT");
+    wait_until("the stop", || ids(&stuck).contains(&(2, 1)));
+    assert!(child.try_wait().unwrap().is_none() && !other.is_resumed());
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    wait_until("the resume", || other.is_resumed());
 }
 
 #[test]

@@ -150,6 +150,11 @@ impl Port {
         self.table.close();
     }
 
+    /// For another thread: lets everybody go while this one is busy with the port.
+    pub fn resumer(&self) -> Resumer {
+        Resumer { table: Arc::downgrade(&self.table) }
+    }
+
     /// Process ids that have been resumed, as they see themselves.
     #[cfg(target_os = "linux")]
     pub(crate) fn resumed_pids(&self) -> Vec<u64> {
@@ -166,6 +171,35 @@ impl Drop for Port {
                 // It cannot panic, and if it did the port is closed all the same.
                 drop(thread.join());
             }
+        }
+    }
+}
+
+/// Lets everybody go who waits at a [`Port`], from any thread: for those who end the process without
+/// dropping the port, as after a second Ctrl-C.
+///
+/// ```no_run
+/// # use nettrace_ipc::{Port, PortAddress, PortOptions};
+/// let port = Port::listen(&PortAddress::parse("/tmp/my-port")?, PortOptions::default())?;
+/// let resumer = port.resumer();
+/// std::thread::spawn(move || {
+///     // … until something says that all is to end …
+///     resumer.resume_everyone();
+///     std::process::exit(130)
+/// });
+/// # Ok::<(), nettrace_ipc::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Resumer {
+    table: Weak<Table>,
+}
+
+impl Resumer {
+    /// As [`Port::resume_everyone`]; nothing if the port is gone. Comes back when all have answered, or the
+    /// deadline for replies has passed.
+    pub fn resume_everyone(&self) {
+        if let Some(table) = self.table.upgrade() {
+            table.close();
         }
     }
 }

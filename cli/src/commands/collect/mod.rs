@@ -124,6 +124,7 @@ fn collect(
         }
         Place::Port(port) => {
             context.messages.note(&target::invitation(&port));
+            signals.set_waiting(Some(port.resumer()));
             if args.all {
                 collector.run(&mut Newcomers::Port(&port), context)?;
             } else {
@@ -158,6 +159,7 @@ fn launch(
     let failed =
         |error: nettrace_ipc::Error| Failure::Input { file: name.clone(), message: error.to_string() };
     let mut launched = launch.spawn().map_err(failed)?;
+    signals.set_waiting(launched.resumer());
     let recorded = record_launched(args, collector, signals, &mut launched, context);
     // Whatever became of the trace, the program is not left alone.
     if let Err(failure) = recorded {
