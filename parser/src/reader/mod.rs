@@ -63,10 +63,41 @@ pub(crate) enum Step {
 }
 
 /// Takes events, in the form that [`Reader::visit`] wants.
+///
+/// ```
+/// use nettrace_parser::{Event, Reader, Visit};
+///
+/// /// The sizes of the next events' payloads.
+/// struct Sizes(Vec<u32>, usize);
+///
+/// impl Visit for Sizes {
+///     fn event(&mut self, event: Event<'_>) {
+///         self.0.push(event.payload_size());
+///     }
+///
+///     fn wants_more(&self) -> bool {
+///         self.0.len() < self.1
+///     }
+/// }
+///
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut reader = Reader::from_slice(&bytes);
+/// let (mut first, mut others) = (Sizes(Vec::new(), 1), Sizes(Vec::new(), usize::MAX));
+/// reader.visit(&mut first)?;
+/// reader.visit(&mut others)?;
+/// assert_eq!((first.0.len(), others.0.len()), (1, 3));
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
 pub trait Visit {
     /// Takes an event. Mark it `#[inline(always)]` if it is short: it is then part of the loop over a
     /// block, where an event's fields need not be put into memory.
     fn event(&mut self, event: Event<'_>);
+
+    /// Whether more events are wanted; asked behind each. If not, the same reader can go on later.
+    #[inline(always)]
+    fn wants_more(&self) -> bool {
+        true
+    }
 }
 
 impl<F: FnMut(Event<'_>)> Visit for F {
@@ -83,7 +114,7 @@ impl<V: Visit> Take for Each<'_, V> {
     #[inline(always)]
     fn take(&mut self, context: &Context, header: &BlobHeader, payload: &[u8], payload_at: u64) -> bool {
         self.0.event(Event { header, resolved: None, context, rest: payload, payload_at });
-        true
+        self.0.wants_more()
     }
 }
 
@@ -225,15 +256,17 @@ impl<S: Source> Reader<S> {
         self.visit(&mut take)
     }
 
-    /// The same with something that need not be a closure, and so can say how it is compiled.
+    /// The same with something that need not be a closure, and so can say how it is compiled, and when it has
+    /// had enough.
     ///
     /// # Errors
     /// As [`Reader::for_each`].
     #[inline]
     pub fn visit(&mut self, visitor: &mut impl Visit) -> Result<(), Error> {
-        loop {
+        while visitor.wants_more() {
             let is_event = match self.run(&mut Each(visitor)) {
                 RunEnd::OnBlob => self.accept(),
+                RunEnd::Between if !visitor.wants_more() => false,
                 RunEnd::Between => match self.step()? {
                     Step::Event => true,
                     Step::Block(_) | Step::Skipped(_) | Step::Passed | Step::Barrier => false,
@@ -244,6 +277,7 @@ impl<S: Source> Reader<S> {
                 visitor.event(self.state.event(self.source.bytes(), self.source.start()));
             }
         }
+        Ok(())
     }
 
     /// The next block, or `None` at the end. For tools: the events that are left in the block that
