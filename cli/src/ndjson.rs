@@ -15,7 +15,7 @@
 //! ```
 
 use crate::event_types::EventTypes;
-use crate::render::{Detail, Ndjson};
+use crate::render::{Detail, Ndjson, Page};
 use nettrace_parser::Event;
 
 /// Writes events as NDJSON. What is the same for all events of a type is worked out once, so one writer should
@@ -25,6 +25,7 @@ pub struct EventWriter {
     types: EventTypes,
     detail: Detail,
     ndjson: Ndjson,
+    page: Page,
 }
 
 impl Default for EventWriter {
@@ -40,7 +41,12 @@ impl EventWriter {
     }
 
     fn with(detail: Detail) -> EventWriter {
-        EventWriter { types: EventTypes::default(), detail, ndjson: Ndjson::new(detail) }
+        EventWriter {
+            types: EventTypes::default(),
+            detail,
+            ndjson: Ndjson::new(detail),
+            page: Page::default(),
+        }
     }
 
     /// Whether to write stacks, as `stack`.
@@ -66,6 +72,7 @@ impl EventWriter {
     #[inline]
     pub fn write(&mut self, out: &mut Vec<u8>, event: &Event<'_>) {
         let place = self.types.place_of(event);
-        self.ndjson.event(out, event, place, &self.types, None);
+        self.ndjson.event(&mut self.page, event, place, &self.types, None);
+        self.page.pour(out);
     }
 }

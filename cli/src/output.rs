@@ -1,5 +1,6 @@
 //! Where results go: one large buffer before stdout.
 
+use crate::render::Page;
 use std::io::{self, Write};
 
 /// Bytes are handed on when so many wait.
@@ -31,6 +32,21 @@ impl<'a> Output<'a> {
     pub(crate) fn pass_on(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_buffer()?;
         bytes.chunks(BUFFER_BYTES).try_for_each(|piece| self.stream.write_all(piece))
+    }
+
+    /// Writes a page if there is much on it.
+    #[inline]
+    pub(crate) fn hand_on_page(&mut self, page: &mut Page) -> io::Result<()> {
+        if page.len() >= BUFFER_BYTES { self.write_page(page) } else { Ok(()) }
+    }
+
+    /// Writes a page, behind what waits.
+    #[inline(never)]
+    pub(crate) fn write_page(&mut self, page: &mut Page) -> io::Result<()> {
+        self.write_buffer()?;
+        let written = self.stream.write_all(page.filled());
+        page.clear(16 * BUFFER_BYTES);
+        written
     }
 
     /// Writes all that waits.

@@ -7,11 +7,47 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::filter::Filter;
 use crate::input::{Input, Regions, Spare, Work};
-use crate::render::{Csv, Detail, Form, Ndjson, Text};
+use crate::output::Output;
+use crate::render::{Csv, Detail, Form, Ndjson, Page, Text};
 use crate::selection::Selection;
-use nettrace_parser::{Error, Event, Reader, TimeOrdered, parallel};
+use nettrace_parser::{Error, Event, Reader, TimeOrdered, Visit, parallel};
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// Shows events, as many as are wanted.
+struct Show<'a, 'o> {
+    types: EventTypes,
+    filter: Filter,
+    is_filtered: bool,
+    form: Form,
+    selection: Option<Selection>,
+    /// Events that are still wanted.
+    left: u64,
+    page: Page,
+    out: &'a mut Output<'o>,
+    written: io::Result<()>,
+}
+
+impl Visit for Show<'_, '_> {
+    #[inline]
+    fn event(&mut self, event: Event<'_>) {
+        let place = self.types.place_of(&event);
+        if self.is_filtered && !self.filter.accepts(&event, place, &self.types) {
+            return;
+        }
+        self.form.event(&mut self.page, &event, place, &self.types, self.selection.as_mut());
+        self.left -= 1;
+        if let Err(error) = self.out.hand_on_page(&mut self.page) {
+            self.written = Err(error);
+        }
+    }
+
+    #[inline]
+    fn wants_more(&self) -> bool {
+        self.left > 0 && self.written.is_ok()
+    }
+}
 
 /// Events in one of the two orders.
 enum Events {
@@ -20,10 +56,17 @@ enum Events {
 }
 
 impl Events {
-    fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
+    fn show(&mut self, show: &mut Show<'_, '_>) -> Result<(), Error> {
         match self {
-            Events::Time(ordered) => ordered.next_event(),
-            Events::File(reader) => reader.next_event(),
+            Events::File(reader) => reader.visit(show),
+            Events::Time(ordered) => {
+                while show.wants_more()
+                    && let Some(event) = ordered.next_event()?
+                {
+                    show.event(event);
+                }
+                Ok(())
+            }
         }
     }
 
@@ -45,12 +88,8 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
         return in_regions(args, context, &trace.file, &regions);
     }
     let file = trace.file;
-    let mut events = match args.order {
-        Order::Time => Events::Time(Box::new(trace.reader.time_ordered())),
-        Order::File => Events::File(Box::new(trace.reader)),
-    };
     let detail = detail(args);
-    let mut selection = Selection::new(&args.fields);
+    let selection = Selection::new(&args.fields);
     let mut form = match args.format {
         EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
         EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
@@ -59,30 +98,31 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
             Form::Csv(Csv::new(detail, selection.as_ref(), is_one_type))
         }
     };
-    let mut types = EventTypes::default();
-    let mut filter = Filter::new(args);
-    let mut left = args.limit.unwrap_or(u64::MAX);
     form.begin(context.out.buffer(), has_processes);
-    let mut is_whole = false;
-    while left > 0 {
-        let event = match events.next() {
-            Ok(Some(event)) => event,
-            Ok(None) => {
-                is_whole = true;
-                break;
-            }
-            Err(error) => {
-                context.out.finish()?;
-                return Err(failed(&file, events.reader(), &error));
-            }
-        };
-        let place = types.place_of(&event);
-        if !filter.accepts(&event, place, &types) {
-            continue;
-        }
-        form.event(context.out.buffer(), &event, place, &types, selection.as_mut());
-        left -= 1;
-        context.out.hand_on()?;
+    let mut show = Show {
+        types: EventTypes::default(),
+        filter: Filter::new(args),
+        is_filtered: Filter::is_any(args),
+        form,
+        selection,
+        left: args.limit.unwrap_or(u64::MAX),
+        page: Page::default(),
+        out: &mut context.out,
+        written: Ok(()),
+    };
+    let mut events = match args.order {
+        Order::Time => Events::Time(Box::new(trace.reader.time_ordered())),
+        Order::File => Events::File(Box::new(trace.reader)),
+    };
+    let outcome = events.show(&mut show);
+    let reader = events.reader();
+    let is_whole = show.left > 0;
+    let Show { types, filter, mut form, selection, mut page, written, .. } = show;
+    written?;
+    page.pour(context.out.buffer());
+    if let Err(error) = outcome {
+        context.out.finish()?;
+        return Err(failed(&file, reader, &error));
     }
     form.end(context.out.buffer());
     context.out.finish()?;
@@ -92,9 +132,9 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
         for message in filter.unmatched(&types).into_iter().chain(of_fields) {
             context.messages.warning(&format!("{file}: {message}"));
         }
-        context.messages.losses(&file, events.reader());
+        context.messages.losses(&file, reader);
     }
-    Ok(context.conclude(&file, events.reader(), is_whole))
+    Ok(context.conclude(&file, reader, is_whole))
 }
 
 fn detail(args: &EventsArgs) -> Detail {
@@ -120,21 +160,21 @@ fn several_threads(args: &EventsArgs) -> bool {
 struct Writer {
     types: EventTypes,
     form: Form,
-    out: Vec<u8>,
-    spare: Arc<Spare<Vec<u8>>>,
+    page: Page,
+    spare: Arc<Spare<Page>>,
 }
 
 impl Work for Writer {
-    type Made = Vec<u8>;
+    type Made = Page;
 
     #[inline]
     fn take(&mut self, event: &Event<'_>) {
         let place = self.types.place_of(event);
-        self.form.event(&mut self.out, event, place, &self.types, None);
+        self.form.event(&mut self.page, event, place, &self.types, None);
     }
 
-    fn made(&mut self) -> Vec<u8> {
-        std::mem::replace(&mut self.out, self.spare.take().unwrap_or_default())
+    fn made(&mut self) -> Page {
+        std::mem::replace(&mut self.page, self.spare.take().unwrap_or_default())
     }
 }
 
@@ -156,13 +196,17 @@ fn in_regions(
     };
     form().begin(context.out.buffer(), false);
     let spare = Arc::new(Spare::new());
-    let worker =
-        || Writer { types: EventTypes::default(), form: form(), out: Vec::new(), spare: Arc::clone(&spare) };
+    let worker = || Writer {
+        types: EventTypes::default(),
+        form: form(),
+        page: Page::default(),
+        spare: Arc::clone(&spare),
+    };
     let mut written = Ok(());
-    let outcome = regions.read(order, worker, |mut out| {
-        written = context.out.pass_on(&out);
-        out.clear();
-        spare.give(out);
+    let outcome = regions.read(order, worker, |mut page| {
+        written = context.out.pass_on(page.filled());
+        page.clear(usize::MAX);
+        spare.give(page);
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     written?;

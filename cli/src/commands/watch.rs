@@ -11,7 +11,7 @@ use crate::live::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::live::request;
 use crate::live::signals::Signals;
 use crate::live::target::{self, Place, Reached, Talk};
-use crate::render::{Csv, Detail, Form, Ndjson, Text};
+use crate::render::{Csv, Detail, Form, Ndjson, Page, Text};
 use crate::units;
 use nettrace_ipc::{Ending, Level, Lost, Provider, RequestError, Rundown, Session};
 use nettrace_parser::{Buffered, Error, Reader, TimeOrdered};
@@ -133,6 +133,7 @@ fn as_events(args: &WatchArgs) -> EventsArgs {
 struct Watch {
     events: TimeOrdered<Buffered<Session>>,
     form: Form,
+    page: Page,
     filter: Filter,
     types: EventTypes,
     left: u64,
@@ -162,6 +163,7 @@ impl Watch {
         Ok(Watch {
             events: Reader::new(Buffered::new(session)).time_ordered(),
             form,
+            page: Page::default(),
             filter: Filter::new(&choice),
             types: EventTypes::default(),
             left: args.limit.unwrap_or(u64::MAX),
@@ -180,7 +182,8 @@ impl Watch {
                     if !self.filter.accepts(&event, place, &self.types) {
                         continue;
                     }
-                    self.form.event(context.out.buffer(), &event, place, &self.types, None);
+                    self.form.event(&mut self.page, &event, place, &self.types, None);
+                    self.page.pour(context.out.buffer());
                     self.left -= 1;
                     context.out.hand_on()?;
                 }

@@ -1,41 +1,14 @@
-//! A line of JSON in memory that is there already: pieces are copied in sizes that the compiler knows, and what
-//! was too much of a piece is overwritten by the next one. That is a few instructions where appending to a vector
-//! is a call.
+//! Writes a line of JSON into memory that is there already: pieces are copied in sizes that the compiler knows, and
+//! what was too much of a piece is overwritten by the next one. That is a few instructions where appending to a
+//! vector is a call.
 //!
-//! Whoever writes asks for room first ([`Line::begin`]), for all that can come.
+//! Whoever writes asks for room first ([`Page::writer`](super::page::Page::writer)), for all that can come.
 
+use super::digits::{self, EIGHT_DIGITS, SHORT_DIGITS};
 use super::json::Float;
 use super::utf16::text_until_zero;
 use nettrace_parser::Guid;
-
-/// Bytes beyond its end that a piece may touch.
-const OVERHANG: usize = 64;
-
-/// Memory that is kept for the next line: enough for payloads of 64 KiB, the most that runtimes write, of numbers.
-const MOST_KEPT: usize = 1 << 22;
-
-/// Memory for a line.
-#[derive(Debug, Default)]
-pub(super) struct Line {
-    bytes: Vec<u8>,
-}
-
-impl Line {
-    /// Begins a line for which so many bytes are enough.
-    #[inline(always)]
-    pub(super) fn begin(&mut self, room: usize) -> Writer<'_> {
-        if self.bytes.len() < room + OVERHANG || self.bytes.len() > MOST_KEPT {
-            self.resize(room + OVERHANG);
-        }
-        Writer { bytes: &mut self.bytes, at: 0 }
-    }
-
-    #[cold]
-    fn resize(&mut self, room: usize) {
-        self.bytes.resize(room.next_power_of_two(), 0);
-        self.bytes.shrink_to(MOST_KEPT);
-    }
-}
+use std::mem;
 
 /// Writes a line.
 ///
@@ -43,51 +16,38 @@ impl Line {
 /// If it becomes longer than what was asked for.
 #[derive(Debug)]
 pub(super) struct Writer<'b> {
-    /// What was written ends at `at`; behind it is what pieces may use.
-    bytes: &'b mut [u8],
-    at: usize,
+    /// What pieces may use. What was written lies in front of it.
+    rest: &'b mut [u8],
 }
 
 impl<'b> Writer<'b> {
-    /// What was written.
     #[inline(always)]
-    pub(super) fn finish(self) -> &'b [u8] {
-        &self.bytes[..self.at]
+    pub(super) fn new(rest: &'b mut [u8]) -> Writer<'b> {
+        Writer { rest }
     }
 
-    /// The memory and the place, for those who pass them on by value.
+    /// Bytes behind what was written.
     #[inline(always)]
-    pub(super) fn into_parts(self) -> (&'b mut [u8], usize) {
-        (self.bytes, self.at)
+    pub(super) fn left(&self) -> usize {
+        self.rest.len()
     }
 
+    /// The writer, for those who give it back: so that its parts are in registers between.
     #[inline(always)]
-    pub(super) fn from_parts(bytes: &'b mut [u8], at: usize) -> Writer<'b> {
-        Writer { bytes, at }
-    }
-
-    #[inline(always)]
-    pub(super) fn bytes(&mut self) -> &mut [u8] {
-        self.bytes
-    }
-
-    /// How long the line is.
-    #[inline(always)]
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
-    /// Goes on where somebody else stopped.
-    #[inline(always)]
-    pub(super) fn go_to(&mut self, at: usize) {
-        self.at = at;
+    pub(super) fn taken(&mut self) -> Writer<'b> {
+        Writer { rest: mem::take(&mut self.rest) }
     }
 
     /// `bytes`, of which only the first `count` count.
     #[inline(always)]
     fn put<const N: usize>(&mut self, bytes: &[u8; N], count: usize) {
-        self.bytes[self.at..][..N].copy_from_slice(bytes);
-        self.at += count;
+        self.rest[..N].copy_from_slice(bytes);
+        self.pass(count);
+    }
+
+    #[inline(always)]
+    fn pass(&mut self, count: usize) {
+        self.rest = &mut mem::take(&mut self.rest)[count..];
     }
 
     #[inline(always)]
@@ -97,27 +57,34 @@ impl<'b> Writer<'b> {
 
     #[inline(always)]
     pub(super) fn literal(&mut self, literal: &Literal) {
-        self.put(&literal.first, literal.len);
-        if literal.len > Literal::CHUNK {
-            // The first chunk was whole, so this begins right behind it.
-            self.bytes[self.at - literal.len..][..literal.len].copy_from_slice(&literal.bytes);
+        if literal.len <= Literal::CHUNK {
+            self.put(&literal.first, literal.len);
+        } else {
+            self.bytes(&literal.bytes);
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.rest[..bytes.len()].copy_from_slice(bytes);
+        self.pass(bytes.len());
     }
 
     /// Text whose length the compiler should know.
     #[inline(always)]
     pub(super) fn text(&mut self, text: &str) {
-        self.bytes[self.at..][..text.len()].copy_from_slice(text.as_bytes());
-        self.at += text.len();
+        self.bytes(text.as_bytes());
     }
 
     #[inline(always)]
     pub(super) fn unsigned(&mut self, number: u64) {
-        if number < u64::from(EIGHT_DIGITS) {
-            self.short(number as u32);
+        if number < SHORT_DIGITS as u64 {
+            let (digits, count) = digits::short(number as usize);
+            self.put(&digits, count);
+        } else if number < u64::from(EIGHT_DIGITS) {
+            self.up_to_eight(number as u32);
         } else {
-            // The place goes by value: so it is no place in memory.
-            self.at = long(self.bytes, self.at, number);
+            self.rest = long(mem::take(&mut self.rest), number);
         }
     }
 
@@ -129,45 +96,41 @@ impl<'b> Writer<'b> {
         self.unsigned(number.unsigned_abs());
     }
 
-    /// A number of up to eight digits.
+    /// A number below [`EIGHT_DIGITS`].
     #[inline(always)]
-    fn short(&mut self, number: u32) {
-        let digits = digits_of(number);
-        // Zero has one digit too.
-        let zeros = (digits | 1 << 56).trailing_zeros() / 8;
-        self.put(&((digits | ASCII_ZEROS) >> (zeros * 8)).to_le_bytes(), 8 - zeros as usize);
+    fn up_to_eight(&mut self, number: u32) {
+        let (digits, count) = digits::up_to_eight(number);
+        self.put(&digits, count);
     }
 
-    /// Eight digits, zeros in front included.
+    /// Eight digits of a number below [`EIGHT_DIGITS`], zeros in front included.
     #[inline(always)]
-    fn eight(&mut self, number: u32) {
-        self.put(&(digits_of(number) | ASCII_ZEROS).to_le_bytes(), 8);
+    pub(super) fn eight(&mut self, number: u32) {
+        self.put(&digits::eight(number), 8);
     }
 
-    /// `0x…` without leading zeros.
+    /// Hexadecimal digits without leading zeros, and without `0x`.
     #[inline(always)]
     pub(super) fn hex(&mut self, number: u64) {
-        self.put(b"0x", 2);
-        let digits = 16 - (number | 1).leading_zeros() as usize / 4;
-        let shifted = number << ((16 - digits) * 4);
-        let end = self.at + digits;
-        self.put(&hex_of((shifted >> 32) as u32), 8);
-        if digits > 8 {
-            self.put(&hex_of(shifted as u32), 8);
+        if let Ok(number) = u32::try_from(number) {
+            let (digits, count) = digits::hex_up_to_eight(number);
+            self.put(&digits, count);
+        } else {
+            let (digits, count) = digits::hex(number);
+            self.put(&digits, count);
         }
-        self.at = end;
     }
 
     /// A guid in lower case, without quotes.
     #[inline(always)]
     pub(super) fn guid(&mut self, value: Guid) {
-        self.at = guid(self.bytes, self.at, value);
+        self.rest = guid(mem::take(&mut self.rest), value);
     }
 
     /// A floating point number; see [`Json::float`](super::json::Json::float).
     #[inline(always)]
     pub(super) fn float(&mut self, number: impl Float) {
-        self.at = float(self.bytes, self.at, number);
+        self.rest = float(mem::take(&mut self.rest), number);
     }
 
     /// UTF-8 that is ASCII and stands for itself in JSON; `None` if it is anything else.
@@ -178,8 +141,7 @@ impl<'b> Writer<'b> {
         if text.iter().fold(false, |special, byte| special | is_special(*byte)) {
             return None;
         }
-        self.bytes[self.at..][..text.len()].copy_from_slice(text);
-        self.at += text.len();
+        self.bytes(text);
         Some(())
     }
 
@@ -187,46 +149,52 @@ impl<'b> Writer<'b> {
     /// unit.
     #[inline(always)]
     pub(super) fn utf16(&mut self, bytes: &[u8]) -> Option<usize> {
-        let (taken, written) = text_until_zero(bytes, &mut self.bytes[self.at..])?;
-        self.at += written;
+        let (taken, written) = text_until_zero(bytes, self.rest)?;
+        self.pass(written);
         Some(taken)
     }
 }
 
-/// Appends a number of more than eight digits at `at`; where it ends.
+// The memory goes in and comes out by value below: so that it is in registers before and behind.
+
+/// Writes a number of more than eight digits; what is left.
 #[inline(never)]
-fn long(bytes: &mut [u8], at: usize, number: u64) -> usize {
-    let mut line = Writer { bytes, at };
+fn long(rest: &mut [u8], number: u64) -> &mut [u8] {
+    let mut line = Writer { rest };
     // The remainders are below 10^8, and so is the quotient of the quotient, 184 at most.
     let unit = u64::from(EIGHT_DIGITS);
     let (high, low) = (number / unit, (number % unit) as u32);
     match high {
-        0..100_000_000 => line.short(high as u32),
+        0..100_000_000 => line.up_to_eight(high as u32),
         _ => {
-            line.short((high / unit) as u32);
+            line.up_to_eight((high / unit) as u32);
             line.eight((high % unit) as u32);
         }
     }
     line.eight(low);
-    line.at
+    line.rest
 }
 
 #[inline(never)]
-fn guid(bytes: &mut [u8], at: usize, guid: Guid) -> usize {
-    let mut line = Writer { bytes, at };
-    let [a0, a1, a2, a3, b0, b1, c0, c1, d0, d1, e0, e1, e2, e3, e4, e5] = guid.to_bytes();
-    line.put(&hex_of(u32::from_le_bytes([a0, a1, a2, a3])), 8);
-    for [high, low] in [[b1, b0], [c1, c0], [d0, d1], [e0, e1]] {
-        line.byte(b'-');
-        line.put(&hex_of(u32::from_be_bytes([high, low, 0, 0])), 4);
-    }
-    line.put(&hex_of(u32::from_be_bytes([e2, e3, e4, e5])), 8);
-    line.at
+fn guid(rest: &mut [u8], guid: Guid) -> &mut [u8] {
+    let mut line = Writer { rest };
+    // The first three numbers are stored lowest byte first and written highest byte first.
+    let [a0, a1, a2, a3, b0, b1, c0, c1, second @ ..] = guid.to_bytes();
+    let first = digits::sixteen_hex(u64::from_be_bytes([a3, a2, a1, a0, b1, b0, c1, c0]));
+    let second = digits::sixteen_hex(u64::from_be_bytes(second));
+    let mut text = [b'-'; 36];
+    text[..8].copy_from_slice(&first[..8]);
+    text[9..13].copy_from_slice(&first[8..12]);
+    text[14..18].copy_from_slice(&first[12..]);
+    text[19..23].copy_from_slice(&second[..4]);
+    text[24..].copy_from_slice(&second[4..]);
+    line.put(&text, 36);
+    line.rest
 }
 
 #[inline(never)]
-fn float(bytes: &mut [u8], at: usize, number: impl Float) -> usize {
-    let mut line = Writer { bytes, at };
+fn float(rest: &mut [u8], number: impl Float) -> &mut [u8] {
+    let mut line = Writer { rest };
     match number.special() {
         None => line.text(zmij::Buffer::new().format_finite(number)),
         Some(name) => {
@@ -235,42 +203,16 @@ fn float(bytes: &mut [u8], at: usize, number: impl Float) -> usize {
             line.byte(b'"');
         }
     }
-    line.at
-}
-
-const EIGHT_DIGITS: u32 = 100_000_000;
-const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
-
-/// The eight decimal digits of a number below 10^8, the first one in the lowest byte. All are worked out
-/// together: halves of four digits, then pairs, then digits, in lanes of one register.
-#[inline(always)]
-fn digits_of(number: u32) -> u64 {
-    let halves = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
-    // 10486 / 2^20 and 103 / 2^10 are 1/100 and 1/10, nearly enough for four and two digits.
-    let hundreds = (halves * 10_486) >> 20 & 0x0000_007f_0000_007f;
-    let pairs = hundreds | (halves - hundreds * 100) << 16;
-    let tens = (pairs * 103) >> 10 & 0x000f_000f_000f_000f;
-    tens | (pairs - tens * 10) << 8
-}
-
-/// The eight hexadecimal digits of a number.
-#[inline(always)]
-fn hex_of(number: u32) -> [u8; 8] {
-    let spread = u64::from(number);
-    let spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;
-    let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
-    let digits = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
-    // Digits from ten on are letters, 39 places behind where the tenth digit would be.
-    let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
-    (digits + ASCII_ZEROS + letters * 39).to_be_bytes()
+    line.rest
 }
 
 /// JSON that is the same in every line.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Literal {
-    /// Its beginning: mostly all of it.
+    /// All of it, if it is so short.
     first: [u8; Literal::CHUNK],
     len: usize,
+    /// All of it otherwise.
     bytes: Box<[u8]>,
 }
 
@@ -278,26 +220,37 @@ impl Literal {
     const CHUNK: usize = 32;
 
     pub(super) fn new(bytes: &[u8]) -> Literal {
-        let first = std::array::from_fn(|at| bytes.get(at).copied().unwrap_or(0));
-        Literal { first, len: bytes.len(), bytes: bytes.into() }
+        let mut first = [0; Literal::CHUNK];
+        for (to, byte) in first.iter_mut().zip(bytes) {
+            *to = *byte;
+        }
+        // Short ones are made while lines are written, without an allocation.
+        let all = if bytes.len() > Literal::CHUNK { bytes.into() } else { Box::default() };
+        Literal { first, len: bytes.len(), bytes: all }
     }
 
-    /// Room that it needs.
-    pub(super) fn room(&self) -> usize {
-        self.len.max(Literal::CHUNK)
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        if self.len > Literal::CHUNK { &self.bytes } else { self.first.get(..self.len).unwrap_or_default() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::json::Json;
+    use super::super::page::Page;
     use super::*;
 
     fn written(write: impl FnOnce(&mut Writer<'_>)) -> String {
-        let mut line = Line::default();
-        let mut writer = line.begin(256);
+        let mut page = Page::default();
+        let mut writer = page.writer(256);
         write(&mut writer);
-        String::from_utf8(writer.finish().to_vec()).unwrap()
+        let left = writer.left();
+        page.keep(left);
+        String::from_utf8(page.filled().to_vec()).unwrap()
     }
 
     #[test]
@@ -312,7 +265,7 @@ mod tests {
         }
         for number in numbers {
             assert_eq!(written(|line| line.unsigned(number)), number.to_string());
-            assert_eq!(written(|line| line.hex(number)), format!("{number:#x}"));
+            assert_eq!(written(|line| line.hex(number)), format!("{number:x}"));
             let signed = number as i64;
             assert_eq!(written(|line| line.signed(signed)), signed.to_string());
         }

@@ -1,10 +1,13 @@
-//! How events are shown: one file a form. Each appends one event to a buffer; filters and order are decided
+//! How events are shown: one file a form. Each appends one event to a page; filters and order are decided
 //! before, writing happens behind.
 
 mod csv;
+mod digits;
+mod head;
 pub(crate) mod json;
 mod line;
 mod ndjson;
+mod page;
 mod payload;
 mod plain;
 mod plan;
@@ -14,6 +17,7 @@ mod utf16;
 
 pub(crate) use csv::Csv;
 pub(crate) use ndjson::Ndjson;
+pub(crate) use page::Page;
 pub(crate) use payload::PayloadWriter;
 pub(crate) use plain::plain;
 pub(crate) use text::Text;
@@ -54,16 +58,16 @@ impl Form {
     #[inline]
     pub(crate) fn event(
         &mut self,
-        out: &mut Vec<u8>,
+        page: &mut Page,
         event: &Event<'_>,
         place: Place,
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
         match self {
-            Form::Text(text) => text.event(out, event, place, types, selection),
-            Form::Ndjson(ndjson) => ndjson.event(out, event, place, types, selection),
-            Form::Csv(csv) => csv.event(out, event, place, types, selection),
+            Form::Text(text) => page.append(|out| text.event(out, event, place, types, selection)),
+            Form::Ndjson(ndjson) => ndjson.event(page, event, place, types, selection),
+            Form::Csv(csv) => page.append(|out| csv.event(out, event, place, types, selection)),
         }
     }
 

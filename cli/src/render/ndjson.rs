@@ -9,10 +9,12 @@
 //! How values are written is told in [`payload`](super::payload), what events are called in
 //! [`event_types`](crate::event_types), what fields are called in [`shape`](crate::shape).
 
+use super::head::{self, Head};
 use super::json::Json;
-use super::line::{Line, Literal};
+use super::line::Literal;
+use super::page::Page;
 use super::payload::PayloadWriter;
-use super::plan::{Manner, Plan, signed, unsigned};
+use super::plan::{Manner, Plan, unsigned};
 use super::{Detail, opcode};
 use crate::event_types::{EventType, EventTypes, Place};
 use crate::selection::Selection;
@@ -21,7 +23,7 @@ use nettrace_parser::{Event, Label, Labels};
 use std::io::Write;
 
 /// Room for all keys and values but those of the type and the payload.
-const HEAD_ROOM: usize = 320;
+const HEAD_ROOM: usize = head::ROOM + 128;
 
 /// Writes events as NDJSON.
 #[derive(Debug)]
@@ -32,7 +34,7 @@ pub(crate) struct Ndjson {
     fixed: Vec<Vec<u8>>,
     /// The short way to write an event, by the shape's number.
     short_ways: Vec<ShortWay>,
-    line: Line,
+    head: Head,
 }
 
 /// How events of one shape are written in the usual case.
@@ -45,6 +47,8 @@ enum ShortWay {
     Some {
         /// From the provider to the level, or to the process.
         fixed: Literal,
+        /// The same and on to the first value of the payload.
+        to_payload: Literal,
         /// The level in it.
         level: u32,
         /// The process in it. It is not in it in version 6, where threads have processes.
@@ -57,30 +61,31 @@ enum ShortWay {
 impl Ndjson {
     pub(crate) fn new(detail: Detail) -> Ndjson {
         let payloads = PayloadWriter::new(detail.big_ints_as_strings);
-        Ndjson { detail, payloads, fixed: Vec::new(), short_ways: Vec::new(), line: Line::default() }
+        Ndjson { detail, payloads, fixed: Vec::new(), short_ways: Vec::new(), head: Head::default() }
     }
 
     /// Appends one event.
+    #[inline]
     pub(crate) fn event(
         &mut self,
-        out: &mut Vec<u8>,
+        page: &mut Page,
         event: &Event<'_>,
         place: Place,
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
-        if selection.is_none() && self.write_shortly(out, event, place, types) {
+        if selection.is_none() && self.write_shortly(page, event, place, types) {
             return;
         }
-        self.write_at_length(out, event, place, types, selection);
+        page.append(|out| self.write_at_length(out, event, place, types, selection));
     }
 
     /// Appends an event whose payload is as its description says. `false`: it is not of that kind, and nothing was
     /// written.
-    #[inline]
+    #[inline(never)]
     fn write_shortly(
         &mut self,
-        out: &mut Vec<u8>,
+        page: &mut Page,
         event: &Event<'_>,
         place: Place,
         types: &EventTypes,
@@ -92,63 +97,62 @@ impl Ndjson {
             return false;
         }
         let process = if event.thread().is_some() { None } else { event.process_id() };
-        let (fixed, plan) = match self.short_ways.get(place.shape) {
-            Some(ShortWay::Some { fixed, level: of_fixed, process: in_fixed, plan })
+        let (fixed, to_payload, plan) = match self.short_ways.get(place.shape) {
+            Some(ShortWay::Some { fixed, to_payload, level: of_fixed, process: in_fixed, plan })
                 if *of_fixed == level && *in_fixed == process =>
             {
-                (fixed, plan)
+                (fixed, to_payload, plan)
             }
             Some(ShortWay::None) => return false,
             _ => {
                 self.find_short_way(level, process, place, types);
-                return self.write_shortly(out, event, place, types);
+                return self.write_shortly(page, event, place, types);
             }
         };
         let manner =
             Manner { pointer_size: event.session().pointer_size, largest: self.payloads.largest_number() };
         let payload = event.payload();
-        let mut line = self.line.begin(HEAD_ROOM + fixed.room() + plan.room(payload.len()));
-        line.text("{\"ts_ns\":");
-        match event.nanos() {
-            Some(nanos) => signed(&mut line, nanos, manner),
-            None => line.text("null"),
-        }
-        line.text(",\"tid\":");
-        match event.thread_id() {
-            Some(id) => unsigned(&mut line, id, manner),
-            None => line.text("-1"),
-        }
-        line.literal(fixed);
-        if process.is_none()
-            && let Some(id) = event.process_id()
-        {
-            line.text(",\"pid\":");
-            unsigned(&mut line, id, manner);
-        }
-        if let Some(id) = event.activity_id() {
-            line.text(",\"activity\":\"");
-            line.guid(id);
-            line.byte(b'"');
-        }
-        if let Some(id) = event.related_activity_id() {
-            line.text(",\"related\":\"");
-            line.guid(id);
-            line.byte(b'"');
-        }
-        let at = out.len();
-        if !labels.is_empty() {
-            // Their length is not known before, so they do not go through the line.
-            out.extend_from_slice(line.finish());
-            write_labels(out, labels, ",\"labels\":", &self.payloads);
-            line = self.line.begin(plan.room(payload.len()));
+        let room = plan.room(payload.len());
+        let begin = page.len();
+        let mut line = page.writer(HEAD_ROOM + to_payload.len() + room);
+        self.head.write(&mut line, event.nanos(), event.thread_id(), manner);
+        let process_id = if process.is_none() { event.process_id() } else { None };
+        let (activity, related) = (event.activity_id(), event.related_activity_id());
+        if process_id.is_none() && activity.is_none() && related.is_none() && labels.is_empty() {
+            line.literal(to_payload);
+        } else {
+            line.literal(fixed);
+            if let Some(id) = process_id {
+                line.text(",\"pid\":");
+                unsigned(&mut line, id, manner);
+            }
+            if let Some(id) = activity {
+                line.text(",\"activity\":\"");
+                line.guid(id);
+                line.byte(b'"');
+            }
+            if let Some(id) = related {
+                line.text(",\"related\":\"");
+                line.guid(id);
+                line.byte(b'"');
+            }
+            if !labels.is_empty() {
+                // Their length is not known before, so no room was asked for.
+                let left = line.left();
+                page.keep(left);
+                page.append(|out| write_labels(out, labels, ",\"labels\":", &self.payloads));
+                line = page.writer(plan.begin().len() + room);
+            }
+            line.literal(plan.begin());
         }
         let Some(line) = plan.write(line, payload, manner) else {
-            out.truncate(at);
+            page.cut(begin);
             return false;
         };
-        out.extend_from_slice(line.finish());
+        let left = line.left();
+        page.keep(left);
         if self.detail.stacks || self.detail.raw {
-            self.write_details(out, event);
+            self.write_details(page, event);
         }
         true
     }
@@ -170,7 +174,8 @@ impl Ndjson {
                 fixed.raw(",\"pid\":");
                 self.payloads.integer(&mut fixed, id);
             }
-            Some(ShortWay::Some { fixed: Literal::new(&fixed), level, process, plan })
+            let to_payload = Literal::new(&[&fixed, plan.begin().bytes()].concat());
+            Some(ShortWay::Some { fixed: Literal::new(&fixed), to_payload, level, process, plan })
         });
         if let Some(way) = self.short_ways.get_mut(place.shape) {
             *way = found.unwrap_or(ShortWay::None);
@@ -222,18 +227,26 @@ impl Ndjson {
             (Some(selection), Some(names)) => self.selected(out, event, place, names, selection),
             (_, None) => {}
         }
-        self.write_details(out, event);
-    }
-
-    /// Appends what was asked for beside the ordinary, and the line's end.
-    fn write_details(&self, out: &mut Vec<u8>, event: &Event<'_>) {
         if self.detail.stacks {
-            stack(out, event);
+            write_stack_at_length(out, event);
         }
         if self.detail.raw {
             self.raw(out, event);
         }
         out.raw("}\n");
+    }
+
+    /// Appends what was asked for beside the ordinary, and the line's end.
+    fn write_details(&self, page: &mut Page, event: &Event<'_>) {
+        if self.detail.stacks {
+            write_stack(page, event);
+        }
+        page.append(|out| {
+            if self.detail.raw {
+                self.raw(out, event);
+            }
+            out.raw("}\n");
+        });
     }
 
     #[cold]
@@ -326,7 +339,21 @@ fn fixed_of(row: &EventType) -> Vec<u8> {
     out
 }
 
-fn stack(out: &mut Vec<u8>, event: &Event<'_>) {
+fn write_stack(page: &mut Page, event: &Event<'_>) {
+    let stack = event.stack();
+    let mut line = page.writer(16 + stack.len() * 24);
+    line.text(",\"stack\":[");
+    for (at, address) in stack.addresses().enumerate() {
+        line.text(if at > 0 { ",\"0x" } else { "\"0x" });
+        line.hex(address);
+        line.byte(b'"');
+    }
+    line.byte(b']');
+    let left = line.left();
+    page.keep(left);
+}
+
+fn write_stack_at_length(out: &mut Vec<u8>, event: &Event<'_>) {
     out.raw(",\"stack\":[");
     for (at, address) in event.stack().addresses().enumerate() {
         if at > 0 {
@@ -432,14 +459,15 @@ mod tests {
                 let mut ndjson = Ndjson::new(Detail { big_ints_as_strings, ..Detail::default() });
                 let mut types = EventTypes::default();
                 let mut reader = Reader::from_slice(&bytes);
-                let (mut short, mut long) = (Vec::new(), Vec::new());
+                let (mut page, mut short, mut long) = (Page::default(), Vec::new(), Vec::new());
                 let (mut events, mut shortly) = (0u32, 0u32);
                 while let Some(event) = reader.next_event().unwrap() {
                     let place = types.place_of(&event);
                     short.clear();
                     long.clear();
                     events += 1;
-                    if ndjson.write_shortly(&mut short, &event, place, &types) {
+                    if ndjson.write_shortly(&mut page, &event, place, &types) {
+                        page.pour(&mut short);
                         shortly += 1;
                         ndjson.write_at_length(&mut long, &event, place, &types, None);
                         assert!(
@@ -450,7 +478,7 @@ mod tests {
                             String::from_utf8_lossy(&long)
                         );
                     } else {
-                        assert!(short.is_empty());
+                        assert_eq!(page.len(), 0);
                     }
                 }
                 // Types of the smallest traces are not all of the usual kinds.

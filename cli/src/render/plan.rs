@@ -17,15 +17,15 @@ const MOST_VALUES: usize = 1 << 16;
 /// Numbers of fields that others are counted by.
 const REGISTERS: usize = 8;
 
-/// Most bytes of a number, quotes included.
-const NUMBER_ROOM: usize = 40;
-
-/// How to write payloads of one shape.
+/// How to write payloads of one shape, or elements of one type.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
+    /// In front of the first value.
+    begin: Literal,
     steps: Vec<Step>,
-    /// Behind the last value.
+    /// Of elements: behind the last one, and between two of them the same with a comma and the beginning.
     end: Literal,
+    between: Literal,
     /// Room for all that is there once, and the most that each byte of the payload may ask for beside.
     room: usize,
     growth: usize,
@@ -37,13 +37,13 @@ pub(super) struct Plan {
 
 #[derive(Debug)]
 struct Step {
-    before: Literal,
     value: Value,
     /// Where the number is kept.
     register: Option<usize>,
+    after: Literal,
 }
 
-/// How a value is read and written. Quotes stand in the literals around it.
+/// How a value is read and written. Quotes, and the `0x` of what is hexadecimal, stand in the literals around it.
 #[derive(Debug)]
 enum Value {
     U8,
@@ -71,7 +71,7 @@ enum Value {
     Utf8,
     /// Bytes that are not shown.
     Skip(usize),
-    Elements(Elements),
+    Elements(Box<Elements>),
 }
 
 #[derive(Debug)]
@@ -90,8 +90,25 @@ impl Value {
             Value::U64 | Value::I64 | Value::HexU64 | Value::F64 => 8,
             Value::Guid => 16,
             Value::Skip(count) => *count,
-            Value::Elements(Elements { count: Number::Here, .. }) => 2,
-            Value::Elements(_) => 0,
+            Value::Elements(elements) => match elements.count {
+                Number::Here => 2,
+                Number::Kept(_) | Number::Fixed(_) => 0,
+            },
+        }
+    }
+
+    /// Most bytes that it becomes, beside what the payload's bytes ask for each.
+    fn room(&self) -> usize {
+        match self {
+            Value::Bool8 | Value::Bool32 | Value::U8 | Value::I8 => 5,
+            Value::U16 | Value::I16 | Value::U32 | Value::I32 => 11,
+            Value::HexU8 | Value::HexU16 | Value::HexU32 | Value::HexU64 => 16,
+            Value::HexPointer | Value::HexVarUInt => 16,
+            // With quotes.
+            Value::U64 | Value::I64 | Value::VarUInt => 22,
+            Value::F32 | Value::F64 => 26,
+            Value::Guid => 36,
+            Value::Text | Value::Utf8 | Value::Skip(_) | Value::Elements(_) => 0,
         }
     }
 }
@@ -123,62 +140,50 @@ impl Plan {
     /// The plan for payloads with these fields, `before` in front of their object; `None` if there are values of
     /// types that it takes more to read.
     pub(super) fn new(fields: &[Field], names: &Names, before: &[u8], behind: &[u8]) -> Option<Plan> {
-        let mut making = Making { pending: before.to_vec(), steps: Vec::new() };
+        let mut making = Making { pending: before.to_vec(), ..Making::default() };
         making.object(fields, names)?;
         making.pending.extend_from_slice(behind);
         Some(making.finish())
     }
 
-    /// Room that the line of a payload of so many bytes needs.
+    /// Room that the payload takes when it has so many bytes, without the beginning.
     #[inline(always)]
     pub(super) fn room(&self, payload_bytes: usize) -> usize {
         self.room + payload_bytes * self.growth
     }
 
-    /// Appends the payload. `None` if it is not the usual: then what was written is worth nothing.
+    /// What comes before the first value. Whoever follows the plan writes it.
+    pub(super) fn begin(&self) -> &Literal {
+        &self.begin
+    }
+
+    /// Appends the payload behind its beginning. `None` if it is not the usual: then what was written is worth
+    /// nothing.
     #[inline(always)]
     pub(super) fn write<'b>(&self, line: Writer<'b>, payload: &[u8], manner: Manner) -> Option<Writer<'b>> {
-        let (bytes, at) = line.into_parts();
         let mut state = State { registers: [0; REGISTERS], values_left: MOST_VALUES };
-        match self.follow(bytes, at, payload, &mut state, manner, 1) {
-            Some((at, [])) => Some(Writer::from_parts(bytes, at)),
+        match self.values(line, payload, &mut state, manner) {
+            Some((line, [])) => Some(line),
             _ => None,
         }
     }
 
-    /// Writes `count` values one after the other, with commas between, from `at` on: where they end, and what is
-    /// left of the payload.
+    /// Writes the values, and what is behind each: the line, and what is left of the payload.
     ///
-    /// Places go in and out by value, so that they are in registers between.
-    fn follow<'r>(
+    /// Both go in and out by value, so that they are in registers between.
+    #[inline(always)]
+    fn values<'b, 'r>(
         &self,
-        bytes: &mut [u8],
-        at: usize,
-        rest: &'r [u8],
+        mut line: Writer<'b>,
+        mut rest: &'r [u8],
         state: &mut State,
         manner: Manner,
-        count: usize,
-    ) -> Option<(usize, &'r [u8])> {
-        let (mut line, mut rest) = (Writer::from_parts(bytes, at), rest);
-        let registers = if self.keeps { Some(state.registers) } else { None };
-        for index in 0..count {
-            if index > 0 {
-                line.byte(b',');
-                if let Some(registers) = registers {
-                    // Numbers kept within an element are for what is within it.
-                    state.registers = registers;
-                }
-            }
-            for step in &self.steps {
-                line.literal(&step.before);
-                step.write(&mut line, &mut rest, state, manner)?;
-            }
-            line.literal(&self.end);
+    ) -> Option<(Writer<'b>, &'r [u8])> {
+        for step in &self.steps {
+            step.write(&mut line, &mut rest, state, manner)?;
+            line.literal(&step.after);
         }
-        if let Some(registers) = registers {
-            state.registers = registers;
-        }
-        Some((line.into_parts().1, rest))
+        Some((line, rest))
     }
 }
 
@@ -228,11 +233,10 @@ impl Step {
                 *rest = rest.get(taken..)?;
                 return Some(());
             }
-            Value::U32 => u64::from(u32::from_le_bytes(take(rest)?)),
-            Value::U16 => u64::from(u16::from_le_bytes(take(rest)?)),
-            Value::U8 => u64::from(u8::from_le_bytes(take(rest)?)),
-            Value::U64 => u64::from_le_bytes(take(rest)?),
-            Value::VarUInt => varuint(rest)?,
+            Value::Elements(elements) => {
+                (*line, *rest) = elements.write(line.taken(), rest, state, manner)?;
+                return Some(());
+            }
             Value::HexPointer if manner.pointer_size == 8 => {
                 line.hex(u64::from_le_bytes(take(rest)?));
                 return Some(());
@@ -241,34 +245,45 @@ impl Step {
                 line.hex(u64::from(u32::from_le_bytes(take(rest)?)));
                 return Some(());
             }
+            Value::U32 => {
+                let number = u64::from(u32::from_le_bytes(take(rest)?));
+                line.unsigned(number);
+                number
+            }
+            Value::U16 => {
+                let number = u64::from(u16::from_le_bytes(take(rest)?));
+                line.unsigned(number);
+                number
+            }
+            Value::U8 => {
+                let number = u64::from(u8::from_le_bytes(take(rest)?));
+                line.unsigned(number);
+                number
+            }
+            Value::U64 => {
+                let number = u64::from_le_bytes(take(rest)?);
+                unsigned(line, number, manner);
+                number
+            }
+            Value::VarUInt => {
+                let number = varuint(rest)?;
+                unsigned(line, number, manner);
+                number
+            }
             Value::HexU64 => {
                 let number = u64::from_le_bytes(take(rest)?);
                 line.hex(number);
-                return self.keep(state, number);
+                number
             }
             Value::HexU32 => {
-                let number = u32::from_le_bytes(take(rest)?);
-                line.hex(u64::from(number));
-                return self.keep(state, u64::from(number));
+                let number = u64::from(u32::from_le_bytes(take(rest)?));
+                line.hex(number);
+                number
             }
             Value::HexVarUInt => {
                 let number = varuint(rest)?;
                 line.hex(number);
-                return self.keep(state, number);
-            }
-            Value::Utf8 => {
-                let count = usize::from(u16::from_le_bytes(take(rest)?));
-                let (text, behind) = rest.split_at_checked(count)?;
-                *rest = behind;
-                return line.plain_ascii(text);
-            }
-            Value::HexU16 => {
-                line.hex(u64::from(u16::from_le_bytes(take(rest)?)));
-                return Some(());
-            }
-            Value::HexU8 => {
-                line.hex(u64::from(u8::from_le_bytes(take(rest)?)));
-                return Some(());
+                number
             }
             Value::I32 => {
                 line.signed(i64::from(i32::from_le_bytes(take(rest)?)));
@@ -278,56 +293,43 @@ impl Step {
                 signed(line, i64::from_le_bytes(take(rest)?), manner);
                 return Some(());
             }
-            Value::I16 => {
-                line.signed(i64::from(i16::from_le_bytes(take(rest)?)));
-                return Some(());
-            }
-            Value::I8 => {
-                line.signed(i64::from(i8::from_le_bytes(take(rest)?)));
-                return Some(());
-            }
-            Value::F64 => {
-                line.float(f64::from_le_bytes(take(rest)?));
-                return Some(());
-            }
-            Value::F32 => {
-                line.float(f32::from_le_bytes(take(rest)?));
-                return Some(());
-            }
-            Value::Bool32 => {
-                line.text(truth(u32::from_le_bytes(take(rest)?) != 0));
-                return Some(());
-            }
-            Value::Bool8 => {
-                line.text(truth(u8::from_le_bytes(take(rest)?) != 0));
-                return Some(());
-            }
-            Value::Guid => {
-                line.guid(Guid::from_bytes(take(rest)?));
-                return Some(());
-            }
-            Value::Skip(count) => {
-                *rest = rest.get(*count..)?;
-                return Some(());
-            }
-            Value::Elements(elements) => {
-                let at = line.at();
-                let (at, behind) = elements.write(line.bytes(), at, rest, state, manner)?;
-                line.go_to(at);
-                *rest = behind;
+            other => {
+                (*line, *rest) = other.write_rare(line.taken(), rest)?;
                 return Some(());
             }
         };
-        unsigned(line, number, manner);
-        self.keep(state, number)
-    }
-
-    #[inline(always)]
-    fn keep(&self, state: &mut State, number: u64) -> Option<()> {
         if let Some(register) = self.register {
             *state.registers.get_mut(register)? = usize::try_from(number).ok()?;
         }
         Some(())
+    }
+}
+
+impl Value {
+    /// Values that are rarer, and that nothing is counted by.
+    #[inline(never)]
+    fn write_rare<'b, 'r>(&self, mut line: Writer<'b>, mut rest: &'r [u8]) -> Option<(Writer<'b>, &'r [u8])> {
+        match self {
+            Value::Utf8 => {
+                let count = usize::from(u16::from_le_bytes(take(&mut rest)?));
+                let (text, behind) = rest.split_at_checked(count)?;
+                rest = behind;
+                line.plain_ascii(text)?;
+            }
+            Value::HexU16 => line.hex(u64::from(u16::from_le_bytes(take(&mut rest)?))),
+            Value::HexU8 => line.hex(u64::from(u8::from_le_bytes(take(&mut rest)?))),
+            Value::I16 => line.signed(i64::from(i16::from_le_bytes(take(&mut rest)?))),
+            Value::I8 => line.signed(i64::from(i8::from_le_bytes(take(&mut rest)?))),
+            Value::F64 => line.float(f64::from_le_bytes(take(&mut rest)?)),
+            Value::F32 => line.float(f32::from_le_bytes(take(&mut rest)?)),
+            Value::Bool32 => line.text(truth(u32::from_le_bytes(take(&mut rest)?) != 0)),
+            Value::Bool8 => line.text(truth(u8::from_le_bytes(take(&mut rest)?) != 0)),
+            Value::Guid => line.guid(Guid::from_bytes(take(&mut rest)?)),
+            Value::Skip(count) => rest = rest.get(*count..)?,
+            // Whoever comes here has seen to the others.
+            _ => return None,
+        }
+        Some((line, rest))
     }
 }
 
@@ -353,49 +355,103 @@ fn varuint(rest: &mut &[u8]) -> Option<u64> {
 }
 
 impl Elements {
+    /// Writes all elements, with commas between.
     #[inline(never)]
-    fn write<'r>(
+    fn write<'b, 'r>(
         &self,
-        bytes: &mut [u8],
-        at: usize,
+        line: Writer<'b>,
         rest: &'r [u8],
         state: &mut State,
         manner: Manner,
-    ) -> Option<(usize, &'r [u8])> {
-        let mut rest = rest;
+    ) -> Option<(Writer<'b>, &'r [u8])> {
+        let (mut line, mut rest) = (line, rest);
         let count = match self.count {
             Number::Here => usize::from(u16::from_le_bytes(take(&mut rest)?)),
             Number::Kept(register) => *state.registers.get(register)?,
             Number::Fixed(count) => count,
         };
-        let values = count.checked_mul(self.each.steps.len().max(1))?;
+        let Some(last) = count.checked_sub(1) else { return Some((line, rest)) };
+        let each = &self.each;
+        let values = count.checked_mul(each.steps.len().max(1))?;
         state.values_left = state.values_left.checked_sub(values)?;
-        self.each.follow(bytes, at, rest, state, manner, count)
+        // Numbers kept within an element are for what is within it.
+        let registers = if each.keeps { Some(state.registers) } else { None };
+        line.literal(&each.begin);
+        if let [Step { value: Value::U32, register: None, .. }] = each.steps.as_slice() {
+            for index in 0..count {
+                line.unsigned(u64::from(u32::from_le_bytes(take(&mut rest)?)));
+                line.literal(if index == last { &each.end } else { &each.between });
+            }
+            return Some((line, rest));
+        }
+        for index in 0..count {
+            (line, rest) = each.values(line, rest, state, manner)?;
+            line.literal(if index == last { &each.end } else { &each.between });
+            if let Some(registers) = registers {
+                state.registers = registers;
+            }
+        }
+        Some((line, rest))
     }
 }
 
 /// A plan in the making.
+#[derive(Default)]
 struct Making {
     /// What was written since the last value.
     pending: Vec<u8>,
+    begin: Literal,
     steps: Vec<Step>,
 }
 
 impl Making {
-    fn finish(self) -> Plan {
+    /// Ends a payload.
+    fn finish(mut self) -> Plan {
+        self.take_pending();
+        self.plan(Literal::default(), Literal::default())
+    }
+
+    /// Ends an element.
+    fn finish_element(mut self) -> Plan {
+        if self.steps.is_empty() {
+            self.take_pending();
+        }
+        let between = [&self.pending[..], b",", self.begin.bytes()].concat();
         let end = Literal::new(&self.pending);
-        let room = end.room() + self.steps.iter().map(|step| step.before.room() + NUMBER_ROOM).sum::<usize>();
+        self.plan(end, Literal::new(&between))
+    }
+
+    fn plan(self, end: Literal, between: Literal) -> Plan {
+        let of_steps = self.steps.iter().map(|step| step.value.room() + step.after.len());
+        let room = of_steps.sum::<usize>() + between.len();
         // Each element takes some bytes of the payload; those ask for the room that it needs.
         let of_elements = self.steps.iter().filter_map(|step| match &step.value {
-            Value::Elements(Elements { each, .. }) => {
-                Some(each.growth + (each.room + 1).div_ceil(each.least_bytes.max(1)))
+            Value::Elements(elements) => {
+                let each = &elements.each;
+                // The first one's beginning is the room of what is between it and one that is not there.
+                Some(each.growth + each.room.div_ceil(each.least_bytes.max(1)))
             }
             _ => None,
         });
-        let growth = of_elements.max().unwrap_or(0).max(utf16::GROWTH);
+        let of_texts = self.steps.iter().map(|step| match step.value {
+            Value::Text => utf16::GROWTH,
+            Value::Utf8 => 1,
+            _ => 0,
+        });
+        let growth = of_elements.chain(of_texts).max().unwrap_or(0);
         let least_bytes = self.steps.iter().map(|step| step.value.least_bytes()).sum();
         let keeps = self.steps.iter().any(|step| step.register.is_some());
-        Plan { steps: self.steps, end, room, growth, least_bytes, keeps }
+        let Making { begin, steps, .. } = self;
+        Plan { begin, steps, end, between, room, growth, least_bytes, keeps }
+    }
+
+    /// Puts what was written behind the last value, or in front of all.
+    fn take_pending(&mut self) {
+        let text = Literal::new(&std::mem::take(&mut self.pending));
+        match self.steps.last_mut() {
+            Some(step) => step.after = text,
+            None => self.begin = text,
+        }
     }
 
     fn object(&mut self, fields: &[Field], names: &Names) -> Option<()> {
@@ -406,7 +462,7 @@ impl Making {
             if let FieldType::Padding(count) = field.kind {
                 // It writes nothing, so what is pending goes on behind it.
                 let value = Value::Skip(usize::from(count));
-                self.steps.push(Step { before: Literal::default(), value, register: None });
+                self.steps.push(Step { value, register: None, after: Literal::default() });
                 continue;
             }
             let name = names.next()?;
@@ -425,8 +481,8 @@ impl Making {
     }
 
     fn push(&mut self, value: Value, register: Option<usize>) {
-        let before = Literal::new(&std::mem::take(&mut self.pending));
-        self.steps.push(Step { before, value, register });
+        self.take_pending();
+        self.steps.push(Step { value, register, after: Literal::default() });
     }
 
     fn value(
@@ -484,25 +540,15 @@ impl Making {
         if register.is_some() && !is_kept {
             return None;
         }
-        let is_quoted = matches!(
-            value,
-            Value::HexU8
-                | Value::HexU16
-                | Value::HexU32
-                | Value::HexU64
-                | Value::HexPointer
-                | Value::HexVarUInt
-                | Value::Guid
-                | Value::Text
-                | Value::Utf8
-        );
-        if is_quoted {
-            self.pending.push(b'"');
-        }
+        let (before, after): (&[u8], &[u8]) = match value {
+            Value::HexU8 | Value::HexU16 | Value::HexU32 | Value::HexU64 => (b"\"0x", b"\""),
+            Value::HexPointer | Value::HexVarUInt => (b"\"0x", b"\""),
+            Value::Guid | Value::Text | Value::Utf8 => (b"\"", b"\""),
+            _ => (b"", b""),
+        };
+        self.pending.extend_from_slice(before);
         self.push(value, register);
-        if is_quoted {
-            self.pending.push(b'"');
-        }
+        self.pending.extend_from_slice(after);
         Some(())
     }
 
@@ -511,15 +557,15 @@ impl Making {
         if matches!(element, FieldType::U8 | FieldType::Utf16CodeUnit | FieldType::Utf8CodeUnit) {
             return None;
         }
-        let mut each = Making { pending: Vec::new(), steps: Vec::new() };
+        let mut each = Making::default();
         each.value(element, inner, is_hex, None)?;
-        let each = each.finish();
-        if each.least_bytes == 0 {
+        let each = each.finish_element();
+        if each.least_bytes == 0 || each.steps.is_empty() {
             // Any number of them fits into any payload.
             return None;
         }
         self.pending.push(b'[');
-        self.push(Value::Elements(Elements { count, each }), None);
+        self.push(Value::Elements(Box::new(Elements { count, each })), None);
         self.pending.push(b']');
         Some(())
     }

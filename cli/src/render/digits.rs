@@ -1,0 +1,105 @@
+//! Numbers as digits, several of them worked out together in one register.
+
+/// Numbers below this are one step of [`eight`].
+pub(super) const EIGHT_DIGITS: u32 = 100_000_000;
+
+const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// Numbers below this stand in [`SHORT`].
+pub(super) const SHORT_DIGITS: usize = 1000;
+
+/// Numbers of up to three digits, and behind them how many those are.
+static SHORT: [[u8; 4]; SHORT_DIGITS] = short_numbers();
+
+const fn short_numbers() -> [[u8; 4]; SHORT_DIGITS] {
+    let mut all = [[0; 4]; SHORT_DIGITS];
+    let mut number = 0;
+    while number < SHORT_DIGITS {
+        let digits =
+            [b'0' + (number / 100) as u8, b'0' + (number / 10 % 10) as u8, b'0' + (number % 10) as u8];
+        all[number] = match number {
+            0..10 => [digits[2], 0, 0, 1],
+            10..100 => [digits[1], digits[2], 0, 2],
+            _ => [digits[0], digits[1], digits[2], 3],
+        };
+        number += 1;
+    }
+    all
+}
+
+/// A number below [`SHORT_DIGITS`], and how many digits it has: 1 to 3.
+#[inline(always)]
+pub(super) fn short(number: usize) -> ([u8; 4], usize) {
+    let digits = SHORT[number % SHORT_DIGITS];
+    (digits, usize::from(digits[3] & 3))
+}
+
+/// A number below [`EIGHT_DIGITS`] without leading zeros, and how many digits it has: 1 to 8.
+#[inline(always)]
+pub(super) fn up_to_eight(number: u32) -> ([u8; 8], usize) {
+    let digits = lanes(number);
+    // Zero has one digit too.
+    let zeros = (digits | 1 << 56).trailing_zeros() / 8;
+    (((digits | ASCII_ZEROS) >> (zeros * 8)).to_le_bytes(), 8 - zeros as usize)
+}
+
+/// A number below [`EIGHT_DIGITS`], zeros in front included.
+#[inline(always)]
+pub(super) fn eight(number: u32) -> [u8; 8] {
+    (lanes(number) | ASCII_ZEROS).to_le_bytes()
+}
+
+/// The eight decimal digits of a number below 10^8, the first one in the lowest byte: halves of four digits, then
+/// pairs, then digits, in lanes of one register.
+#[inline(always)]
+fn lanes(number: u32) -> u64 {
+    let halves = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
+    // 10486 / 2^20 and 103 / 2^10 are 1/100 and 1/10, nearly enough for four and two digits.
+    let hundreds = (halves * 10_486) >> 20 & 0x0000_007f_0000_007f;
+    let pairs = hundreds | (halves - hundreds * 100) << 16;
+    let tens = (pairs * 103) >> 10 & 0x000f_000f_000f_000f;
+    tens | (pairs - tens * 10) << 8
+}
+
+/// The hexadecimal digits of a number of 32 bits, and how many of them count: 1 to 8.
+#[inline(always)]
+pub(super) fn hex_up_to_eight(number: u32) -> ([u8; 8], usize) {
+    let zeros = (number | 1).leading_zeros() as usize / 4;
+    (eight_hex(number << (zeros * 4)), 8 - zeros)
+}
+
+/// The hexadecimal digits of a number, and how many of them count: 1 to 16.
+#[inline(always)]
+pub(super) fn hex(number: u64) -> ([u8; 16], usize) {
+    let zeros = (number | 1).leading_zeros() as usize / 4;
+    (sixteen_hex(number << (zeros * 4)), 16 - zeros)
+}
+
+/// All sixteen hexadecimal digits of a number.
+#[inline(always)]
+pub(super) fn sixteen_hex(number: u64) -> [u8; 16] {
+    let [high, low] = [number >> 32, number & 0xffff_ffff].map(|half| half.swap_bytes() >> 32);
+    let [high, low] = [high, low].map(hex_lanes).map(u64::to_le_bytes);
+    let mut digits = [0; 16];
+    digits[..8].copy_from_slice(&high);
+    digits[8..].copy_from_slice(&low);
+    digits
+}
+
+/// All eight hexadecimal digits of a number.
+#[inline(always)]
+fn eight_hex(number: u32) -> [u8; 8] {
+    hex_lanes(u64::from(number.swap_bytes())).to_le_bytes()
+}
+
+/// The digits of four bytes, those of the lowest first: bytes, then their halves, spread over lanes of one register.
+/// Two of these at once become vectors.
+#[inline(always)]
+fn hex_lanes(bytes: u64) -> u64 {
+    let spread = (bytes | bytes << 16) & 0x0000_ffff_0000_ffff;
+    let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
+    let digits = (spread >> 4 | spread << 8) & 0x0f0f_0f0f_0f0f_0f0f;
+    // Digits from ten on are letters, 39 places behind where the tenth digit would be: 32 and 8 less 1.
+    let sixteens = (digits + 0x0606_0606_0606_0606) & 0x1010_1010_1010_1010;
+    digits + ASCII_ZEROS + (sixteens << 1) + (sixteens >> 1) - (sixteens >> 4)
+}
