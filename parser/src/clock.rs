@@ -1,6 +1,7 @@
 //! Ticks of the event clock, and what they mean in nanoseconds and UTC (FORMAT.md 10).
 
 use crate::block::trace::Trace;
+use std::fmt;
 
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
@@ -151,15 +152,31 @@ fn days_since_1970(year: i16, month: i16, day: i16) -> Option<i32> {
 ///
 /// `digits` of the second's fraction are shown, at most 9.
 pub fn utc_text(unix_nanos: i128, digits: usize) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_utc(&mut text, unix_nanos, digits, ' ');
+    text
+}
+
+/// The same without a string of its own, and with anything between date and time.
+pub(crate) fn write_utc(
+    out: &mut impl fmt::Write,
+    unix_nanos: i128,
+    digits: usize,
+    between: char,
+) -> fmt::Result {
     let seconds = unix_nanos.div_euclid(NANOS_PER_SECOND);
     let fraction = unix_nanos.rem_euclid(NANOS_PER_SECOND);
     let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil_date(days);
     let (hour, minute, second) = (second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
-    let fraction = format!("{fraction:09}");
-    let fraction = fraction.get(..digits.min(9)).unwrap_or_default();
-    let dot = if fraction.is_empty() { "" } else { "." };
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{dot}{fraction}")
+    write!(out, "{year:04}-{month:02}-{day:02}{between}{hour:02}:{minute:02}:{second:02}")?;
+    let digits = digits.min(9);
+    if digits == 0 {
+        return Ok(());
+    }
+    let unit = (digits..9).fold(1, |unit, _| unit * 10);
+    write!(out, ".{:0digits$}", fraction / unit)
 }
 
 /// Year, month and day of a day counted from 1970-01-01.

@@ -1,6 +1,6 @@
 //! Dates and decimal numbers.
 
-use crate::clock::{SystemTime, utc_text};
+use crate::clock::{SystemTime, write_utc};
 use std::fmt;
 
 /// A date of a payload: 100 ns since 1601-01-01 UTC (FILETIME). 0 stands for all earlier dates.
@@ -53,8 +53,7 @@ impl DateTime {
 impl fmt::Display for DateTime {
     /// `2024-02-29T12:34:56.0080000Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = utc_text(self.unix_nanos(), 7);
-        f.write_str(&text.replacen(' ', "T", 1))?;
+        write_utc(f, self.unix_nanos(), 7, 'T')?;
         f.write_str("Z")
     }
 }
