@@ -173,19 +173,6 @@ impl Damage {
         }
     }
 
-    /// The last loss was another than it seemed.
-    pub(crate) fn retract_last_loss(&mut self) {
-        let Some(last) = self.last_loss.take() else { return };
-        if let Some(at) = last.kept.filter(|at| *at < self.findings.len()) {
-            self.findings.remove(at);
-        }
-        if let Some(kind) = self.kinds.iter_mut().find(|kind| kind.is_of(&last.finding)) {
-            kind.lost_bytes = kind.lost_bytes.saturating_sub(last.finding.lost_bytes);
-            kind.count = kind.count.saturating_sub(1);
-        }
-        self.kinds.retain(|kind| kind.count > 0);
-    }
-
     #[cold]
     pub(crate) fn add(&mut self, finding: Finding) {
         let count = match self.kinds.iter_mut().find(|kind| kind.is_of(&finding)) {

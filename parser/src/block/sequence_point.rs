@@ -65,6 +65,13 @@ pub(crate) fn payload_v4(
     payload(content, damage, header_v4, entry_v4, entry)
 }
 
+/// Where the entries end in a content of versions 4 and 5 that holds more than those it states.
+pub(crate) fn rest_v4(content: &[u8]) -> Option<usize> {
+    let (rest, point) = header_v4(content).ok()?;
+    let entries = usize::try_from(point.thread_count).ok()?.checked_mul(12)?;
+    (entries < rest.len()).then(|| before(content, rest).saturating_add(entries))
+}
+
 /// Whether the content of versions 4 and 5 is a header and just the entries that it states.
 pub(crate) fn is_whole_v4(content: &[u8]) -> bool {
     let Ok((rest, point)) = header_v4(content) else { return false };

@@ -207,20 +207,79 @@ pub(crate) fn may_begin(byte: u8) -> bool {
     matches!(byte, TAG_NULL | TAG_BEGIN | TAG_BEGIN_PRIVATE)
 }
 
+/// Bytes that [`goes_on`] looks at.
+pub(crate) const NEXT_HEADER: usize = 32;
+
+/// Whether an object begins with these bytes, or they end the stream. `is_all`: the input ends with
+/// them.
+pub(crate) fn goes_on(bytes: &[u8], is_all: bool) -> bool {
+    match bytes.first() {
+        None => is_all,
+        // Some writers store the mark in four bytes.
+        Some(&TAG_NULL) => is_all && bytes.len() <= 4,
+        Some(_) => match object_type(bytes) {
+            Ok(_) => true,
+            Err(error) => is_all && located(bytes, error).fault == Fault::Truncated,
+        },
+    }
+}
+
+/// What is wrong with an end mark behind which the stream goes on.
+pub(crate) fn not_the_end() -> Fault {
+    Fault::Tag { expected: TAG_BEGIN_PRIVATE, found: TAG_NULL }
+}
+
 /// Bytes of the longest object header that [`find`] looks for.
 pub(crate) const FOUND_HEADER: usize = 29;
+
+/// What [`find_any`] has found, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// A block.
+    Block(usize),
+    /// The first object of another stream.
+    Trace(usize),
+}
 
 /// Searches for the beginning of an object after the framing was lost (FORMAT.md 13.3): begin
 /// tags, a known name of a known version, end tag. 23 to 29 bytes must agree, so a false hit is
 /// out of the question.
 pub(crate) fn find(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().enumerate().find_map(|(at, byte)| {
-        if *byte != TAG_BEGIN && *byte != TAG_BEGIN_PRIVATE {
-            return None;
+    (0..bytes.len()).find(|at| matches!(found_at(bytes, *at), Some(Found::Block(_))))
+}
+
+/// The same, for a Trace object too.
+pub(crate) fn find_any(bytes: &[u8]) -> Option<Found> {
+    (0..bytes.len()).find_map(|at| found_at(bytes, at))
+}
+
+/// The same in a few bytes that are not expected to hold any: quick if they do not.
+#[inline]
+pub(crate) fn find_in_short(bytes: &[u8]) -> Option<usize> {
+    let seconds = bytes.get(1..).unwrap_or_default();
+    let thirds = bytes.get(2..).unwrap_or_default();
+    // Without a way out in the middle this is done many bytes at a time.
+    let seems = bytes.iter().zip(seconds).zip(thirds).fold(false, |seems, ((first, second), third)| {
+        seems | ((*first | 1 == TAG_BEGIN_PRIVATE) & (first == second) & (*third == TAG_NULL))
+    });
+    if seems { find(bytes) } else { None }
+}
+
+/// The known object that begins at `at`.
+fn found_at(bytes: &[u8], at: usize) -> Option<Found> {
+    let bytes = bytes.get(at..)?;
+    if !matches!(bytes.first(), Some(&TAG_BEGIN | &TAG_BEGIN_PRIVATE)) {
+        return None;
+    }
+    let (_, object) = object_type(bytes).ok()?;
+    let (version, minimum) = (object.version, object.minimum_version);
+    match object.name {
+        b"EventBlock" | b"MetadataBlock" | b"StackBlock" | b"SPBlock"
+            if matches!(version, 1 | 2) && (0..=2).contains(&minimum) =>
+        {
+            Some(Found::Block(at))
         }
-        let (_, object) = object_type(bytes.get(at..)?).ok()?;
-        let is_known = matches!(object.name, b"EventBlock" | b"MetadataBlock" | b"StackBlock" | b"SPBlock");
-        let version_is_known = matches!(object.version, 1 | 2) && (0..=2).contains(&object.minimum_version);
-        (is_known && version_is_known).then_some(at)
-    })
+        b"Trace" if matches!(version, 3 | 4) && (0..=4).contains(&minimum) => Some(Found::Trace(at)),
+        _ => None,
+    }
 }

@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::Reader;
+use super::phase::body_of;
 use crate::blob::{BlobHeader, fixed_v3};
 use crate::block::event::EventBlockHeader;
 use crate::block::{BlockKind, sequence_point, stack};
@@ -15,34 +16,26 @@ use crate::format::{Frame, Version};
 use crate::source::Source;
 
 impl<S: Source> Reader<S> {
-    /// The block with the padding that fits: its content looks like its kind, and the object's end is
-    /// behind it. Where none does, something else is wrong, and the frame is as it was.
-    pub(super) fn aligned(&mut self, frame: Frame) -> Result<Frame, Error> {
-        let is_padded = !self.state.is_v6() && frame.kind != BlockKind::Trace;
-        if !is_padded || frame.body.len > self.state.limits.block_bytes {
-            return Ok(frame);
-        }
-        let has_end = self.source.fill(frame.body_end().saturating_add(1))?;
-        let is_ended = has_end && !matches!(self.end_of(frame), ObjectEnd::Broken { .. });
-        if is_ended || self.looks_right(frame) {
-            return Ok(frame);
+    /// The block with another padding that fits: its content looks like its kind, the object's end is
+    /// behind it, and another object behind that. `None`: something else is wrong.
+    pub(super) fn realigned(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
+        // All that is looked at is there before anything changes.
+        self.source.fill(frame.body_end().saturating_add(3 + 1 + fastserial::NEXT_HEADER as u64))?;
+        if self.looks_right(frame) {
+            return Ok(None);
         }
         for further in 1..4 {
             let shift = self.shift.wrapping_add(further) % 4;
             let mut other = frame;
             other.body.start = self.padded(frame, shift);
-            // Its end tag, and what begins behind it.
-            let has_next = self.source.fill(other.body_end().saturating_add(2))?;
-            let ObjectEnd::At(1) = self.end_of(other) else { continue };
-            let next = self.window_from(other.body_end()).get(1).copied();
-            let goes_on = next.map_or(!has_next, fastserial::may_begin);
-            if goes_on && self.looks_right(other) {
+            let is_ended = fastserial::object_end(self.window_from(other.body_end())) == ObjectEnd::At(1);
+            if is_ended && self.goes_on_at(other.body_end().saturating_add(1))? && self.looks_right(other) {
                 self.shift = shift;
                 self.state.damage.in_block(other).note(0, "padding", Fault::Padding(shift));
-                return Ok(other);
+                return Ok(Some(other));
             }
         }
-        Ok(frame)
+        Ok(None)
     }
 
     /// Where the block's content begins, with another shift than the one it was framed with.
@@ -54,18 +47,12 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    fn end_of(&self, frame: Frame) -> ObjectEnd {
-        fastserial::object_end(self.window_from(frame.body_end()))
-    }
-
-    /// Whether the content begins like that of a block of its kind; for small blocks, whether it is one
-    /// to its end.
+    /// Whether the content begins like that of a block of its kind; for blocks without a header of
+    /// their own, whether it is one to its end.
     fn looks_right(&self, frame: Frame) -> bool {
-        let content = super::phase::body_of(&self.source, &frame);
+        let content = body_of(&self.source, &frame);
         match frame.kind {
-            BlockKind::Event if self.state.version() == Some(Version::V3) => {
-                content.is_empty() || fixed_v3(&mut BlobHeader::default(), content).is_ok()
-            }
+            BlockKind::Event if self.state.version() == Some(Version::V3) => is_whole_v3(content),
             // All writers store the least size, and these are the only blocks without other marks.
             BlockKind::Event | BlockKind::Metadata => {
                 EventBlockHeader::parse(content).is_ok_and(|header| header.size == 20)
@@ -75,4 +62,16 @@ impl<S: Source> Reader<S> {
             _ => false,
         }
     }
+}
+
+/// Whether the content of a block of version 3 is all rows.
+fn is_whole_v3(content: &[u8]) -> bool {
+    let mut rest = content;
+    while !rest.is_empty() {
+        match fixed_v3(&mut BlobHeader::default(), rest) {
+            Ok((behind, _)) => rest = behind,
+            Err(_) => return false,
+        }
+    }
+    true
 }

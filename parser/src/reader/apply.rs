@@ -63,7 +63,17 @@ impl State {
         let mut cursor = Cursor::new(frame, encoding, begin + from, begin + content.len() as u64);
         let mut rows = 0;
         while !cursor.is_done() {
-            match cursor.advance(content, begin) {
+            let advanced = match cursor.advance(content, begin) {
+                Ok(())
+                    if cursor.may_be_object()
+                        && cursor.is_object(content.get(index(cursor.blob, begin)..).unwrap_or_default()) =>
+                {
+                    cursor.at = cursor.blob;
+                    Err(Fault::BlockSize(i32::try_from(frame.body.len).unwrap_or(i32::MAX)))
+                }
+                advanced => advanced,
+            };
+            match advanced {
                 Ok(()) => {
                     let at = index(cursor.payload_at, begin);
                     let size = cursor.header.payload_size as usize;
@@ -230,6 +240,10 @@ impl State {
             self.blocks_were_lost = false;
         }
         self.statistics.add_rows(BlockKind::SequencePoint, rows);
+        if !is_v6 && let Some(at) = sequence_point::rest_v4(content) {
+            // It may be more than this block.
+            self.broken_at = Some(frame.body.start.saturating_add(at as u64));
+        }
     }
 }
 

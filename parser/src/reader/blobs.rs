@@ -61,6 +61,9 @@ impl State {
         }
         let header = &self.cursor.header;
         if !self.losses.is_next(header.capture_thread, header.sequence) {
+            if self.cursor.may_be_object() && self.stops_at_object(window, start) {
+                return false;
+            }
             self.check_number();
         }
         self.check_references();
@@ -76,6 +79,21 @@ impl State {
         self.broken_at = Some(self.cursor.at);
         self.damage_in(frame).rest_lost(at, lost, "event blob", fault);
         self.leave_block();
+    }
+
+    /// Whether the blob that the cursor is on is what ends an object and begins the next: then the
+    /// block's size is wrong, and its rows end here.
+    #[cold]
+    fn stops_at_object(&mut self, window: &[u8], start: u64) -> bool {
+        let from = index(self.cursor.blob, start);
+        if !self.cursor.is_object(window.get(from..).unwrap_or_default()) {
+            return false;
+        }
+        self.statistics.events -= 1;
+        self.cursor.at = self.cursor.blob;
+        let size = i32::try_from(self.cursor.frame.body.len).unwrap_or(i32::MAX);
+        self.lose_rest(Fault::BlockSize(size));
+        true
     }
 
     /// Metadata id 0: in version 3 a definition, else an event of an undefined type.

@@ -7,6 +7,7 @@ use crate::blob::{
 use crate::block::BlockKind;
 use crate::error::{Fault, located};
 use crate::format::Frame;
+use crate::format::fastserial;
 use crate::primitive::Parsed;
 use crate::source::{Span, index};
 
@@ -52,6 +53,20 @@ impl Cursor {
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.at >= self.end
+    }
+
+    /// Whether the current blob may be no blob, but an object's end tag and the next object's begin: read
+    /// as a compressed header, 6 announces the capture thread, which is then a begin tag.
+    #[inline]
+    pub(crate) fn may_be_object(&self) -> bool {
+        matches!(self.header.capture_thread, 4 | 5) && self.encoding == Encoding::CompressedV4
+    }
+
+    /// Whether it is so, by its bytes.
+    pub(crate) fn is_object(&self, blob: &[u8]) -> bool {
+        let behind = blob.get(1..).unwrap_or_default();
+        blob.first() == Some(&fastserial::TAG_END)
+            && fastserial::find(behind.get(..fastserial::FOUND_HEADER).unwrap_or(behind)) == Some(0)
     }
 
     /// Steps to the next blob. `window` holds the stream from position `start` on, at least to the

@@ -5,7 +5,8 @@ use super::phase::{Phase, STRIDE};
 use super::{Reader, Step};
 use crate::damage::Class;
 use crate::error::{Error, Fault};
-use crate::source::Source;
+use crate::format::fastserial::{self, FOUND_HEADER, Found};
+use crate::source::{Source, index};
 
 impl<S: Source> Reader<S> {
     /// The end mark, which may have content, reaches to `end`; the input may stop before.
@@ -14,7 +15,8 @@ impl<S: Source> Reader<S> {
         self.state.is_complete = true;
         self.state.end_offset = Some(end);
         self.position = end;
-        self.phase = Phase::Tail { from: end, at: end };
+        let is_searched = !self.state.is_v6();
+        self.phase = Phase::Tail { from: end, at: end, is_searched };
         Ok(())
     }
 
@@ -39,14 +41,27 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::End;
     }
 
-    /// Bytes behind the end mark do not belong to the stream; how many there are is noted.
-    pub(super) fn tail(&mut self, from: u64, at: u64) -> Result<Step, Error> {
+    /// Bytes behind the end mark do not belong to the stream; how many there are is noted. But the mark
+    /// is a single byte, and damage can make one: if another object follows, it was none.
+    pub(super) fn tail(&mut self, from: u64, at: u64, mut is_searched: bool) -> Result<Step, Error> {
         self.source.release(self.keep_from.map_or(at, |keep| keep.min(at)));
-        let is_more = self.source.fill(at.saturating_add(STRIDE))?;
-        let passed = (self.window_from(at).len() as u64).min(if is_more { STRIDE } else { u64::MAX });
+        let is_more = self.source.fill(at.saturating_add(STRIDE + FOUND_HEADER as u64))?;
+        let window = self.window_from(at);
+        let passed = (window.len() as u64).min(if is_more { STRIDE } else { u64::MAX });
+        let reach = index(passed, 0).saturating_add(FOUND_HEADER);
+        let ahead = window.get(..reach).unwrap_or(window);
+        match is_searched.then(|| fastserial::find_any(ahead)).flatten() {
+            Some(Found::Block(found)) if (found as u64) < passed || !is_more => {
+                self.go_on_behind_mark(from, at.saturating_add(found as u64));
+                return Ok(Step::Passed);
+            }
+            // Another stream begins.
+            Some(Found::Trace(_)) => is_searched = false,
+            _ => {}
+        }
         let at = at.saturating_add(passed);
         if is_more {
-            self.phase = Phase::Tail { from, at };
+            self.phase = Phase::Tail { from, at, is_searched };
             return Ok(Step::Passed);
         }
         if at > from {
@@ -55,5 +70,19 @@ impl<S: Source> Reader<S> {
         }
         self.phase = Phase::End;
         Ok(Step::Passed)
+    }
+
+    /// What was taken for the end mark, before `from`, was none: an object begins at `position`.
+    #[cold]
+    fn go_on_behind_mark(&mut self, from: u64, position: u64) {
+        let mark = from.saturating_sub(1);
+        let (class, lost, fault) =
+            (Class::FramingLost, position.saturating_sub(mark), fastserial::not_the_end());
+        self.state.damage.add_outside(class, mark, lost, "object header", fault);
+        self.state.blocks_were_lost = true;
+        self.state.is_complete = false;
+        self.state.end_offset = None;
+        self.position = position;
+        self.phase = Phase::Frame;
     }
 }

@@ -31,7 +31,7 @@ impl<S: Source> Reader<S> {
                 self.end_in_header(start);
             }
             Framed::Block(frame) => {
-                let frame = self.aligned(frame)?;
+                let frame = self.settled(frame)?;
                 return self.block_content(frame);
             }
             Framed::Refused(frame, fault) => {
@@ -162,20 +162,7 @@ impl<S: Source> Reader<S> {
             self.phase = Phase::AfterContent(frame);
             return;
         }
-        let end = self.source_end();
-        match self.state.broken_at {
-            // The block's size may be what is wrong: if another object begins in what looked like
-            // its rest, reading goes on there.
-            Some(at) if !self.state.is_v6() => self.begin_search(Search {
-                offset: at,
-                context: "block size",
-                fault: Fault::BlockSize(i32::try_from(frame.body.len).unwrap_or(i32::MAX)),
-                origin: Origin::Cut(frame),
-                at: at.saturating_add(1),
-                lost_from: at,
-            }),
-            _ => self.end_incomplete(end),
-        }
+        self.end_incomplete(self.source_end());
     }
 
     pub(super) fn after_content(&mut self, frame: Frame) -> Result<(), Error> {
@@ -183,6 +170,18 @@ impl<S: Source> Reader<S> {
         if self.state.is_v6() {
             self.position = end;
             self.phase = Phase::Frame;
+            return Ok(());
+        }
+        if let Some(position) = self.goes_on_from.take() {
+            self.state.statistics.add_bytes(frame.kind, position.saturating_sub(end));
+            self.state.broken_at = None;
+            self.position = position;
+            self.phase = Phase::Frame;
+            return Ok(());
+        }
+        if let Some(from) = self.state.broken_at
+            && self.leaves_for_object(&frame, from)?
+        {
             return Ok(());
         }
         match fastserial::object_end(self.window_from(end)) {
@@ -201,22 +200,13 @@ impl<S: Source> Reader<S> {
             }
             ObjectEnd::Broken { at, fault } => {
                 let at = end.saturating_add(at as u64);
-                // Unless only the tag is wrong, the block's size may be, or bytes of it may be missing:
-                // then what was taken for its content reaches into other objects.
-                let is_only_tag = self.begins_at(end.saturating_add(1))?;
-                let from = if is_only_tag { at } else { frame.body.start };
+                // The content of blocks was looked through before it was read. A Trace object says
+                // nothing of its size, but bytes of it may be missing.
+                let from = if frame.kind == BlockKind::Trace { frame.body.start } else { end };
                 self.lose_framing(at, "object end", fault, Origin::ObjectEnd(frame), end, from);
             }
         }
         Ok(())
-    }
-
-    /// Whether a known object begins at the position.
-    fn begins_at(&mut self, position: u64) -> Result<bool, Error> {
-        self.source.fill(position.saturating_add(fastserial::FOUND_HEADER as u64))?;
-        let ahead = self.window_from(position);
-        let header = ahead.get(..fastserial::FOUND_HEADER).unwrap_or(ahead);
-        Ok(fastserial::find(header) == Some(0))
     }
 
     /// An object of an unknown type is taken for a block if it ends like one.

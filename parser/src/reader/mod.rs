@@ -14,6 +14,7 @@ mod blobs;
 mod context;
 pub(crate) mod cursor;
 mod end;
+mod extent;
 mod framing;
 mod item;
 mod phase;
@@ -144,6 +145,8 @@ pub struct Reader<S> {
     position: u64,
     /// How far the writer was ahead of our positions, modulo 4: not at all, unless bytes are missing.
     shift: u8,
+    /// Where reading goes on behind the current block, if its size does not tell.
+    goes_on_from: Option<u64>,
     /// Bytes from here on are still needed by those who wait for their turn.
     keep_from: Option<u64>,
     /// Whether the caller wants blocks, those of events too.
@@ -179,6 +182,7 @@ impl<S: Source> Reader<S> {
             phase: Phase::Header,
             position: 0,
             shift: 0,
+            goes_on_from: None,
             keep_from: None,
             gives_blocks: false,
             scope: Scope::All,

@@ -30,8 +30,6 @@ pub(super) enum Origin {
     Between,
     /// A block's content is not followed by what ends an object.
     ObjectEnd(Frame),
-    /// The input ends in a block that is broken: its size may be what is wrong.
-    Cut(Frame),
     /// A block is above the limit, which is more likely damage than a block.
     Limit(Frame),
 }
@@ -133,15 +131,6 @@ impl<S: Source> Reader<S> {
                     self.state.damage.shorten_last_loss(to);
                     self.state.statistics.take_bytes(frame.kind, search.lost_from.saturating_sub(to));
                 }
-                let from = search.lost_from;
-                self.state.damage.add_framing_lost(frame, offset, from, lost, context, fault);
-            }
-            // A block that the input's end cuts was told as such, and is not lost framing.
-            Origin::Cut(_) if !is_found => {}
-            Origin::Cut(frame) => {
-                let end = self.source_end();
-                self.state.damage.retract_last_loss();
-                self.state.statistics.take_bytes(frame.kind, end.min(frame.body_end()).saturating_sub(to));
                 let from = search.lost_from;
                 self.state.damage.add_framing_lost(frame, offset, from, lost, context, fault);
             }

@@ -53,7 +53,11 @@ fn damaged_content_is_read_calmly_in_all_ways() {
                 let at = random.below(damaged.blocks.len());
                 damaged.blocks[at].content = change(&damaged.blocks[at], way, &mut random);
             }
-            calm::assert_calm(&damaged.stream().bytes);
+            let bytes = damaged.stream().bytes;
+            calm::assert_calm(&bytes);
+            if way % 4 == 0 {
+                calm::assert_parallel_is_serial(&bytes);
+            }
         }
     }
 }

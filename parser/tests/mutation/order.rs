@@ -62,6 +62,7 @@ fn blocks_in_each_others_place_give_the_same_events() {
             assert!(found == due, "{}: blocks {first} and {second} swapped", excerpt.name);
             if round == 0 {
                 calm::assert_calm(&bytes);
+                calm::assert_parallel_is_serial(&bytes);
             }
         }
     }

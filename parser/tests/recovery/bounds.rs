@@ -1,0 +1,237 @@
+//! Blocks that do not end where they say, and streams that do not end where they seem to.
+
+use crate::calm;
+use crate::story::{Random, Says, Story, Told, v3_story};
+use nettrace_parser::{Class, Fault, Finding, Reader};
+use nettrace_testdata::synth::{Trace, Version};
+
+const VERSIONS: [Version; 3] = [Version::V3, Version::V4, Version::V5];
+
+fn story(version: Version, random: &mut Random) -> Story {
+    if version == Version::V3 { v3_story(random) } else { Story::new(version, random) }
+}
+
+/// What is asked of a stream here, without all that its events say.
+struct Outcome {
+    told: Told,
+    findings: Vec<Finding>,
+    is_complete: bool,
+    end_offset: Option<u64>,
+}
+
+fn read(bytes: &[u8]) -> Outcome {
+    let mut reader = Reader::from_slice(bytes);
+    let mut numbers = Vec::new();
+    while let Ok(Some(event)) = reader.next_event() {
+        numbers.push((event.capture_thread(), event.sequence_number()));
+    }
+    Outcome {
+        told: Told { numbers, lost: reader.losses().total() },
+        findings: reader.damage().findings().to_vec(),
+        is_complete: reader.is_complete(),
+        end_offset: reader.end_offset(),
+    }
+}
+
+/// All events of the objects but the one at `spoilt` are there, in order, and of that one none that it
+/// does not hold.
+fn assert_others_are_told(story: &Story, spoilt: usize, outcome: &Outcome, what: &str) {
+    let all = story.told(|_| false).numbers;
+    let others = story.told(|at| at == spoilt).numbers;
+    let found = outcome.told.numbers.as_slice();
+    let findings = &outcome.findings;
+    let mut due = all.iter();
+    for number in found {
+        assert!(due.any(|due| due == number), "{what}: {number:?} is not due there: {findings:?}");
+    }
+    let mut left = found.iter();
+    for number in &others {
+        assert!(left.any(|found| found == number), "{what}: {number:?} is missing: {findings:?}");
+    }
+    if matches!(story.says[spoilt], Says::Events(_)) && found.len() < all.len() {
+        assert!(findings.iter().any(|finding| finding.class != Class::Note), "{what}: not a word");
+    }
+}
+
+fn with_size(story: &Story, at: usize, size: usize) -> Vec<u8> {
+    let mut bytes = story.stream.bytes.clone();
+    let field = story.part(at).size_field.expect("blocks have a size");
+    bytes[field..field + 4].copy_from_slice(&(size as u32).to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_size_that_reaches_into_other_objects_costs_none_of_their_events() {
+    let mut random = Random(21);
+    let mut tried = 0;
+    for round in 0..12 {
+        let version = VERSIONS[round % 3];
+        let story = story(version, &mut random);
+        for at in story.objects().take(story.objects().len() - 2) {
+            let part = story.part(at);
+            let (start, right) = (part.content.start, part.content.len());
+            let rest = story.stream.bytes.len() - start;
+            let mut sizes: Vec<usize> = (0..10).map(|_| right + 1 + random.below(60)).collect();
+            sizes.extend((0..6).map(|_| right + random.below(rest - right)));
+            for size in sizes {
+                let what = format!("round {round}, {version:?}, object {at}, {right} said to be {size}");
+                let outcome = read(&with_size(&story, at, size));
+                assert_others_are_told(&story, at, &outcome, &what);
+                if let Says::Events(numbers) = &story.says[at] {
+                    let found = outcome.told.numbers.as_slice();
+                    assert!(numbers.iter().all(|number| found.contains(number)), "{what}");
+                }
+                assert!(outcome.is_complete, "{what}: {:?}", outcome.findings);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 5_000, "{tried}");
+}
+
+#[test]
+fn a_size_that_ends_where_a_later_object_ends_costs_none_of_the_events_between() {
+    let mut random = Random(22);
+    for round in 0..12 {
+        let version = VERSIONS[round % 3];
+        let story = story(version, &mut random);
+        let objects = story.objects();
+        for at in objects.clone().take(objects.len() - 2) {
+            for later in at + 1..(at + 6).min(objects.end - 1) {
+                let size = story.part(later).content.end - story.part(at).content.start;
+                let outcome = read(&with_size(&story, at, size));
+                let what = format!("round {round}, {version:?}, object {at} to the end of {later}");
+                assert_others_are_told(&story, at, &outcome, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn events_behind_a_size_that_is_too_large_are_not_counted_as_lost() {
+    let mut random = Random(23);
+    for round in 0..40 {
+        let story = Story::new(Version::V4, &mut random);
+        let objects = story.objects();
+        let at = objects.start + random.below(objects.len() - 2);
+        let part = story.part(at);
+        let reach = story.stream.bytes.len() - part.content.end - 2;
+        let size = part.content.len() + 2 + random.below(reach);
+        let outcome = read(&with_size(&story, at, size));
+        assert_eq!(outcome.told, story.told(|_| false), "round {round}: {:?}", outcome.findings);
+    }
+}
+
+#[test]
+fn any_number_of_bytes_missing_from_a_block_costs_no_event_of_another() {
+    let mut random = Random(24);
+    let mut tried = 0;
+    for round in 0..60 {
+        let version = VERSIONS[round % 3];
+        let story = story(version, &mut random);
+        let objects = story.objects();
+        for at in objects.clone().take(objects.len() - 2) {
+            let content = story.part(at).content.clone();
+            for _ in 0..4 {
+                let from = content.start + random.below(content.len());
+                let to = content.end.min(from + 1 + random.below(90));
+                let mut bytes = story.stream.bytes.clone();
+                bytes.drain(from..to);
+                let what = format!("round {round}, {version:?}, object {at}, {} bytes", to - from);
+                let outcome = read(&bytes);
+                let others = story.told(|object| object == at).numbers;
+                let found = outcome.told.numbers.as_slice();
+                let mut left = found.iter();
+                for number in &others {
+                    let is_there = left.any(|found| found == number);
+                    assert!(is_there, "{what}: {number:?} is missing: {:?}", outcome.findings);
+                }
+                assert!(outcome.is_complete, "{what}: {:?}", outcome.findings);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 4_000, "{tried}");
+}
+
+#[test]
+fn an_end_mark_in_an_objects_place_costs_that_object_and_is_reported() {
+    let mut random = Random(25);
+    for round in 0..30 {
+        let version = VERSIONS[round % 3];
+        let story = story(version, &mut random);
+        let objects = story.objects();
+        let at = objects.start + random.below(objects.len() - 2);
+        let part = story.part(at);
+        let mut bytes = story.stream.bytes.clone();
+        bytes[part.start] = 1;
+        let outcome = read(&bytes);
+        assert_eq!(outcome.told, story.told(|object| object == at), "round {round}");
+        assert!(outcome.is_complete);
+        let lost: Vec<_> = outcome.findings.iter().filter(|finding| finding.lost_bytes > 0).collect();
+        assert_eq!(lost.len(), 1, "round {round}: {lost:?}");
+        let finding = lost[0];
+        let stretch = (finding.class, finding.offset, finding.lost_offset, finding.lost_bytes);
+        let (start, length) = (part.start as u64, (part.end - part.start) as u64);
+        assert_eq!(stretch, (Class::FramingLost, start, start, length), "round {round}");
+        assert_eq!(finding.fault, Fault::Tag { expected: 5, found: 1 });
+    }
+}
+
+#[test]
+fn an_end_mark_too_many_costs_nothing() {
+    let mut random = Random(26);
+    for round in 0..30 {
+        let story = story(VERSIONS[round % 3], &mut random);
+        let objects = story.objects();
+        let at = objects.start + random.below(objects.len() - 1);
+        let mut bytes = story.stream.bytes.clone();
+        // So many that padding still fits.
+        bytes.splice(story.part(at).start..story.part(at).start, [1; 4]);
+        let outcome = read(&bytes);
+        assert_eq!(outcome.told, story.told(|_| false), "round {round}: {:?}", outcome.findings);
+        assert!(outcome.is_complete);
+        calm::assert_every_byte_is_explained(&bytes);
+        calm::assert_parallel_is_serial(&bytes);
+    }
+}
+
+#[test]
+fn another_stream_behind_the_end_mark_is_not_read_as_this_ones() {
+    let mut random = Random(27);
+    for version in VERSIONS {
+        let first = story(version, &mut random);
+        let second = story(version, &mut random);
+        let bytes = [first.stream.bytes.as_slice(), &second.stream.bytes].concat();
+        let outcome = read(&bytes);
+        assert_eq!(outcome.told, first.told(|_| false));
+        assert_eq!(outcome.end_offset, Some(first.stream.bytes.len() as u64));
+        let note = Fault::TrailingBytes(second.stream.bytes.len() as u64);
+        assert!(outcome.findings.iter().any(|finding| finding.fault == note), "{:?}", outcome.findings);
+    }
+}
+
+#[test]
+fn objects_that_all_claim_the_rest_of_the_stream_are_read_in_linear_time() {
+    // Each says that it reaches to the same end, where an end tag and another object are.
+    let mut stream = nettrace_testdata::synth::Stream::new(Version::V4);
+    stream.trace(&Trace::default());
+    let mut bytes = stream.bytes;
+    let count = 4_000usize;
+    for kind in ["EventBlock", "StackBlock", "SPBlock", "MetadataBlock"] {
+        let mut objects = Vec::new();
+        for left in (0..count).rev() {
+            objects.extend([5, 5, 1, 2, 0, 0, 0, 2, 0, 0, 0, kind.len() as u8, 0, 0, 0]);
+            objects.extend(kind.bytes());
+            objects.push(6);
+            let rest = left * (24 + kind.len()) + 4;
+            objects.extend((rest as u32).to_le_bytes());
+            objects.extend([6, 0, 0, 0]);
+        }
+        bytes.extend(objects);
+        bytes.extend([0, 0, 0, 6]);
+    }
+    bytes.push(1);
+    // Each object is looked at a bounded number of times; a walk to the end for each would not return.
+    calm::counted::assert_linear(&bytes);
+}
