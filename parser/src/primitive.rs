@@ -2,6 +2,7 @@
 //!
 //! They have nom's signature and compose with its combinators. nom's own number parsers shift
 //! byte by byte and are four times slower than an array read, so these leaves are ours.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use crate::error::{At, Fault};
 use crate::guid::Guid;
@@ -67,7 +68,7 @@ fn varuint(input: &[u8], max_bytes: usize, last: u8) -> Parsed<'_, u64> {
         if index == max_bytes {
             return At::error(input, Fault::VarintTooLong);
         }
-        let is_last_possible = index + 1 == max_bytes;
+        let is_last_possible = index.saturating_add(1) == max_bytes;
         if is_last_possible && byte & 0x80 == 0 && byte > last {
             return At::error(input, Fault::VarintOverflow);
         }
@@ -76,7 +77,7 @@ fn varuint(input: &[u8], max_bytes: usize, last: u8) -> Parsed<'_, u64> {
         }
         value |= u64::from(byte & 0x7f).wrapping_shl(shift);
         if byte & 0x80 == 0 {
-            return Ok((input.get(index + 1..).unwrap_or_default(), value));
+            return Ok((input.get(index.saturating_add(1)..).unwrap_or_default(), value));
         }
         shift = shift.wrapping_add(7);
     }
@@ -140,12 +141,13 @@ pub(crate) fn utf16_end(input: &[u8]) -> Option<usize> {
         let units = u64::from_le_bytes(*word);
         let zero = units.wrapping_sub(ONES) & !units & HIGH;
         if zero != 0 {
-            return Some(at + (zero.trailing_zeros() / 16 * 2) as usize);
+            let unit = (zero.trailing_zeros() / 16).wrapping_mul(2);
+            return Some(at.saturating_add(unit as usize));
         }
-        at += 8;
+        at = at.saturating_add(8);
     }
     let (units, _) = tail.as_chunks::<2>();
-    units.iter().position(|unit| *unit == [0, 0]).map(|index| at + index * 2)
+    units.iter().position(|unit| *unit == [0, 0]).map(|index| at.saturating_add(index.saturating_mul(2)))
 }
 
 /// UTF-16LE bytes as a string; lone surrogates become U+FFFD, an odd last byte is left out.

@@ -105,7 +105,7 @@ impl<'r> Iterator for Elements<'r> {
         let value = self.payload.value(self.element, self.at, &Registers::default(), &mut self.budget);
         match value {
             Ok((value, size)) => {
-                self.at += size;
+                self.at = self.at.saturating_add(size);
                 Some(value)
             }
             Err(_) => {

@@ -8,7 +8,7 @@ use super::text::{Utf8, Utf16};
 use super::value::Value;
 use crate::error::{Fault, located};
 use crate::guid::Guid;
-use crate::primitive::{utf16_end, varint64, varuint64};
+use crate::primitive::{before, utf16_end, varint64, varuint64};
 use crate::schema::FieldType;
 
 impl<'r> Payload<'r> {
@@ -51,7 +51,9 @@ impl<'r> Payload<'r> {
     pub(super) fn text(&self, at: usize, end: Option<usize>) -> (Value<'r>, usize) {
         let bytes = self.from(at);
         match end {
-            Some(end) => (Value::Utf16(Utf16::new(bytes.get(..end).unwrap_or_default(), true)), end + 2),
+            Some(end) => {
+                (Value::Utf16(Utf16::new(bytes.get(..end).unwrap_or_default(), true)), end.saturating_add(2))
+            }
             // What is there, whole units of it.
             None => {
                 let units = bytes.get(..bytes.len() & !1).unwrap_or_default();
@@ -89,17 +91,17 @@ impl<'r> Payload<'r> {
                 (Value::Bytes(bytes.get(..count).ok_or(Fault::Truncated)?), count)
             }
             FieldType::VarInt => match varint64(bytes) {
-                Ok((rest, value)) => (Value::I64(value), bytes.len() - rest.len()),
+                Ok((rest, value)) => (Value::I64(value), before(bytes, rest)),
                 Err(error) => return Err(located(bytes, error).fault),
             },
             FieldType::VarUInt => match varuint64(bytes) {
-                Ok((rest, value)) => (Value::U64(value), bytes.len() - rest.len()),
+                Ok((rest, value)) => (Value::U64(value), before(bytes, rest)),
                 Err(error) => return Err(located(bytes, error).fault),
             },
             FieldType::AnsiText => {
                 let end = bytes.iter().position(|byte| *byte == 0);
                 let text = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
-                (Value::Utf8(Utf8::new(text)), end.map_or(bytes.len(), |end| end + 1))
+                (Value::Utf8(Utf8::new(text)), end.map_or(bytes.len(), |end| end.saturating_add(1)))
             }
             FieldType::CountedUtf8 | FieldType::Utf8CodeUnit => {
                 let size = usize::from(u16::from_le_bytes(self.chunk(at)?));
@@ -108,8 +110,9 @@ impl<'r> Payload<'r> {
             }
             FieldType::Array(element) => {
                 let count = u32::from(u16::from_le_bytes(self.chunk(at)?));
-                let size = self.elements(element, count, at + 2, budget)?;
-                (self.array(element, count, at + 2, size), size + 2)
+                let from = at.saturating_add(2);
+                let size = self.elements(element, count, from, budget)?;
+                (self.array(element, count, from, size), size.saturating_add(2))
             }
             FieldType::FixedArray(element, count) => {
                 let count = u32::from(*count);
@@ -123,11 +126,19 @@ impl<'r> Payload<'r> {
             }
             FieldType::RelLoc(_) | FieldType::DataLoc(_) => {
                 let there = self.locate(kind, at, budget)?;
-                (self.array(there.element, there.count, there.start, there.end - there.start), 4)
+                (
+                    self.array(
+                        there.element,
+                        there.count,
+                        there.start,
+                        there.end.saturating_sub(there.start),
+                    ),
+                    4,
+                )
             }
             FieldType::Object(fields) => {
                 let size = self.extent(kind, at, registers, Place::Record, budget)?.size;
-                (Value::Object(Object::new(*self, fields, at, at + size)), size)
+                (Value::Object(Object::new(*self, fields, at, at.saturating_add(size))), size)
             }
             _ => return Err(Fault::Truncated),
         })
@@ -140,7 +151,7 @@ impl<'r> Payload<'r> {
             FieldType::Utf16CodeUnit => Value::Utf16(Utf16::new(bytes, true)),
             FieldType::Utf8CodeUnit => Value::Utf8(Utf8::new(bytes)),
             FieldType::U8 => Value::Bytes(bytes),
-            _ => Value::Array(Array::new(*self, element, count, at, at + size)),
+            _ => Value::Array(Array::new(*self, element, count, at, at.saturating_add(size))),
         }
     }
 }

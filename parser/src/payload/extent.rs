@@ -8,7 +8,7 @@ use super::VALUE_LIMIT;
 use super::reading::Reading;
 use super::value::Value;
 use crate::error::{Fault, located};
-use crate::primitive::{utf16_end, varuint64};
+use crate::primitive::{before, utf16_end, varuint64};
 use crate::schema::{Count, Field, FieldType, Register};
 use std::fmt;
 
@@ -201,7 +201,7 @@ impl<'r> Payload<'r> {
         budget.spend(1)?;
         let mut end = at;
         for _ in 0..count {
-            end += match element {
+            let size = match element {
                 // An array says how many elements it has, so none of them may be unreadable.
                 FieldType::RelLoc(_) | FieldType::DataLoc(_) => {
                     budget.spend(1)?;
@@ -209,8 +209,9 @@ impl<'r> Payload<'r> {
                 }
                 element => self.extent(element, end, &Registers::default(), Place::Element, budget)?.size,
             };
+            end = end.saturating_add(size);
         }
-        Ok(end - at)
+        Ok(end.saturating_sub(at))
     }
 
     /// Bytes of the value of `kind` at a position.
@@ -232,7 +233,8 @@ impl<'r> Payload<'r> {
             FieldType::Repeated(element, count) => elements(element, registers.count(*count), budget),
             FieldType::Array(element) => {
                 let count = u32::from(u16::from_le_bytes(self.chunk(at)?));
-                Ok(Extent::whole(2 + self.elements(element, count, at + 2, budget)?))
+                let size = self.elements(element, count, at.saturating_add(2), budget)?;
+                Ok(Extent::whole(size.saturating_add(2)))
             }
             FieldType::Object(fields) => {
                 budget.spend(1)?;
@@ -249,7 +251,7 @@ impl<'r> Payload<'r> {
     fn simple_extent(&self, kind: &FieldType, at: usize, budget: &mut Budget) -> Result<Extent, Fault> {
         let bytes = self.from(at);
         let ended = |end: Option<usize>, terminator: usize| match end {
-            Some(end) => Ok(Extent::whole(end + terminator)),
+            Some(end) => Ok(Extent::whole(end.saturating_add(terminator))),
             None if bytes.is_empty() => Err(Fault::Truncated),
             None => Ok(Extent { size: bytes.len(), is_whole: false }),
         };
@@ -261,7 +263,7 @@ impl<'r> Payload<'r> {
                 self.within(at, 2 + size)
             }
             FieldType::VarInt | FieldType::VarUInt => match varuint64(bytes) {
-                Ok((rest, _)) => Ok(Extent::whole(bytes.len() - rest.len())),
+                Ok((rest, _)) => Ok(Extent::whole(before(bytes, rest))),
                 Err(error) => Err(located(bytes, error).fault),
             },
             FieldType::RelLoc(_) | FieldType::DataLoc(_) => {
@@ -301,10 +303,10 @@ impl<'r> Payload<'r> {
                 let (value, _) = self.value(&field.kind, end, &registers, budget)?;
                 registers.keep(register, &value);
             }
-            end += extent.size;
+            end = end.saturating_add(extent.size);
             is_whole &= extent.is_whole;
         }
-        Ok(Extent { size: end - at, is_whole })
+        Ok(Extent { size: end.saturating_sub(at), is_whole })
     }
 
     /// Whether a field at a position is absent: the payload ends there, and it would need bytes.
@@ -338,18 +340,19 @@ impl<'r> Payload<'r> {
         let (position, size) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
         let outside = Fault::Location { position, size };
         let (base, element) = match kind {
-            FieldType::RelLoc(element) => (at + 4, element),
+            FieldType::RelLoc(element) => (at.saturating_add(4), element),
             FieldType::DataLoc(element) => (0, element),
             _ => return Err(outside),
         };
-        let start = base + usize::from(position);
-        let end = start + usize::from(size);
+        let start = base.saturating_add(usize::from(position));
+        let end = start.saturating_add(usize::from(size));
         let element_size = element.fixed_size().ok_or(outside)?;
         let count = match (u32::from(size), element_size) {
             (0, 0) => 0,
-            (_, 0) => return Err(outside),
-            (size, element_size) if size % element_size == 0 => size / element_size,
-            _ => return Err(outside),
+            (size, element_size) => match (size.checked_rem(element_size), size.checked_div(element_size)) {
+                (Some(0), Some(count)) => count,
+                _ => return Err(outside),
+            },
         };
         if end > self.bytes.len() {
             return Err(outside);

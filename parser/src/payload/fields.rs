@@ -158,7 +158,7 @@ impl<'r> Fields<'r> {
 
     /// Passes over fields without making values of them. A bad one may end the walk.
     fn pass(&mut self, distance: usize) {
-        let left = distance - self.jump(distance);
+        let left = distance.saturating_sub(self.jump(distance));
         for _ in 0..left {
             match self.ahead.as_slice().first() {
                 Some(field) if field.register.is_some() => {
@@ -206,13 +206,13 @@ impl<'r> Fields<'r> {
         if matches!(field.kind, FieldType::Utf16Text)
             && let Some(end) = self.text_ends.take()
         {
-            self.at = end + 2;
+            self.at = end.saturating_add(2);
             return;
         }
         let extent =
             self.payload.extent(&field.kind, self.at, &self.registers, Place::Record, &mut self.budget);
         match extent {
-            Ok(Extent { size, .. }) => self.at += size,
+            Ok(Extent { size, .. }) => self.at = self.at.saturating_add(size),
             Err(_) => self.recover(field),
         }
     }
@@ -221,7 +221,7 @@ impl<'r> Fields<'r> {
     #[cold]
     fn recover(&mut self, field: &Field) {
         match self.payload.size_despite_fault(&field.kind, self.at) {
-            Some(size) => self.at += size,
+            Some(size) => self.at = self.at.saturating_add(size),
             None => self.ahead = [].iter(),
         }
     }
@@ -231,7 +231,7 @@ impl<'r> Fields<'r> {
     #[inline(always)]
     fn step(&mut self, field: &'r Field, size: usize, value: Value<'r>) -> Option<FieldValue<'r>> {
         let offset = self.at;
-        self.at += size;
+        self.at = self.at.saturating_add(size);
         self.ahead.next();
         Some(FieldValue { field, offset, value: Ok(value) })
     }
@@ -259,7 +259,7 @@ impl<'r> Fields<'r> {
                 self.payload
                     .value(&field.kind, offset, &self.registers, &mut self.budget)
                     .map(|(value, size)| {
-                        self.at += size;
+                        self.at = self.at.saturating_add(size);
                         if let Some(register) = field.register {
                             self.registers.keep(register, &value);
                         }

@@ -122,7 +122,7 @@ impl TextEnds {
     fn push(&mut self, end: usize) {
         if let (Some(place), Ok(end)) = (self.ends.get_mut(usize::from(self.known)), u32::try_from(end)) {
             *place = end;
-            self.known += 1;
+            self.known = self.known.saturating_add(1);
         }
     }
 
@@ -133,7 +133,7 @@ impl TextEnds {
             return None;
         }
         let end = self.ends.get(usize::from(self.next)).copied();
-        self.next += 1;
+        self.next = self.next.saturating_add(1);
         end.map(|end| end as usize)
     }
 }
@@ -187,8 +187,8 @@ fn fit_of_runs(runs: &[FixedSize], bytes: &[u8], pointer_size: u8, text_ends: &m
     for run in runs {
         at = at.saturating_add(run.bytes(pointer_size));
         let Some(size) = bytes.get(at..).and_then(utf16_end) else { return Fit::Short };
-        ends.push(at + size);
-        at += size + 2;
+        ends.push(at.saturating_add(size));
+        at = at.saturating_add(size).saturating_add(2);
     }
     let fit = Fit::of(at.saturating_add(last.bytes(pointer_size)), bytes);
     if fit != Fit::Short {
@@ -241,11 +241,11 @@ fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64>
     let (mut group, mut was_text) = (0usize, false);
     for (place, field) in schema.payload_fields().iter().enumerate().take(64) {
         let is_text = matches!(field.kind, FieldType::Utf16Text | FieldType::AnsiText);
-        group += usize::from(is_text && !was_text);
+        group = group.saturating_add(usize::from(is_text && !was_text));
         was_text = is_text;
         if is_text && let Some(text) = texts.get_mut(count) {
             *text = (place, group);
-            count += 1;
+            count = count.saturating_add(1);
         }
     }
     let texts = texts.get(..count).unwrap_or_default();

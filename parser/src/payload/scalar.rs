@@ -35,7 +35,7 @@ impl DateTime {
             second: part(6),
             millisecond: part(7),
         };
-        let file_time = date.unix_nanos().map_or(0, |nanos| nanos / 100 + UNIX_EPOCH);
+        let file_time = date.unix_nanos().map_or(0, |nanos| (nanos / 100).saturating_add(UNIX_EPOCH));
         DateTime { file_time: u64::try_from(file_time).unwrap_or(0) }
     }
 
@@ -46,7 +46,7 @@ impl DateTime {
 
     /// Nanoseconds since 1970-01-01 UTC.
     pub fn unix_nanos(self) -> i128 {
-        (i128::from(self.file_time) - UNIX_EPOCH) * 100
+        i128::from(self.file_time).saturating_sub(UNIX_EPOCH).saturating_mul(100)
     }
 }
 
@@ -96,8 +96,8 @@ impl Decimal {
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scale = usize::from(self.scale);
-        let digits = format!("{:0width$}", self.digits(), width = scale + 1);
-        let (whole, fraction) = digits.split_at(digits.len() - scale);
+        let digits = format!("{:0width$}", self.digits(), width = scale.saturating_add(1));
+        let (whole, fraction) = digits.split_at(digits.len().saturating_sub(scale));
         if self.is_negative {
             f.write_str("-")?;
         }

@@ -90,13 +90,13 @@ impl<'r> Utf16<'r> {
         let mut rest = self.pairs();
         while !rest.is_empty() {
             let mut ascii = [0u8; 64];
-            let mut length = 0;
+            let mut length = 0usize;
             for (place, unit) in ascii.iter_mut().zip(rest) {
                 if !is_ascii(unit) {
                     break;
                 }
                 *place = unit[0];
-                length += 1;
+                length = length.saturating_add(1);
             }
             if let Some(Ok(text)) = ascii.get(..length).map(str::from_utf8) {
                 to.write_str(text)?;
