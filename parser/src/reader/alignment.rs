@@ -6,21 +6,26 @@
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::Reader;
+use super::cursor::{Cursor, Encoding};
 use super::phase::body_of;
 use crate::blob::{BlobHeader, fixed_v3};
-use crate::block::event::EventBlockHeader;
+use crate::block::event::{EventBlockHeader, header as event_block_header};
 use crate::block::{BlockKind, sequence_point, stack};
 use crate::error::{Error, Fault};
 use crate::format::fastserial::{self, ObjectEnd};
 use crate::format::{Frame, Version};
+use crate::primitive::before;
 use crate::source::Source;
+
+/// Three bytes of padding, the end tag, the next header.
+const AHEAD: u64 = 3 + 1 + fastserial::NEXT_HEADER as u64;
 
 impl<S: Source> Reader<S> {
     /// The block with another padding that fits: its content looks like its kind, the object's end is
     /// behind it, and another object behind that. `None`: something else is wrong.
     pub(super) fn realigned(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
         // All that is looked at is there before anything changes.
-        self.source.fill(frame.body_end().saturating_add(3 + 1 + fastserial::NEXT_HEADER as u64))?;
+        self.source.fill(frame.body_end().saturating_add(AHEAD))?;
         if self.looks_right(frame) {
             return Ok(None);
         }
@@ -61,6 +66,29 @@ impl<S: Source> Reader<S> {
             BlockKind::SequencePoint => sequence_point::is_whole_v4(content),
             _ => false,
         }
+    }
+}
+
+impl<S: Source> Reader<S> {
+    /// Whether the content is a block of its kind to its end.
+    pub(super) fn is_all_rows(&self, frame: Frame) -> bool {
+        let content = body_of(&self.source, &frame);
+        if !matches!(frame.kind, BlockKind::Event | BlockKind::Metadata)
+            || self.state.version() == Some(Version::V3)
+        {
+            return self.looks_right(frame);
+        }
+        let Ok((rows, header)) = event_block_header(content) else { return false };
+        let encoding = if header.is_compressed { Encoding::CompressedV4 } else { Encoding::FixedV4 };
+        let (begin, from) = (frame.body.start, before(content, rows) as u64);
+        let (at, end) = (begin.saturating_add(from), begin.saturating_add(content.len() as u64));
+        let mut cursor = Cursor::new(frame, encoding, at, end);
+        while !cursor.is_done() {
+            if cursor.advance(content, begin).is_err() {
+                return false;
+            }
+        }
+        true
     }
 }
 

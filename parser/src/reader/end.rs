@@ -42,15 +42,18 @@ impl<S: Source> Reader<S> {
     }
 
     /// Bytes behind the end mark do not belong to the stream; how many there are is noted. But the mark
-    /// is a single byte, and damage can make one: if another object follows, it was none.
+    /// is a single byte, and damage can make one: if another object follows, it was none. But one right
+    /// behind the mark does not belong to the stream, whatever it looks like.
     pub(super) fn tail(&mut self, from: u64, at: u64, mut is_searched: bool) -> Result<Step, Error> {
         self.source.release(self.keep_from.map_or(at, |keep| keep.min(at)));
-        let is_more = self.source.fill(at.saturating_add(STRIDE + FOUND_HEADER as u64))?;
+        let is_more = self.source.fill(at.saturating_add(STRIDE).saturating_add(FOUND_HEADER as u64))?;
         let window = self.window_from(at);
         let passed = (window.len() as u64).min(if is_more { STRIDE } else { u64::MAX });
         let reach = index(passed, 0).saturating_add(FOUND_HEADER);
         let ahead = window.get(..reach).unwrap_or(window);
         match is_searched.then(|| fastserial::find_any(ahead)).flatten() {
+            // Some writers store the mark in four bytes.
+            Some(Found::Block(found)) if is_blank(ahead.get(..found)) && at == from => is_searched = false,
             Some(Found::Block(found)) if (found as u64) < passed || !is_more => {
                 self.go_on_behind_mark(from, at.saturating_add(found as u64));
                 return Ok(Step::Passed);
@@ -85,4 +88,9 @@ impl<S: Source> Reader<S> {
         self.position = position;
         self.phase = Phase::Frame;
     }
+}
+
+/// Whether nothing but what is left of a mark of four bytes is between.
+fn is_blank(between: Option<&[u8]>) -> bool {
+    between.is_some_and(|bytes| bytes.len() <= 3 && bytes.iter().all(|byte| *byte == 0))
 }

@@ -17,6 +17,10 @@ use crate::source::{Source, index};
 /// missing, the tag may be that of the next object's type, or any 6 of its content.
 const DOUBTED_TAIL: usize = 256;
 
+/// So far behind where a size ends another object is looked for, to read all before it. Runtimes' blocks
+/// are smaller.
+const GROWN_BYTES: u64 = 128 * 1024;
+
 impl<S: Source> Reader<S> {
     /// The block with the extent that fits what is behind it and in it. Where none does, the frame is
     /// as it was.
@@ -46,7 +50,7 @@ impl<S: Source> Reader<S> {
     #[cold]
     fn doubted(&mut self, frame: Frame) -> Result<Frame, Error> {
         let end = frame.body_end();
-        self.source.fill(end.saturating_add(1 + FOUND_HEADER as u64))?;
+        self.source.fill(end.saturating_add(1).saturating_add(FOUND_HEADER as u64))?;
         // Only the tag is wrong, or nothing.
         let goes_on = self.begins_at(end.saturating_add(1)) || self.is_followed(&frame)?;
         if goes_on && !self.ends_with_objects(&frame) {
@@ -61,7 +65,30 @@ impl<S: Source> Reader<S> {
         {
             return Ok(other);
         }
-        Ok(found.map_or(frame, |position| self.cut_at(frame, position)))
+        match found {
+            // Only the tag is missing.
+            Some(position) if position == end => Ok(frame),
+            Some(position) => Ok(self.cut_at(frame, position)),
+            None => Ok(self.grown(frame)?.unwrap_or(frame)),
+        }
+    }
+
+    /// The block up to the next object, if all before it is rows of the block: then its size was too
+    /// small.
+    fn grown(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
+        let from = frame.body_end();
+        self.source.fill(from.saturating_add(GROWN_BYTES).saturating_add(FOUND_HEADER as u64))?;
+        let Some(position) = self.object_in(from, from.saturating_add(GROWN_BYTES)) else { return Ok(None) };
+        let end = position.saturating_sub(1);
+        let is_ended = end > from && self.window_from(end).first() == Some(&fastserial::TAG_END);
+        let mut grown = frame;
+        grown.body.len = u32::try_from(end.saturating_sub(frame.body.start)).unwrap_or(u32::MAX);
+        if !is_ended || grown.body.len > self.state.limits.block_bytes || !self.is_all_rows(grown) {
+            return Ok(None);
+        }
+        let (at, fault) = (frame.body.start, size_fault(&frame));
+        self.state.damage.add_framing_lost(grown, at, end, 0, "block size", fault);
+        Ok(Some(grown))
     }
 
     /// Whether objects, one behind the other, fill the content's end: then so many bytes of the block are

@@ -123,6 +123,31 @@ fn events_behind_a_size_that_is_too_large_are_not_counted_as_lost() {
 }
 
 #[test]
+fn a_size_that_is_too_small_costs_no_event_at_all() {
+    let mut random = Random(28);
+    for round in 0..9 {
+        let version = VERSIONS[round % 3];
+        let story = story(version, &mut random);
+        let objects = story.objects();
+        for at in objects.clone().take(objects.len() - 2) {
+            let right = story.part(at).content.len();
+            for size in [0, 1, right / 2, right - 2, right - 1] {
+                let bytes = with_size(&story, at, size);
+                let byte = bytes.get(story.part(at).content.start + size);
+                if matches!(byte, Some(6 | 8..=14)) {
+                    // What ends an object happens to stand where the size ends: its rows are believed.
+                    continue;
+                }
+                let outcome = read(&bytes);
+                let what = format!("round {round}, {version:?}, object {at}, {right} said to be {size}");
+                assert_eq!(outcome.told, story.told(|_| false), "{what}: {:?}", outcome.findings);
+                assert!(outcome.findings.iter().any(|finding| finding.class == Class::FramingLost), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
 fn any_number_of_bytes_missing_from_a_block_costs_no_event_of_another() {
     let mut random = Random(24);
     let mut tried = 0;
@@ -179,19 +204,15 @@ fn an_end_mark_in_an_objects_place_costs_that_object_and_is_reported() {
 }
 
 #[test]
-fn an_end_mark_too_many_costs_nothing() {
+fn streams_with_an_end_mark_in_an_objects_place_are_explained_and_read_alike_in_all_ways() {
     let mut random = Random(26);
-    for round in 0..30 {
+    for round in 0..6 {
         let story = story(VERSIONS[round % 3], &mut random);
         let objects = story.objects();
         let at = objects.start + random.below(objects.len() - 1);
         let mut bytes = story.stream.bytes.clone();
-        // So many that padding still fits.
-        bytes.splice(story.part(at).start..story.part(at).start, [1; 4]);
-        let outcome = read(&bytes);
-        assert_eq!(outcome.told, story.told(|_| false), "round {round}: {:?}", outcome.findings);
-        assert!(outcome.is_complete);
-        calm::assert_every_byte_is_explained(&bytes);
+        bytes[story.part(at).start] = 1;
+        calm::assert_calm(&bytes);
         calm::assert_parallel_is_serial(&bytes);
     }
 }
