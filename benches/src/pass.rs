@@ -157,10 +157,10 @@ pub fn allocations_when_warm(
 pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64)) -> io::Result<Seen> {
     let reader = Reader::new(source);
     match mode {
-        Mode::Raw => headers(reader, observe),
-        Mode::Fields => in_file_order(reader, fields_event, observe),
-        Mode::Ordered => in_time_order(reader.time_ordered(), ordered_event, observe),
-        Mode::OrderedFields => in_time_order(reader.time_ordered(), fields_event, observe),
+        Mode::Raw => in_file_order(reader, HeaderAlone, observe),
+        Mode::Fields => in_file_order(reader, AllFields, observe),
+        Mode::Ordered => in_time_order(reader.time_ordered(), SchemaAndStack, observe),
+        Mode::OrderedFields => in_time_order(reader.time_ordered(), AllFields, observe),
         Mode::Ndjson => Err(unsupported("NDJSON of anything but a file")),
         Mode::Index => index(reader),
     }
@@ -187,10 +187,10 @@ type Fold = fn(&mut Region<'_, MappedFile>) -> Result<Checksum, nettrace_parser:
 /// Reads regions with several threads.
 fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64)) -> io::Result<Seen> {
     let (order, fold): (_, Fold) = match mode {
-        Mode::Raw => (Order::File, |region| folded(region, Checksum::header)),
-        Mode::Fields => (Order::File, |region| folded(region, fields_event)),
-        Mode::Ordered => (Order::Time, |region| folded(region, ordered_event)),
-        Mode::OrderedFields => (Order::Time, |region| folded(region, fields_event)),
+        Mode::Raw => (Order::File, |region| folded(region, HeaderAlone)),
+        Mode::Fields => (Order::File, |region| folded(region, AllFields)),
+        Mode::Ordered => (Order::Time, |region| folded(region, SchemaAndStack)),
+        Mode::OrderedFields => (Order::Time, |region| folded(region, AllFields)),
         Mode::Ndjson | Mode::Index => return Err(unsupported("regions of this mode")),
     };
     let mapped = MappedFile::open(path)?;
@@ -220,68 +220,76 @@ fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64)) ->
 #[inline(always)]
 fn folded<S: Source>(
     region: &mut Region<'_, S>,
-    fold: impl Fn(&mut Checksum, &Event<'_>),
+    take: impl TakeEvent,
 ) -> Result<Checksum, nettrace_parser::Error> {
     let mut sum = Checksum::default();
-    region.for_each(|event| fold(&mut sum, &event))?;
+    region.for_each(|event| take.event(&mut sum, &event))?;
     Ok(sum)
 }
 
 /// A short visitor, inlined into the loop over a block.
-struct Headers<O> {
+struct Each<T, O> {
     sum: Checksum,
+    take: T,
     observe: O,
 }
 
-impl<O: Fn(u64)> Visit for Headers<O> {
+impl<T: TakeEvent, O: Fn(u64)> Visit for Each<T, O> {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
-        self.sum.header(&event);
+        self.take.event(&mut self.sum, &event);
         (self.observe)(self.sum.events);
     }
 }
 
 #[inline(never)]
-fn headers<S: Source>(mut reader: Reader<S>, observe: impl Fn(u64)) -> io::Result<Seen> {
-    let mut headers = Headers { sum: Checksum::default(), observe };
-    reader.visit(&mut headers).map_err(io::Error::other)?;
-    Ok(Seen { checksum: headers.sum, wrong: Wrong::of(&reader, 0) })
-}
-
-#[inline(never)]
 fn in_file_order<S: Source>(
     mut reader: Reader<S>,
-    fold: impl Fn(&mut Checksum, &Event<'_>),
+    take: impl TakeEvent,
     observe: impl Fn(u64),
 ) -> io::Result<Seen> {
-    let mut sum = Checksum::default();
-    let each = |event: Event<'_>| {
-        fold(&mut sum, &event);
-        observe(sum.events);
-    };
-    reader.for_each(each).map_err(io::Error::other)?;
-    Ok(Seen { checksum: sum, wrong: Wrong::of(&reader, 0) })
+    let mut each = Each { sum: Checksum::default(), take, observe };
+    reader.visit(&mut each).map_err(io::Error::other)?;
+    Ok(Seen { checksum: each.sum, wrong: Wrong::of(&reader, 0) })
 }
 
 #[inline(never)]
 fn in_time_order<S: Source>(
     mut events: TimeOrdered<S>,
-    fold: impl Fn(&mut Checksum, &Event<'_>),
+    take: impl TakeEvent,
     observe: impl Fn(u64),
 ) -> io::Result<Seen> {
     let mut sum = Checksum::default();
     while let Some(event) = events.next_event().map_err(io::Error::other)? {
-        fold(&mut sum, &event);
+        take.event(&mut sum, &event);
         observe(sum.events);
     }
     Ok(Seen { checksum: sum, wrong: Wrong::of(events.reader(), events.out_of_order()) })
 }
 
+/// Folds an event. A trait and not a function, so that it is inlined where events come from.
+trait TakeEvent {
+    fn event(&self, sum: &mut Checksum, event: &Event<'_>);
+}
+
+struct HeaderAlone;
+
+impl TakeEvent for HeaderAlone {
+    #[inline(always)]
+    fn event(&self, sum: &mut Checksum, event: &Event<'_>) {
+        sum.header(event);
+    }
+}
+
 /// Header, schema and stack.
-#[inline(always)]
-fn ordered_event(sum: &mut Checksum, event: &Event<'_>) {
-    sum.header(event);
-    schema_and_stack(sum, event);
+struct SchemaAndStack;
+
+impl TakeEvent for SchemaAndStack {
+    #[inline(always)]
+    fn event(&self, sum: &mut Checksum, event: &Event<'_>) {
+        sum.header(event);
+        schema_and_stack(sum, event);
+    }
 }
 
 /// Folds in what can only be had by looking up the event's type and its stack.
@@ -293,11 +301,13 @@ pub fn schema_and_stack(sum: &mut Checksum, event: &Event<'_>) {
 }
 
 /// Header and every value of the payload.
-#[inline(always)]
-fn fields_event(sum: &mut Checksum, event: &Event<'_>) {
-    sum.header(event);
-    for field in event.fields() {
-        sum.number(field.value.as_ref().map_or(1, value));
+struct AllFields;
+
+impl TakeEvent for AllFields {
+    #[inline(always)]
+    fn event(&self, sum: &mut Checksum, event: &Event<'_>) {
+        sum.header(event);
+        event.fields().for_each(|field| sum.number(field.value.as_ref().map_or(1, value)));
     }
 }
 

@@ -76,10 +76,7 @@ impl<'r> Event<'r> {
     }
 
     fn version_label(&self) -> Option<u32> {
-        self.labels().last(|label| match label {
-            Label::Version(version) => Some(u32::from(version)),
-            _ => None,
-        })
+        self.label_place().and_then(|place| version_label(self.context, place))
     }
 
     /// Level, 0 log always to 5 verbose: the event's label, else the type's.
@@ -312,12 +309,12 @@ impl<'r> Event<'r> {
 
     /// The payload's schema: the catalog's for events that the stream does not describe, else the
     /// stream's (see [`crate::catalog`]). `None` for an undescribed payload.
-    #[inline]
+    #[inline(always)]
     pub fn schema(&self) -> Option<&'r Schema> {
         let metadata = self.metadata()?;
         let catalog = match self.label_place() {
             None => metadata.catalog,
-            Some(_) => self.catalog(),
+            Some(place) => labelled_catalog(self.context, place, metadata),
         };
         Some(catalog.map_or(&metadata.schema, CatalogEvent::schema))
     }
@@ -326,13 +323,9 @@ impl<'r> Event<'r> {
     #[inline]
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
         let metadata = self.metadata()?;
-        if self.label_place().is_none() {
-            return metadata.catalog;
-        }
-        match self.version_label() {
-            // Version 6: one description may stand for several versions of an event.
-            Some(version) => catalog::for_event(metadata, version),
+        match self.label_place() {
             None => metadata.catalog,
+            Some(place) => labelled_catalog(self.context, place, metadata),
         }
     }
 
@@ -390,6 +383,28 @@ fn labels_at(context: &Context, place: LabelPlace) -> Labels<'_> {
         LabelPlace::List(list) => context.tables.labels.slot(list),
     };
     Labels::new(context.tables.labels.row(slot).unwrap_or_default())
+}
+
+fn version_label(context: &Context, place: LabelPlace) -> Option<u32> {
+    labels_at(context, place).last(|label| match label {
+        Label::Version(version) => Some(u32::from(version)),
+        _ => None,
+    })
+}
+
+/// The catalog's event of a type, of the version that labels may say.
+#[cold]
+#[inline(never)]
+fn labelled_catalog(
+    context: &Context,
+    place: LabelPlace,
+    metadata: &Metadata,
+) -> Option<&'static CatalogEvent> {
+    match version_label(context, place) {
+        // Version 6: one description may stand for several versions of an event.
+        Some(version) => catalog::for_event(metadata, version),
+        None => metadata.catalog,
+    }
 }
 
 /// The activity id of the labels (version 6); zero for none.

@@ -390,7 +390,8 @@ impl Take for Queue {
     #[inline(always)]
     fn take(&mut self, context: &Context, header: &BlobHeader, _: &[u8], payload_at: u64) -> bool {
         self.push(context, header, payload_at);
-        !self.is_full()
+        let first = self.marks.first().map_or(payload_at, |mark| mark.payload_at);
+        self.marks.len() < self.next.events && payload_at.wrapping_sub(first) < self.next.bytes
     }
 }
 

@@ -1,6 +1,7 @@
 //! Arrays.
 
 use super::extent::{Budget, Payload, Registers};
+use super::object::Object;
 use super::value::Value;
 use crate::schema::FieldType;
 use std::fmt;
@@ -64,7 +65,8 @@ impl<'r> Array<'r> {
     /// be true of what their fields point to.
     pub fn iter(&self) -> Elements<'r> {
         let Array { payload, element, count, start, .. } = *self;
-        Elements { payload, element, left: count, at: start as usize, budget: Budget::FULL }
+        let stride = payload.stride(element);
+        Elements { payload, element, left: count, at: start as usize, stride, budget: Budget::FULL }
     }
 }
 
@@ -93,6 +95,8 @@ pub struct Elements<'r> {
     element: &'r FieldType,
     left: u32,
     at: usize,
+    /// Bytes of each object: none needs to be walked to find the next.
+    stride: Option<usize>,
     budget: Budget,
 }
 
@@ -102,6 +106,23 @@ impl<'r> Iterator for Elements<'r> {
     #[inline]
     fn next(&mut self) -> Option<Value<'r>> {
         self.left = self.left.checked_sub(1)?;
+        if let (FieldType::Object(fields), Some(stride)) = (self.element, self.stride) {
+            let at = self.at;
+            self.at += stride;
+            return Some(Value::Object(Object::new(self.payload, fields, at, self.at)));
+        }
+        self.next_walked()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+impl<'r> Elements<'r> {
+    /// The next element, of which only a walk tells where it ends.
+    #[inline(always)]
+    fn next_walked(&mut self) -> Option<Value<'r>> {
         let value = self.payload.value(self.element, self.at, &Registers::default(), &mut self.budget);
         match value {
             Ok((value, size)) => {
@@ -113,10 +134,6 @@ impl<'r> Iterator for Elements<'r> {
                 None
             }
         }
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left as usize, Some(self.left as usize))
     }
 }
 

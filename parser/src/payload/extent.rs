@@ -169,6 +169,14 @@ impl<'r> Payload<'r> {
         }
     }
 
+    /// Bytes of each element, if they are objects that all take as many and whose parts lie in them.
+    pub(super) fn stride(&self, element: &FieldType) -> Option<usize> {
+        match (element, self.fixed(element)?) {
+            (FieldType::Object(_), Fixed { size, is_flat: true, .. }) => usize::try_from(size).ok(),
+            _ => None,
+        }
+    }
+
     fn fixed_elements(&self, element: &FieldType, count: u32) -> Option<Fixed> {
         let element = match element {
             _ if count == 0 => return Some(Fixed { size: 0, values: 1, is_flat: true }),

@@ -44,15 +44,21 @@ struct Usual {
 impl Usual {
     /// `None`: nothing can be said without a further look.
     #[inline]
-    fn after(header: &BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
+    fn of(covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
         let (thread, number) = run?;
-        let mut usual = Usual { covered, thread, number, is_odd: false, is_wrong: false };
+        // A type of id 0 takes no number in some versions; those who define it get the careful way.
+        let is_countable = !covered.metadata.contains(0);
+        is_countable.then_some(Usual { covered, thread, number, is_odd: false, is_wrong: false })
+    }
+
+    /// The same, where the next blob inherits from the one before.
+    #[inline]
+    fn after(header: &BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
+        let mut usual = Usual::of(covered, run)?;
         usual.metadata(header.metadata_id);
         usual.capture(header.capture_thread, header.sequence.wrapping_add(1));
         usual.stack(header.stack);
-        // A type of id 0 takes no number in some versions; those who define it get the careful way.
-        let is_countable = !covered.metadata.contains(0);
-        (is_countable && !usual.is_odd).then_some(usual)
+        (!usual.is_odd).then_some(usual)
     }
 
     /// The same for version 6.
@@ -157,9 +163,13 @@ impl Watch for UsualV4 {
 trait Decode {
     /// What is unusual in it.
     type Watch: Watch;
+    /// Whether a header inherits from the one before.
+    const INHERITS: bool;
     /// `None`: the next blob needs a further look.
     fn begin(header: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Self::Watch>;
     fn usual(watch: &mut Self::Watch) -> &mut Usual;
+    /// Whether the blob that was decoded is unusual.
+    fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool;
     /// The blob at the beginning of `rest`, if it is whole there. If not, `header` is of no use.
     fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent>;
     /// Puts right what [`Watch::step`] took for granted of an unusual blob.
@@ -169,12 +179,6 @@ trait Decode {
 macro_rules! version_4 {
     () => {
         type Watch = UsualV4;
-        #[inline(always)]
-        fn begin(header: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<UsualV4> {
-            // Said where the compiler sees it.
-            (header.label_list, header.has_reserved_flag) = (0, false);
-            Usual::after(header, covered, run).map(UsualV4)
-        }
         #[inline(always)]
         fn usual(watch: &mut UsualV4) -> &mut Usual {
             &mut watch.0
@@ -186,12 +190,6 @@ macro_rules! version_6 {
     () => {
         type Watch = Usual;
         #[inline(always)]
-        fn begin(header: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
-            // Said where the compiler sees it.
-            (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
-            Usual::after_v6(header, covered, run)
-        }
-        #[inline(always)]
         fn usual(watch: &mut Usual) -> &mut Usual {
             watch
         }
@@ -199,10 +197,23 @@ macro_rules! version_6 {
 }
 
 macro_rules! compressed {
-    ($name:ident, $decode:path, $version:ident) => {
+    ($name:ident, $decode:path, $version:ident, $begin:expr) => {
         struct $name;
         impl Decode for $name {
             $version!();
+            const INHERITS: bool = true;
+            #[inline(always)]
+            fn begin(
+                header: &mut BlobHeader,
+                covered: Covered,
+                run: Option<(u64, u32)>,
+            ) -> Option<Self::Watch> {
+                $begin(header, covered, run)
+            }
+            #[inline(always)]
+            fn is_odd(_: &BlobHeader, watch: &mut Self::Watch) -> bool {
+                Self::usual(watch).is_odd
+            }
             #[inline(always)]
             fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent> {
                 let end;
@@ -230,32 +241,71 @@ macro_rules! compressed {
 }
 
 macro_rules! fixed {
-    ($name:ident, $decode:path, $version:ident) => {
+    ($name:ident, $decode:path, $version:ident, $begin:expr, $has_threads:expr) => {
         struct $name;
         impl Decode for $name {
             $version!();
+            const INHERITS: bool = false;
             #[inline(always)]
-            fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent> {
-                let extent = $decode(header, rest)?;
-                watch.metadata(header.metadata_id);
-                watch.stack(header.stack);
-                watch.capture(header.capture_thread, header.sequence);
-                // Threads that write about others, and labels, are rare.
-                if header.thread != header.capture_thread || header.label_list != 0 {
-                    watch.thread(header.thread);
-                    watch.labels(header.label_list, false);
-                }
-                Some(extent)
+            fn begin(_: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Self::Watch> {
+                $begin(covered, run)
+            }
+            #[inline(always)]
+            fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
+                let (usual, has_threads) = (Self::usual(watch), $has_threads);
+                !(usual.covered.metadata.contains(u64::from(header.metadata_id))
+                    && usual.covered.stacks.contains(u64::from(header.stack))
+                    && header.capture_thread == usual.thread
+                    && header.sequence == usual.number
+                    // Threads that write about others, and labels, are rare.
+                    && (!has_threads
+                        || (header.thread ^ header.capture_thread) | u64::from(header.label_list) == 0
+                        || usual.covered.threads.contains(header.thread)
+                            && usual.covered.labels.contains(u64::from(header.label_list))))
+            }
+            #[inline(always)]
+            fn decode(header: &mut BlobHeader, rest: &[u8], _: &mut Self::Watch) -> Option<Extent> {
+                // Said where the compiler sees it: no field needs to be kept from one blob to the next.
+                *header = BlobHeader::default();
+                $decode(header, rest)
             }
             fn settle(_: &mut BlobHeader, _: &[u8]) {}
         }
     };
 }
 
-compressed!(CompressedV4, compressed_v4, version_4);
-compressed!(CompressedV6, compressed_v6, version_6);
-fixed!(FixedV4, quick_v4, version_4);
-fixed!(FixedV6, quick_v6, version_6);
+#[inline(always)]
+fn begin_compressed_v4(
+    header: &mut BlobHeader,
+    covered: Covered,
+    run: Option<(u64, u32)>,
+) -> Option<UsualV4> {
+    // Said where the compiler sees it.
+    (header.label_list, header.has_reserved_flag) = (0, false);
+    Usual::after(header, covered, run).map(UsualV4)
+}
+
+#[inline(always)]
+fn begin_compressed_v6(header: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
+    // Said where the compiler sees it.
+    (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
+    Usual::after_v6(header, covered, run)
+}
+
+#[inline(always)]
+fn begin_fixed_v4(covered: Covered, run: Option<(u64, u32)>) -> Option<UsualV4> {
+    Usual::of(covered, run).map(UsualV4)
+}
+
+#[inline(always)]
+fn begin_fixed_v6(covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
+    Usual::of(covered, run).filter(|usual| covered.threads.contains(usual.thread))
+}
+
+compressed!(CompressedV4, compressed_v4, version_4, begin_compressed_v4);
+compressed!(CompressedV6, compressed_v6, version_6, begin_compressed_v6);
+fixed!(FixedV4, quick_v4, version_4, begin_fixed_v4, false);
+fixed!(FixedV6, quick_v6, version_6, begin_fixed_v6, true);
 
 impl State {
     /// Gives the events ahead to `take` for as long as nothing about them is unusual and `take` says
@@ -295,17 +345,20 @@ impl State {
             let payload = rest.get(blob.payload_at..).unwrap_or_default();
             let blob_at = self.cursor.end - rest.len() as u64;
             let payload_at = blob_at + blob.payload_at as u64;
-            let usual = D::usual(&mut watch);
-            if usual.is_odd {
-                if usual.is_wrong {
+            if D::is_odd(&header, &mut watch) {
+                if D::usual(&mut watch).is_wrong {
                     break;
                 }
                 D::settle(&mut header, rest);
+                if !D::INHERITS {
+                    self.cursor.header = header;
+                }
                 (self.cursor.blob, self.cursor.payload_at) = (blob_at, payload_at);
                 rest = behind;
                 run_end = RunEnd::OnBlob;
                 break;
             }
+            let usual = D::usual(&mut watch);
             usual.number = usual.number.wrapping_add(1);
             rest = behind;
             if !take.take(&self.context, &header, payload, payload_at) {
@@ -315,7 +368,9 @@ impl State {
         let next = D::usual(&mut watch).number;
         self.losses.advance_run(next);
         self.statistics.events += u64::from(next.wrapping_sub(first));
-        self.cursor.header = header;
+        if D::INHERITS {
+            self.cursor.header = header;
+        }
         self.cursor.at = self.cursor.end - rest.len() as u64;
         run_end
     }
