@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
+use crate::floor::{Rows, idiom};
 use crate::memory;
 use crate::pass::{self, Input, Mode};
 
@@ -24,6 +25,9 @@ pub struct Child {
 /// First argument of the gate when it is such a process.
 pub const FLAG: &str = "--one-pass";
 
+/// Stands for a mode where nom's idiom is to decode all headers in memory.
+pub const IDIOM: &str = "idiom";
+
 /// Environment variable that asks such a process to look at its memory now and then.
 const WATCHED: &str = "NETTRACE_GATE_WATCHED";
 
@@ -42,6 +46,11 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
     let [file, mode, input] = arguments else {
         return Err(io::Error::other("a file, a mode and how to read it"));
     };
+    if mode == IDIOM {
+        let stream = std::fs::read(file)?;
+        println!("{} 0 0", idiom::decode(&stream, &Rows::of(&stream)).events);
+        return Ok(());
+    }
     let mode = Mode::of_name(mode).ok_or_else(|| io::Error::other("no such mode"))?;
     let input = if input == "read" { Input::Read } else { Input::Mapped };
     let (events, anonymous) = match std::env::var_os(WATCHED) {
@@ -70,16 +79,17 @@ impl Child {
     /// # Errors
     /// When it fails.
     pub fn plain(file: &Path, mode: Mode, input: Input) -> io::Result<Child> {
+        let mode = mode.name();
         let mut command = Command::new(std::env::current_exe()?);
         command.env(WATCHED, "1");
         Child::run(&mut command, file, mode, input).map(|(child, _)| child)
     }
 
-    /// A pass whose instructions are counted.
+    /// A pass whose instructions are counted; `mode` is a mode's name, or [`IDIOM`].
     ///
     /// # Errors
     /// When it fails.
-    pub fn under_callgrind(file: &Path, mode: Mode) -> io::Result<Child> {
+    pub fn under_callgrind(file: &Path, mode: &str) -> io::Result<Child> {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(std::env::current_exe()?);
         let (mut child, said) = Child::run(&mut command, file, mode, Input::Mapped)?;
@@ -90,9 +100,9 @@ impl Child {
         Ok(child)
     }
 
-    fn run(command: &mut Command, file: &Path, mode: Mode, input: Input) -> io::Result<(Child, String)> {
+    fn run(command: &mut Command, file: &Path, mode: &str, input: Input) -> io::Result<(Child, String)> {
         let input = if input == Input::Read { "read" } else { "mapped" };
-        let output = command.arg(FLAG).arg(file).args([mode.name(), input]).output()?;
+        let output = command.arg(FLAG).arg(file).args([mode, input]).output()?;
         let (out, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let numbers: Vec<u64> = out.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         match (output.status.success(), numbers.as_slice()) {

@@ -45,7 +45,7 @@ pub fn run(folder: &Path, report: &mut Report) -> io::Result<()> {
 }
 
 /// Two lengths of a trace. The longer is about a second of callgrind.
-fn lengths(case: Case, mode: Mode) -> (u64, u64) {
+fn lengths(case: Case, mode: &str) -> (u64, u64) {
     let unit = match case {
         // So that the short one holds a whole copy: all metadata, all shapes.
         Case::Net10 => 5_700_000,
@@ -54,15 +54,15 @@ fn lengths(case: Case, mode: Mode) -> (u64, u64) {
         Case::Fat => 3_000_000,
         _ => 1_500_000,
     };
-    let long = if mode == Mode::Raw { 4 } else { 2 };
+    let long = if mode == Mode::Raw.name() { 4 } else { 2 };
     (unit, long * unit)
 }
 
-/// Instructions that one event costs, start-up left out.
+/// Instructions that one event costs, start-up left out; `mode` is a mode's name, or [`child::IDIOM`].
 ///
 /// # Errors
 /// When callgrind, or a pass under it, fails.
-pub fn instructions_per_event(folder: &Path, case: Case, mode: Mode) -> io::Result<f64> {
+pub fn instructions_per_event(folder: &Path, case: Case, mode: &str) -> io::Result<f64> {
     let (short, long) = lengths(case, mode);
     let count = |bytes| -> io::Result<(f64, f64)> {
         let file = case.file(folder, bytes)?;
@@ -74,18 +74,22 @@ pub fn instructions_per_event(folder: &Path, case: Case, mode: Mode) -> io::Resu
     Ok((many.0 - few.0) / (many.1 - few.1))
 }
 
-/// Instructions an event of raw iteration: the goal, and the limit. Where the goal is missed the limit
-/// is what was reached, so that nothing gets worse.
+/// Instructions an event of raw iteration: the goal, and the limit, a few percent above what was reached, so
+/// that nothing gets worse.
 const RAW_INSTRUCTIONS: [(Case, f64, f64); 7] = [
-    (Case::Uniform, 100.0, 100.0),
-    (Case::Mixed, 110.0, 110.0),
-    (Case::Net10, 120.0, 123.0),
-    (Case::Net31, 120.0, 146.0),
-    (Case::Fat, 120.0, 120.0),
-    (Case::V6, 60.0, 105.0),
+    (Case::Uniform, 100.0, 88.0),
+    (Case::Mixed, 110.0, 104.0),
+    (Case::Net10, 120.0, 125.0),
+    (Case::Net31, 120.0, 151.0),
+    (Case::Fat, 120.0, 98.0),
+    (Case::V6, 60.0, 92.0),
     // Only to be measured and stated.
-    (Case::V6Compressed, 180.0, 180.0),
+    (Case::V6Compressed, 180.0, 176.0),
 ];
+
+/// How many times fewer instructions than nom's idiom, a few percent below what was reached; the goals are 2.5, 3
+/// and 3. Counted, so that it does not depend on how the compiler placed the code that day, as times do.
+const OVER_IDIOM: [(Case, f64); 3] = [(Case::Mixed, 5.3), (Case::Net10, 4.8), (Case::Net31, 4.1)];
 
 /// Allocations an event of NDJSON on the real mix, with its long lines.
 const NDJSON_ALLOCATIONS: f64 = 0.025;
@@ -101,13 +105,19 @@ const NDJSON_INSTRUCTIONS: [(Case, f64, f64); 4] = [
 fn instructions(folder: &Path, report: &mut Report) -> io::Result<()> {
     let mut per_event = Vec::new();
     for (case, goal, limit) in RAW_INSTRUCTIONS {
-        let measured = instructions_per_event(folder, case, Mode::Raw)?;
+        let measured = instructions_per_event(folder, case, Mode::Raw.name())?;
         per_event.push((case, measured));
         report.add_with_goal(format!("raw, {}", case.name()), goal, limit, measured, "Ir/event");
     }
+    for (case, goal) in OVER_IDIOM {
+        let ours = per_event.iter().find(|(other, _)| *other == case).map_or(f64::NAN, |(_, ours)| *ours);
+        let ratio = instructions_per_event(folder, case, child::IDIOM)? / ours;
+        let what = format!("fewer than nom's idiom, {}", case.name());
+        report.add(what, Limit::AtLeast(goal), ratio, "times the Ir");
+    }
     for (case, goal, limit) in NDJSON_INSTRUCTIONS {
         let below = per_event.iter().find(|(other, _)| *other == case).map_or(0.0, |(_, measured)| *measured);
-        let measured = instructions_per_event(folder, case, Mode::Ndjson)? - below;
+        let measured = instructions_per_event(folder, case, Mode::Ndjson.name())? - below;
         let what = format!("NDJSON above raw, {}", case.name());
         report.add_with_goal(what, goal, limit, measured, "Ir/event");
     }
@@ -116,8 +126,9 @@ fn instructions(folder: &Path, report: &mut Report) -> io::Result<()> {
 
 /// How many times faster than idiomatic nom, and how near to the floor, in this process.
 fn idioms(report: &mut Report) -> io::Result<()> {
-    // The case, its goal, and the limit: a ratio near its goal would fail now and then.
-    for (case, goal, limit) in [(Case::Mixed, 2.5, 2.5), (Case::Net10, 3.0, 3.0), (Case::Net31, 3.0, 2.1)] {
+    // Times differ from build to build of the same code: of net3.1, where they are nearest to the goal, they are
+    // only told. Its limit is in instructions.
+    for (case, limit) in [(Case::Mixed, Some(2.5)), (Case::Net10, Some(3.0)), (Case::Net31, None)] {
         let stream = case.bytes(12_000_000);
         let rows = Rows::of(&stream);
         let (mut over_idiom, mut over_floor) = (Vec::new(), Vec::new());
@@ -134,13 +145,10 @@ fn idioms(report: &mut Report) -> io::Result<()> {
         }
         let name = case.name();
         let over_idiom = median(over_idiom);
-        report.add(format!("faster than nom's idiom, {name}"), Limit::AtLeast(limit), over_idiom, "times");
-        if limit < goal {
-            report.note(
-                format!("its goal, {}", if over_idiom < goal { "MISSED" } else { "reached" }),
-                goal,
-                "times",
-            );
+        let what = format!("faster than nom's idiom, {name}");
+        match limit {
+            Some(limit) => report.add(what, Limit::AtLeast(limit), over_idiom, "times"),
+            None => report.note(what, over_idiom, "times"),
         }
         report.note(format!("slower than the floor, {name}"), median(over_floor), "times");
     }
