@@ -99,3 +99,18 @@ fn ndjson_is_what_events_writes() {
     assert_eq!(ran.stdout, events);
     assert!(!events.is_empty());
 }
+
+#[test]
+fn a_name_that_may_be_several_formats_is_answered_with_all_of_them() {
+    let (path, stem) = trace();
+    let ran = nettrace(&["convert", &path, "-o", &format!("{stem}.json")]);
+    assert_eq!(ran.code, Some(2));
+    let said = "may be speedscope or chromium or firefox; give --format with one of them, or name the file \
+                .speedscope.json or .chromium.json or .firefox.json";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    assert!(!Path::new(&format!("{stem}.json")).exists());
+    let ran = nettrace(&["convert", &path, "-o", &format!("{stem}.txt")]);
+    assert!(ran.stderr.contains("folded"), "{}", ran.stderr);
+    let ran = nettrace(&["convert", &path, "-o", &format!("{stem}.nothing")]);
+    assert!(ran.stderr.contains("does not tell the format"), "{}", ran.stderr);
+}

@@ -67,12 +67,34 @@ impl Wanted {
                 "standard output does not tell the format; give --format (--format list shows them)"
                     .to_owned(),
             )),
-            None => Err(Failure::Usage(format!(
-                "{} does not tell the format; give --format, or one of its endings (--format list)",
-                path.display()
-            ))),
+            None => Err(Failure::Usage(untold(path, stem))),
         }
     }
+}
+
+/// What to say of a name that does not tell the format: which ones its ending may stand for.
+fn untold(path: &Path, stem: &str) -> String {
+    let path = path.display();
+    let last = stem.rsplit('.').next();
+    let mut may_be: Vec<(&str, &str)> = Vec::new();
+    for wanted in Wanted::all() {
+        let fits = |ending: &&&str| ending.contains('.') && ending.rsplit('.').next() == last;
+        if let Some(ending) = wanted.extensions.iter().find(fits) {
+            may_be.push((wanted.name, ending));
+        }
+    }
+    if may_be.is_empty() {
+        return format!(
+            "{path} does not tell the format; give --format, or one of its endings (--format list)"
+        );
+    }
+    let names: Vec<&str> = may_be.iter().map(|(name, _)| *name).collect();
+    let endings: Vec<String> = may_be.iter().map(|(_, ending)| format!(".{ending}")).collect();
+    format!(
+        "{path} may be {}; give --format with one of them, or name the file {}",
+        names.join(" or "),
+        endings.join(" or ")
+    )
 }
 
 /// One file, or standard output, and what goes there.
