@@ -31,6 +31,7 @@
 mod blob;
 mod bytes;
 mod damage;
+mod elf;
 mod event_block;
 mod examples;
 mod field;
@@ -51,6 +52,7 @@ mod value;
 pub use blob::{Blob, Compressor, NO_PROCESSOR, flag};
 pub use bytes::{Guid, Sink, zigzag};
 pub use damage::Damage;
+pub use elf::small_elf;
 pub use event_block::{BlobLayout, EventBlock, Row};
 pub use examples::{tiny_v4, tiny_v6};
 pub use field::{Field, FieldForm, FieldType, encode_fields};
