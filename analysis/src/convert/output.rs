@@ -51,6 +51,15 @@ impl Write for Output<'_> {
         }
     }
 
+    /// Formats write in small pieces, so that a piece may cost no more than its copy.
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.0 {
+            Inner::Plain(out) => out.write_all(bytes),
+            Inner::Gzip(out) => out.write_all(bytes),
+        }
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
             Inner::Plain(out) => out.flush(),

@@ -14,7 +14,7 @@
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    FrameHandle, Kind, Model, Profile, Resolved, Sample, StackHandle, ThreadHandle, Timeline, Unit,
+    FrameHandle, Kind, Model, Profile, Resolved, Run, Sample, StackHandle, ThreadHandle, Timeline, Unit,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -127,15 +127,15 @@ impl Document<'_, '_> {
                 *sum = sum.saturating_add(totals.weight);
             }
         }
-        self.sampled(name, kind.unit(), 0, sums.into_iter())
+        self.sampled(name, kind.unit(), 0, || sums.iter().map(|(stack, sum)| (*stack, *sum)))
     }
 
     /// A profile of each thread, the heaviest first.
     fn threads(&mut self, threads: &[Timeline]) -> io::Result<()> {
         let resolved = self.resolved;
         let weight_of = |timeline: &Timeline| {
-            let selected = |run: &crate::model::Run| resolved.selected(run.stack, run.mode).is_some();
-            timeline.runs().filter(selected).fold(0u64, |sum, run| sum.saturating_add(run.weight))
+            let admits = |run: &Run| resolved.admits(run.stack, run.mode);
+            timeline.runs().filter(admits).fold(0u64, |sum, run| sum.saturating_add(run.weight))
         };
         let mut order: Vec<(u64, ThreadHandle, &Timeline)> = ThreadHandle::all(threads.len())
             .zip(threads)
@@ -146,18 +146,21 @@ impl Document<'_, '_> {
             let _ = weight;
             let name = resolved.model().thread_label(thread);
             let start = timeline.first_nanos().unwrap_or(0);
-            let rows = timeline.runs().filter(|run| resolved.selected(run.stack, run.mode).is_some());
-            self.sampled(&name, Unit::Nanoseconds, start, rows.map(|run| (run.stack, run.weight)))?;
+            self.sampled(&name, Unit::Nanoseconds, start, || {
+                let runs = timeline.runs().filter(|run| resolved.admits(run.stack, run.mode));
+                runs.map(|run| (run.stack, run.weight))
+            })?;
         }
         Ok(())
     }
 
-    fn sampled(
+    /// Stacks stand in front of weights in the document, so that rows are walked twice.
+    fn sampled<I: Iterator<Item = (StackHandle, u64)>>(
         &mut self,
         name: &str,
         unit: Unit,
         start: i64,
-        rows: impl Iterator<Item = (StackHandle, u64)>,
+        rows: impl Fn() -> I,
     ) -> io::Result<()> {
         let unit = match unit {
             Unit::Nanoseconds => "nanoseconds",
@@ -173,16 +176,15 @@ impl Document<'_, '_> {
             .key("unit")?
             .text(unit)?;
         self.json.key("samples")?.open('[')?;
-        let mut weights = Vec::new();
-        for (stack, weight) in rows {
+        for (stack, _) in rows() {
             self.stack(stack)?;
-            weights.push(weight);
         }
         self.json.close(']')?.key("weights")?.open('[')?;
-        for weight in &weights {
-            self.json.number(*weight)?;
+        let mut total = 0i64;
+        for (_, weight) in rows() {
+            self.json.number(weight)?;
+            total = total.saturating_add_unsigned(weight);
         }
-        let total = weights.iter().fold(0i64, |sum, weight| sum.saturating_add_unsigned(*weight));
         self.json.close(']')?.key("startValue")?.number(start)?;
         self.json.key("endValue")?.number(start.saturating_add(total))?.close('}')?;
         Ok(())

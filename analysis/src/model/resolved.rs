@@ -132,9 +132,14 @@ impl<'m> Resolved<'m> {
 
     /// The frames of a sample's stack, innermost first; `None` if the filter does not let it pass.
     pub fn selected(&self, stack: StackHandle, mode: Mode) -> Option<&[FrameHandle]> {
-        let passes = self.stacks.get(stack.index()).is_some_and(|row| row.passes)
-            && (self.states.is_empty() || self.states.contains(&self.state(stack, mode)));
-        passes.then(|| self.frames(stack))
+        self.admits(stack, mode).then(|| self.frames(stack))
+    }
+
+    /// Whether the filter lets a sample's stack pass.
+    #[inline]
+    pub fn admits(&self, stack: StackHandle, mode: Mode) -> bool {
+        self.stacks.get(stack.index()).is_some_and(|row| row.passes)
+            && (self.states.is_empty() || self.states.contains(&self.state(stack, mode)))
     }
 
     /// What a thread with this stack did.

@@ -1,14 +1,14 @@
 //! Distinct texts, each kept once.
 
 use super::handle::TextHandle;
-use std::collections::HashMap;
+use super::hash::NumberMap;
 use std::rc::Rc;
 
 /// Distinct texts.
 #[derive(Debug, Default)]
 pub struct Texts {
     rows: Vec<Rc<str>>,
-    handles: HashMap<Rc<str>, TextHandle>,
+    handles: NumberMap<Rc<str>, TextHandle>,
     scratch: String,
 }
 

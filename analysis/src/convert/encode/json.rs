@@ -90,28 +90,13 @@ impl<W: Write> Json<W> {
     pub fn number(&mut self, number: impl Into<i128>) -> io::Result<&mut Self> {
         self.comma()?;
         let number: i128 = number.into();
-        let mut digits = [0u8; 40];
-        let mut at = digits.len();
-        let mut wide = number.unsigned_abs();
+        let mut digits = itoa::Buffer::new();
         // Division is slow with 128 bits, and hardly ever needed.
-        while wide > u128::from(u64::MAX) {
-            at = at.saturating_sub(1);
-            put(&mut digits, at, u8::try_from(wide % 10).unwrap_or(0));
-            wide /= 10;
-        }
-        let mut left = u64::try_from(wide).unwrap_or(0);
-        loop {
-            at = at.saturating_sub(1);
-            put(&mut digits, at, u8::try_from(left % 10).unwrap_or(0));
-            left /= 10;
-            if left == 0 {
-                break;
-            }
-        }
-        if number < 0 {
-            self.out.write_all(b"-")?;
-        }
-        self.out.write_all(digits.get(at..).unwrap_or_default())?;
+        let text = match i64::try_from(number) {
+            Ok(number) => digits.format(number),
+            Err(_) => digits.format(number),
+        };
+        self.out.write_all(text.as_bytes())?;
         Ok(self)
     }
 
@@ -121,12 +106,6 @@ impl<W: Write> Json<W> {
         self.comma()?;
         self.out.write_all(json.as_bytes())?;
         Ok(self)
-    }
-}
-
-fn put(digits: &mut [u8; 40], at: usize, digit: u8) {
-    if let Some(place) = digits.get_mut(at) {
-        *place = b'0'.wrapping_add(digit);
     }
 }
 
