@@ -138,7 +138,7 @@ impl Sifter {
     /// The place of a thread's row.
     #[inline(always)]
     fn place_of(&mut self, id: u64) -> u32 {
-        match self.recent.get((id % RECENT as u64) as usize) {
+        match self.recent.get(recent_place(id)) {
             Some((known, place)) if *known == id && *place != u32::MAX => *place,
             _ => self.find_or_add(id),
         }
@@ -151,11 +151,16 @@ impl Sifter {
         if place == next {
             self.threads.push(Row { id, since: u64::MAX, events: 0, handle: None });
         }
-        if let Some(recent) = self.recent.get_mut((id % RECENT as u64) as usize) {
+        if let Some(recent) = self.recent.get_mut(recent_place(id)) {
             *recent = (id, place);
         }
         place
     }
+}
+
+#[inline(always)]
+fn recent_place(id: u64) -> usize {
+    usize::try_from(id % RECENT as u64).unwrap_or(0)
 }
 
 impl Sift for Sifter {
