@@ -38,6 +38,7 @@ pub(crate) struct Detail {
 }
 
 /// One of the forms.
+#[allow(clippy::large_enum_variant, reason = "there is one of it in a run")]
 pub(crate) enum Form {
     Text(Text),
     Ndjson(Ndjson),

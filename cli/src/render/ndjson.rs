@@ -39,6 +39,7 @@ pub(crate) struct Ndjson {
 
 /// How events of one shape are written in the usual case.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "it lies where it is used, once for each type of event")]
 enum ShortWay {
     /// Not worked out yet.
     Unknown,
