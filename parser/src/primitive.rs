@@ -143,7 +143,7 @@ pub(crate) fn utf16_end(input: &[u8]) -> Option<usize> {
         if has_end {
             break;
         }
-        at += 16;
+        at = at.saturating_add(16);
     }
     let (words, tail) = input.get(at..).unwrap_or_default().as_chunks::<8>();
     for word in words {

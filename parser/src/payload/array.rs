@@ -108,7 +108,7 @@ impl<'r> Iterator for Elements<'r> {
         self.left = self.left.checked_sub(1)?;
         if let (FieldType::Object(fields), Some(stride)) = (self.element, self.stride) {
             let at = self.at;
-            self.at += stride;
+            self.at = self.at.saturating_add(stride);
             return Some(Value::Object(Object::new(self.payload, fields, at, self.at)));
         }
         self.next_walked()
