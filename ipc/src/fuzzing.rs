@@ -8,6 +8,7 @@ use crate::command::{read_failure, read_hresult};
 use crate::message::{HEADER_BYTES, ReplyHeader};
 use crate::port::advertise::Advertise;
 use crate::replay::Transcript;
+use std::io::{BufRead, BufReader};
 
 /// Reads bytes as everything a runtime, or a file of a recorded connection, may send.
 pub fn bytes_from_outside(bytes: &[u8]) {
@@ -28,7 +29,12 @@ pub fn bytes_from_outside(bytes: &[u8]) {
             let _ = command.read_success(payload);
         }
     }
-    let _ = Transcript::read(bytes);
+    let told = |source: &mut dyn BufRead| match Transcript::read(source) {
+        Ok(transcript) => Ok(transcript.connection_count()),
+        Err(error) => Err(error.to_string()),
+    };
+    let (whole, in_pieces) = (told(&mut &*bytes), told(&mut BufReader::with_capacity(3, bytes)));
+    assert_eq!(whole, in_pieces, "however a transcript comes, it tells the same");
 }
 
 #[cfg(test)]

@@ -59,7 +59,30 @@ fn every_input_of_the_target_ordered_is_calm() {
 
 #[test]
 fn the_corpus_is_at_most_four_mebibytes() {
-    let folders = calm::targets::TARGETS.iter().map(|(name, _)| *name).chain(["ipc"]);
+    let folders = calm::targets::TARGETS.iter().map(|(name, _)| *name).chain(["ipc", "convert"]);
     let bytes: u64 = folders.flat_map(inputs).map(|file| fs::metadata(file).unwrap().len()).sum();
     assert!(bytes <= 4 << 20, "{bytes} bytes");
+}
+
+/// With a line that it does not understand libFuzzer ends before it begins.
+#[test]
+fn the_dictionary_has_only_words_that_libfuzzer_understands() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/nettrace.dict");
+    let text = fs::read_to_string(path).unwrap();
+    let mut words = 0;
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let word = line.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).expect(line);
+        let mut letters = word.chars();
+        while let Some(letter) = letters.next() {
+            assert!(letter.is_ascii() && !letter.is_control() && letter != '"', "{line}");
+            if letter == '\\' && letters.next() == Some('x') {
+                let digits: String = letters.by_ref().take(2).collect();
+                assert!(u8::from_str_radix(&digits, 16).is_ok() && digits.len() == 2, "{line}");
+            } else {
+                assert!(letter != '\\', "{line}: an escape that libFuzzer does not know");
+            }
+        }
+        words += 1;
+    }
+    assert!(words > 30, "{words} words");
 }

@@ -2,7 +2,7 @@
 //! the careful way that is taken at a stream's end.
 
 use super::choices::Choices;
-use crate::calm::{assert_every_byte_is_explained, of_slice};
+use crate::calm::{assert_every_byte_is_explained, counted, in_pieces, of_slice};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{
     Blob, BlobLayout, Content, Definition, EventBlock, MetadataBlock, MetadataRow, PartKind, Stream,
@@ -30,7 +30,11 @@ pub(crate) fn blob(bytes: &[u8]) {
     let (careful, fast) = (rows_of(&last), rows_of(&stream.bytes));
     assert_eq!(careful, fast, "the same rows with and without bytes behind them");
     assert_every_byte_is_explained(&last);
-    of_slice(&last).assert_within(last.len() as u64);
+    counted::assert_linear(&last);
+    let whole = of_slice(&last);
+    whole.assert_within(last.len() as u64);
+    let pieces = in_pieces(&last, 1 + rows.len() % 13, !is_compressed);
+    assert!(pieces == whole, "in pieces: {}", pieces.difference(&whole));
 }
 
 /// Where each row lies and what its header says.

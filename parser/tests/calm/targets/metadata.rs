@@ -2,7 +2,7 @@
 
 use super::blob::begun;
 use super::choices::Choices;
-use crate::calm::{assert_every_byte_is_explained, of_slice, values};
+use crate::calm::{assert_every_byte_is_explained, counted, in_pieces, of_slice, values};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Blob, Content, EventBlock, PartKind, Sink, Version};
 
@@ -47,5 +47,9 @@ pub(crate) fn metadata(bytes: &[u8]) {
     assert_eq!(given, 3, "no description spoils an event");
     assert!(reader.is_complete());
     assert_every_byte_is_explained(&stream.bytes);
-    of_slice(&stream.bytes).assert_within(stream.bytes.len() as u64);
+    counted::assert_linear(&stream.bytes);
+    let whole = of_slice(&stream.bytes);
+    whole.assert_within(stream.bytes.len() as u64);
+    let pieces = in_pieces(&stream.bytes, 1 + payload.len() % 13, payload.len() % 2 == 1);
+    assert!(pieces == whole, "in pieces: {}", pieces.difference(&whole));
 }

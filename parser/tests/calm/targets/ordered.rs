@@ -7,6 +7,7 @@ pub(crate) fn ordered(bytes: &[u8]) {
         return;
     }
     let whole = of_slice(bytes);
+    whole.assert_within(bytes.len() as u64);
     assert_for_each_is_next_event(bytes, &whole);
     assert_time_order(bytes, &whole);
     // What cannot be read from its beginning starts no threads.

@@ -1,0 +1,186 @@
+//! Any bytes as a trace, given to the converters and to a command: what the fuzz target `convert` does, and
+//! the replay of its corpus.
+
+mod well_formed;
+
+use nettrace_analysis::convert::{ConvertError, ConvertOptions, FORMATS, Format};
+use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions};
+use nettrace_cli::{Console, Exit, run};
+use nettrace_parser::Reader;
+use std::io::{self, Cursor, Write};
+use well_formed::{assert_json, assert_json_lines, assert_made, assert_text};
+
+/// Longer inputs say nothing new and cost time.
+const MOST_BYTES: usize = 1 << 16;
+
+/// What a command prints.
+#[derive(Clone, Copy)]
+enum Prints {
+    /// For people: nothing in it may move a terminal's cursor.
+    Text,
+    Json,
+    JsonLines,
+    /// Other programs' text.
+    Utf8,
+}
+
+use Prints::{Json, JsonLines, Text, Utf8};
+
+/// The commands that read a trace, each in its forms. The trace is standard input.
+const COMMANDS: &[(&[&str], Prints)] = &[
+    (&["info"], Text),
+    (&["info", "--json"], Json),
+    (&["stats"], Text),
+    (&["stats", "--json"], Json),
+    (&["schema"], Text),
+    (&["schema", "--json"], Json),
+    (&["check", "--strict"], Text),
+    (&["check", "--json"], Json),
+    (&["events", "--stacks"], Text),
+    (&["events", "--format", "csv"], Utf8),
+    (&["events", "--format", "ndjson", "--stacks", "--order", "file"], JsonLines),
+    (&["events", "--format", "ndjson", "--raw", "--big-ints", "string"], JsonLines),
+    (&["convert", "--format", "ndjson", "--output", "-"], JsonLines),
+    (&["report", "summary"], Text),
+    (&["report", "summary", "--json"], Json),
+    (&["report", "topN"], Text),
+    (&["report", "topN", "--json"], Json),
+    (&["report", "tree"], Text),
+    (&["report", "tree", "--json"], Json),
+    (&["report", "threads"], Text),
+    (&["report", "threads", "--json"], Json),
+    (&["report", "modules"], Text),
+    (&["report", "modules", "--json"], Json),
+    (&["report", "gc"], Text),
+    (&["report", "gc", "--json"], Json),
+    (&["report", "alloc"], Text),
+    (&["report", "alloc", "--json"], Json),
+    (&["report", "types"], Text),
+    (&["report", "types", "--json"], Json),
+    (&["report", "jit"], Text),
+    (&["report", "jit", "--json"], Json),
+    (&["report", "loader"], Text),
+    (&["report", "loader", "--json"], Json),
+    (&["report", "threadpool"], Text),
+    (&["report", "threadpool", "--json"], Json),
+    (&["report", "exceptions"], Text),
+    (&["report", "exceptions", "--json"], Json),
+    (&["report", "contention"], Text),
+    (&["report", "contention", "--json"], Json),
+    (&["report", "waits"], Text),
+    (&["report", "waits", "--json"], Json),
+    (&["report", "tasks"], Text),
+    (&["report", "tasks", "--json"], Json),
+    (&["report", "activities"], Text),
+    (&["report", "activities", "--json"], Json),
+    (&["report", "http"], Text),
+    (&["report", "http", "--json"], Json),
+    (&["report", "logs"], Text),
+    (&["report", "logs", "--json"], Json),
+    (&["report", "counters"], Text),
+    (&["report", "counters", "--json"], Json),
+    (&["report", "counters", "--format", "csv"], Utf8),
+    (&["report", "counters", "--format", "ndjson"], JsonLines),
+    (&["report", "counters", "--format", "openmetrics"], Utf8),
+];
+
+/// Every converter, and one command; which one follows from the input, so that a run can be repeated.
+pub(crate) fn convert(bytes: &[u8]) {
+    if bytes.len() > MOST_BYTES {
+        return;
+    }
+    let sum = bytes.iter().fold(bytes.len(), |sum, byte| sum.wrapping_add(usize::from(*byte)));
+    for format in FORMATS {
+        converted(format, sum % 2 == 1, bytes);
+    }
+    let (args, prints) = COMMANDS[sum % COMMANDS.len()];
+    said(args, prints, bytes);
+}
+
+/// Some of the commands, others for each `turn`; all of them in [`TURNS`] turns.
+#[allow(dead_code, reason = "the fuzz target asks one a run")]
+pub(crate) fn say(turn: usize, bytes: &[u8]) {
+    for (args, prints) in COMMANDS.iter().skip(turn % TURNS).step_by(TURNS) {
+        said(args, *prints, bytes);
+    }
+}
+
+/// See [`say`].
+#[allow(dead_code, reason = "the fuzz target asks one a run")]
+pub(crate) const TURNS: usize = 14;
+
+/// What a converter writes is well formed, whatever it was made from.
+fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
+    let mut made = Bounded::for_input(bytes);
+    let mut options = AnalysisOptions::new();
+    options.kinds = format.kinds.to_vec();
+    let mut analysis = Analysis::new(options);
+    let mut options = ConvertOptions::new();
+    options.is_gzip = is_gzip;
+    analysis.add((format.make)(Box::new(&mut made), &options));
+    let mut events = Reader::from_slice(bytes).time_ordered();
+    // What cannot be read from its beginning makes nothing.
+    let finished = match analysis.read(&mut events) {
+        Ok(()) => analysis.finish().map(drop),
+        Err(AnalysisError::Read(_)) => return,
+        Err(error) => panic!("{}: {error}", format.name),
+    };
+    match finished {
+        Ok(()) => assert_made(format.name, is_gzip || format.is_always_gzip, &made.bytes),
+        Err(ConvertError::NothingToShow { .. }) => {}
+        Err(error) => panic!("{}: {error}", format.name),
+    }
+}
+
+/// What a command says of the bytes is well formed too, and its exit code is one of those for traces.
+fn said(args: &[&str], prints: Prints, bytes: &[u8]) {
+    let (mut stdout, mut stderr) = (Bounded::for_input(bytes), Bounded::for_input(bytes));
+    let console = Console {
+        stdin: Box::new(Cursor::new(bytes.to_vec())),
+        stdout: &mut stdout,
+        stderr: &mut stderr,
+        stdin_is_terminal: false,
+        stdout_is_terminal: false,
+        stderr_is_terminal: false,
+        variable: &|_| None,
+    };
+    let words = [&["nettrace"], args, &["-"]].concat();
+    let exit = run(words.into_iter().map(Into::into), console);
+    let errors = assert_text(&stderr.bytes);
+    match exit {
+        Exit::Fine | Exit::Damaged | Exit::Noted => match prints {
+            Text => drop(assert_text(&stdout.bytes)),
+            Json => assert_json(&stdout.bytes),
+            JsonLines => assert_json_lines(&stdout.bytes),
+            Utf8 => drop(std::str::from_utf8(&stdout.bytes).expect("the output is UTF-8")),
+        },
+        Exit::Failed => assert!(errors.contains("nettrace: error: "), "{args:?}: {errors}"),
+        Exit::Usage | Exit::Program(_) => panic!("{args:?} ends with {exit:?}: {errors}"),
+    }
+}
+
+/// Takes what is written, up to what an input may lead to.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Bounded {
+    /// Names are written each time they are used, so a byte of the input may become many; how many does not
+    /// grow with the input.
+    fn for_input(bytes: &[u8]) -> Bounded {
+        Bounded { bytes: Vec::new(), most: (1 << 20) + 4096 * bytes.len() }
+    }
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        assert!(self.bytes.len() <= self.most, "more than {} bytes written", self.most);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! The corpus of the fuzz target `convert`, replayed.
+
+mod calm;
+
+use nettrace_testdata::synth;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+fn inputs() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/fuzz/corpus/convert");
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    assert!(!files.is_empty(), "no inputs in {}: a replay of nothing holds nothing", folder.display());
+    files.sort();
+    files
+}
+
+#[test]
+fn every_input_of_the_target_convert_is_calm() {
+    let mut failed = Vec::new();
+    for file in inputs() {
+        let bytes = fs::read(&file).unwrap();
+        if catch_unwind(AssertUnwindSafe(|| calm::convert(&bytes))).is_err() {
+            failed.push(file);
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn converters_and_commands_make_something_well_formed_of_malformed_streams() {
+    let mut failed = Vec::new();
+    let streams = synth::malformed();
+    assert!(streams.len() > 10 * calm::TURNS, "each command reads many streams");
+    for (turn, (name, bytes)) in streams.into_iter().enumerate() {
+        let both = || {
+            calm::convert(&bytes);
+            calm::say(turn, &bytes);
+        };
+        if catch_unwind(AssertUnwindSafe(both)).is_err() {
+            failed.push(name);
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}

@@ -1,0 +1,5 @@
+#![no_main]
+#[path = "../../../cli/tests/calm/mod.rs"]
+mod calm;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| calm::convert(bytes));
