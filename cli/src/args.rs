@@ -453,14 +453,18 @@ Examples:
   nettrace convert trace.nettrace -o a.speedscope.json -o b.folded --state managed
   nettrace convert trace.nettrace --format folded --kind alloc -o - | flamegraph.pl > alloc.svg";
 
+fn convert_help() -> String {
+    format!("Formats:\n{}\n{CONVERT_EXAMPLES}", crate::commands::formats("  "))
+}
+
 /// Write a trace's stacks in another tool's format
 #[derive(Debug, Args)]
-#[command(after_help = CONVERT_EXAMPLES)]
+#[command(after_help = convert_help())]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// The format; may be given several times. `--format list` shows them
+    /// One of the formats below; may be given several times. `--format list` shows them too
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
     pub(crate) format: Vec<String>,
 

@@ -16,6 +16,7 @@ mod schema;
 mod stats;
 mod watch;
 
+pub(crate) use convert::formats;
 pub(crate) use report::list as reports;
 
 use crate::args::{Cli, Command, InputArgs, ThreadArgs};

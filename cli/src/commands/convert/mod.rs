@@ -19,11 +19,7 @@ pub(super) use target::{Wanted, beside};
 
 pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     if args.format.iter().any(|format| format == "list") {
-        let out = context.out.buffer();
-        for format in Wanted::all() {
-            let endings: Vec<String> = format.extensions.iter().map(|ending| format!(".{ending}")).collect();
-            writeln!(out, "{:<12} {:<32} {}", format.name, endings.join(" "), format.about)?;
-        }
+        context.out.write_all(formats("").as_bytes())?;
         context.out.finish()?;
         return Ok(Exit::Fine);
     }
@@ -112,6 +108,15 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
     }
     context.messages.losses(&file, events.reader());
     Ok(context.conclude(&file, events.reader(), true))
+}
+
+/// The formats, a line each: name, endings, what opens it.
+pub(crate) fn formats(indent: &str) -> String {
+    let line = |format: Wanted| {
+        let endings: Vec<String> = format.extensions.iter().map(|ending| format!(".{ending}")).collect();
+        format!("{indent}{:<12} {:<32} {}\n", format.name, endings.join(" "), format.about)
+    };
+    Wanted::all().map(line).collect()
 }
 
 fn failure(file: &str, error: ConvertError) -> Failure {
