@@ -132,7 +132,7 @@ impl<S: Source> TimeOrdered<S> {
     /// let (mut sift, mut with_stack) = (WithStack(0), 0);
     /// while events.advance(&mut sift)?.is_some() {
     ///     while let Some(event) = events.ready() {
-    ///         with_stack += u64::from(!event.stack().is_empty());
+    ///         with_stack += u64::from(event.stack_id() != 0);
     ///     }
     /// }
     /// assert_eq!(with_stack + sift.0, events.reader().statistics().events);
