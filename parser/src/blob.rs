@@ -97,10 +97,12 @@ mod tests {
         type Careful = for<'a> fn(&BlobHeader, &'a [u8]) -> Parsed<'a, BlobHeader>;
         let versions: [(Fast, Careful); 2] =
             [(compressed_v4, careful_compressed_v4), (compressed_v6, careful_compressed_v6)];
+        // The interpreter takes some hundred times as long for each.
+        let seeds = if cfg!(miri) { 100 } else { 2000 };
         let (mut right, mut wrong) = (0, 0);
         for (fast, careful) in versions {
             let mut before = BlobHeader::default();
-            for seed in 0..2000 {
+            for seed in 0..seeds {
                 let input = input(seed);
                 let mut header = before;
                 let mut is_wrong = Wrong::default();
@@ -119,7 +121,7 @@ mod tests {
                 }
             }
         }
-        assert!(right > 500 && wrong > 100, "{right} right, {wrong} wrong");
+        assert!(right > seeds / 4 && wrong > seeds / 20, "{right} right, {wrong} wrong");
     }
 
     #[test]
