@@ -5,6 +5,8 @@
 mod allocation;
 #[path = "../calm/mod.rs"]
 mod calm;
+#[path = "../splitmix/mod.rs"]
+mod splitmix;
 
 mod change;
 mod content;

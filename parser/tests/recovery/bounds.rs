@@ -1,7 +1,8 @@
 //! Blocks that do not end where they say, and streams that do not end where they seem to.
 
 use crate::calm;
-use crate::story::{Random, Says, Story, Told, v3_story};
+use crate::splitmix::Random;
+use crate::story::{Says, Story, Told, v3_story};
 use nettrace_parser::{Class, Fault, Finding, Reader};
 use nettrace_testdata::synth::{Trace, Version};
 

@@ -4,6 +4,8 @@
 mod calm;
 #[path = "../observed/mod.rs"]
 mod observed;
+#[path = "../splitmix/mod.rs"]
+mod splitmix;
 
 mod bounds;
 mod story;
@@ -11,8 +13,9 @@ mod story;
 use nettrace_parser::{BlockKind, Class, Fault, Finding};
 use nettrace_testdata::synth::Version;
 use observed::{Outcome, observe, read};
+use splitmix::Random;
 use std::ops::Range;
-use story::{Random, Says, Story, told_by, v3_story};
+use story::{Says, Story, told_by, v3_story};
 
 /// Everything but notes.
 fn gaps(outcome: &Outcome) -> Vec<&Finding> {

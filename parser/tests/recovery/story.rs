@@ -1,6 +1,7 @@
 //! A stream of many blocks, and a model of what it can still tell when some of them are spoilt.
 
 use crate::observed::Outcome;
+use crate::splitmix::Random;
 use nettrace_testdata::synth::{
     Blob, BlobLayout, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Part,
     SequencePoint, StackBlock, Stream, ThreadBlock, ThreadRow, Trace, Value, Version, payload,
@@ -11,22 +12,7 @@ use std::ops::Range;
 const START: u64 = 1_000_000;
 const THREADS: [u64; 3] = [7, 9, 70_000];
 
-/// The splitmix64 generator.
-pub(crate) struct Random(pub(crate) u64);
-
 impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut value = self.0;
-        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        value ^ (value >> 31)
-    }
-
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-
     /// Bytes that no reader takes for an object or the stream's end where they begin.
     pub(crate) fn noise(&mut self, count: usize) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..count).map(|_| self.next() as u8).collect();
