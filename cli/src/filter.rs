@@ -154,23 +154,23 @@ pub(crate) struct Filter {
 impl Filter {
     /// Whether anything is asked for.
     pub(crate) fn is_any(args: &EventsArgs) -> bool {
-        !(args.provider.is_empty()
-            && args.event.is_empty()
-            && args.thread.is_empty()
+        !(args.filter.provider.is_empty()
+            && args.filter.event.is_empty()
+            && args.filter.thread.is_empty()
             && args.time.is_none()
             && args.conditions.is_empty())
     }
 
     pub(crate) fn new(args: &EventsArgs) -> Filter {
         Filter {
-            providers: args.provider.clone(),
-            events: args.event.clone(),
-            threads: args.thread.clone(),
+            providers: args.filter.provider.clone(),
+            events: args.filter.event.clone(),
+            threads: args.filter.thread.clone(),
             time: args.time,
             conditions: Conditions::new(&args.conditions),
             passed: false,
             passes: Vec::new(),
-            met_threads: vec![false; args.thread.len()],
+            met_threads: vec![false; args.filter.thread.len()],
             met_time: false,
             extent: None,
         }

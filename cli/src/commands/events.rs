@@ -94,7 +94,7 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
         EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
         EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
         EventFormat::Csv => {
-            let is_one_type = matches!(args.event.as_slice(), [pattern] if pattern.is_exact());
+            let is_one_type = matches!(args.filter.event.as_slice(), [pattern] if pattern.is_exact());
             Form::Csv(Csv::new(detail, selection.as_ref(), is_one_type))
         }
     };

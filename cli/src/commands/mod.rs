@@ -80,9 +80,9 @@ impl<'a> Context<'a> {
                 return Err(Failure::terminal());
             }
             let stdin = self.stdin.take().unwrap_or_else(|| Box::new(io::empty()));
-            Input::stdin(stdin, args.input_limit.0, Rc::clone(&self.progress))?
+            Input::stdin(stdin, args.read.input_limit.0, Rc::clone(&self.progress))?
         } else {
-            Input::open(&args.file, !args.no_mmap, args.input_limit.0, Rc::clone(&self.progress))?
+            Input::open(&args.file, !args.read.no_mmap, args.read.input_limit.0, Rc::clone(&self.progress))?
         };
         Ok(Trace { file, reader: Reader::new(input) })
     }

@@ -1,7 +1,7 @@
 //! `nettrace watch`: events of a running process as they happen, one a line.
 
 use super::Context;
-use crate::args::{EventFormat, EventsArgs, InputArgs, Order, Show, ThreadArgs, WatchArgs};
+use crate::args::{EventFormat, EventsArgs, InputArgs, Order, ReadArgs, Show, ThreadArgs, WatchArgs};
 use crate::event_types::EventTypes;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -76,8 +76,12 @@ fn wanted(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
         && session.clrevents.is_none()
         && session.events.is_empty();
     if wanted.is_empty() && is_silent {
-        let plain =
-            args.provider.iter().map(ProviderPattern::as_str).filter(|name| !name.contains(['*', '?']));
+        let plain = args
+            .filter
+            .provider
+            .iter()
+            .map(ProviderPattern::as_str)
+            .filter(|name| !name.contains(['*', '?']));
         for name in plain {
             let keywords = crate::live::providers::default_keywords(name);
             wanted.push(Provider::new(name)?.keywords(keywords).level(Level::Verbose));
@@ -110,14 +114,15 @@ fn as_events(args: &WatchArgs) -> EventsArgs {
     let shown = args.show.iter().flat_map(|show| shown(*show));
     // Reading a pattern cannot fail.
     let shown = shown.filter_map(|pattern| pattern.parse::<EventPattern>().ok());
+    let mut filter = args.filter.clone();
+    filter.event.extend(shown);
+    let read = ReadArgs { no_mmap: true, input_limit: Bytes(u64::MAX) };
     EventsArgs {
-        input: InputArgs { file: PathBuf::from("-"), no_mmap: true, input_limit: Bytes(u64::MAX) },
+        input: InputArgs { file: PathBuf::from("-"), read },
         threads: ThreadArgs { threads: None },
         format: args.format,
         order: Order::Time,
-        provider: args.provider.clone(),
-        event: args.event.iter().cloned().chain(shown).collect(),
-        thread: args.thread.clone(),
+        filter,
         time: None,
         limit: args.limit,
         stacks: args.stacks,

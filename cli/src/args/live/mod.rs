@@ -6,8 +6,7 @@ mod process;
 pub(crate) use collect::CollectArgs;
 pub(crate) use process::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};
 
-use super::EventFormat;
-use crate::filter::{EventPattern, ProviderPattern};
+use super::{EventFilterArgs, EventFormat};
 use crate::live::amount::Span;
 use crate::live::providers::{ClrEvents, EventIds, ProviderList};
 use clap::{Args, ValueEnum};
@@ -152,20 +151,8 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: EventFormat,
 
-    /// Only events of providers like this: * and ? are wildcards, case does not matter
-    #[arg(long, value_name = "GLOB")]
-    #[arg(help_heading = "Which events")]
-    pub(crate) provider: Vec<ProviderPattern>,
-
-    /// Only events of this id or name; wildcards as above, Provider/Name is possible
-    #[arg(long, value_name = "NAME|ID")]
-    #[arg(help_heading = "Which events")]
-    pub(crate) event: Vec<EventPattern>,
-
-    /// Only events about this OS thread
-    #[arg(long, value_name = "TID", allow_negative_numbers = true)]
-    #[arg(help_heading = "Which events")]
-    pub(crate) thread: Vec<i64>,
+    #[command(flatten)]
+    pub(crate) filter: EventFilterArgs,
 
     /// Stop after so many events
     #[arg(long, value_name = "N")]

@@ -159,7 +159,6 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context<'_>) -> Result<Exit, 
             return Err(Failure::Usage(message));
         }
     };
-    let (no_mmap, input_limit) = (args.no_mmap, args.input_limit);
-    let trace = context.open(&InputArgs { file: file.into(), no_mmap, input_limit })?;
+    let trace = context.open(&InputArgs { file: file.into(), read: args.read })?;
     (row.run)(args, trace, context)
 }

@@ -1,0 +1,75 @@
+//! Other tools' formats.
+
+use super::{InputArgs, SampleArgs};
+use crate::samples::KindArg;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+const CONVERT_EXAMPLES: &str = "\
+The format is taken from the name of the output if --format does not say it. Several formats or outputs are \
+written in one pass. Without -o the output lies beside the trace.
+
+Examples:
+  nettrace convert trace.nettrace --format speedscope
+  nettrace convert trace.nettrace.gz -o profile.pb.gz
+  nettrace convert trace.nettrace -o a.speedscope.json -o b.folded --state managed
+  nettrace convert trace.nettrace --format folded --kind alloc -o - | flamegraph.pl > alloc.svg";
+
+fn convert_help() -> String {
+    format!("Formats:\n{}\n{CONVERT_EXAMPLES}", crate::commands::formats("  "))
+}
+
+/// Write a trace's stacks in another tool's format
+#[derive(Debug, Args)]
+#[command(after_help = convert_help())]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// One of the formats below; may be given several times. `--format list` shows them too
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
+    pub(crate) format: Vec<String>,
+
+    /// Where to write, - for standard output; may be given several times
+    #[arg(long, short = 'o', value_name = "OUT")]
+    pub(crate) output: Vec<PathBuf>,
+
+    /// What to count: cpu, alloc, exceptions, contention, waits, threads, off-cpu, or an event: GC/Start,
+    /// GCStart, Provider/Name, Provider/ID
+    #[arg(long, visible_alias = "event", value_name = "KIND")]
+    pub(crate) kind: Vec<KindArg>,
+
+    /// With an event as --kind: the field whose value is its weight
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) weight: Option<String>,
+
+    /// folded, svg: the thread in front of each stack
+    #[arg(long)]
+    pub(crate) by_thread: bool,
+
+    /// folded: what the numbers count
+    #[arg(long, value_enum, value_name = "UNIT", default_value_t)]
+    pub(crate) unit: UnitArg,
+
+    /// Overwrite files that are there
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    #[command(flatten)]
+    pub(crate) samples: SampleArgs,
+}
+
+impl ConvertArgs {
+    /// The events that are to be counted.
+    pub(crate) fn event_names(&self) -> Vec<&str> {
+        self.kind.iter().filter_map(KindArg::event_name).collect()
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UnitArg {
+    /// Weight: nanoseconds, bytes, or whatever the kind has
+    #[default]
+    Ns,
+    Samples,
+}

@@ -1,0 +1,128 @@
+//! Events, one a line.
+
+use super::{InputArgs, ThreadArgs};
+use crate::condition::Condition;
+use crate::filter::{EventPattern, ProviderPattern};
+use crate::time_range::TimeRange;
+use clap::{Args, ValueEnum};
+
+const EVENTS_EXAMPLES: &str = "\
+Times are those since the session's start. --provider and --event may be given several times: an event \
+passes that matches one of each. Of several --where all must hold.
+
+Conditions: FIELD=VALUE, !=, <, <=, >, >=, and FIELD~REGEX, !~. Numbers are compared as numbers, also \
+hexadecimal ones (0x1f); values of enumerations are also their names; fields of objects are Object.Field.
+
+NDJSON has the fields in \"payload\". Addresses and fields meant to be read in hexadecimal are strings, \
+\"0x1f\"; enumerations are numbers; NaN and infinities are strings; bytes that no field takes are in \
+\"payload_rest\", and what is wrong with fields in \"payload_faults\".
+
+CSV has a column for each field if --fields, or one --event without wildcards, is given; else the column \
+payload holds them as JSON.
+
+Examples:
+  nettrace events trace.nettrace --limit 20
+  nettrace events trace.nettrace --provider '*Runtime' --time 1.5s..3s
+  nettrace events trace.nettrace --event GC/Start --where Reason=Induced
+  nettrace events trace.nettrace --event Exception/Start --where 'ExceptionMessage~time.?out'
+  nettrace events trace.nettrace --event GC/AllocationTick --fields TypeName,AllocationAmount64 --format csv
+  nettrace events trace.nettrace --format ndjson --stacks | jq -c 'select(.tid == 17401)'";
+
+/// The events, one a line
+#[derive(Debug, Args)]
+#[command(after_help = EVENTS_EXAMPLES)]
+pub(crate) struct EventsArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+
+    /// text for reading, ndjson for programs: one JSON object a line, csv for tables
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) format: EventFormat,
+
+    /// By time, or as they lie in the file
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t)]
+    pub(crate) order: Order,
+
+    #[command(flatten)]
+    pub(crate) filter: EventFilterArgs,
+
+    /// Only events from FROM until before TO, such as 1.5s..3s, 200ms.., ..10us; without unit: seconds
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    #[arg(help_heading = "Which events")]
+    pub(crate) time: Option<TimeRange>,
+
+    /// Only events whose field fulfils this, such as Count>3, Name=abc, Message~timeout
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    #[arg(help_heading = "Which events")]
+    pub(crate) conditions: Vec<Condition>,
+
+    /// Stop after so many events
+    #[arg(long, short = 'n', value_name = "N")]
+    #[arg(help_heading = "Which events")]
+    pub(crate) limit: Option<u64>,
+
+    /// Show only these fields of payloads, in this order
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) fields: Vec<String>,
+
+    /// Show stacks, innermost frame first
+    #[arg(long)]
+    pub(crate) stacks: bool,
+
+    /// Show what is stored: ticks, keywords, opcode, processor, sequence number, offset, payload in hex
+    #[arg(long)]
+    pub(crate) raw: bool,
+
+    /// Show times as UTC instead of time since the session's start (text)
+    #[arg(long)]
+    pub(crate) utc: bool,
+
+    /// Whole numbers from 2^53 on as JSON numbers, or as strings for readers that make doubles of all numbers
+    #[arg(long, value_enum, value_name = "AS", default_value_t)]
+    pub(crate) big_ints: BigInts,
+}
+
+/// Which events.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct EventFilterArgs {
+    /// Only events of providers like this: * and ? are wildcards, case does not matter
+    #[arg(long, value_name = "GLOB")]
+    #[arg(help_heading = "Which events")]
+    pub(crate) provider: Vec<ProviderPattern>,
+
+    /// Only events of this id or name: GC/Start, GCStart, GCStart_V2, Provider/Name; wildcards as above
+    #[arg(long, value_name = "NAME|ID")]
+    #[arg(help_heading = "Which events")]
+    pub(crate) event: Vec<EventPattern>,
+
+    /// Only events about this OS thread
+    #[arg(long, value_name = "TID", allow_negative_numbers = true)]
+    #[arg(help_heading = "Which events")]
+    pub(crate) thread: Vec<i64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EventFormat {
+    #[default]
+    Text,
+    Ndjson,
+    Csv,
+}
+
+/// How whole numbers are written that a double does not hold exactly: from 2^53 on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BigInts {
+    #[default]
+    Number,
+    String,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    #[default]
+    Time,
+    File,
+}

@@ -1,0 +1,37 @@
+//! Which trace is read, and how.
+
+use crate::live::amount::Bytes;
+use clap::Args;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Which trace.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// The trace: a file, plain or gzip, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+/// How it is read.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ReadArgs {
+    /// Read the file instead of mapping it into memory, for files that may shrink meanwhile
+    #[arg(long)]
+    pub(crate) no_mmap: bool,
+
+    /// Give up when a compressed trace unpacks to more than this: 500MB, 1.5TB
+    #[arg(long, value_name = "SIZE", default_value = "64GiB")]
+    pub(crate) input_limit: Bytes,
+}
+
+/// With how many threads.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ThreadArgs {
+    /// Threads that read events of a plain file; default: one for each processor
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+}

@@ -1,0 +1,125 @@
+//! What a trace is and holds, and whether it keeps to the format.
+
+use super::{InputArgs, ThreadArgs};
+use crate::filter::{EventPattern, ProviderPattern};
+use clap::{Args, ValueEnum};
+
+const INFO_EXAMPLES: &str = "\
+Examples:
+  nettrace info trace.nettrace
+  nettrace info trace.nettrace --json | jq .lost
+  gzip -dc trace.nettrace.gz | nettrace info -";
+
+/// What a trace is: process, machine, start, duration, providers, losses, damage
+#[derive(Debug, Args)]
+#[command(after_help = INFO_EXAMPLES)]
+pub(crate) struct InfoArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const STATS_EXAMPLES: &str = "\
+Examples:
+  nettrace stats trace.nettrace
+  nettrace stats trace.nettrace --sort bytes
+  nettrace stats trace.nettrace --json | jq '.types[] | select(.events > 1000) | .name'";
+
+/// Which events happened how often, how large they are, from when to when
+#[derive(Debug, Args)]
+#[command(after_help = STATS_EXAMPLES)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// What to sort by; ties by provider, id and version
+    #[arg(long, value_enum, value_name = "KEY", default_value_t)]
+    pub(crate) sort: SortKey,
+
+    /// Show times as UTC instead of time since the session's start
+    #[arg(long)]
+    pub(crate) utc: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SortKey {
+    /// Number of events, most first
+    #[default]
+    Count,
+    /// Payload bytes, most first
+    Bytes,
+    /// Events with a stack, most first
+    Stacks,
+    /// Provider, id and version
+    Name,
+    /// Time of the first event
+    First,
+    /// Time of the last event
+    Last,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Exit codes: 0 nothing found, or notes only; 3 something cannot be read; 4 notes only, with --strict.
+
+Examples:
+  nettrace check trace.nettrace
+  nettrace check trace.nettrace --json | jq .counts
+  my-writer | nettrace check --strict -";
+
+/// Whether a trace keeps to the format: damage, broken rules, missing events, each with its place and section
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Exit with 4 when there are notes and nothing worse
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+const SCHEMA_EXAMPLES: &str = "\
+Fields are those of payloads, in payload order. They are described by the stream itself or, for events of \
+the native runtime and some others, by the built-in catalog.
+
+Examples:
+  nettrace schema trace.nettrace
+  nettrace schema trace.nettrace --provider '*Runtime' --event 'GC/*'
+  nettrace schema trace.nettrace --json | jq '.types[] | select(.source == \"none\") | .name'";
+
+/// Which event types the trace defines, with the fields of their payloads
+#[derive(Debug, Args)]
+#[command(after_help = SCHEMA_EXAMPLES)]
+pub(crate) struct SchemaArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// One JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Only types of providers like this: * and ? are wildcards, case does not matter
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) provider: Vec<ProviderPattern>,
+
+    /// Only types of this id or name, as in nettrace events
+    #[arg(long, value_name = "NAME|ID")]
+    pub(crate) event: Vec<EventPattern>,
+}

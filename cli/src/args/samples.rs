@@ -1,0 +1,51 @@
+//! What reports and conversions of stacks have in common.
+
+use crate::samples::{NameStyleArg, StateArg};
+use crate::time_range::TimeRange;
+use clap::Args;
+use regex::Regex;
+use std::path::PathBuf;
+
+/// Which samples count, and how frames are named.
+#[derive(Debug, Args)]
+pub(crate) struct SampleArgs {
+    /// Only samples of this OS thread; may be given several times
+    #[arg(long, value_name = "TID")]
+    pub(crate) thread: Vec<u64>,
+
+    /// Only samples of this OS process; may be given several times
+    #[arg(long, value_name = "PID")]
+    pub(crate) process: Vec<u64>,
+
+    /// Only samples from FROM until before TO, such as 1.5s..3s, 200ms.., ..10us; without unit: seconds
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    pub(crate) time: Option<TimeRange>,
+
+    /// Only stacks with a frame like this
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) frame: Option<Regex>,
+
+    /// No stacks with a frame like this
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) exclude: Option<Regex>,
+
+    /// Only samples in this state; may be given several times
+    #[arg(long, value_enum, value_name = "STATE")]
+    pub(crate) state: Vec<StateArg>,
+
+    /// How much of a name to show
+    #[arg(long, value_enum, value_name = "STYLE", default_value_t)]
+    pub(crate) names: NameStyleArg,
+
+    /// Names as the runtime stores them: lambdas, async methods and types in the compiler's notation
+    #[arg(long)]
+    pub(crate) raw_names: bool,
+
+    /// Names for what the trace does not name, such as /tmp/perf-1234.map of process 1234
+    #[arg(long, value_name = "FILE")]
+    pub(crate) perf_map: Vec<PathBuf>,
+
+    /// Names of native code, from the ELF files below this folder that the trace says were mapped (version 6)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) symbols: Vec<PathBuf>,
+}
