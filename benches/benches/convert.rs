@@ -11,17 +11,23 @@ use nettrace_benches::cases::Case;
 use nettrace_benches::pass::{self, Input, Mode};
 use nettrace_benches::{convert, gate};
 
+/// Stacks summed up; stacks one after the other; timelines.
+const FORMATS: [&str; 7] = ["folded", "pprof", "svg", "speedscope", "chromium", "perfetto", "firefox"];
+
 fn formats(criterion: &mut Criterion) {
     let folder = gate::folder().expect("the program knows its path");
     for case in [Case::Net10, Case::Net31] {
         let file = case.file(&folder, shared::TRACE_BYTES).expect("there is room on the disk");
-        let bytes = std::fs::metadata(&file).expect("it was just written").len() as usize;
+        let stream = std::fs::read(&file).expect("it was just written");
         let pass = |mode| pass::file(black_box(&file), mode, Input::Mapped, 1).expect("a stream of our own");
         let events = pass(Mode::Raw).checksum.events;
-        let mut group = shared::group(criterion, &format!("convert/{}", case.name()), events, bytes);
-        for format in ["folded", "speedscope", "pprof", "svg"] {
+        let mut group = shared::group(criterion, &format!("convert/{}", case.name()), events, stream.len());
+        for format in FORMATS {
+            let convert = || convert::file(black_box(&file), format, Input::Mapped).expect("samples");
+            let stacks = convert();
+            assert!(stacks > 0, "{format}");
             group.bench_function(format!("ours: {format}"), |bencher| {
-                bencher.iter(|| convert::file(black_box(&file), format, Input::Mapped).expect("samples"));
+                bencher.iter(|| assert_eq!(convert(), stacks));
             });
         }
         group.bench_function("ours: headers", |bencher| {
@@ -30,6 +36,7 @@ fn formats(criterion: &mut Criterion) {
         group.bench_function("ours: time order", |bencher| {
             bencher.iter(|| assert_eq!(pass(Mode::Ordered).checksum.events, events));
         });
+        assert_eq!(shared::floors(&mut group, &stream).events, events);
         group.finish();
         std::fs::remove_file(file).expect("it is ours");
     }

@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use nettrace_benches::cases::Case;
-use nettrace_benches::floor::{Rows, idiom, touch, window};
+use nettrace_benches::floor::{Rows, window};
 use nettrace_benches::pass::{self, Mode};
 
 fn raw(criterion: &mut Criterion) {
@@ -27,16 +27,10 @@ fn raw(criterion: &mut Criterion) {
                 assert_eq!(now, seen);
             });
         });
-        group.bench_function("floor: touch", |bencher| bencher.iter(|| touch::sum(black_box(&stream))));
-        group.bench_function("floor: headers", |bencher| {
-            bencher.iter(|| assert_eq!(window::decode(black_box(&stream), &rows), all));
-        });
         group.bench_function("floor: headers by nom's signature", |bencher| {
             bencher.iter(|| assert_eq!(window::decode_by_nom_signature(black_box(&stream), &rows), all));
         });
-        group.bench_function("idiomatic nom", |bencher| {
-            bencher.iter(|| assert_eq!(idiom::decode(black_box(&stream), &rows), all));
-        });
+        assert_eq!(shared::floors(&mut group, &stream), all);
         group.finish();
     }
 }

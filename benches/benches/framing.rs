@@ -8,6 +8,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use nettrace_benches::cases::Case;
+use nettrace_benches::floor::touch;
 use nettrace_parser::Reader;
 
 fn blocks(stream: &[u8]) -> u64 {
@@ -59,6 +60,7 @@ fn framing(criterion: &mut Criterion) {
         group.bench_function("floor: hop by sizes", |bencher| {
             bencher.iter(|| assert_eq!(hop(black_box(&stream), is_v6), Some(count)));
         });
+        group.bench_function("floor: touch", |bencher| bencher.iter(|| touch::sum(black_box(&stream))));
         group.finish();
     }
 }

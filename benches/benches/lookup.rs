@@ -9,7 +9,6 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use nettrace_benches::cases::Case;
 use nettrace_benches::checksum::Checksum;
-use nettrace_benches::floor::{Rows, window};
 use nettrace_benches::pass;
 use nettrace_parser::{Event, Reader};
 
@@ -26,8 +25,7 @@ fn headers(stream: &[u8], with: impl Fn(&mut Checksum, &Event<'_>)) -> Checksum 
 fn lookup(criterion: &mut Criterion) {
     for case in [Case::Mixed, Case::Net10, Case::Net31, Case::V6] {
         let stream = case.bytes(shared::TRACE_BYTES);
-        let rows = Rows::of(&stream);
-        let events = window::decode(&stream, &rows).events;
+        let events = headers(&stream, |_, _| ()).events;
         let mut group = shared::group(criterion, &format!("lookup/{}", case.name()), events, stream.len());
         group.bench_function("ours: headers, schema, stack", |bencher| {
             bencher.iter(|| {
@@ -37,9 +35,7 @@ fn lookup(criterion: &mut Criterion) {
         group.bench_function("ours: headers", |bencher| {
             bencher.iter(|| assert_eq!(headers(black_box(&stream), |_, _| ()).events, events));
         });
-        group.bench_function("floor: headers", |bencher| {
-            bencher.iter(|| assert_eq!(window::decode(black_box(&stream), &rows).events, events));
-        });
+        assert_eq!(shared::floors(&mut group, &stream).events, events);
         group.finish();
     }
 }

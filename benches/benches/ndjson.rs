@@ -15,16 +15,17 @@ fn ndjson(criterion: &mut Criterion) {
     let folder = gate::folder().expect("the program knows its path");
     for case in [Case::Mixed, Case::Net10, Case::Net31, Case::Fat] {
         let file = case.file(&folder, shared::TRACE_BYTES).expect("there is room on the disk");
-        let bytes = std::fs::metadata(&file).expect("it was just written").len() as usize;
+        let stream = std::fs::read(&file).expect("it was just written");
         let pass = |mode| pass::file(black_box(&file), mode, Input::Mapped, 1).expect("a stream of our own");
         let events = pass(Mode::Raw).checksum.events;
-        let mut group = shared::group(criterion, &format!("ndjson/{}", case.name()), events, bytes);
+        let mut group = shared::group(criterion, &format!("ndjson/{}", case.name()), events, stream.len());
         group.bench_function("ours: to nowhere", |bencher| {
             bencher.iter(|| assert_eq!(pass(Mode::Ndjson).checksum.events, events));
         });
         group.bench_function("ours: headers", |bencher| {
             bencher.iter(|| assert_eq!(pass(Mode::Raw).checksum.events, events));
         });
+        assert_eq!(shared::floors(&mut group, &stream).events, events);
         group.finish();
         std::fs::remove_file(file).expect("it is ours");
     }

@@ -68,6 +68,7 @@ fn order(criterion: &mut Criterion) {
         group.bench_function("floor: sort_unstable of time and place, alone", |bencher| {
             bencher.iter(|| assert_eq!(sorted(&regions, &mut pairs), events));
         });
+        assert_eq!(shared::floors(&mut group, &stream).events, events);
         group.finish();
     }
 }

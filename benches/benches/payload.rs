@@ -8,7 +8,6 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use nettrace_benches::cases::Case;
-use nettrace_benches::floor::touch;
 use nettrace_benches::pass::{self, Mode};
 use nettrace_parser::{Event, Reader};
 
@@ -39,7 +38,7 @@ fn payload(criterion: &mut Criterion) {
                 assert_eq!(now.checksum.events, events);
             });
         });
-        group.bench_function("floor: touch", |bencher| bencher.iter(|| touch::sum(black_box(&stream))));
+        assert_eq!(shared::floors(&mut group, &stream).events, events);
         group.finish();
     }
 }

@@ -82,6 +82,8 @@ fn guids(criterion: &mut Criterion) {
             }
         });
     });
+    let all: Vec<u8> = guids.iter().flat_map(|guid| guid.to_bytes()).collect();
+    group.bench_function("floor: touch", |bencher| bencher.iter(|| touch::sum(black_box(&all))));
     group.finish();
 }
 
