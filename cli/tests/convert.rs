@@ -69,6 +69,22 @@ fn what_could_not_be_made_leaves_no_file() {
 }
 
 #[test]
+fn an_empty_file_of_stacks_is_never_the_answer() {
+    let trace = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
+    for format in ["folded", "svg"] {
+        let ran =
+            nettrace(&["convert", trace, "--format", format, "-o", "-", "--frame", "no method is called so"]);
+        assert_eq!((ran.code, &*ran.stdout), (Some(1), &b""[..]), "{format}");
+        assert!(ran.stderr.contains("nothing to show"), "{format}: {}", ran.stderr);
+    }
+    // Events without stacks.
+    let ran =
+        nettrace(&["convert", trace, "--format", "folded", "-o", "-", "--kind", "Method/DCStopVerbose"]);
+    assert_eq!((ran.code, &*ran.stdout), (Some(1), &b""[..]));
+    assert!(ran.stderr.contains("none of them has a stack"), "{}", ran.stderr);
+}
+
+#[test]
 fn events_to_count_are_known_by_any_of_their_names() {
     let trace = "testdata/traces/net10-linux-x64/all.nettrace.gz";
     let folded = |name: &str| nettrace(&["convert", trace, "--format", "folded", "-o", "-", "--event", name]);

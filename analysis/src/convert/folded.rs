@@ -72,6 +72,12 @@ impl Convert for Folded<'_> {
                 }
             }
         }
+        if lines.is_empty() {
+            // An empty file would look like a program that did nothing.
+            return Err(ConvertError::NothingToShow {
+                wanted: "stacks of this kind, or none that pass the filters",
+            });
+        }
         for (line, number) in &lines {
             writeln!(self.out, "{line} {number}")?;
         }

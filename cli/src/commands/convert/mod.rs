@@ -81,7 +81,8 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
             ConvertError::NothingToShow { .. } if !args.event_names().is_empty() => Failure::Input {
                 file: file.clone(),
                 message: format!(
-                    "no event is {}, or none passes the filters; `nettrace stats` lists the events of a trace",
+                    "no event is {}, or none of them has a stack or passes the filters; `nettrace stats` lists the \
+                     events of a trace, and how many have stacks",
                     args.event_names().join(" or ")
                 ),
             },
