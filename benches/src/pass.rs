@@ -7,7 +7,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use nettrace_parser::parallel::{self, Options, Order, Region};
-use nettrace_parser::{Buffered, Event, MappedFile, Reader, Source, TimeOrdered, Value, Visit, Whole};
+use nettrace_parser::{
+    Buffered, Event, FieldValue, MappedFile, Reader, Source, TimeOrdered, Value, Visit, VisitValues, Whole,
+};
 
 use crate::checksum::Checksum;
 use crate::memory::allocations;
@@ -307,7 +309,44 @@ impl TakeEvent for AllFields {
     #[inline(always)]
     fn event(&self, sum: &mut Checksum, event: &Event<'_>) {
         sum.header(event);
-        event.fields().for_each(|field| sum.number(field.value.as_ref().map_or(1, value)));
+        event.visit_fields(&mut Values(sum));
+    }
+}
+
+/// The values of a payload.
+struct Values<'s>(&'s mut Checksum);
+
+impl<'r> VisitValues<'r> for Values<'_> {
+    #[inline(always)]
+    fn field(&mut self, field: FieldValue<'r>) {
+        self.0.number(field.value.as_ref().map_or(1, value));
+    }
+
+    #[inline(always)]
+    fn element(&mut self, element: Value<'r>) {
+        self.0.number(value(&element));
+    }
+}
+
+/// The values within another one.
+struct Nested(u64);
+
+impl<'r> VisitValues<'r> for Nested {
+    #[inline(always)]
+    fn field(&mut self, field: FieldValue<'r>) {
+        self.add(field.value.as_ref().map_or(1, value));
+    }
+
+    #[inline(always)]
+    fn element(&mut self, element: Value<'r>) {
+        self.add(value(&element));
+    }
+}
+
+impl Nested {
+    #[inline(always)]
+    fn add(&mut self, number: u64) {
+        self.0 = self.0.wrapping_add(number);
     }
 }
 
@@ -337,13 +376,13 @@ fn value(value: &Value<'_>) -> u64 {
 
 #[inline(never)]
 fn nested_value(nested: &Value<'_>) -> u64 {
+    let mut values = Nested(2);
     match nested {
-        Value::Array(array) => array.iter().fold(2, |sum, element| sum ^ value(&element).rotate_left(7)),
-        Value::Object(object) => {
-            object.fields().fold(3, |sum, field| sum ^ field.value.as_ref().map_or(1, value).rotate_left(7))
-        }
-        _ => 4,
+        Value::Array(array) => array.visit(&mut values),
+        Value::Object(object) => object.fields().visit(&mut values),
+        _ => return 4,
     }
+    values.0
 }
 
 impl Wrong {

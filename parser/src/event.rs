@@ -8,7 +8,7 @@ use crate::block::thread::Thread;
 use crate::block::trace::Trace;
 use crate::catalog::{self, CatalogEvent};
 use crate::guid::Guid;
-use crate::payload::{self, Fields, Value};
+use crate::payload::{self, Fields, Value, VisitValues};
 use crate::reader::{Context, Resolved};
 use crate::schema::Schema;
 use crate::tables::{NO_SLOT, Slot};
@@ -330,11 +330,20 @@ impl<'r> Event<'r> {
     }
 
     /// The payload's fields, in payload order.
-    #[inline]
+    #[inline(always)]
     pub fn fields(&self) -> Fields<'r> {
         match self.schema() {
             Some(schema) => Fields::new(schema, self.payload(), self.context.trace.pointer_size),
             None => Fields::undescribed(self.payload(), self.context.trace.pointer_size),
+        }
+    }
+
+    /// Gives the payload's fields to a visitor, in payload order: those of [`Event::fields`], in the fastest way
+    /// that there is.
+    #[inline(always)]
+    pub fn visit_fields<V: VisitValues<'r>>(&self, visitor: &mut V) {
+        if let Some(schema) = self.schema() {
+            payload::visit(schema, self.payload(), self.context.trace.pointer_size, visitor);
         }
     }
 

@@ -65,6 +65,7 @@ pub use mapping::{MappedFile, Mapping};
 pub use order::{Complete, Met, Sift, TimeOrdered};
 pub use payload::{
     Array, DateTime, Decimal, Elements, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value,
+    VisitValues,
 };
 pub use reader::{Item, Reader, Visit};
 pub use schema::{Count, Field, FieldType, Schema, Unit, ValueMap};

@@ -130,33 +130,45 @@ pub(crate) fn utf16z(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// Byte offset of the first zero unit.
 ///
 /// Eight units at a time are compared in lanes, which every compiler for a machine with vectors makes of
-/// this. In what is left a unit is zero when subtracting one from each lane of eight bytes borrows into a
-/// lane that had no high bit. Short texts dominate, so nothing is set up before the loops.
+/// this. Short texts dominate, so nothing is set up before the loop.
 #[inline]
 pub(crate) fn utf16_end(input: &[u8]) -> Option<usize> {
-    const ONES: u64 = 0x0001_0001_0001_0001;
-    const HIGH: u64 = 0x8000_8000_8000_8000;
+    let (blocks, tail) = input.as_chunks::<16>();
     let mut at = 0usize;
-    for lanes in input.as_chunks::<16>().0 {
-        let (units, _) = lanes.as_chunks::<2>();
+    for block in blocks {
+        let (units, _) = block.as_chunks::<2>();
         let has_end = units.iter().fold(false, |found, unit| found | (u16::from_le_bytes(*unit) == 0));
         if has_end {
-            break;
+            return end_in_tail(block, at);
         }
-        at = at.saturating_add(16);
+        at = at.wrapping_add(16);
     }
-    let (words, tail) = input.get(at..).unwrap_or_default().as_chunks::<8>();
+    end_in_tail(tail, at)
+}
+
+/// As [`utf16_end`], of few bytes behind `at` others.
+#[inline(always)]
+fn end_in_tail(tail: &[u8], at: usize) -> Option<usize> {
+    let (words, units) = tail.as_chunks::<8>();
+    let mut at = at;
     for word in words {
-        let units = u64::from_le_bytes(*word);
-        let zero = units.wrapping_sub(ONES) & !units & HIGH;
-        if zero != 0 {
-            let unit = (zero.trailing_zeros() / 16).wrapping_mul(2);
-            return Some(at.saturating_add(unit as usize));
+        if let Some(end) = zero_unit(u64::from_le_bytes(*word)) {
+            return Some(at.wrapping_add(end));
         }
-        at = at.saturating_add(8);
+        at = at.wrapping_add(8);
     }
-    let (units, _) = tail.as_chunks::<2>();
-    units.iter().position(|unit| *unit == [0, 0]).map(|index| at.saturating_add(index.saturating_mul(2)))
+    let (units, _) = units.as_chunks::<2>();
+    units.iter().position(|unit| *unit == [0, 0]).map(|index| at.wrapping_add(index.wrapping_mul(2)))
+}
+
+/// Byte offset of the first zero unit of four: the first lane from which subtracting one borrows although it had no
+/// high bit.
+#[inline]
+fn zero_unit(units: u64) -> Option<usize> {
+    const ONES: u64 = 0x0001_0001_0001_0001;
+    const HIGH: u64 = 0x8000_8000_8000_8000;
+    let zero = units.wrapping_sub(ONES) & !units & HIGH;
+    (zero != 0).then(|| (zero.trailing_zeros() / 16).wrapping_mul(2) as usize)
 }
 
 /// UTF-16LE bytes as a string; lone surrogates become U+FFFD, an odd last byte is left out.

@@ -1,6 +1,9 @@
 //! Payloads that do not agree with their description, and descriptions that ask for too much: nothing
 //! panics, and no payload makes more work than its limit allows.
 
+#[path = "visited/mod.rs"]
+mod visited;
+
 use nettrace_parser::{Event, FieldValue, Fields, Reader, Value};
 use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Stream, Trace,
@@ -147,7 +150,8 @@ proptest! {
             assert!(values <= LIMIT + fields, "{values} values");
             if values < 2000 {
                 ask(event);
-let shown = format!("{event:?} {:?}", event.fields().collect::<Vec<_>>());
+                visited::assert_as_walked(event);
+                let shown = format!("{event:?} {:?}", event.fields().collect::<Vec<_>>());
                 assert!(shown.starts_with("Event("));
                 event.fields().for_each(|field| drop(field.value.map(|value| value.to_string())));
             }
@@ -175,6 +179,7 @@ let shown = format!("{event:?} {:?}", event.fields().collect::<Vec<_>>());
             let event = reader.next_event().expect("a readable stream").expect("an event");
             assert!(visit(&event) <= LIMIT + 64);
             ask(&event);
+            visited::assert_as_walked(&event);
         }
     }
 }

@@ -22,11 +22,11 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy)]
 pub struct Array<'r> {
-    payload: Payload<'r>,
+    pub(super) payload: Payload<'r>,
     element: &'r FieldType,
     count: u32,
-    start: u32,
-    end: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
 }
 
 impl<'r> Array<'r> {

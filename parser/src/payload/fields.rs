@@ -9,7 +9,6 @@ use crate::guid::Guid;
 use crate::primitive::utf16_end;
 use crate::schema::{Field, FieldType, Schema, ValueMap};
 use std::fmt;
-use std::slice;
 
 /// One field of a payload, with its value.
 #[derive(Debug, Clone, Copy)]
@@ -68,34 +67,40 @@ impl<'r> FieldValue<'r> {
 /// ```
 #[derive(Clone)]
 pub struct Fields<'r> {
-    payload: Payload<'r>,
+    pub(super) payload: Payload<'r>,
     /// The fields that come next; empty also behind a bad field of unknown size.
-    ahead: slice::Iter<'r, Field>,
+    pub(super) ahead: &'r [Field],
     /// Where the next one lies.
-    at: usize,
+    pub(super) at: usize,
     /// Where the payload, or the object, ends.
     end: usize,
     registers: Registers,
     budget: Budget,
     /// Fields that the writer left out (see [`reading`]), bit 0 the next one.
-    omitted: u64,
-    text_ends: TextEnds,
+    pub(super) omitted: u64,
+    pub(super) text_ends: TextEnds,
     schema: Option<&'r Schema>,
 }
 
 impl<'r> Fields<'r> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(schema: &'r Schema, bytes: &'r [u8], pointer_size: u8) -> Fields<'r> {
         let usual = Payload { bytes, reading: Reading::usual(pointer_size) };
         let mut fields = Fields::of_object(usual, schema.payload_fields(), 0, bytes.len());
         fields.schema = Some(schema);
-        if schema.is_ambiguous() {
-            let verdict = reading::of(schema, bytes, pointer_size);
-            fields.payload.reading = verdict.reading;
-            fields.omitted = verdict.omitted;
-            fields.text_ends = verdict.text_ends;
+        if schema.is_ambiguous() && !reading::is_usual(schema, bytes, pointer_size, &mut fields.text_ends) {
+            fields.settle(schema);
         }
         fields
+    }
+
+    /// Finds out what is meant by a payload that does not end where it usually does.
+    #[cold]
+    fn settle(&mut self, schema: &Schema) {
+        let verdict = reading::of(schema, self.payload.bytes, self.payload.reading.pointer_size());
+        self.payload.reading = verdict.reading;
+        self.omitted = verdict.omitted;
+        self.text_ends = verdict.text_ends;
     }
 
     /// No fields at all: the payload is bytes.
@@ -103,7 +108,7 @@ impl<'r> Fields<'r> {
         Fields::of_object(Payload { bytes, reading: Reading::usual(pointer_size) }, &[], 0, bytes.len())
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn of_object(
         payload: Payload<'r>,
         fields: &'r [Field],
@@ -112,7 +117,7 @@ impl<'r> Fields<'r> {
     ) -> Fields<'r> {
         Fields {
             payload,
-            ahead: fields.iter(),
+            ahead: fields,
             at: start,
             end,
             registers: Registers::default(),
@@ -144,7 +149,7 @@ impl<'r> Fields<'r> {
     /// looking for several fields in payload order walks the payload once.
     #[inline]
     pub fn find(&mut self, name: &str) -> Option<FieldValue<'r>> {
-        let distance = place_of(self.ahead.as_slice(), name)?;
+        let distance = place_of(self.ahead, name)?;
         self.at_distance(distance)
     }
 
@@ -161,7 +166,7 @@ impl<'r> Fields<'r> {
     fn pass(&mut self, distance: usize) {
         let left = distance.saturating_sub(self.jump(distance));
         for _ in 0..left {
-            match self.ahead.as_slice().first() {
+            match self.ahead.first() {
                 Some(field) if field.register.is_some() => {
                     self.next();
                 }
@@ -177,7 +182,7 @@ impl<'r> Fields<'r> {
         if self.omitted != 0 || !self.payload.reading.is_usual() {
             return 0;
         }
-        let ahead = self.ahead.as_slice().get(..=distance).unwrap_or_default();
+        let ahead = self.ahead.get(..=distance).unwrap_or_default();
         let known = ahead.iter().take_while(|field| field.offset.is_some()).count();
         let Some((last, passed)) = ahead.get(..known).and_then(<[Field]>::split_last) else { return 0 };
         let pointer_size = self.payload.reading.pointer_size();
@@ -186,7 +191,7 @@ impl<'r> Fields<'r> {
             return 0;
         }
         self.at = at;
-        self.ahead = self.ahead.as_slice().get(passed.len()..).unwrap_or_default().iter();
+        self.ahead = self.ahead.get(passed.len()..).unwrap_or_default();
         passed.len()
     }
 
@@ -194,7 +199,7 @@ impl<'r> Fields<'r> {
     fn advance(&mut self) -> bool {
         let is_omitted = self.omitted & 1 == 1;
         self.omitted >>= 1;
-        self.ahead.next();
+        self.ahead = self.ahead.get(1..).unwrap_or_default();
         is_omitted
     }
 
@@ -223,7 +228,7 @@ impl<'r> Fields<'r> {
     fn recover(&mut self, field: &Field) {
         match self.payload.size_despite_fault(&field.kind, self.at) {
             Some(size) => self.at = self.at.saturating_add(size),
-            None => self.ahead = [].iter(),
+            None => self.ahead = &[],
         }
     }
 
@@ -233,7 +238,7 @@ impl<'r> Fields<'r> {
     fn step(&mut self, field: &'r Field, size: usize, value: Value<'r>) -> Option<FieldValue<'r>> {
         let offset = self.at;
         self.at = self.at.saturating_add(size);
-        self.ahead.next();
+        self.ahead = self.ahead.get(1..).unwrap_or_default();
         Some(FieldValue { field, offset, value: Ok(value) })
     }
 
@@ -248,9 +253,9 @@ impl<'r> Fields<'r> {
 
     /// As [`Fields::next`], for all fields.
     #[inline(never)]
-    fn next_rare(&mut self) -> Option<FieldValue<'r>> {
+    pub(super) fn next_rare(&mut self) -> Option<FieldValue<'r>> {
         loop {
-            let field = self.ahead.as_slice().first()?;
+            let field = self.ahead.first()?;
             let offset = self.at;
             let is_omitted = self.advance();
             let is_padding = matches!(field.kind, FieldType::Padding(_));
@@ -281,7 +286,7 @@ impl<'r> Fields<'r> {
     /// memory.
     #[inline(always)]
     fn next_common(&mut self) -> Option<FieldValue<'r>> {
-        let field = self.ahead.as_slice().first()?;
+        let field = self.ahead.first()?;
         if field.register.is_some() || self.omitted != 0 {
             return self.next_rare();
         }
@@ -391,7 +396,7 @@ impl std::iter::FusedIterator for Fields<'_> {}
 
 impl fmt::Debug for Fields<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ahead = self.ahead.as_slice();
+        let ahead = self.ahead;
         f.debug_struct("Fields")
             .field("next", &ahead.first().map(|field| &field.name))
             .field("ahead", &ahead.len())

@@ -11,6 +11,7 @@
 //! | [`reading`] | which bytes an ambiguous description means |
 //! | [`extent`] | how many bytes a value takes; limits |
 //! | [`decode`] | values from bytes |
+//! | [`visit`] | the fastest way through all of them |
 //! | `value`, `array`, `object`, `scalar`, `text` | the values |
 //!
 //! # Quirks
@@ -39,6 +40,7 @@ mod reading;
 mod scalar;
 mod text;
 mod value;
+mod visit;
 
 pub use array::{Array, Elements};
 pub(crate) use fields::field;
@@ -47,6 +49,8 @@ pub use object::Object;
 pub use scalar::{DateTime, Decimal};
 pub use text::{Utf8, Utf16};
 pub use value::Value;
+pub use visit::VisitValues;
+pub(crate) use visit::visit;
 
 use crate::error::Fault;
 use crate::schema::ValueMap;

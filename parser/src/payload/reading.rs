@@ -144,6 +144,12 @@ impl Verdict {
     }
 }
 
+/// Whether the usual reading of a payload of an ambiguous schema ends exactly; then the ends of its texts are known.
+#[inline]
+pub(super) fn is_usual(schema: &Schema, bytes: &[u8], pointer_size: u8, text_ends: &mut TextEnds) -> bool {
+    schema.runs.as_ref().is_some_and(|runs| fit_of_runs(runs, bytes, pointer_size, text_ends) == Fit::Exact)
+}
+
 /// How a payload of an ambiguous schema is to be read.
 pub(super) fn of(schema: &Schema, bytes: &[u8], pointer_size: u8) -> Verdict {
     let mut usual = Verdict::usual(pointer_size);
@@ -182,17 +188,21 @@ impl Fit {
 /// of the texts if it is not short.
 fn fit_of_runs(runs: &[FixedSize], bytes: &[u8], pointer_size: u8, text_ends: &mut TextEnds) -> Fit {
     let Some((last, runs)) = runs.split_last() else { return Fit::Short };
-    let mut ends = TextEnds::default();
     let mut at = 0usize;
     for run in runs {
         at = at.saturating_add(run.bytes(pointer_size));
-        let Some(size) = bytes.get(at..).and_then(utf16_end) else { return Fit::Short };
-        ends.push(at.saturating_add(size));
-        at = at.saturating_add(size).saturating_add(2);
+        let Some(size) = bytes.get(at..).and_then(utf16_end) else {
+            *text_ends = TextEnds::default();
+            return Fit::Short;
+        };
+        // Within the payload from here on.
+        at = at.wrapping_add(size);
+        text_ends.push(at);
+        at = at.wrapping_add(2);
     }
     let fit = Fit::of(at.saturating_add(last.bytes(pointer_size)), bytes);
-    if fit != Fit::Short {
-        *text_ends = ends;
+    if fit == Fit::Short {
+        *text_ends = TextEnds::default();
     }
     fit
 }

