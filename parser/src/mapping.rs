@@ -1,6 +1,6 @@
 //! Files mapped into memory. The one place with `unsafe` in this crate.
 
-use crate::source::Source;
+use crate::source::{Source, Span, look_at_lines, part};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -121,6 +121,10 @@ impl Source for MappedFile {
             self.map = None;
             self.map_start = before;
         }
+    }
+
+    fn approach(&self, span: Span) {
+        look_at_lines(part(self.bytes(), self.start, span));
     }
 }
 

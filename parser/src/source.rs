@@ -29,6 +29,12 @@ pub(crate) fn index(position: u64, start: u64) -> usize {
     usize::try_from(position.wrapping_sub(start)).unwrap_or(usize::MAX)
 }
 
+/// The bytes of a span, as far as a window that begins at the stream position `start` has them.
+pub(crate) fn part(window: &[u8], start: u64, span: Span) -> &[u8] {
+    let rest = window.get(index(span.start, start)..).unwrap_or_default();
+    rest.get(..span.len as usize).unwrap_or(rest)
+}
+
 /// A window of consecutive bytes of a stream, which grows at its end on demand and may give up
 /// bytes at its beginning.
 pub trait Source {
@@ -48,6 +54,26 @@ pub trait Source {
 
     /// Bytes before this stream position will not be asked for again.
     fn release(&mut self, before: u64);
+
+    /// All of these bytes, which are in the window, are about to be looked at one after the other. A
+    /// source whose bytes may lie in memory that the processor has not seen lately brings them near;
+    /// others do nothing, as this does.
+    fn approach(&self, _span: Span) {}
+}
+
+/// Bytes of a cache line: what memory gives at once.
+const LINE_BYTES: usize = 64;
+
+/// Looks at a byte of each cache line. The place of each event's header hides in the header before it,
+/// so a walk from header to header waits for memory again and again; these looks do not wait for each
+/// other.
+pub(crate) fn look_at_lines(bytes: &[u8]) {
+    let mut seen = 0;
+    let (lines, rest) = bytes.as_chunks::<LINE_BYTES>();
+    for line in lines {
+        seen ^= line[0];
+    }
+    std::hint::black_box(rest.first().map_or(seen, |last| seen ^ last));
 }
 
 /// A whole stream in memory: a slice, a vector, a mapped file.
@@ -82,6 +108,9 @@ impl<B: AsRef<[u8]>> Source for Whole<B> {
         Ok(end <= self.0.as_ref().len() as u64)
     }
     fn release(&mut self, _before: u64) {}
+    fn approach(&self, span: Span) {
+        look_at_lines(part(self.bytes(), 0, span));
+    }
 }
 
 impl<B: AsRef<[u8]>> std::fmt::Debug for Whole<B> {

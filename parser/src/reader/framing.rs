@@ -78,6 +78,11 @@ impl<S: Source> Reader<S> {
                 let is_whole = self.source.fill(frame.body_end())?;
                 let present = self.window_from(frame.body.start).len() as u64;
                 self.state.open_block(frame, is_whole, present);
+                // Of events in blocks that are found or given, most are not looked at.
+                let is_listed = self.gives_blocks || matches!(self.scope, Scope::Index);
+                if frame.kind != BlockKind::Event || !is_listed {
+                    self.source.approach(frame.body);
+                }
                 return Ok(self.read_block(frame));
             }
         }
@@ -146,6 +151,7 @@ impl<S: Source> Reader<S> {
             *next = place.saturating_add(1);
         }
         self.state.context.tables.covered = block.covered;
+        self.source.approach(block.frame.body);
         let content = body_of(&self.source, &block.frame);
         self.state.open_events(block.frame, content);
         self.phase = Phase::Rows;

@@ -4,7 +4,7 @@ use super::search::Search;
 use super::{Reader, Step};
 use crate::error::{Error, Fault};
 use crate::format::Frame;
-use crate::source::{Source, index};
+use crate::source::{Source, part};
 
 /// What the next step does.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +95,5 @@ impl<S: Source> Reader<S> {
 
 /// A block's content, as far as the window has it.
 pub(super) fn body_of<'s, S: Source>(source: &'s S, frame: &Frame) -> &'s [u8] {
-    let index = index(frame.body.start, source.start());
-    let window = source.bytes().get(index..).unwrap_or_default();
-    window.get(..frame.body.len as usize).unwrap_or(window)
+    part(source.bytes(), source.start(), frame.body)
 }
