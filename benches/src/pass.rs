@@ -8,7 +8,8 @@ use std::path::Path;
 
 use nettrace_parser::parallel::{self, Options, Order, Region};
 use nettrace_parser::{
-    Buffered, Event, FieldValue, MappedFile, Reader, Source, TimeOrdered, Value, Visit, VisitValues, Whole,
+    Buffered, Event, FieldValue, MappedFile, PositionedFile, Reader, Source, TimeOrdered, Value, Visit,
+    VisitValues, Whole,
 };
 
 use crate::checksum::Checksum;
@@ -58,7 +59,7 @@ impl Mode {
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// Mapped into memory piece by piece.
+    /// As it is fastest: by one thread mapped into memory piece by piece, by more at positions.
     Mapped,
     /// By `read`, through a buffer.
     Read,
@@ -88,8 +89,8 @@ pub struct Wrong {
     pub is_incomplete: bool,
 }
 
-/// Opens `path` and makes one pass. More than one thread read a mapped file; one that is read comes
-/// in by one thread whatever their number, and so does the index.
+/// Opens `path` and makes one pass. More than one thread read at positions, and so does the index, by
+/// one; a file that is read otherwise comes in by one thread whatever their number.
 ///
 /// # Errors
 /// What reading reports.
@@ -115,7 +116,7 @@ pub fn file_watched(
             Ok(Seen { checksum, wrong: Wrong::default() })
         }
         (_, Input::Read) => source(Buffered::new(File::open(path)?), mode, observe),
-        (Mode::Index, _) => source(MappedFile::open(path)?, mode, observe),
+        (Mode::Index, _) => source(PositionedFile::open(path)?, mode, observe),
         (_, Input::Mapped) if threads == 1 => source(MappedFile::open(path)?, mode, observe),
         (_, Input::Mapped) => in_regions(path, mode, threads, observe),
     }
@@ -157,6 +158,9 @@ pub fn allocations_when_warm(
 /// As `file`.
 #[inline(always)]
 pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64)) -> io::Result<Seen> {
+    if mode == Mode::Index {
+        return index(Reader::of_blocks(source));
+    }
     let reader = Reader::new(source);
     match mode {
         Mode::Raw => in_file_order(reader, HeaderAlone, observe),
@@ -164,7 +168,7 @@ pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64)) -> io::Re
         Mode::Ordered => in_time_order(reader.time_ordered(), SchemaAndStack, observe),
         Mode::OrderedFields => in_time_order(reader.time_ordered(), AllFields, observe),
         Mode::Ndjson => Err(unsupported("NDJSON of anything but a file")),
-        Mode::Index => index(reader),
+        Mode::Index => Err(unsupported("events of an index")),
     }
 }
 
@@ -184,7 +188,7 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
 }
 
 /// Folds the events of a region.
-type Fold = fn(&mut Region<'_, MappedFile>) -> Result<Checksum, nettrace_parser::Error>;
+type Fold = fn(&mut Region<'_, PositionedFile>) -> Result<Checksum, nettrace_parser::Error>;
 
 /// Reads regions with several threads.
 fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64)) -> io::Result<Seen> {
@@ -195,11 +199,11 @@ fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64)) ->
         Mode::OrderedFields => (Order::Time, |region| folded(region, AllFields)),
         Mode::Ndjson | Mode::Index => return Err(unsupported("regions of this mode")),
     };
-    let mapped = MappedFile::open(path)?;
+    let file = PositionedFile::open(path)?;
     let options = Options::new().threads(threads).order(order);
     let mut sum = Checksum::default();
     let outcome = parallel::read(
-        || mapped.reopened(),
+        || file.reopened(),
         options,
         fold,
         |region| {

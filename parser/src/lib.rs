@@ -30,6 +30,7 @@ mod error;
 mod event;
 mod format;
 mod guid;
+mod held;
 mod limits;
 mod loss;
 #[cfg(feature = "mmap")]
@@ -37,6 +38,8 @@ mod mapping;
 mod order;
 pub mod parallel;
 mod payload;
+#[cfg(any(unix, windows))]
+mod positioned;
 mod primitive;
 mod reader;
 mod schema;
@@ -67,6 +70,8 @@ pub use payload::{
     Array, DateTime, Decimal, Elements, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value,
     VisitValues,
 };
+#[cfg(any(unix, windows))]
+pub use positioned::PositionedFile;
 pub use reader::{Item, Reader, Visit};
 pub use schema::{Count, Field, FieldType, Schema, Unit, ValueMap};
 pub use source::{Buffered, Source, Span, Whole};

@@ -76,6 +76,13 @@ impl MappedFile {
         MappedFile { file: Arc::clone(&self.file), map: None, map_start: 0, start: 0 }
     }
 
+    /// The same open file, read at positions, from its beginning: for several threads, whose mappings
+    /// would make each other wait.
+    #[cfg(any(unix, windows))]
+    pub fn positioned(&self) -> crate::PositionedFile {
+        crate::PositionedFile::of(Arc::clone(&self.file))
+    }
+
     fn map_end(&self) -> u64 {
         self.map_start + self.map.as_ref().map_or(0, |map| map.len() as u64)
     }

@@ -4,6 +4,7 @@
 //! reads a mapped file and a socket, and a window of bytes may move while it grows.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
+use crate::held::Held;
 use std::io::{self, Read};
 
 /// A stretch of a stream: where it begins and how long it is, in bytes.
@@ -129,20 +130,14 @@ const READ_BYTES: usize = 256 * 1024;
 #[derive(Debug)]
 pub struct Buffered<R> {
     input: R,
-    /// `buffer[..filled]` is what was read; the rest is room that is already initialised.
-    buffer: Vec<u8>,
-    filled: usize,
-    /// Index in `buffer` of the window's first byte.
-    begin: usize,
-    /// Stream position of `buffer[begin]`.
-    start: u64,
+    held: Held,
     ended: bool,
 }
 
 impl<R: Read> Buffered<R> {
     /// Reads from `input`; its next byte is the first of the stream.
     pub fn new(input: R) -> Self {
-        Buffered { input, buffer: Vec::new(), filled: 0, begin: 0, start: 0, ended: false }
+        Buffered { input, held: Held::default(), ended: false }
     }
 
     /// Gives the input back. Bytes read and not yet consumed are lost.
@@ -154,64 +149,26 @@ impl<R: Read> Buffered<R> {
     pub fn get_ref(&self) -> &R {
         &self.input
     }
-
-    fn window_end(&self) -> u64 {
-        self.start.saturating_add(self.held() as u64)
-    }
-
-    /// Bytes in the window.
-    fn held(&self) -> usize {
-        self.filled.saturating_sub(self.begin)
-    }
-
-    /// Makes room for at least `wanted` more bytes, moving the window to the buffer's front when
-    /// the part before it is at least as large.
-    fn make_room(&mut self, wanted: usize) {
-        if self.begin > 0 && self.begin >= self.held() {
-            self.buffer.copy_within(self.begin..self.filled, 0);
-            self.filled = self.held();
-            self.begin = 0;
-        }
-        let needed = self.filled.saturating_add(wanted);
-        if self.buffer.len() < needed {
-            // Doubling would waste up to as much again; a quarter keeps moves rare enough.
-            let room = needed.max(self.buffer.len().saturating_add(self.buffer.len() / 4));
-            if self.buffer.is_empty() {
-                // The allocator has zeros.
-                self.buffer = vec![0; room];
-            } else {
-                self.buffer.resize(room, 0);
-            }
-        }
-    }
 }
 
 impl<R: Read> Source for Buffered<R> {
     #[inline]
     fn start(&self) -> u64 {
-        self.start
+        self.held.start()
     }
     #[inline]
     fn bytes(&self) -> &[u8] {
-        self.buffer.get(self.begin..self.filled).unwrap_or_default()
+        self.held.bytes()
     }
     fn fill(&mut self, end: u64) -> io::Result<bool> {
-        while self.window_end() < end {
+        while self.held.end() < end {
             if self.ended {
                 return Ok(false);
             }
-            // The room asked for never depends on `end` alone: a stream that announces a huge
-            // block and ends costs no memory.
-            let missing = end.saturating_sub(self.window_end());
-            let held = self.held();
-            let wanted =
-                usize::try_from(missing).unwrap_or(usize::MAX).min(READ_BYTES.max(held)).max(READ_BYTES);
-            self.make_room(wanted);
-            let room = self.buffer.get_mut(self.filled..).unwrap_or_default();
+            let room = self.held.room_towards(end, READ_BYTES);
             match self.input.read(room) {
                 Ok(0) => self.ended = true,
-                // A reader that claims more than it was given is taken at the room's size.
-                Ok(count) => self.filled = self.filled.saturating_add(count.min(room.len())),
+                Ok(count) => self.held.take(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
@@ -219,13 +176,7 @@ impl<R: Read> Source for Buffered<R> {
         Ok(true)
     }
     fn release(&mut self, before: u64) {
-        let count = before.saturating_sub(self.start).min(self.held() as u64);
-        self.start = self.start.saturating_add(count);
-        self.begin = self.begin.saturating_add(usize::try_from(count).unwrap_or(0));
-        if self.begin == self.filled {
-            self.begin = 0;
-            self.filled = 0;
-        }
+        self.held.release(before);
     }
 }
 
@@ -252,6 +203,6 @@ mod tests {
         let mut source = Buffered::new(&b"short"[..]);
         assert!(!source.fill(1 << 40).unwrap());
         assert_eq!(source.bytes(), b"short");
-        assert!(source.buffer.capacity() <= 2 * READ_BYTES);
+        assert!(source.held.capacity() <= 2 * READ_BYTES);
     }
 }

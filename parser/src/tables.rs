@@ -168,11 +168,26 @@ fn weight<T: Weigh>(row: &T) -> usize {
 }
 
 /// Byte strings by id, which die together: stacks and label lists.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub(crate) struct ByteTable {
     /// Where each string lies in `bytes`.
     spans: Table<(u32, u32)>,
     bytes: Vec<u8>,
+}
+
+impl Clone for ByteTable {
+    fn clone(&self) -> ByteTable {
+        let mut other = ByteTable::default();
+        other.clone_from(self);
+        other
+    }
+
+    fn clone_from(&mut self, other: &ByteTable) {
+        self.spans.ids.clone_from(&other.spans.ids);
+        self.spans.rows.clone_from(&other.spans.rows);
+        (self.spans.first, self.spans.bytes) = (other.spans.first, other.spans.bytes);
+        self.bytes.clone_from(&other.bytes);
+    }
 }
 
 impl ByteTable {
@@ -226,7 +241,7 @@ impl ByteTable {
 ///
 /// What lives longer than the stretch between two sequence points is shared, so that threads can
 /// keep it as it was while reading goes on; it is copied only if it changes meanwhile.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub(crate) struct Tables {
     pub(crate) metadata: Arc<Table<Metadata>>,
     pub(crate) stacks: ByteTable,
@@ -287,16 +302,32 @@ impl Tables {
         }
     }
 
-    /// The tables as they are, for those who read events of this stretch elsewhere. Stacks and
-    /// labels are moved out: a sequence point is about to forget them.
-    pub(crate) fn split_off(&mut self) -> Tables {
-        Tables {
-            metadata: Arc::clone(&self.metadata),
-            stacks: std::mem::take(&mut self.stacks),
-            threads: Arc::clone(&self.threads),
-            labels: std::mem::take(&mut self.labels),
-            covered: self.covered,
+    /// Makes others what these are, for those who read events of this stretch elsewhere. Stacks and
+    /// labels are moved: a sequence point is about to forget them.
+    pub(crate) fn move_to(&mut self, other: &mut Tables) {
+        self.share_with(other);
+        std::mem::swap(&mut self.stacks, &mut other.stacks);
+        std::mem::swap(&mut self.labels, &mut other.labels);
+        self.stacks.clear();
+        self.labels.clear();
+    }
+
+    /// The same where they go on to be used.
+    pub(crate) fn copy_to(&self, other: &mut Tables) {
+        self.share_with(other);
+        other.stacks.clone_from(&self.stacks);
+        other.labels.clone_from(&self.labels);
+    }
+
+    /// What is shared, and the ids that are covered.
+    pub(crate) fn share_with(&self, other: &mut Tables) {
+        if !Arc::ptr_eq(&self.metadata, &other.metadata) {
+            other.metadata = Arc::clone(&self.metadata);
         }
+        if !Arc::ptr_eq(&self.threads, &other.threads) {
+            other.threads = Arc::clone(&self.threads);
+        }
+        other.covered = self.covered;
     }
 }
 

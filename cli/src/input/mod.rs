@@ -14,7 +14,7 @@ pub(crate) use regions::{Regions, Spare, Work};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use gzip::Unpack;
-use nettrace_parser::{Buffered, MappedFile, Source};
+use nettrace_parser::{Buffered, MappedFile, Source, Span};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -150,6 +150,13 @@ impl Source for Input {
         };
         self.progress.at(self.consumed.get(), self.whole);
         filled
+    }
+
+    fn approach(&self, span: Span) {
+        match &self.bytes {
+            Bytes::Mapped(mapped) => mapped.approach(span),
+            Bytes::Read(buffered) => buffered.approach(span),
+        }
     }
 
     fn release(&mut self, before: u64) {

@@ -3,14 +3,14 @@
 use super::Input;
 use crate::progress::Progress;
 use nettrace_parser::parallel::{self, Options, Order, Outcome};
-use nettrace_parser::{Error, Event, MappedFile};
+use nettrace_parser::{Error, Event, PositionedFile};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
 /// A file to be read by several threads.
 pub(crate) struct Regions {
-    mapped: MappedFile,
+    file: PositionedFile,
     threads: usize,
     progress: Rc<Progress>,
     whole: Option<u64>,
@@ -48,8 +48,8 @@ impl Regions {
     pub(super) fn of(input: &Input, threads: Option<usize>) -> Option<Regions> {
         let processors = || std::thread::available_parallelism().map_or(1, |count| count.get());
         let threads = threads.unwrap_or_else(processors);
-        let mapped = input.mapped().filter(|_| threads > 1)?.reopened();
-        Some(Regions { mapped, threads, progress: Rc::clone(&input.progress), whole: input.whole })
+        let file = input.mapped().filter(|_| threads > 1)?.positioned();
+        Some(Regions { file, threads, progress: Rc::clone(&input.progress), whole: input.whole })
     }
 
     /// Reads the whole file. `worker` makes a worker, as many as are needed; `collect` gets what they made in
@@ -61,9 +61,9 @@ impl Regions {
         mut collect: impl FnMut(W::Made) -> ControlFlow<()>,
     ) -> Result<Outcome, Error> {
         let options = Options::new().threads(self.threads).order(order);
-        let (mapped, workers) = (&self.mapped, Spare::new());
+        let (file, workers) = (&self.file, Spare::new());
         parallel::read(
-            || mapped.reopened(),
+            || file.reopened(),
             options,
             |region| {
                 let mut worker = workers.take().unwrap_or_else(&worker);

@@ -25,6 +25,7 @@ use crate::block::trace::Trace;
 use crate::damage::{Class, Damage};
 use crate::error::{Error, Fault};
 use crate::event::Event;
+use crate::limits::Limits;
 use crate::loss::Losses;
 use crate::reader::{Reader, RunEnd, Step};
 use crate::source::{Source, index};
@@ -68,14 +69,15 @@ pub struct TimeOrdered<S> {
     header: BlobHeader,
 }
 
+/// When sorting begins for the first time.
+fn first_fill(limits: Limits) -> Fill {
+    Fill { events: BATCH_EVENTS.min(limits.queue_events.max(1)), bytes: BATCH_BYTES.min(limits.queue_bytes) }
+}
+
 impl<S: Source> TimeOrdered<S> {
     pub(crate) fn new(reader: Reader<S>) -> Self {
-        let limits = reader.state().limits;
-        let next = Fill {
-            events: BATCH_EVENTS.min(limits.queue_events.max(1)),
-            bytes: BATCH_BYTES.min(limits.queue_bytes),
-        };
-        let (queue, header) = (Queue::new(next), BlobHeader::default());
+        let queue = Queue::new(first_fill(reader.state().limits));
+        let header = BlobHeader::default();
         TimeOrdered { reader, queue, is_released: false, has_sifted: false, header }
     }
 
@@ -228,6 +230,16 @@ impl<S: Source> TimeOrdered<S> {
 
     pub(crate) fn into_reader(self) -> Reader<S> {
         self.reader
+    }
+
+    pub(crate) fn reader_mut(&mut self) -> &mut Reader<S> {
+        &mut self.reader
+    }
+
+    /// Begins again, with the memory it has: the reader has another stretch of the stream to read.
+    pub(crate) fn begin_again(&mut self) {
+        self.queue.begin_again(first_fill(self.reader.state().limits));
+        (self.is_released, self.has_sifted) = (false, false);
     }
 
     /// See [`Reader::trace`].

@@ -109,6 +109,17 @@ impl Queue {
         }
     }
 
+    /// Forgets everything but the memory it has.
+    pub(super) fn begin_again(&mut self, next: Fill) {
+        self.marks.clear();
+        self.times.clear();
+        self.activities.clear();
+        self.activities_before.clear();
+        self.sorted.clear();
+        (self.delivered, self.ready, self.watermark, self.out_of_order) = (0, 0, 0, 0);
+        self.next = next;
+    }
+
     /// Number of events that wait.
     pub(super) fn waiting(&self) -> usize {
         self.marks.len() - self.delivered

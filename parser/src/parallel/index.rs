@@ -5,14 +5,14 @@ use crate::damage::Class;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::loss;
-use crate::reader::{Context, PlannedBlock, Reader, Step};
+use crate::reader::{Plan, PlannedBlock, Reader, Step};
 use crate::source::Source;
+use crate::tables::Tables;
 
-/// Event blocks of a stretch without sequence point, and all that is needed to read them.
+/// A stretch without sequence point, to be read.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) blocks: Vec<PlannedBlock>,
-    pub(super) context: Context,
+    pub(super) plan: Plan,
     /// What the count of losses must be told before the region's events.
     pub(super) before: Vec<loss::Step>,
 }
@@ -20,7 +20,7 @@ pub(super) struct Job {
 /// What comes next.
 #[derive(Debug)]
 pub(super) enum Next {
-    Job(Box<Job>),
+    Job(Job),
     /// From here on the stream must be read by one thread.
     Irregular,
     End,
@@ -34,6 +34,9 @@ const PORTION_BYTES: u64 = 1 << 20;
 pub(super) struct Index<S> {
     reader: Reader<S>,
     blocks: Vec<PlannedBlock>,
+    /// Plans that were read: memory for the next ones.
+    spare: Vec<Plan>,
+    nothing: Tables,
     bytes: u64,
     /// Regions may be cut between blocks: their events need not be sorted.
     may_cut: bool,
@@ -43,7 +46,15 @@ pub(super) struct Index<S> {
 impl<S: Source> Index<S> {
     pub(super) fn new(source: S, limits: Limits, may_cut: bool) -> Index<S> {
         let reader = Reader::index(source, limits);
-        Index { reader, blocks: Vec::new(), bytes: 0, may_cut, is_ended: false }
+        Index {
+            reader,
+            blocks: Vec::new(),
+            spare: Vec::new(),
+            nothing: Tables::default(),
+            bytes: 0,
+            may_cut,
+            is_ended: false,
+        }
     }
 
     /// The next region. Empty ones are passed over.
@@ -79,7 +90,8 @@ impl<S: Source> Index<S> {
     /// that the input's end cuts, damage. What is wrong behind or between blocks is harmless.
     fn is_surprised(&self) -> bool {
         let state = self.reader.state();
-        state.context.is_v3()
+        state.is_irregular
+            || state.context.is_v3()
             || !state.is_block_whole()
             || state.damage.findings().iter().any(|finding| {
                 finding.block.is_some() || !matches!(finding.class, Class::Note | Class::Incomplete)
@@ -90,11 +102,24 @@ impl<S: Source> Index<S> {
     /// by the next step.
     fn job(&mut self, is_at_barrier: bool) -> Next {
         let before = self.reader.state_mut().losses.take_log();
+        let mut plan = self.spare.pop().unwrap_or_else(Plan::empty);
         let context = &mut self.reader.state_mut().context;
-        let context = if is_at_barrier { context.split_off() } else { context.copy() };
+        if is_at_barrier {
+            context.move_to(&mut plan.context);
+        } else {
+            context.copy_to(&mut plan.context);
+        }
+        std::mem::swap(&mut plan.blocks, &mut self.blocks);
+        self.blocks.clear();
         self.bytes = 0;
-        let blocks = std::mem::take(&mut self.blocks);
-        Next::Job(Box::new(Job { blocks, context, before }))
+        Next::Job(Job { plan, before })
+    }
+
+    /// Takes back a plan that was read. What it shared is let go: tables that others share are copied
+    /// when they change.
+    pub(super) fn take_back(&mut self, mut plan: Plan) {
+        self.nothing.share_with(&mut plan.context.tables);
+        self.spare.push(plan);
     }
 
     pub(super) fn is_v6(&self) -> bool {

@@ -4,7 +4,7 @@ use super::Order;
 use crate::error::Error;
 use crate::event::Event;
 use crate::order::TimeOrdered;
-use crate::reader::Reader;
+use crate::reader::{Plan, Reader};
 use crate::source::Source;
 
 /// A reader in one of the two orders.
@@ -27,6 +27,24 @@ impl<S: Source> Events<S> {
         match self {
             Events::File(reader) => reader.next_event(),
             Events::Time(ordered) => ordered.next_event(),
+        }
+    }
+
+    /// Begins again with a plan; memory is kept.
+    pub(super) fn plan(&mut self, plan: Plan) {
+        match self {
+            Events::File(reader) => reader.plan(plan),
+            Events::Time(ordered) => {
+                ordered.reader_mut().plan(plan);
+                ordered.begin_again();
+            }
+        }
+    }
+
+    pub(super) fn reader_mut(&mut self) -> &mut Reader<S> {
+        match self {
+            Events::File(reader) => reader,
+            Events::Time(ordered) => ordered.reader_mut(),
         }
     }
 

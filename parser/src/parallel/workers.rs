@@ -1,11 +1,11 @@
 //! Workers that read regions, and the caller's thread that finds them and collects.
 
-use super::index::{Index, Job, Next};
+use super::index::{Index, Next};
 use super::region::{Events, Region};
 use super::{Options, Order, Outcome};
 use crate::error::Error;
 use crate::loss;
-use crate::reader::Reader;
+use crate::reader::{Plan, Reader};
 use crate::source::Source;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -25,6 +25,8 @@ struct Done<T> {
     number: u64,
     made: Result<T, Error>,
     losses: Vec<loss::Step>,
+    /// What was read.
+    plan: Plan,
     events: u64,
     oldest: u64,
     youngest: u64,
@@ -40,7 +42,7 @@ pub(super) fn read<S: Source, T: Send>(
     work: &(impl Fn(&mut Region<'_, S>) -> Result<T, Error> + Sync),
     collect: &mut impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<End, Error> {
-    let (to_workers, jobs) = channel::<(u64, Box<Job>)>();
+    let (to_workers, jobs) = channel::<(u64, Plan)>();
     let (to_collector, results) = channel::<Done<T>>();
     let jobs = Mutex::new(jobs);
     std::thread::scope(|scope| {
@@ -58,32 +60,36 @@ pub(super) fn read<S: Source, T: Send>(
 fn worker<S: Source, T>(
     source: &impl Fn() -> S,
     options: Options,
-    jobs: &Mutex<Receiver<(u64, Box<Job>)>>,
+    jobs: &Mutex<Receiver<(u64, Plan)>>,
     results: &Sender<Done<T>>,
     work: &impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
 ) {
+    // Source, tables and queue of one region are those of the next: memory that is touched for the first
+    // time costs more than what is read into it.
+    let mut events = Events::new(Reader::with_limits(source(), options.limits), options.order);
     loop {
         // A worker that panicked leaves the queue as it was.
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, job)) = job else { return };
-        let reader = Reader::planned(source(), options.limits, job.context, job.blocks);
-        let mut events = Events::new(reader, options.order);
+        let Ok((number, plan)) = job else { return };
+        events.plan(plan);
         let mut region = Region::new(&mut events, u64::MAX);
         let made = work(&mut region);
         // What the work did not ask for must be counted all the same.
         let rest = region.for_each(|_| {});
         let (count, oldest, youngest) = (region.count, region.oldest, region.youngest);
         let out_of_order = events.out_of_order();
-        let (mut reader, _) = events.into_reader();
+        let reader = events.reader_mut();
         let state = reader.state_mut();
+        let is_irregular = state.is_irregular || out_of_order > 0 || !state.damage.findings().is_empty();
         let done = Done {
             number,
             made: made.and_then(|made| rest.map(|()| made)),
             losses: state.losses.take_log(),
+            plan: reader.take_plan(),
             events: count,
             oldest,
             youngest,
-            is_irregular: state.is_irregular || out_of_order > 0 || !state.damage.findings().is_empty(),
+            is_irregular,
         };
         if results.send(done).is_err() {
             return;
@@ -95,7 +101,7 @@ fn worker<S: Source, T>(
 struct Collector<S> {
     index: Index<S>,
     options: Options,
-    to_workers: Sender<(u64, Box<Job>)>,
+    to_workers: Sender<(u64, Plan)>,
     /// What the count of losses must be told before each region, by its number.
     before: BTreeMap<u64, Vec<loss::Step>>,
     found: u64,
@@ -106,7 +112,7 @@ struct Collector<S> {
 }
 
 impl<S: Source> Collector<S> {
-    fn new(source: S, options: Options, to_workers: Sender<(u64, Box<Job>)>) -> Collector<S> {
+    fn new(source: S, options: Options, to_workers: Sender<(u64, Plan)>) -> Collector<S> {
         Collector {
             index: Index::new(source, options.limits, options.order == Order::File),
             options,
@@ -132,10 +138,10 @@ impl<S: Source> Collector<S> {
         loop {
             while !is_all_found && self.found - self.collected < ahead {
                 match self.index.next()? {
-                    Next::Job(mut job) => {
-                        self.before.insert(self.found, std::mem::take(&mut job.before));
+                    Next::Job(job) => {
+                        self.before.insert(self.found, job.before);
                         // Workers live as long as this sender does.
-                        let _ = self.to_workers.send((self.found, job));
+                        let _ = self.to_workers.send((self.found, job.plan));
                         self.found += 1;
                     }
                     Next::Irregular => (is_irregular, is_all_found) = (true, true),
@@ -155,6 +161,7 @@ impl<S: Source> Collector<S> {
                 self.collected += 1;
                 self.events += done.events;
                 self.youngest = self.youngest.max(done.youngest);
+                self.index.take_back(done.plan);
                 if collect(done.made?).is_break() {
                     return Ok(End::Whole(Box::new(self.outcome())));
                 }

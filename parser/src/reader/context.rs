@@ -56,17 +56,25 @@ impl Context {
         matches!(self.version, Some(Version::V6 { .. }))
     }
 
-    /// The context as it is, for those who read the events of this stretch elsewhere, when a
-    /// sequence point is about to forget stacks and labels.
-    pub(crate) fn split_off(&mut self) -> Context {
-        let (version, trace, clock) = (self.version, self.trace.clone(), self.clock);
-        Context { version, trace, clock, tables: self.tables.split_off() }
+    /// Makes another what this is, for those who read the events of this stretch elsewhere, when a
+    /// sequence point is about to forget stacks and labels. The other gives its memory for what comes.
+    pub(crate) fn move_to(&mut self, other: &mut Context) {
+        self.copy_session_to(other);
+        self.tables.move_to(&mut other.tables);
     }
 
     /// The same in the middle of a stretch.
-    pub(crate) fn copy(&self) -> Context {
-        let (version, trace, clock) = (self.version, self.trace.clone(), self.clock);
-        Context { version, trace, clock, tables: self.tables.clone() }
+    pub(crate) fn copy_to(&self, other: &mut Context) {
+        self.copy_session_to(other);
+        self.tables.copy_to(&mut other.tables);
+    }
+
+    /// A stream has one session; another context that knows of one knows this one.
+    fn copy_session_to(&self, other: &mut Context) {
+        if other.version.is_none() {
+            (other.version, other.clock) = (self.version, self.clock);
+            other.trace.clone_from(&self.trace);
+        }
     }
 
     /// What the ids of an event of versions 4 to 6 stand for now.

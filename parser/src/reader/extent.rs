@@ -7,6 +7,7 @@
 
 use super::Reader;
 use super::phase::Phase;
+use super::scope::Scope;
 use crate::block::BlockKind;
 use crate::error::{Error, Fault};
 use crate::format::fastserial::{self, FOUND_HEADER, NEXT_HEADER, ObjectEnd};
@@ -29,6 +30,9 @@ impl<S: Source> Reader<S> {
         if !has_tag || frame.body.len > self.state.limits.block_bytes {
             return Ok(frame);
         }
+        if self.passes_over(&frame) {
+            self.source.release(tail(&frame));
+        }
         // A stream that is still written has the end tag along with the content, and nothing behind it
         // for a while: as long as nothing is odd, that is not waited for.
         let has_end = self.source.fill(frame.body_end().saturating_add(1))?;
@@ -36,12 +40,22 @@ impl<S: Source> Reader<S> {
         if has_end && tag == Some(&fastserial::TAG_END) && !self.has_object_in_tail(&frame) {
             return Ok(frame);
         }
+        if self.passes_over(&frame) {
+            // Its content would tell, and is not here.
+            self.state.is_irregular = true;
+            return Ok(frame);
+        }
         self.doubted(frame)
+    }
+
+    /// Whether the block is only found, and its content not asked for.
+    pub(super) fn passes_over(&self, frame: &Frame) -> bool {
+        frame.kind == BlockKind::Event && matches!(self.scope, Scope::Index)
     }
 
     /// Whether an object seems to begin near the end of the content.
     fn has_object_in_tail(&self, frame: &Frame) -> bool {
-        let tail = frame.body_end().saturating_sub(DOUBTED_TAIL as u64).max(frame.body.start);
+        let tail = tail(frame);
         let length = index(frame.body_end().saturating_add(1), tail);
         let window = self.window_from(tail);
         fastserial::find_in_short(window.get(..length).unwrap_or(window)).is_some()
@@ -95,8 +109,7 @@ impl<S: Source> Reader<S> {
     /// missing as they have. A mere copy of an object in a payload does not end where the block does.
     fn ends_with_objects(&self, frame: &Frame) -> bool {
         let end = frame.body_end();
-        let tail = end.saturating_sub(DOUBTED_TAIL as u64).max(frame.body.start);
-        let mut next = self.object_in(tail, end);
+        let mut next = self.object_in(tail(frame), end);
         while let Some(position) = next {
             next = None;
             for shift in 0..4 {
@@ -186,6 +199,11 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::Frame;
         Ok(true)
     }
+}
+
+/// Where the end of a block's content begins that is looked through.
+fn tail(frame: &Frame) -> u64 {
+    frame.body_end().saturating_sub(DOUBTED_TAIL as u64).max(frame.body.start)
 }
 
 /// The size that a block states.

@@ -75,12 +75,19 @@ impl<S: Source> Reader<S> {
                 }
             }
             _ => {
+                let passes_over = self.passes_over(&frame);
+                if passes_over {
+                    // Whether its last byte is there tells whether all are.
+                    self.source.release(frame.body_end().saturating_sub(1).max(frame.body.start));
+                }
                 let is_whole = self.source.fill(frame.body_end())?;
-                let present = self.window_from(frame.body.start).len() as u64;
+                let present = match passes_over && is_whole {
+                    true => u64::from(frame.body.len),
+                    false => self.window_from(frame.body.start).len() as u64,
+                };
                 self.state.open_block(frame, is_whole, present);
                 // Of events in blocks that are found or given, most are not looked at.
-                let is_listed = self.gives_blocks || matches!(self.scope, Scope::Index);
-                if frame.kind != BlockKind::Event || !is_listed {
+                if !passes_over && (frame.kind != BlockKind::Event || !self.gives_blocks) {
                     self.source.approach(frame.body);
                 }
                 return Ok(self.read_block(frame));
@@ -92,7 +99,7 @@ impl<S: Source> Reader<S> {
     /// Reads a block whose content is in the window, as far as it is there.
     fn read_block(&mut self, frame: Frame) -> Option<Step> {
         match frame.kind {
-            BlockKind::Event if matches!(self.scope, Scope::Index) => {
+            BlockKind::Event if self.passes_over(&frame) => {
                 self.end_content(frame);
                 Some(Step::Block(frame))
             }

@@ -41,8 +41,8 @@ pub(crate) use context::{Context, Resolved};
 pub use item::Item;
 use phase::{Phase, body_of};
 pub(crate) use run::{RunEnd, Take};
-pub(crate) use scope::PlannedBlock;
 use scope::Scope;
+pub(crate) use scope::{Plan, PlannedBlock};
 pub(crate) use state::State;
 use std::io::Read;
 
@@ -189,7 +189,31 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// A reader that finds event blocks and reads everything else.
+    /// Reads everything but events: [`Reader::next_block`] gives event blocks without their content, and
+    /// a source that need not read what is passed over, such as
+    /// [`PositionedFile`](crate::PositionedFile), does not. The sizes that event blocks state are taken
+    /// at their word where the end of the content gives no reason to doubt it.
+    ///
+    /// ```
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// use nettrace_parser::{BlockKind, Reader, Whole};
+    /// let mut reader = Reader::of_blocks(Whole::new(&bytes));
+    /// let mut event_bytes = 0;
+    /// while let Some(block) = reader.next_block()? {
+    ///     if block.kind() == BlockKind::Event {
+    ///         event_bytes += block.span().len;
+    ///     }
+    /// }
+    /// assert!(event_bytes > 0 && reader.is_complete());
+    /// # Ok::<(), nettrace_parser::Error>(())
+    /// ```
+    pub fn of_blocks(source: S) -> Self {
+        let mut reader = Reader::new(source);
+        reader.scope = Scope::Index;
+        reader
+    }
+
+    /// The same for those who read the events elsewhere.
     pub(crate) fn index(source: S, limits: Limits) -> Self {
         let mut reader = Reader::with_limits(source, limits);
         reader.scope = Scope::Index;
@@ -197,15 +221,27 @@ impl<S: Source> Reader<S> {
         reader
     }
 
-    /// A reader of the events in blocks that were found before.
-    pub(crate) fn planned(source: S, limits: Limits, context: Context, blocks: Vec<PlannedBlock>) -> Self {
-        let mut reader = Reader::with_limits(source, limits);
-        reader.state.context = context;
-        reader.state.losses = Losses::deferred();
-        reader.state.must_cover = true;
-        reader.scope = Scope::Planned { blocks, next: 0 };
-        reader.phase = Phase::Planned;
-        reader
+    /// Begins to read the events in blocks that were found before, and gives up what was known. The
+    /// source goes on: blocks of one plan lie behind those of the plan before.
+    pub(crate) fn plan(&mut self, plan: Plan) {
+        self.state = State::new(self.state.limits);
+        self.state.context = plan.context;
+        self.state.losses = Losses::deferred();
+        self.state.must_cover = true;
+        self.scope = Scope::Planned { blocks: plan.blocks, next: 0 };
+        self.phase = Phase::Planned;
+        self.keep_from = None;
+    }
+
+    /// The plan that was read, to be used again.
+    pub(crate) fn take_plan(&mut self) -> Plan {
+        let context = std::mem::replace(&mut self.state.context, Context::new());
+        let blocks = match std::mem::replace(&mut self.scope, Scope::All) {
+            Scope::Planned { blocks, .. } => blocks,
+            Scope::All | Scope::Index => Vec::new(),
+        };
+        self.phase = Phase::End;
+        Plan { blocks, context }
     }
 
     /// What the session was. Reads the stream's header if that has not happened yet.

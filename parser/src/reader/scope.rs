@@ -1,5 +1,6 @@
 //! Which of a stream's blocks a reader reads: for several threads, one finds what others read.
 
+use super::context::Context;
 use crate::format::Frame;
 use crate::tables::Covered;
 
@@ -19,4 +20,18 @@ pub(crate) enum Scope {
 pub(crate) struct PlannedBlock {
     pub(crate) frame: Frame,
     pub(crate) covered: Covered,
+}
+
+/// Event blocks that were found, and all that is needed to read them.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) blocks: Vec<PlannedBlock>,
+    pub(crate) context: Context,
+}
+
+impl Plan {
+    /// A plan of nothing.
+    pub(crate) fn empty() -> Plan {
+        Plan { blocks: Vec::new(), context: Context::new() }
+    }
 }

@@ -32,7 +32,7 @@ impl IdRange {
     }
 }
 
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub(super) struct IdTable {
     /// Id of `dense[0]`: the first id that was inserted.
     base: u64,
@@ -41,6 +41,21 @@ pub(super) struct IdTable {
     gapless: u64,
     sparse: HashMap<u64, Slot>,
     count: usize,
+}
+
+impl Clone for IdTable {
+    fn clone(&self) -> IdTable {
+        let mut other = IdTable::default();
+        other.clone_from(self);
+        other
+    }
+
+    /// Into the memory that is there.
+    fn clone_from(&mut self, other: &IdTable) {
+        (self.base, self.gapless, self.count) = (other.base, other.gapless, other.count);
+        self.dense.clone_from(&other.dense);
+        self.sparse.clone_from(&other.sparse);
+    }
 }
 
 impl IdTable {

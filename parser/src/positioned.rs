@@ -1,0 +1,162 @@
+//! Files that are read at positions: any number of places in one open file, and stretches that nobody
+//! asks for are never read.
+
+use crate::held::Held;
+use crate::source::Source;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A regular file, read piece by piece into a buffer that is used again.
+///
+/// The way to read a file with several threads: each has a place and a buffer of its own, and nothing
+/// of what the system does for one of them makes another wait. A file that shrinks meanwhile ends early,
+/// as one behind [`Buffered`](crate::Buffered) does.
+///
+/// ```no_run
+/// use nettrace_parser::{PositionedFile, Reader};
+/// let mut reader = Reader::new(PositionedFile::open("trace.nettrace".as_ref())?);
+/// reader.for_each(|event| println!("{}", event.provider()))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct PositionedFile {
+    file: Arc<File>,
+    held: Held,
+    /// Bytes that are read even if fewer are asked for.
+    ahead: usize,
+}
+
+/// Read ahead behind a stretch that nobody asked for: another may follow.
+const AHEAD_LEAST: usize = 1024;
+/// Read ahead where all is asked for. Blocks are larger, and are read as they are.
+const AHEAD_MOST: usize = 64 * 1024;
+
+impl PositionedFile {
+    /// Opens a regular file.
+    ///
+    /// # Errors
+    /// What opening reports; [`io::ErrorKind::InvalidInput`] for anything but a regular file, which may
+    /// have no positions.
+    pub fn open(path: &Path) -> io::Result<PositionedFile> {
+        let file = File::open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "only regular files have positions"));
+        }
+        Ok(PositionedFile::of(Arc::new(file)))
+    }
+
+    /// Reads from an open regular file.
+    pub(crate) fn of(file: Arc<File>) -> PositionedFile {
+        PositionedFile { file, held: Held::default(), ahead: AHEAD_MOST }
+    }
+
+    /// Another view of the same open file, from its beginning: for another thread.
+    pub fn reopened(&self) -> PositionedFile {
+        PositionedFile::of(Arc::clone(&self.file))
+    }
+}
+
+impl Source for PositionedFile {
+    #[inline]
+    fn start(&self) -> u64 {
+        self.held.start()
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self.held.bytes()
+    }
+
+    fn fill(&mut self, end: u64) -> io::Result<bool> {
+        while self.held.end() < end {
+            let (position, ahead) = (self.held.end(), self.ahead);
+            // Room that is left over from larger reads is not for this one.
+            let missing = usize::try_from(end - position).unwrap_or(usize::MAX);
+            let room = self.held.room_towards(end, ahead);
+            let wanted = room.len().min(missing.max(ahead));
+            let room = room.get_mut(..wanted).unwrap_or_default();
+            match read_at(&self.file, room, position) {
+                Ok(0) => return Ok(false),
+                Ok(count) => self.held.take(count.min(wanted)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            }
+            self.ahead = (ahead * 2).min(AHEAD_MOST);
+        }
+        Ok(true)
+    }
+
+    fn release(&mut self, before: u64) {
+        if before > self.held.end() {
+            self.held.skip_to(before);
+            self.ahead = AHEAD_LEAST;
+        } else {
+            self.held.release(before);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, room: &mut [u8], position: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, room, position)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, room: &mut [u8], position: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, room, position)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, data: &[u8]) -> std::path::PathBuf {
+        let path = std::env::temp_dir().join(format!("nettrace-positioned-{name}-{}", std::process::id()));
+        std::fs::write(&path, data).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_file_read_at_positions_gives_the_same_bytes_wherever_it_is_left_and_taken_up() {
+        let data: Vec<u8> = (0..3_000_000u32).map(|i| (i * 7 % 251) as u8).collect();
+        let path = file("bytes", &data);
+        let mut source = PositionedFile::open(&path).unwrap();
+        let mut position = 0u64;
+        let strides = [1, 100, 70_000, 5000, 300_000, 64, 1_000_000];
+        for (stride, length) in strides.iter().zip([10, 100_000, 1, 400_000, 17, 1000, 300_000]) {
+            position += stride;
+            source.release(position);
+            assert!(source.fill(position + length).unwrap());
+            let at = (position - source.start()) as usize;
+            let (length, position) = (length as usize, position as usize);
+            assert_eq!(&source.bytes()[at..at + length], &data[position..][..length]);
+        }
+        // Everything from here on, and not a byte more.
+        assert!(!source.fill(3_000_001).unwrap());
+        assert_eq!(source.start() + source.bytes().len() as u64, 3_000_000);
+        let mut other = source.reopened();
+        assert!(other.fill(1).unwrap());
+        assert_eq!((other.start(), other.bytes()[..10].to_vec()), (0, data[..10].to_vec()));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_shrinks_ends_early() {
+        let path = file("shrinks", &[7; 500_000]);
+        let mut source = PositionedFile::open(&path).unwrap();
+        assert!(source.fill(200_000).unwrap());
+        File::options().write(true).open(&path).unwrap().set_len(1000).unwrap();
+        source.release(200_000);
+        assert!(!source.fill(400_000).unwrap());
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_refused() {
+        let error = PositionedFile::open(&std::env::temp_dir()).unwrap_err();
+        // Windows does not open it in the first place.
+        assert!(cfg!(windows) || error.kind() == io::ErrorKind::InvalidInput);
+    }
+}
