@@ -3,7 +3,7 @@
 
 mod observed;
 
-use nettrace_parser::{Buffered, Event, Reader, Source};
+use nettrace_parser::{BlockKind, Buffered, Event, Reader, Source};
 use nettrace_testdata::corpus;
 use observed::{Pieces, patient};
 
@@ -115,19 +115,37 @@ fn every_trace(order: Order) {
         }
         let paused = Buffered::new(Pieces::with_pauses(&bytes, 10_007));
         assert_same(&bytes, paused, order, &format!("{} with a pause before each piece", trace.name()));
-        #[cfg(feature = "mmap")]
-        mapped(&trace, &bytes, order);
+        as_a_file(&trace, &bytes, order);
     }
 }
 
-#[cfg(feature = "mmap")]
-fn mapped(trace: &corpus::TraceFile, bytes: &[u8], order: Order) {
+fn as_a_file(trace: &corpus::TraceFile, bytes: &[u8], order: Order) {
     let name = format!("chunking-{order:?}-{}", trace.name().replace('/', "-"));
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, bytes).unwrap();
-    let mapping = nettrace_parser::Mapping::open(&path).unwrap();
-    assert_same(bytes, nettrace_parser::Whole::new(mapping), order, &format!("{} mapped", trace.name()));
+    let positioned = nettrace_parser::PositionedFile::open(&path).unwrap();
+    assert_same(bytes, positioned, order, &format!("{} read at positions", trace.name()));
+    #[cfg(feature = "mmap")]
+    {
+        let mapping = nettrace_parser::Mapping::open(&path).unwrap();
+        assert_same(bytes, nettrace_parser::Whole::new(mapping), order, &format!("{} mapped", trace.name()));
+    }
+    assert_same_blocks(&path, bytes, trace.name());
     std::fs::remove_file(&path).unwrap();
+}
+
+/// Asserts that blocks are where they are also if the content of those of events is never read.
+fn assert_same_blocks(path: &std::path::Path, bytes: &[u8], name: &str) {
+    let mut all = Reader::from_slice(bytes);
+    let mut found = Reader::of_blocks(nettrace_parser::PositionedFile::open(path).unwrap());
+    while let Some(expected) = all.next_block().unwrap() {
+        let block = found.next_block().unwrap().expect(name);
+        assert_eq!((block.kind(), block.span()), (expected.kind(), expected.span()), "{name}");
+        let is_passed_over = block.kind() == BlockKind::Event;
+        assert!(is_passed_over && block.content().is_empty() || block.content() == expected.content());
+    }
+    assert!(found.next_block().unwrap().is_none(), "{name}");
+    assert_same_end(&found, &all, name);
 }
 
 #[test]
