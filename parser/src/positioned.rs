@@ -28,7 +28,7 @@ pub struct PositionedFile {
     ahead: usize,
 }
 
-/// Read ahead behind a stretch that nobody asked for: another may follow.
+/// Read ahead at the least, also behind a stretch that nobody asked for: another may follow.
 const AHEAD_LEAST: usize = 1024;
 /// Read ahead where all is asked for. Blocks are larger, and are read as they are.
 const AHEAD_MOST: usize = 64 * 1024;
@@ -72,8 +72,10 @@ impl Source for PositionedFile {
     fn fill(&mut self, end: u64) -> io::Result<bool> {
         while self.held.end() < end {
             let (position, ahead) = (self.held.end(), self.ahead);
-            // Room that is left over from larger reads is not for this one.
+            // What is asked for is mostly a block's content; what the next one is called comes along.
+            let end = end.saturating_add(AHEAD_LEAST as u64);
             let missing = usize::try_from(end - position).unwrap_or(usize::MAX);
+            // Room that is left over from larger reads is not for this one.
             let room = self.held.room_towards(end, ahead);
             let wanted = room.len().min(missing.max(ahead));
             let room = room.get_mut(..wanted).unwrap_or_default();
