@@ -12,7 +12,7 @@ use crate::tables::Tables;
 /// A stretch without sequence point, to be read.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) plan: Plan,
+    pub(super) plan: Box<Plan>,
     /// What the count of losses must be told before the region's events.
     pub(super) before: Vec<loss::Step>,
 }
@@ -35,7 +35,8 @@ pub(super) struct Index<S> {
     reader: Reader<S>,
     blocks: Vec<PlannedBlock>,
     /// Plans that were read: memory for the next ones.
-    spare: Vec<Plan>,
+    #[expect(clippy::vec_box, reason = "they go from thread to thread, and are large")]
+    spare: Vec<Box<Plan>>,
     nothing: Tables,
     bytes: u64,
     /// Regions may be cut between blocks: their events need not be sorted.
@@ -102,7 +103,7 @@ impl<S: Source> Index<S> {
     /// by the next step.
     fn job(&mut self, is_at_barrier: bool) -> Next {
         let before = self.reader.state_mut().losses.take_log();
-        let mut plan = self.spare.pop().unwrap_or_else(Plan::empty);
+        let mut plan = self.spare.pop().unwrap_or_else(|| Box::new(Plan::empty()));
         let context = &mut self.reader.state_mut().context;
         if is_at_barrier {
             context.move_to(&mut plan.context);
@@ -117,7 +118,7 @@ impl<S: Source> Index<S> {
 
     /// Takes back a plan that was read. What it shared is let go: tables that others share are copied
     /// when they change.
-    pub(super) fn take_back(&mut self, mut plan: Plan) {
+    pub(super) fn take_back(&mut self, mut plan: Box<Plan>) {
         self.nothing.share_with(&mut plan.context.tables);
         self.spare.push(plan);
     }

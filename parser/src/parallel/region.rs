@@ -31,7 +31,7 @@ impl<S: Source> Events<S> {
     }
 
     /// Begins again with a plan; memory is kept.
-    pub(super) fn plan(&mut self, plan: Plan) {
+    pub(super) fn plan(&mut self, plan: &mut Plan) {
         match self {
             Events::File(reader) => reader.plan(plan),
             Events::Time(ordered) => {

@@ -26,7 +26,7 @@ struct Done<T> {
     made: Result<T, Error>,
     losses: Vec<loss::Step>,
     /// What was read.
-    plan: Plan,
+    plan: Box<Plan>,
     events: u64,
     oldest: u64,
     youngest: u64,
@@ -42,7 +42,7 @@ pub(super) fn read<S: Source, T: Send>(
     work: &(impl Fn(&mut Region<'_, S>) -> Result<T, Error> + Sync),
     collect: &mut impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<End, Error> {
-    let (to_workers, jobs) = channel::<(u64, Plan)>();
+    let (to_workers, jobs) = channel::<(u64, Box<Plan>)>();
     let (to_collector, results) = channel::<Done<T>>();
     let jobs = Mutex::new(jobs);
     std::thread::scope(|scope| {
@@ -60,7 +60,7 @@ pub(super) fn read<S: Source, T: Send>(
 fn worker<S: Source, T>(
     source: &impl Fn() -> S,
     options: Options,
-    jobs: &Mutex<Receiver<(u64, Plan)>>,
+    jobs: &Mutex<Receiver<(u64, Box<Plan>)>>,
     results: &Sender<Done<T>>,
     work: &impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
 ) {
@@ -70,8 +70,8 @@ fn worker<S: Source, T>(
     loop {
         // A worker that panicked leaves the queue as it was.
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, plan)) = job else { return };
-        events.plan(plan);
+        let Ok((number, mut plan)) = job else { return };
+        events.plan(&mut plan);
         let mut region = Region::new(&mut events, u64::MAX);
         let made = work(&mut region);
         // What the work did not ask for must be counted all the same.
@@ -81,11 +81,13 @@ fn worker<S: Source, T>(
         let reader = events.reader_mut();
         let state = reader.state_mut();
         let is_irregular = state.is_irregular || out_of_order > 0 || !state.damage.findings().is_empty();
+        let losses = state.losses.take_log();
+        reader.end_plan(&mut plan);
         let done = Done {
             number,
             made: made.and_then(|made| rest.map(|()| made)),
-            losses: state.losses.take_log(),
-            plan: reader.take_plan(),
+            losses,
+            plan,
             events: count,
             oldest,
             youngest,
@@ -101,7 +103,7 @@ fn worker<S: Source, T>(
 struct Collector<S> {
     index: Index<S>,
     options: Options,
-    to_workers: Sender<(u64, Plan)>,
+    to_workers: Sender<(u64, Box<Plan>)>,
     /// What the count of losses must be told before each region, by its number.
     before: BTreeMap<u64, Vec<loss::Step>>,
     found: u64,
@@ -112,7 +114,7 @@ struct Collector<S> {
 }
 
 impl<S: Source> Collector<S> {
-    fn new(source: S, options: Options, to_workers: Sender<(u64, Plan)>) -> Collector<S> {
+    fn new(source: S, options: Options, to_workers: Sender<(u64, Box<Plan>)>) -> Collector<S> {
         Collector {
             index: Index::new(source, options.limits, options.order == Order::File),
             options,

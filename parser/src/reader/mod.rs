@@ -223,25 +223,23 @@ impl<S: Source> Reader<S> {
 
     /// Begins to read the events in blocks that were found before, and gives up what was known. The
     /// source goes on: blocks of one plan lie behind those of the plan before.
-    pub(crate) fn plan(&mut self, plan: Plan) {
+    pub(crate) fn plan(&mut self, plan: &mut Plan) {
         self.state = State::new(self.state.limits);
-        self.state.context = plan.context;
+        std::mem::swap(&mut self.state.context, &mut plan.context);
         self.state.losses = Losses::deferred();
         self.state.must_cover = true;
-        self.scope = Scope::Planned { blocks: plan.blocks, next: 0 };
+        self.scope = Scope::Planned { blocks: std::mem::take(&mut plan.blocks), next: 0 };
         self.phase = Phase::Planned;
         self.keep_from = None;
     }
 
-    /// The plan that was read, to be used again.
-    pub(crate) fn take_plan(&mut self) -> Plan {
-        let context = std::mem::replace(&mut self.state.context, Context::new());
-        let blocks = match std::mem::replace(&mut self.scope, Scope::All) {
-            Scope::Planned { blocks, .. } => blocks,
-            Scope::All | Scope::Index => Vec::new(),
-        };
+    /// Gives the plan that was read back, to be used again.
+    pub(crate) fn end_plan(&mut self, plan: &mut Plan) {
+        std::mem::swap(&mut self.state.context, &mut plan.context);
+        if let Scope::Planned { blocks, .. } = std::mem::replace(&mut self.scope, Scope::All) {
+            plan.blocks = blocks;
+        }
         self.phase = Phase::End;
-        Plan { blocks, context }
     }
 
     /// What the session was. Reads the stream's header if that has not happened yet.
