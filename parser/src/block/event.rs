@@ -55,3 +55,13 @@ pub(crate) fn header(input: &[u8]) -> Parsed<'_, EventBlockHeader> {
         None => At::error(input, Fault::HeaderSize(size)),
     }
 }
+
+/// Whether content of `len` bytes may begin so. No writer stores more than the header's known fields, or
+/// flags beyond the first.
+pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
+    let Ok((_, (size, flags, min_ticks, max_ticks))) = (u16, u16, i64, i64).parse(content) else {
+        return false;
+    };
+    let is_known = size == LEAST_SIZE && flags <= FLAG_COMPRESSED;
+    is_known && usize::from(size) <= len && min_ticks <= max_ticks
+}

@@ -91,7 +91,7 @@ fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
 }
 
 /// One list: the bytes of its labels.
-fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
+pub(crate) fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
     let mut rest = input;
     loop {
         let (behind, (_, is_last)) = label(rest)?;
@@ -149,6 +149,17 @@ impl fmt::Debug for Labels<'_> {
 /// Header of a label list block: first id and count.
 pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
+}
+
+/// Whether content of `len` bytes may begin so.
+pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
+    let Ok((rest, (first_id, count))) = header(content) else { return false };
+    let lists = len.saturating_sub(8);
+    if count == 0 {
+        return lists == 0;
+    }
+    let has_room = (count as usize).checked_mul(2).is_some_and(|least| least <= lists);
+    first_id != 0 && has_room && rest.first().is_some_and(|kind| (1..=10).contains(&(kind & !LAST)))
 }
 
 /// Reads the lists of a block and gives each with its id. An unknown kind has no size: the lists

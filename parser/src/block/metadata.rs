@@ -256,8 +256,36 @@ pub(crate) fn block_v6(
     }
 }
 
+/// Whether content of `len` bytes may begin so in version 6.
+pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
+    let Ok((rest, size)) = u16(content) else { return false };
+    let rows_at = usize::from(size).saturating_add(2);
+    let Some(rows) = len.checked_sub(rows_at) else { return false };
+    if rows == 0 {
+        return true;
+    }
+    // The least row: its size, an id, two texts, an event's id.
+    match rest.get(usize::from(size)..).map(u16) {
+        Some(Ok((row, size))) => {
+            let size = usize::from(size);
+            size >= 4 && size <= rows.saturating_sub(2) && begins_row_v6(row, size)
+        }
+        // A header longer than what is looked at.
+        _ => false,
+    }
+}
+
+/// Whether a row of `size` bytes may begin so: an id, the provider's name.
+fn begins_row_v6(row: &[u8], size: usize) -> bool {
+    let Ok((rest, (id, length))) = (varuint32, varuint32).parse(row) else { return false };
+    let (length, room) = (length as usize, size.saturating_sub(before(row, rest)));
+    let name = rest.get(..length.min(rest.len())).unwrap_or_default();
+    // An event's id and name follow.
+    id != 0 && length.saturating_add(2) <= room && name.iter().all(|byte| *byte >= b' ')
+}
+
 /// u16 header size, itself not included; skipped.
-fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
+pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     let (rest, size) = u16(input)?;
     match rest.get(usize::from(size)..) {
         Some(rest) => Ok((rest, ())),

@@ -5,6 +5,7 @@ pub(crate) mod event;
 pub(crate) mod label_list;
 pub(crate) mod metadata;
 pub(crate) mod sequence_point;
+pub(crate) mod signs;
 pub(crate) mod stack;
 pub(crate) mod thread;
 pub(crate) mod trace;

@@ -19,7 +19,7 @@ pub(crate) struct SequencePoint {
     pub(crate) timestamp: u64,
     pub(crate) forgets_threads: bool,
     pub(crate) forgets_metadata: bool,
-    thread_count: u32,
+    pub(crate) thread_count: u32,
 }
 
 const FLAG_THREADS: u32 = 1;
@@ -37,7 +37,7 @@ fn header_v4(input: &[u8]) -> Parsed<'_, SequencePoint> {
 }
 
 /// Header of version 6.
-fn header_v6(input: &[u8]) -> Parsed<'_, SequencePoint> {
+pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, SequencePoint> {
     let (rest, (timestamp, flags, thread_count)) = (u64, u32, u32).parse(input)?;
     let point = SequencePoint {
         timestamp,
@@ -52,7 +52,7 @@ fn entry_v4(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (u64, u32).parse(input)
 }
 
-fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
+pub(crate) fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (varuint64, varuint32).parse(input)
 }
 
@@ -76,6 +76,27 @@ pub(crate) fn rest_v4(content: &[u8]) -> Option<usize> {
 pub(crate) fn is_whole_v4(content: &[u8]) -> bool {
     let Ok((rest, point)) = header_v4(content) else { return false };
     u64::from(point.thread_count).checked_mul(12) == Some(rest.len() as u64)
+}
+
+/// Whether content of `len` bytes may begin so in version 6.
+pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
+    let Ok((_, point)) = header_v6(content) else { return false };
+    let has_known_flags = u32(content.get(8..).unwrap_or_default()).is_ok_and(|(_, flags)| flags <= 3);
+    let (entries, count) = (len.saturating_sub(16), point.thread_count as usize);
+    // An entry has 2 to 15 bytes.
+    let fits = count.checked_mul(2).is_some_and(|least| least <= entries)
+        && count.checked_mul(15).is_none_or(|most| entries <= most);
+    has_known_flags && fits
+}
+
+/// Whether a RemoveThread block of `len` bytes may begin so.
+pub(crate) fn begins_removals(len: usize, content: &[u8]) -> bool {
+    let mut rest = content;
+    while let Ok((behind, _)) = entry_v6(rest) {
+        rest = behind;
+    }
+    // There are few threads; what is looked at may end within a pair.
+    len <= 4096 && !content.is_empty() && (rest.is_empty() || (len > content.len() && rest.len() < 15))
 }
 
 /// Content of version 6: gives each thread index with its last sequence number.

@@ -103,7 +103,7 @@ impl fmt::Debug for Stack<'_> {
 }
 
 /// Bytes of one stack row's size field and addresses.
-fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
+pub(crate) fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, size) = u32(input)?;
     match usize::try_from(size).ok().and_then(|size| rest.split_at_checked(size)) {
         Some((stack, rest)) => Ok((rest, stack)),
@@ -114,6 +114,17 @@ fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// Header of a stack block: first id and count.
 pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
+}
+
+/// Whether content of `len` bytes may begin so.
+pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
+    let Ok((rest, (_, count))) = header(content) else { return false };
+    let rows = len.saturating_sub(8);
+    if count == 0 {
+        return rows == 0;
+    }
+    let has_room = (count as usize).checked_mul(4).is_some_and(|least| least <= rows);
+    has_room && u32(rest).is_ok_and(|(_, size)| size % 4 == 0 && size as usize <= rows.saturating_sub(4))
 }
 
 /// Whether the content is a header and just the rows that it states.

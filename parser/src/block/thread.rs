@@ -6,7 +6,7 @@
 
 use crate::damage::BlockDamage;
 use crate::error::{At, Fault, located};
-use crate::primitive::{Parsed, before, sized_row, string_v6, u8, varuint64};
+use crate::primitive::{Parsed, before, sized_row, string_v6, u8, u16, varuint64};
 use nom::Parser;
 
 /// A thread of version 6: anything that sends events, by the index events use.
@@ -51,6 +51,16 @@ fn entry<'a>(input: &'a [u8], thread: &mut Thread) -> Parsed<'a, ()> {
         }
         other => At::error(input, Fault::UnknownEntry(other)),
     }
+}
+
+/// Whether content of `len` bytes may begin so.
+pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
+    let Ok((rest, size)) = u16(content) else { return false };
+    let size = usize::from(size);
+    let Ok((entries, _)) = varuint64(rest) else { return false };
+    let has_entries = before(rest, entries) < size;
+    let is_known = entries.first().is_some_and(|kind| (1..=4).contains(kind));
+    size > 0 && size <= len.saturating_sub(2) && before(rest, entries) <= size && (!has_entries || is_known)
 }
 
 /// Reads all rows of a thread block. What came before an unknown entry of a row is kept.

@@ -148,6 +148,20 @@ pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Par
     Ok((rest, trace))
 }
 
+/// The content of a Trace block, version 6, up to its last pair.
+pub(crate) fn skipped_v6(input: &[u8]) -> Parsed<'_, ()> {
+    let (mut rest, (_, count)) = common(input)?;
+    for _ in 0..count.max(0) {
+        rest = (string_v6, string_v6).parse(rest)?.0;
+    }
+    Ok((rest, ()))
+}
+
+/// Whether the content of a Trace block may begin so.
+pub(crate) fn begins_v6(content: &[u8]) -> bool {
+    common(content).is_ok_and(|(_, (trace, count))| count >= 0 && trace.start.unix_nanos().is_some())
+}
+
 /// Notes on values that leave the stream readable but dateless.
 pub(crate) fn note_oddities(trace: &Trace, damage: &mut BlockDamage<'_>) {
     if trace.start.unix_nanos().is_none() {

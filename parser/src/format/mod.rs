@@ -108,7 +108,7 @@ pub(crate) enum Detected {
     Broken { at: u64, fault: Fault },
 }
 
-const MAGIC: &[u8; 8] = b"Nettrace";
+pub(crate) const MAGIC: &[u8; 8] = b"Nettrace";
 const FAST_SERIALIZATION: &[u8; 20] = b"!FastSerialization.1";
 
 /// Decides on the version from the stream's first bytes, in the order of FORMAT.md 1.

@@ -5,14 +5,18 @@
 //! | 0–23 | size of the content in bytes, at most 16,777,215 |
 //! | 24–31 | kind |
 //!
-//! No padding, no alignment, no trailer.
+//! No padding, no alignment, no trailer: nothing but what is in blocks tells where one begins.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::{Frame, Framed};
 use crate::block::BlockKind;
+use crate::block::signs::{SIGNS, begins_as};
 use crate::primitive::u32;
 use crate::source::Span;
 
-const HEADER: u64 = 4;
+pub(crate) const HEADER: u64 = 4;
+/// So many bytes show whether a block begins.
+pub(crate) const SHOWN: usize = HEADER as usize + SIGNS;
 
 /// The block at `position`, whose bytes begin at `input`.
 pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
@@ -33,4 +37,148 @@ pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
         other => BlockKind::Unknown(other),
     };
     Framed::Block(Frame { kind, start: position, body: Span { start: position.saturating_add(HEADER), len } })
+}
+
+/// What stands where a block may begin.
+enum Sign {
+    /// A block of a known kind, of so many bytes with its header.
+    Block(usize),
+    /// An end mark without content.
+    End,
+    /// So many bytes are needed to tell.
+    Need(usize),
+    Nothing,
+}
+
+fn sign(input: &[u8]) -> Sign {
+    let frame = match frame(input, 0) {
+        Framed::Block(frame) => frame,
+        Framed::End(HEADER) => return Sign::End,
+        Framed::Need(bytes) => return Sign::Need(bytes),
+        _ => return Sign::Nothing,
+    };
+    let (len, behind) = (frame.body.len as usize, input.get(HEADER as usize..).unwrap_or_default());
+    if matches!(frame.kind, BlockKind::Unknown(_)) {
+        return Sign::Nothing;
+    }
+    match behind.get(..len.min(SIGNS)) {
+        Some(content) if begins_as(frame.kind, frame.body.len, content) => {
+            Sign::Block(len.saturating_add(HEADER as usize))
+        }
+        Some(_) => Sign::Nothing,
+        None => Sign::Need(len.min(SIGNS).saturating_add(HEADER as usize)),
+    }
+}
+
+/// Whether a block of a known kind begins here, as far as the bytes at hand show.
+#[inline]
+pub(crate) fn begins(input: &[u8]) -> bool {
+    matches!(sign(input), Sign::Block(_))
+}
+
+/// Whether blocks follow each other from a place on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chain {
+    Yes,
+    No,
+    /// It takes so many bytes to tell.
+    Need(usize),
+}
+
+/// Whether at least so many blocks follow each other from the beginning of `input` on; fewer are enough if
+/// they end where the input does. `is_ended`: there is no more of it.
+pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
+    let (mut at, mut count) = (0usize, 0u32);
+    loop {
+        if count >= least {
+            return Chain::Yes;
+        }
+        // Of a block whose content is cut, only the beginning speaks for it.
+        let of_cut = |bytes: usize| match is_ended {
+            true if count >= 2 => Chain::Yes,
+            true => Chain::No,
+            false => Chain::Need(at.saturating_add(bytes)),
+        };
+        let Some(rest) = input.get(at..) else { return of_cut(SHOWN) };
+        if rest.is_empty() && is_ended {
+            return if count > 0 { Chain::Yes } else { Chain::No };
+        }
+        match sign(rest) {
+            Sign::Block(bytes) => {
+                at = at.saturating_add(bytes);
+                count = count.saturating_add(1);
+            }
+            // Zeros are common, an end mark at the input's end is not.
+            Sign::End if count == 0 || rest.len() > HEADER as usize => return Chain::No,
+            Sign::End if is_ended => return Chain::Yes,
+            Sign::End => return Chain::Need(at.saturating_add(HEADER as usize).saturating_add(1)),
+            Sign::Need(bytes) => return of_cut(bytes),
+            Sign::Nothing => return Chain::No,
+        }
+    }
+}
+
+/// What a search for blocks found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Blocks follow each other from here on.
+    At(usize),
+    /// It takes so many bytes, from `at` on, to tell of the place `at`.
+    Need {
+        at: usize,
+        bytes: usize,
+    },
+    Nothing,
+}
+
+/// The first of the places from `from` up to `to` from which on three blocks follow each other, or those
+/// that the input has left.
+pub(crate) fn find(input: &[u8], from: usize, to: usize, is_ended: bool) -> Found {
+    /// Of the kinds that a search may begin with; 1 is the first of a stream, of 7 too little is known.
+    const KINDS: [bool; 9] = [false, false, true, true, true, true, true, false, true];
+    let places = input.get(from..).unwrap_or_default().windows(HEADER as usize).enumerate();
+    for (place, header) in places {
+        let at = from.saturating_add(place);
+        if at > to {
+            break;
+        }
+        let kind = header.last().map_or(0, |kind| usize::from(*kind));
+        if KINDS.get(kind) != Some(&true) {
+            continue;
+        }
+        match chain(input.get(at..).unwrap_or_default(), 3, is_ended) {
+            Chain::Yes => return Found::At(at),
+            Chain::No => {}
+            Chain::Need(bytes) => return Found::Need { at, bytes },
+        }
+    }
+    Found::Nothing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nettrace_testdata::{corpus, synth::tiny_v6};
+
+    /// Positions of the blocks that do not begin as their kinds do.
+    fn odd_blocks(bytes: &[u8]) -> (Vec<usize>, usize) {
+        let (mut at, mut count, mut odd) = (20, 0, Vec::new());
+        while let Framed::Block(block) = frame(&bytes[at..], at as u64) {
+            if !begins(&bytes[at..]) {
+                odd.push(at);
+            }
+            count += 1;
+            at = block.body.end() as usize;
+        }
+        (odd, count)
+    }
+
+    #[test]
+    fn every_block_that_a_writer_made_begins_as_its_kind_does() {
+        let recorded = corpus::traces().into_iter().filter(|trace| trace.name().contains("one-collect"));
+        for bytes in recorded.map(|trace| trace.bytes()).chain([tiny_v6().bytes]) {
+            let (odd, count) = odd_blocks(&bytes);
+            assert!(odd.is_empty() && count > 5, "{odd:?} of {count}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What blocks do to the reader's tables (FORMAT.md 9).
 
 use super::cursor::{Cursor, Encoding};
+use super::rows::end_of_stated;
 use super::state::State;
 use crate::blob::BlobHeader;
 use crate::block::event::header as event_block_header;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 impl State {
     /// Reads a block that holds no events.
     pub(super) fn read_block(&mut self, frame: Frame, content: &[u8]) {
-        let lost_before = self.unread();
+        let (lost_before, rows_before) = (self.unread(), self.statistics.rows(frame.kind));
         match (frame.kind, self.is_v6()) {
             (BlockKind::Metadata, false) => self.read_metadata_v5(frame, content),
             (BlockKind::Metadata, true) => self.read_metadata_v6(frame, content),
@@ -35,6 +36,22 @@ impl State {
             // A block is left at its first row that does not tell where the next begins, so if there
             // is one it is the last loss.
             self.broken_at = self.broken_at.or(self.damage.last_loss().map(|loss| loss.lost_offset));
+        }
+        if self.is_v6() {
+            self.doubt_rest(frame, content, self.statistics.rows(frame.kind).saturating_sub(rows_before));
+        }
+    }
+
+    /// More than the rows that a block of version 6 states may be more than this block.
+    fn doubt_rest(&mut self, frame: Frame, content: &[u8], rows: u64) {
+        let has_more = match frame.kind {
+            BlockKind::Stack | BlockKind::LabelList => {
+                stack::header(content).is_ok_and(|(_, (_, count))| rows > u64::from(count))
+            }
+            kind => kind == BlockKind::SequencePoint,
+        };
+        if has_more && let Some(end) = end_of_stated(frame, content) {
+            self.broken_at = Some(self.broken_at.map_or(end, |at| at.min(end)));
         }
     }
 

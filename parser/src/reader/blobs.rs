@@ -1,7 +1,8 @@
 //! The way through an event block, blob by blob, and what an event is checked for.
 
 use super::cursor::{Cursor, Encoding};
-use super::state::State;
+use super::state::{OddBlob, State};
+use crate::blob::BlobHeader;
 use crate::block::BlockKind;
 use crate::block::event::header as event_block_header;
 use crate::error::{Fault, located};
@@ -39,6 +40,7 @@ impl State {
         };
         let begin = frame.body.start;
         self.cursor = Cursor::new(frame, encoding, begin + from as u64, begin + content.len() as u64);
+        self.odd_blob = OddBlob::default();
     }
     /// Steps to the next event of the block. `false`: there was none; the cursor may be done, or
     /// on a definition that a version 3 block holds among its events.
@@ -59,14 +61,23 @@ impl State {
         if header.metadata_id == 0 && !self.is_event_without_type(window, start) {
             return false;
         }
+        let is_covered = self.has_references();
+        if !is_covered && self.is_v6() && self.suspends(false) {
+            return false;
+        }
         let header = &self.cursor.header;
         if !self.losses.is_next(header.capture_thread, header.sequence) {
             if self.cursor.may_be_object() && self.stops_at_object(window, start) {
                 return false;
             }
+            if self.cursor.may_be_block(window, start) && self.suspends(true) {
+                return false;
+            }
             self.check_number();
         }
-        self.check_references();
+        if !is_covered {
+            self.note_references();
+        }
         true
     }
 
@@ -89,11 +100,44 @@ impl State {
         if !self.cursor.is_object(window.get(from..).unwrap_or_default()) {
             return false;
         }
+        self.stop_before_blob();
+        true
+    }
+
+    /// Whether the blob that the cursor is on must be looked at first, because it may be none: in version 6,
+    /// where an id of it stands for nothing, which is looked at once a block, or it looks like a block's
+    /// header. Then the cursor is as if it were done, until [`State::resume`] is called.
+    #[cold]
+    fn suspends(&mut self, is_header: bool) -> bool {
+        let (block, blob) = (Some(self.cursor.frame.start), Some(self.cursor.blob));
+        let was_seen = self.odd_blob.seen == blob || (!is_header && self.odd_blob.block == block);
+        if was_seen || !self.block_is_whole || !(is_header || self.has_unknown_id(&self.cursor.header)) {
+            return false;
+        }
+        let block = if is_header { self.odd_blob.block } else { block };
+        self.odd_blob = OddBlob { block, seen: blob, behind: Some(self.cursor.at), is_header };
+        self.statistics.events -= 1;
+        self.leave_block();
+        true
+    }
+
+    /// Goes on with the blob that was to be looked at, if there is one.
+    pub(super) fn resume(&mut self) -> bool {
+        match self.odd_blob.behind.take() {
+            Some(at) => {
+                self.cursor.at = at;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The blob that the cursor is on is none, and its block's size is wrong. It was counted as an event.
+    pub(super) fn stop_before_blob(&mut self) {
         self.statistics.events -= 1;
         self.cursor.at = self.cursor.blob;
         let size = i32::try_from(self.cursor.frame.body.len).unwrap_or(i32::MAX);
         self.lose_rest(Fault::BlockSize(size));
-        true
     }
 
     /// Metadata id 0: in version 3 a definition, else an event of an undefined type.
@@ -131,20 +175,32 @@ impl State {
         }
     }
 
-    /// Notes ids of the current event that stand for nothing.
+    /// Whether all ids of the current event are known to stand for something.
     #[inline(always)]
-    fn check_references(&mut self) {
-        if !self.context.tables.covered.covers(&self.cursor.header, self.is_v6())
-            || self.cursor.header.has_reserved_flag
-        {
-            self.note_references();
-        }
+    fn has_references(&self) -> bool {
+        self.context.tables.covered.covers(&self.cursor.header, self.is_v6())
+            && !self.cursor.header.has_reserved_flag
     }
 
+    /// Notes ids of the current event that stand for nothing.
     #[inline(never)]
     fn note_references(&mut self) {
         self.is_irregular |= self.must_cover;
-        let header = self.cursor.header;
+        if self.cursor.header.has_reserved_flag {
+            self.note_event("flags", Fault::ReservedFlag(0x20));
+        }
+        for (context, fault) in self.unknown_ids(&self.cursor.header).into_iter().flatten() {
+            self.note_event(context, fault);
+        }
+    }
+
+    /// Whether an id of an event stands for nothing, or a flag of it.
+    pub(super) fn has_unknown_id(&self, header: &BlobHeader) -> bool {
+        header.has_reserved_flag || self.unknown_ids(header).iter().any(Option::is_some)
+    }
+
+    /// Ids of an event that stand for nothing.
+    fn unknown_ids(&self, header: &BlobHeader) -> [Option<(&'static str, Fault)>; 5] {
         let tables = &self.context.tables;
         let mut missing = [None; 5];
         if tables.metadata.slot(u64::from(header.metadata_id)) == NO_SLOT {
@@ -166,12 +222,7 @@ impl State {
                 missing[4] = Some(("label list id", Fault::UndefinedLabels(header.label_list)));
             }
         }
-        if header.has_reserved_flag {
-            self.note_event("flags", Fault::ReservedFlag(0x20));
-        }
-        for (context, fault) in missing.into_iter().flatten() {
-            self.note_event(context, fault);
-        }
+        missing
     }
 
     #[cold]

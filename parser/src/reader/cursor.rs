@@ -62,6 +62,19 @@ impl Cursor {
         matches!(self.header.capture_thread, 4 | 5) && self.encoding == Encoding::CompressedV4
     }
 
+    /// Whether the current blob may be no blob, but the header of the next block of version 6: a known kind,
+    /// and no more bytes than the block has left.
+    #[inline]
+    pub(crate) fn may_be_block(&self, window: &[u8], start: u64) -> bool {
+        if !matches!(self.encoding, Encoding::CompressedV6 | Encoding::FixedV6) {
+            return false;
+        }
+        let blob = window.get(index(self.blob, start)..).unwrap_or_default();
+        let Some([a, b, c, 2..=8]) = blob.first_chunk() else { return false };
+        let behind = u64::from(u32::from_le_bytes([*a, *b, *c, 0])).saturating_add(4);
+        behind <= self.end.saturating_sub(self.blob)
+    }
+
     /// Whether it is so, by its bytes.
     pub(crate) fn is_object(&self, blob: &[u8]) -> bool {
         let behind = blob.get(1..).unwrap_or_default();

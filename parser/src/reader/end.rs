@@ -1,22 +1,33 @@
 //! The stream's end: its mark and what follows it, or the place where the bytes run out.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
+use super::extent_v6::LOOK_BACK;
 use super::phase::{Phase, STRIDE};
 use super::{Reader, Step};
 use crate::damage::Class;
 use crate::error::{Error, Fault};
+use crate::format::MAGIC;
 use crate::format::fastserial::{self, FOUND_HEADER, Found};
+use crate::format::v6;
 use crate::source::{Source, index};
 
+/// What is behind an end mark of version 6.
+enum Behind {
+    /// A block of the stream: the mark was none.
+    Block(u64),
+    /// Something that does not belong to the stream.
+    Other,
+    Nothing,
+}
+
 impl<S: Source> Reader<S> {
-    /// The end mark, which may have content, reaches to `end`; the input may stop before.
-    pub(super) fn end_mark(&mut self, end: u64) -> Result<(), Error> {
+    /// The end mark at `mark`, which may have content, reaches to `end`; the input may stop before.
+    pub(super) fn end_mark(&mut self, mark: u64, end: u64) -> Result<(), Error> {
         let end = if self.source.fill(end)? { end } else { self.source_end() };
         self.state.is_complete = true;
         self.state.end_offset = Some(end);
         self.position = end;
-        let is_searched = !self.state.is_v6();
-        self.phase = Phase::Tail { from: end, at: end, is_searched };
+        self.phase = Phase::Tail { mark, from: end, at: end, is_searched: true };
         Ok(())
     }
 
@@ -44,44 +55,91 @@ impl<S: Source> Reader<S> {
     /// Bytes behind the end mark do not belong to the stream; how many there are is noted. But the mark
     /// is a single byte, and damage can make one: if another object follows, it was none. But one right
     /// behind the mark does not belong to the stream, whatever it looks like.
-    pub(super) fn tail(&mut self, from: u64, at: u64, mut is_searched: bool) -> Result<Step, Error> {
-        self.source.release(self.keep_from.map_or(at, |keep| keep.min(at)));
+    pub(super) fn tail(
+        &mut self,
+        mark: u64,
+        from: u64,
+        at: u64,
+        mut is_searched: bool,
+    ) -> Result<Step, Error> {
+        let needed = if at == from && self.state.is_v6() { mark.saturating_sub(LOOK_BACK) } else { at };
+        self.source.release(self.keep_from.map_or(needed, |keep| keep.min(needed)));
         let is_more = self.source.fill(at.saturating_add(STRIDE).saturating_add(FOUND_HEADER as u64))?;
         let window = self.window_from(at);
         let passed = (window.len() as u64).min(if is_more { STRIDE } else { u64::MAX });
         let reach = index(passed, 0).saturating_add(FOUND_HEADER);
         let ahead = window.get(..reach).unwrap_or(window);
+        let is_v6 = self.state.is_v6();
+        if is_searched && is_v6 {
+            match self.behind_mark_v6(mark, from, at, at.saturating_add(passed))? {
+                Behind::Block(position) => {
+                    self.go_on_behind_mark(mark, position);
+                    return Ok(Step::Passed);
+                }
+                Behind::Other => is_searched = false,
+                Behind::Nothing => {}
+            }
+            return Ok(self.passed_tail(mark, from, at.saturating_add(passed), is_searched, is_more));
+        }
         match is_searched.then(|| fastserial::find_any(ahead)).flatten() {
             // Some writers store the mark in four bytes.
             Some(Found::Block(found)) if is_blank(ahead.get(..found)) && at == from => is_searched = false,
             Some(Found::Block(found)) if (found as u64) < passed || !is_more => {
-                self.go_on_behind_mark(from, at.saturating_add(found as u64));
+                self.go_on_behind_mark(mark, at.saturating_add(found as u64));
                 return Ok(Step::Passed);
             }
             // Another stream begins.
             Some(Found::Trace(_)) => is_searched = false,
             _ => {}
         }
-        let at = at.saturating_add(passed);
+        Ok(self.passed_tail(mark, from, at.saturating_add(passed), is_searched, is_more))
+    }
+
+    /// Bytes up to `at` went by behind the end mark.
+    fn passed_tail(&mut self, mark: u64, from: u64, at: u64, is_searched: bool, is_more: bool) -> Step {
         if is_more {
-            self.phase = Phase::Tail { from, at, is_searched };
-            return Ok(Step::Passed);
+            self.phase = Phase::Tail { mark, from, at, is_searched };
+            return Step::Passed;
         }
         if at > from {
             let fault = Fault::TrailingBytes(at.saturating_sub(from));
             self.state.damage.add_outside(Class::Note, from, 0, "end of stream", fault);
         }
         self.phase = Phase::End;
-        Ok(Step::Passed)
+        Step::Passed
     }
 
-    /// What was taken for the end mark, before `from`, was none: an object begins at `position`.
+    /// What is between `at` and `to` behind an end mark of version 6 that reaches to `from`.
+    fn behind_mark_v6(&mut self, mark: u64, from: u64, at: u64, to: u64) -> Result<Behind, Error> {
+        // The last row before may have been taken to reach into a block's header.
+        let found = self.chain_in(if at == from { self.least_start(mark) } else { at }, to)?;
+        let ahead = index(found.unwrap_or(to).max(at), at);
+        let is_bare = from.saturating_sub(mark) == v6::HEADER;
+        let window = self.window_from(at);
+        if window.get(..ahead).unwrap_or(window).windows(MAGIC.len()).any(|bytes| bytes == MAGIC) {
+            return Ok(Behind::Other);
+        }
+        Ok(match found {
+            // Right behind the mark a block is no part of the stream. But no writer gives the mark content yet;
+            // it may be a block of which damage changed the kind.
+            Some(position) if position == from && (is_bare || !self.are_three(position)?) => Behind::Other,
+            Some(position) => Behind::Block(position),
+            None => Behind::Nothing,
+        })
+    }
+
+    /// What was taken for the end mark was none: an object, or a block of version 6, begins at `position`.
     #[cold]
-    fn go_on_behind_mark(&mut self, from: u64, position: u64) {
-        let mark = from.saturating_sub(1);
-        let (class, lost, fault) =
-            (Class::FramingLost, position.saturating_sub(mark), fastserial::not_the_end());
-        self.state.damage.add_outside(class, mark, lost, "object header", fault);
+    fn go_on_behind_mark(&mut self, mark: u64, position: u64) {
+        if self.state.is_v6() {
+            self.take_back(position);
+        }
+        let (class, lost) = (Class::FramingLost, position.saturating_sub(mark));
+        let (context, fault) = match self.state.is_v6() {
+            true => ("block header", Fault::UnknownBlock(0)),
+            false => ("object header", fastserial::not_the_end()),
+        };
+        self.state.damage.add_outside(class, mark, lost, context, fault);
         self.state.blocks_were_lost = true;
         self.state.is_complete = false;
         self.state.end_offset = None;

@@ -20,13 +20,13 @@ const DOUBTED_TAIL: usize = 256;
 
 /// So far behind where a size ends another object is looked for, to read all before it. Runtimes' blocks
 /// are smaller.
-const GROWN_BYTES: u64 = 128 * 1024;
+pub(super) const GROWN_BYTES: u64 = 128 * 1024;
 
 impl<S: Source> Reader<S> {
     /// The block with the extent that fits what is behind it and in it. Where none does, the frame is
     /// as it was.
     pub(super) fn settled(&mut self, frame: Frame) -> Result<Frame, Error> {
-        let has_tag = !self.state.is_v6() && !matches!(frame.kind, BlockKind::Trace | BlockKind::Unknown(_));
+        let has_tag = !matches!(frame.kind, BlockKind::Trace | BlockKind::Unknown(_));
         if !has_tag || frame.body.len > self.state.limits.block_bytes {
             return Ok(frame);
         }
@@ -65,9 +65,9 @@ impl<S: Source> Reader<S> {
     fn doubted(&mut self, frame: Frame) -> Result<Frame, Error> {
         let end = frame.body_end();
         self.source.fill(end.saturating_add(1).saturating_add(FOUND_HEADER as u64))?;
-        // Only the tag is wrong, or nothing.
+        // Only the tag is wrong, or nothing. A payload may well hold an object, and end with it.
         let goes_on = self.begins_at(end.saturating_add(1)) || self.is_followed(&frame)?;
-        if goes_on && !self.ends_with_objects(&frame) {
+        if goes_on && (!self.ends_with_objects(&frame) || self.is_all_rows(frame)) {
             return Ok(frame);
         }
         // Padding may have been read for content, or the other way round.
@@ -188,16 +188,21 @@ impl<S: Source> Reader<S> {
         let Some(position) = self.object_in(from, end).filter(|position| *position < end) else {
             return Ok(false);
         };
+        self.leave_at(frame, position);
+        Ok(true)
+    }
+
+    /// Another block begins at `position`, in what looks like the rest of this one.
+    pub(super) fn leave_at(&mut self, frame: &Frame, position: u64) {
         if self.state.damage.last_loss().is_some_and(|loss| loss.block_offset == frame.start) {
             self.state.damage.shorten_last_loss(position);
         }
-        self.state.statistics.take_bytes(frame.kind, end.saturating_sub(position));
+        self.state.statistics.take_bytes(frame.kind, frame.body_end().saturating_sub(position));
         let (at, fault) = (frame.body.start, size_fault(frame));
         self.state.damage.add_framing_lost(*frame, at, position, 0, "block size", fault);
         self.state.blocks_were_lost = true;
         self.position = position;
         self.phase = Phase::Frame;
-        Ok(true)
     }
 }
 
@@ -207,6 +212,6 @@ fn tail(frame: &Frame) -> u64 {
 }
 
 /// The size that a block states.
-fn size_fault(frame: &Frame) -> Fault {
+pub(super) fn size_fault(frame: &Frame) -> Fault {
     Fault::BlockSize(i32::try_from(frame.body.len).unwrap_or(i32::MAX))
 }

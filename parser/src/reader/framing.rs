@@ -1,6 +1,7 @@
 //! From one block to the next: its frame, its content, what follows it.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
+use super::extent_v6::LOOK_BACK;
 use super::phase::{Phase, STRIDE, body_of};
 use super::scope::Scope;
 use super::search::{Origin, Search};
@@ -8,14 +9,16 @@ use super::{Reader, Step};
 use crate::block::BlockKind;
 use crate::error::{Error, Fault};
 use crate::format::fastserial::{self, ObjectEnd};
+use crate::format::v6;
 use crate::format::{Frame, Framed};
-use crate::source::{Source, index};
+use crate::source::{Source, Span, index};
 
 impl<S: Source> Reader<S> {
     /// Frames the block at the position and reads it, if its content is not a run of events.
     pub(super) fn frame(&mut self) -> Result<Option<Step>, Error> {
         let start = self.position;
-        self.source.release(self.keep_from.map_or(start, |keep| keep.min(start)));
+        let needed = if self.state.is_v6() { start.saturating_sub(LOOK_BACK) } else { start };
+        self.source.release(self.keep_from.map_or(needed, |keep| keep.min(needed)));
         match self.framed() {
             Framed::Need(bytes) => {
                 if !self.source.fill(start.saturating_add(bytes as u64))? {
@@ -23,12 +26,28 @@ impl<S: Source> Reader<S> {
                 }
             }
             Framed::End(bytes) => {
-                self.end_mark(start.saturating_add(bytes))?;
+                if self.state.is_v6() && bytes > v6::HEADER {
+                    // It may have content one day. But what damage makes of a header may look like one.
+                    let len = u32::try_from(bytes.saturating_sub(v6::HEADER)).unwrap_or(u32::MAX);
+                    let body = Span { start: start.saturating_add(v6::HEADER), len };
+                    if self.passes_over(Frame { kind: BlockKind::Unknown(0), start, body })? {
+                        return Ok(None);
+                    }
+                }
+                self.end_mark(start, start.saturating_add(bytes))?;
                 return Ok(Some(Step::Barrier));
             }
             // Cut in the padding before the content.
             Framed::Block(frame) | Framed::Refused(frame, _) if !self.source.fill(frame.body.start)? => {
                 self.end_in_header(start);
+            }
+            Framed::Block(frame) if self.state.is_v6() => {
+                if frame.body.len > self.state.limits.block_bytes {
+                    return self.block_content(frame);
+                }
+                if let Some(frame) = self.settled_v6(frame)? {
+                    return self.block_content(frame);
+                }
             }
             Framed::Block(frame) => {
                 let frame = self.settled(frame)?;
@@ -52,6 +71,7 @@ impl<S: Source> Reader<S> {
     }
 
     fn block_content(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
+        self.last_block = Some(frame);
         let has_objects = !self.state.is_v6();
         match frame.kind {
             BlockKind::Trace => {
@@ -130,14 +150,21 @@ impl<S: Source> Reader<S> {
     }
 
     /// Goes on in the event block. `false`: it is done.
-    pub(super) fn rows(&mut self) -> bool {
-        while !self.state.cursor.is_done() {
-            if self.state.next_blob(self.source.bytes(), self.source.start()) {
-                return true;
+    pub(super) fn rows(&mut self) -> Result<bool, Error> {
+        loop {
+            if self.state.odd_blob.behind.is_some() && self.is_odd_blob_event()? {
+                return Ok(true);
+            }
+            while !self.state.cursor.is_done() {
+                if self.state.next_blob(self.source.bytes(), self.source.start()) {
+                    return Ok(true);
+                }
+            }
+            if self.state.odd_blob.behind.is_none() {
+                self.end_content(self.state.cursor.frame);
+                return Ok(false);
             }
         }
-        self.end_content(self.state.cursor.frame);
-        false
     }
 
     /// Opens the next block of a plan.
@@ -181,6 +208,11 @@ impl<S: Source> Reader<S> {
     pub(super) fn after_content(&mut self, frame: Frame) -> Result<(), Error> {
         let end = frame.body_end();
         if self.state.is_v6() {
+            if let Some(from) = self.state.broken_at
+                && self.leaves_for_chain(&frame, from)?
+            {
+                return Ok(());
+            }
             self.position = end;
             self.phase = Phase::Frame;
             return Ok(());

@@ -15,9 +15,11 @@ mod context;
 pub(crate) mod cursor;
 mod end;
 mod extent;
+mod extent_v6;
 mod framing;
 mod item;
 mod phase;
+mod rows;
 mod run;
 mod scope;
 mod search;
@@ -38,6 +40,7 @@ use crate::order::TimeOrdered;
 use crate::source::{Buffered, Source, Whole, index};
 use crate::statistics::Statistics;
 pub(crate) use context::{Context, Resolved};
+use extent_v6::LookedThrough;
 pub use item::Item;
 use phase::{Phase, body_of};
 pub(crate) use run::{RunEnd, Take};
@@ -147,6 +150,10 @@ pub struct Reader<S> {
     shift: u8,
     /// Where reading goes on behind the current block, if its size does not tell.
     goes_on_from: Option<u64>,
+    /// The last block.
+    last_block: Option<Frame>,
+    /// What was looked through for blocks whose sizes are wrong.
+    looked_through: LookedThrough,
     /// Bytes from here on are still needed by those who wait for their turn.
     keep_from: Option<u64>,
     /// Whether the caller wants blocks, those of events too.
@@ -183,6 +190,8 @@ impl<S: Source> Reader<S> {
             position: 0,
             shift: 0,
             goes_on_from: None,
+            last_block: None,
+            looked_through: LookedThrough::default(),
             keep_from: None,
             gives_blocks: false,
             scope: Scope::All,

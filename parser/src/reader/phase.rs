@@ -26,7 +26,7 @@ pub(super) enum Phase {
     /// Searches for the next object.
     Search(Search),
     /// Counts bytes behind the end mark.
-    Tail { from: u64, at: u64, is_searched: bool },
+    Tail { mark: u64, from: u64, at: u64, is_searched: bool },
     /// Opens the next block that was found before.
     Planned,
     /// Nothing more.
@@ -76,7 +76,7 @@ impl<S: Source> Reader<S> {
                     }
                 }
                 Phase::Rows => {
-                    if self.rows() {
+                    if self.rows()? {
                         return Ok(Step::Event);
                     }
                 }
@@ -84,7 +84,7 @@ impl<S: Source> Reader<S> {
                 Phase::AfterContent(frame) => self.after_content(frame)?,
                 Phase::Skip { frame, at, lost } => return self.skip(frame, at, lost),
                 Phase::Search(search) => return self.search(search),
-                Phase::Tail { from, at, is_searched } => return self.tail(from, at, is_searched),
+                Phase::Tail { mark, from, at, is_searched } => return self.tail(mark, from, at, is_searched),
                 Phase::Planned => self.planned_block()?,
                 Phase::End => return Ok(Step::End),
                 Phase::Failed { .. } => return Err(self.phase.again()),

@@ -25,6 +25,7 @@ pub(crate) struct State {
     pub(super) block_is_whole: bool,
     /// Where the current block's first broken row lies.
     pub(super) broken_at: Option<u64>,
+    pub(super) odd_blob: OddBlob,
     /// Blocks were lost since the last sequence point, perhaps a sequence point among them.
     pub(super) blocks_were_lost: bool,
     pub(crate) is_complete: bool,
@@ -33,6 +34,19 @@ pub(crate) struct State {
     pub(super) must_cover: bool,
     /// Something was met that only a reader of the whole stream can tell of.
     pub(crate) is_irregular: bool,
+}
+
+/// A blob of version 6 that may be none.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OddBlob {
+    /// The block that was looked through because of an id that stands for nothing.
+    pub(super) block: Option<u64>,
+    /// The blob that was looked at.
+    pub(super) seen: Option<u64>,
+    /// It is looked at because it looks like a block's header.
+    pub(super) is_header: bool,
+    /// Where the next blob begins, while this one has yet to be looked at.
+    pub(super) behind: Option<u64>,
 }
 
 impl State {
@@ -47,6 +61,7 @@ impl State {
             cursor: Cursor::empty(),
             block_is_whole: true,
             broken_at: None,
+            odd_blob: OddBlob::default(),
             blocks_were_lost: false,
             is_complete: false,
             end_offset: None,

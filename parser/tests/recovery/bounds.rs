@@ -13,14 +13,14 @@ fn story(version: Version, random: &mut Random) -> Story {
 }
 
 /// What is asked of a stream here, without all that its events say.
-struct Outcome {
-    told: Told,
-    findings: Vec<Finding>,
-    is_complete: bool,
+pub(crate) struct Outcome {
+    pub(crate) told: Told,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) is_complete: bool,
     end_offset: Option<u64>,
 }
 
-fn read(bytes: &[u8]) -> Outcome {
+pub(crate) fn read(bytes: &[u8]) -> Outcome {
     let mut reader = Reader::from_slice(bytes);
     let mut numbers = Vec::new();
     while let Ok(Some(event)) = reader.next_event() {
@@ -36,7 +36,7 @@ fn read(bytes: &[u8]) -> Outcome {
 
 /// All events of the objects but the one at `spoilt` are there, in order, and of that one none that it
 /// does not hold.
-fn assert_others_are_told(story: &Story, spoilt: usize, outcome: &Outcome, what: &str) {
+pub(crate) fn assert_others_are_told(story: &Story, spoilt: usize, outcome: &Outcome, what: &str) {
     let all = story.told(|_| false).numbers;
     let others = story.told(|at| at == spoilt).numbers;
     let found = outcome.told.numbers.as_slice();

@@ -8,6 +8,7 @@ mod observed;
 mod splitmix;
 
 mod bounds;
+mod lengths;
 mod story;
 
 use nettrace_parser::{BlockKind, Class, Fault, Finding};

@@ -1,0 +1,270 @@
+//! Where a block of version 6 ends whose size cannot be right (FORMAT.md 13.3).
+//!
+//! There are no marks: a size is believed when another block seems to begin behind what it covers, when the
+//! input ends there, or when the block's rows end there. The first is looked at first, and costs nothing;
+//! but a stream that is still written has nothing behind a block for a while, and that is not waited for.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
+
+use super::Reader;
+use super::extent::{GROWN_BYTES, size_fault};
+use super::phase::{Phase, body_of};
+use super::rows::Rows;
+use crate::block::BlockKind;
+use crate::block::signs::{MOST_OTHER_BYTES, SIGNS, begins_as};
+use crate::damage::Class;
+use crate::error::Error;
+use crate::format::v6::{self, Chain, Found, SHOWN};
+use crate::format::{Frame, Framed};
+use crate::source::{Source, index};
+
+/// So many bytes before a place where a block is due one may begin: a header, and that of an event block.
+pub(super) const LOOK_BACK: u64 = 24;
+
+/// So many blocks are passed over to find one that begins as it should.
+const MOST_BETWEEN: usize = 16;
+
+/// What was looked through once is not looked through again, so that the work is linear.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LookedThrough {
+    /// Rows of blocks before this position were passed over to find where they end.
+    rows: u64,
+    /// No blocks follow each other from a place before this position on.
+    bytes: u64,
+}
+
+impl<S: Source> Reader<S> {
+    /// The block with the extent that fits what is behind it and in it. `None`: there is no block, and
+    /// reading goes on elsewhere. Where nothing fits, the frame is as it was.
+    pub(super) fn settled_v6(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
+        if matches!(frame.kind, BlockKind::Unknown(_)) {
+            return self.settled_unknown(frame);
+        }
+        let is_whole = self.source.fill(frame.body_end())?;
+        if is_whole && v6::begins(self.window_from(frame.body_end())) {
+            return Ok(Some(frame));
+        }
+        self.doubted_v6(frame, is_whole)
+    }
+
+    /// A block of an unknown kind is passed over. But what damage makes of a block's header mostly looks like
+    /// one, so the beginning of what it covers is searched for other blocks.
+    fn settled_unknown(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
+        if self.passes_over(frame)? { Ok(None) } else { Ok(Some(frame)) }
+    }
+
+    /// Whether what looks like a block that nothing is known of is none. `true`: reading goes on elsewhere.
+    pub(super) fn passes_over(&mut self, frame: Frame) -> Result<bool, Error> {
+        let to = frame.body_end().min(frame.body.start.saturating_add(GROWN_BYTES));
+        match self.chain_in(self.least_start(frame.start), to)? {
+            Some(found) if found < frame.body_end() => {
+                self.pass_over(frame, found);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// From where on another block may begin, if the one at hand is none: the last row of the block before
+    /// may have been taken to reach into its header.
+    pub(super) fn least_start(&self, start: u64) -> u64 {
+        let content = self.last_block.map_or(0, |block| block.body.start);
+        start.saturating_sub(LOOK_BACK).max(content)
+    }
+
+    #[cold]
+    fn doubted_v6(&mut self, frame: Frame, is_whole: bool) -> Result<Option<Frame>, Error> {
+        let (start, end) = (frame.body.start, frame.body_end());
+        let may_walk = start >= self.looked_through.rows;
+        let seems_whole = is_whole && may_walk && self.ends_with_row(frame);
+        if seems_whole || (is_whole && self.is_followed_v6(end)?) {
+            return Ok(Some(frame));
+        }
+        let reach = end.max(start.saturating_add(GROWN_BYTES));
+        self.source.fill(reach.saturating_add(SHOWN as u64))?;
+        let content = body_of(&self.source, &frame);
+        // Whatever its length: that may be what is wrong.
+        let len = frame.body.len.min(MOST_OTHER_BYTES);
+        let has_signs = begins_as(frame.kind, len, content.get(..SIGNS).unwrap_or(content));
+        let from = if has_signs { start } else { self.least_start(frame.start) };
+        let found = self.chain_in(from, reach)?;
+        // Where bytes of the block are missing, its rows may lead past the next block; where none are, they
+        // lead to blocks too few to be found otherwise.
+        let walk_to = found.unwrap_or(reach);
+        if has_signs
+            && may_walk
+            && let Some(found) = self.end_by_rows(frame, walk_to)?
+        {
+            return Ok(Some(self.resized(frame, found)));
+        }
+        match found {
+            Some(found) if has_signs && found <= end => {
+                // Bytes of the block are missing, or its rows are broken too.
+                self.state.blocks_were_lost = true;
+                Ok(Some(self.resized(frame, found)))
+            }
+            // Without a session nothing has a meaning, so the first block is never passed over.
+            Some(found) if !has_signs && self.state.trace().is_some() => {
+                self.pass_over(frame, found);
+                Ok(None)
+            }
+            _ => Ok(Some(frame)),
+        }
+    }
+
+    /// Whether another block begins at the position, or the input ends there, if need be behind an end mark.
+    /// Blocks that nothing is known of, or whose content is broken too, may stand between.
+    fn is_followed_v6(&mut self, from: u64) -> Result<bool, Error> {
+        let mut position = from;
+        for _ in 0..MOST_BETWEEN {
+            let is_shown = self.source.fill(position.saturating_add(SHOWN as u64))?;
+            let behind = self.window_from(position);
+            let is_end = behind.is_empty() || behind == [0; 4];
+            if (!is_shown && is_end) || v6::begins(behind) {
+                return Ok(true);
+            }
+            match v6::frame(behind, position) {
+                Framed::Block(next) if next.body_end() <= from.saturating_add(GROWN_BYTES) => {
+                    position = next.body_end();
+                }
+                _ => break,
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the block's last row ends where the block does.
+    fn ends_with_row(&self, frame: Frame) -> bool {
+        let (window, start, end) = (self.source.bytes(), self.source.start(), frame.body_end());
+        let Some(mut rows) = Rows::of(frame, window, start, end, true) else { return false };
+        while rows.at() < end {
+            // What is no row may look like one, but hardly with ids that are known.
+            if !rows.step(window, start)
+                || rows.header().is_some_and(|header| self.state.has_unknown_id(header))
+            {
+                return false;
+            }
+        }
+        rows.at() == end && rows.are_all()
+    }
+
+    /// Where other blocks follow the rows of this one, whatever its size says.
+    fn end_by_rows(&mut self, frame: Frame, reach: u64) -> Result<Option<u64>, Error> {
+        let end = reach.min(self.source_end());
+        let rows = Rows::of(frame, self.source.bytes(), self.source.start(), end, false);
+        let Some(mut rows) = rows else { return Ok(None) };
+        while rows.at() <= end {
+            if v6::begins(self.window_from(rows.at())) && self.is_chain(rows.at())? {
+                self.looked_through.rows = rows.at();
+                return Ok(Some(rows.at()));
+            }
+            if !rows.step(self.source.bytes(), self.source.start()) {
+                break;
+            }
+        }
+        self.looked_through.rows = rows.at().min(end);
+        Ok(None)
+    }
+
+    /// Whether blocks follow each other from a place on where one may be due.
+    fn is_chain(&mut self, position: u64) -> Result<bool, Error> {
+        let mut is_ended = false;
+        loop {
+            match v6::chain(self.window_from(position), 2, is_ended) {
+                Chain::Yes => return Ok(true),
+                Chain::No => return Ok(false),
+                Chain::Need(bytes) => is_ended = !self.source.fill(position.saturating_add(bytes as u64))?,
+            }
+        }
+    }
+
+    /// Whether three blocks begin one behind the other, the first at a position.
+    pub(super) fn are_three(&mut self, position: u64) -> Result<bool, Error> {
+        loop {
+            match v6::chain(self.window_from(position), 3, false) {
+                Chain::Yes => return Ok(true),
+                Chain::Need(bytes) if self.source.fill(position.saturating_add(bytes as u64))? => {}
+                _ => return Ok(false),
+            }
+        }
+    }
+
+    /// The first place from `from` up to `to` from which on blocks follow each other.
+    pub(super) fn chain_in(&mut self, from: u64, to: u64) -> Result<Option<u64>, Error> {
+        let mut at = from.max(self.looked_through.bytes);
+        let mut is_ended = !self.source.fill(to.saturating_add(SHOWN as u64))?;
+        while at <= to {
+            // Positions in the window count from here.
+            match v6::find(self.window_from(at), 0, index(to, at), is_ended) {
+                Found::At(found) => {
+                    let found = at.saturating_add(found as u64);
+                    self.looked_through.bytes = self.looked_through.bytes.max(found);
+                    return Ok(Some(found));
+                }
+                Found::Need { at: place, bytes } => {
+                    at = at.saturating_add(place as u64);
+                    is_ended = !self.source.fill(at.saturating_add(bytes as u64))?;
+                }
+                Found::Nothing => break,
+            }
+        }
+        self.looked_through.bytes = self.looked_through.bytes.max(to.saturating_add(1));
+        Ok(None)
+    }
+
+    /// The block up to where another begins.
+    fn resized(&mut self, frame: Frame, end: u64) -> Frame {
+        let mut resized = frame;
+        resized.body.len = u32::try_from(end.saturating_sub(frame.body.start)).unwrap_or(frame.body.len);
+        let (at, fault) = (frame.start, size_fault(&frame));
+        self.state.damage.add_framing_lost(resized, at, end, 0, "block size", fault);
+        resized
+    }
+
+    /// What was taken for a block is none: another begins at `position`.
+    fn pass_over(&mut self, frame: Frame, position: u64) {
+        self.take_back(position);
+        let (at, lost) = (frame.start, position.saturating_sub(frame.start));
+        let fault = size_fault(&frame);
+        self.state.damage.add_outside(Class::FramingLost, at, lost, "block header", fault);
+        self.state.blocks_were_lost = true;
+        self.position = position;
+        self.phase = Phase::Frame;
+    }
+
+    /// Another block begins at `position`, perhaps in what was taken for the last row of the one before.
+    pub(super) fn take_back(&mut self, position: u64) {
+        let Some(last) = self.last_block.filter(|last| position < last.body_end()) else { return };
+        self.state.statistics.take_bytes(last.kind, last.body_end().saturating_sub(position));
+        if self.state.damage.last_loss().is_some_and(|loss| loss.block_offset == last.start) {
+            self.state.damage.shorten_last_loss(position);
+        }
+    }
+
+    /// A row of the block is broken from `from` on. If other blocks follow each other in what looks like the
+    /// block's rest, its size is what is wrong, though it happens to fit. `true`: reading goes on there.
+    pub(super) fn leaves_for_chain(&mut self, frame: &Frame, from: u64) -> Result<bool, Error> {
+        let end = frame.body_end();
+        let begins_here = self.is_chain(from)?;
+        let found = if begins_here { Some(from) } else { self.chain_in(from, end)? };
+        self.state.broken_at = None;
+        let Some(position) = found.filter(|position| *position < end) else { return Ok(false) };
+        self.leave_at(frame, position);
+        Ok(true)
+    }
+
+    /// Looks at a blob that may be none, because its block's size is too large: then other blocks follow each
+    /// other from it on, or from somewhere behind it. If none do, it is an event.
+    #[cold]
+    pub(super) fn is_odd_blob_event(&mut self) -> Result<bool, Error> {
+        let (blob, end) = (self.state.cursor.blob, self.state.cursor.end);
+        let is_none = self.is_chain(blob)?
+            || (!self.state.odd_blob.is_header && self.chain_in(blob, end)?.is_some_and(|found| found < end));
+        self.state.resume();
+        if is_none {
+            self.state.statistics.events += 1;
+            self.state.stop_before_blob();
+            return Ok(false);
+        }
+        Ok(self.state.accept(self.source.bytes(), self.source.start()))
+    }
+}

@@ -1,0 +1,108 @@
+//! The rows of a block of version 6, passed over to see where they end.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
+
+use super::cursor::{Cursor, Encoding};
+use crate::blob::BlobHeader;
+use crate::block::{BlockKind, event, label_list, metadata, sequence_point, stack, trace};
+use crate::format::Frame;
+use crate::primitive::{before, sized_row};
+
+/// Where the next row of a block begins.
+#[derive(Debug)]
+pub(super) struct Rows {
+    kind: BlockKind,
+    /// Blobs inherit from each other.
+    cursor: Option<Cursor>,
+    /// Rows that are left, where their number ends them.
+    left: u32,
+    at: u64,
+}
+
+impl Rows {
+    /// On the first row of a block whose rows may reach to `end`, or stop at a number that it states. The
+    /// window begins at `start`. `None`: the block does not begin as one of its kind.
+    pub(super) fn of(frame: Frame, window: &[u8], start: u64, end: u64, is_counted: bool) -> Option<Rows> {
+        let content = from(window, start, frame.body.start)?;
+        let mut left = u32::MAX;
+        let mut cursor = None;
+        let rest = match frame.kind {
+            BlockKind::Trace => {
+                left = 0;
+                trace::skipped_v6(content).ok()?.0
+            }
+            BlockKind::Event => {
+                let (rest, header) = event::header(content).ok()?;
+                let encoding = if header.is_compressed { Encoding::CompressedV6 } else { Encoding::FixedV6 };
+                let at = frame.body.start.saturating_add(before(content, rest) as u64);
+                cursor = Some(Cursor::new(frame, encoding, at, end));
+                rest
+            }
+            BlockKind::Metadata => metadata::header_v6(content).ok()?.0,
+            BlockKind::SequencePoint => {
+                let (rest, point) = sequence_point::header_v6(content).ok()?;
+                left = point.thread_count;
+                rest
+            }
+            BlockKind::Stack | BlockKind::LabelList => {
+                let (rest, (_, count)) = stack::header(content).ok()?;
+                if is_counted {
+                    left = count;
+                }
+                rest
+            }
+            BlockKind::Thread | BlockKind::RemoveThread => content,
+            BlockKind::Unknown(_) => return None,
+        };
+        let at = frame.body.start.saturating_add(before(content, rest) as u64);
+        Some(Rows { kind: frame.kind, cursor, left, at })
+    }
+
+    /// Where the next row begins, or what follows the last.
+    pub(super) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The header of the row that was passed over last, if it is an event's.
+    pub(super) fn header(&self) -> Option<&BlobHeader> {
+        self.cursor.as_ref().map(|cursor| &cursor.header)
+    }
+
+    /// Whether no row is left of those that are stated.
+    pub(super) fn are_all(&self) -> bool {
+        self.left == 0 || self.left == u32::MAX
+    }
+
+    /// Steps over a row. `false`: there is none that is whole and right.
+    pub(super) fn step(&mut self, window: &[u8], start: u64) -> bool {
+        let Some(left) = self.left.checked_sub(1) else { return false };
+        self.left = if self.left == u32::MAX { self.left } else { left };
+        if let Some(cursor) = &mut self.cursor {
+            let is_row = !cursor.is_done() && cursor.advance(window, start).is_ok();
+            self.at = cursor.at;
+            return is_row;
+        }
+        let Some(rest) = from(window, start, self.at) else { return false };
+        let behind = match self.kind {
+            BlockKind::Metadata | BlockKind::Thread => sized_row(rest).map(|(rest, _)| rest),
+            BlockKind::Stack => stack::row(rest).map(|(rest, _)| rest),
+            BlockKind::LabelList => label_list::list(rest).map(|(rest, _)| rest),
+            _ => sequence_point::entry_v6(rest).map(|(rest, _)| rest),
+        };
+        let Ok(behind) = behind else { return false };
+        self.at = self.at.saturating_add(before(rest, behind) as u64);
+        true
+    }
+}
+
+/// The window's bytes from a position on.
+fn from(window: &[u8], start: u64, position: u64) -> Option<&[u8]> {
+    window.get(crate::source::index(position, start)..)
+}
+
+/// Where the rows end that a block states, if more follows: it may be more than the block.
+pub(super) fn end_of_stated(frame: Frame, content: &[u8]) -> Option<u64> {
+    let end = frame.body_end();
+    let mut rows = Rows::of(frame, content, frame.body.start, end, true)?;
+    while rows.step(content, frame.body.start) {}
+    (rows.at() < end).then_some(rows.at())
+}

@@ -1,0 +1,328 @@
+//! Blocks of version 6 that do not end where they say. There are no marks to find the way back by, only what
+//! the blocks themselves are like.
+
+use crate::bounds::{Outcome, assert_others_are_told, read};
+use crate::calm;
+use crate::splitmix::Random;
+use crate::story::{Says, Story};
+use nettrace_parser::{Class, Reader};
+use nettrace_testdata::synth::{
+    Blob, Block, Content, EventBlock, MetadataBlock, MetadataRow, PartKind, StackBlock, Stream, ThreadBlock,
+    ThreadRow, Trace, Version,
+};
+
+fn with_length(story: &Story, at: usize, length: usize) -> Vec<u8> {
+    let mut bytes = story.stream.bytes.clone();
+    let field = story.part(at).size_field.expect("blocks have a length");
+    bytes[field..field + 3].copy_from_slice(&(length as u32).to_le_bytes()[..3]);
+    bytes
+}
+
+/// Blocks that have enough behind them to find the way back by.
+fn blocks(story: &Story) -> std::ops::Range<usize> {
+    story.objects().start..story.objects().end - 3
+}
+
+/// However the bytes come, the same is made of them, and each of them is explained.
+fn assert_calm_sometimes(random: &mut Random, bytes: &[u8]) {
+    if random.below(40) == 0 {
+        calm::assert_calm(bytes);
+        calm::assert_parallel_is_serial(bytes);
+    }
+}
+
+/// What damage makes of bytes may look like a row of known ids, or like a block, and then the block behind the
+/// damaged one may be lost too. Hardly ever.
+#[derive(Default)]
+struct Tried {
+    all: u32,
+    misled: u32,
+}
+
+impl Tried {
+    /// `is_whole`: the block's own rows are as they were.
+    fn count(&mut self, story: &Story, at: usize, is_whole: bool, outcome: &Outcome, what: &str) {
+        self.all += 1;
+        let found = outcome.told.numbers.as_slice();
+        let is_there = |numbers: &[(u64, u32)]| {
+            let mut left = found.iter();
+            numbers.iter().all(|number| left.any(|found| found == number))
+        };
+        let has_added =
+            is_whole && found.iter().any(|number| !story.told(|_| false).numbers.contains(number));
+        if has_added || !is_there(&story.told(|other| other == at).numbers) {
+            self.misled += 1;
+            let others = story.told(|other| other == at || other == at + 1).numbers;
+            assert!(is_there(&others), "{what}: {:?}", outcome.findings);
+            assert!(!outcome.findings.is_empty(), "{what}: not a word");
+        }
+    }
+
+    fn assert_hardly_ever(&self, least: u32) {
+        assert!(self.all > least && self.misled * 100 < self.all, "{} of {}", self.misled, self.all);
+    }
+}
+
+fn says_so(outcome: &Outcome) -> bool {
+    outcome.findings.iter().any(|finding| finding.class == Class::FramingLost)
+}
+
+#[test]
+fn a_length_that_reaches_into_other_blocks_costs_none_of_their_events() {
+    let mut random = Random(61);
+    let mut tried = Tried::default();
+    for round in 0..8 {
+        let story = Story::new(Version::V6, &mut random);
+        for at in blocks(&story) {
+            let part = story.part(at);
+            let (start, right) = (part.content.start, part.content.len());
+            let rest = story.stream.bytes.len() - start;
+            let mut lengths: Vec<usize> = (0..10).map(|_| right + 1 + random.below(60)).collect();
+            lengths.extend((0..6).map(|_| right + random.below(rest - right)));
+            lengths.extend([rest, rest + 1000, 0xff_ffff, right | 0x80_0000]);
+            // Where another block ends is another matter.
+            lengths.retain(|length| story.stream.parts.iter().all(|part| part.content.end != start + length));
+            for length in lengths {
+                let what = format!("round {round}, block {at}, {right} said to be {length}");
+                let bytes = with_length(&story, at, length);
+                let outcome = read(&bytes);
+                tried.count(&story, at, true, &outcome, &what);
+                if let Says::Events(numbers) = &story.says[at] {
+                    let found = outcome.told.numbers.as_slice();
+                    assert!(
+                        numbers.iter().all(|number| found.contains(number)),
+                        "{what} {:?}",
+                        outcome.findings
+                    );
+                }
+                assert!(outcome.is_complete, "{what}: {:?}", outcome.findings);
+                assert_calm_sometimes(&mut random, &bytes);
+            }
+        }
+    }
+    tried.assert_hardly_ever(3_000);
+}
+
+#[test]
+fn a_length_that_is_too_small_costs_no_event_of_another_block_and_what_it_costs_is_told() {
+    let mut random = Random(62);
+    let (mut tried, mut whole) = (0, 0);
+    for round in 0..8 {
+        let story = Story::new(Version::V6, &mut random);
+        for at in blocks(&story) {
+            let right = story.part(at).content.len();
+            let start = story.part(at).content.start;
+            for length in [0, 1, right / 3, right / 2, right - 2, right - 1] {
+                let what = format!("round {round}, block {at}, {right} said to be {length}");
+                let bytes = with_length(&story, at, length);
+                let outcome = read(&bytes);
+                assert_others_are_told(&story, at, &outcome, &what);
+                assert!(outcome.is_complete && says_so(&outcome), "{what}: {:?}", outcome.findings);
+                tried += 1;
+                let is_between_rows = story.part(at).rows.iter().any(|row| row.start == start + length);
+                if outcome.told == story.told(|_| false) {
+                    whole += 1;
+                } else if !is_between_rows && length > 24 {
+                    panic!("{what}: an event is missing: {:?}", outcome.findings);
+                } else {
+                    let lost: u64 = outcome.findings.iter().map(|finding| finding.lost_bytes).sum();
+                    assert!(lost > 0, "{what}: {:?}", outcome.findings);
+                }
+                assert_calm_sometimes(&mut random, &bytes);
+            }
+        }
+    }
+    assert!(tried > 1_000 && whole * 2 > tried, "{whole} of {tried}");
+}
+
+#[test]
+fn any_number_of_bytes_missing_from_a_block_of_version_6_costs_no_event_of_another() {
+    let mut random = Random(63);
+    let mut tried = Tried::default();
+    for round in 0..12 {
+        let story = Story::new(Version::V6, &mut random);
+        for at in blocks(&story) {
+            let part = story.part(at).clone();
+            for way in 0..4 {
+                // Of the header too, every other time.
+                let begin = if way % 2 == 0 { part.content.start } else { part.start };
+                let from = begin + random.below(part.end - begin);
+                let to = part.end.min(from + 1 + random.below(90));
+                let mut bytes = story.stream.bytes.clone();
+                bytes.drain(from..to);
+                let what = format!("round {round}, block {at} {part:?}, without {from}..{to}");
+                let ends = story.stream.parts.iter().map(|part| part.content.end);
+                if ends.into_iter().any(|end| end == part.end + (to - from)) {
+                    // The length now leads to where a later block ends.
+                    continue;
+                }
+                let outcome = read(&bytes);
+                tried.count(&story, at, false, &outcome, &what);
+                assert!(outcome.is_complete, "{what}: {:?}", outcome.findings);
+                assert_calm_sometimes(&mut random, &bytes);
+            }
+        }
+    }
+    tried.assert_hardly_ever(1_400);
+}
+
+#[test]
+fn blocks_of_version_6_that_turned_to_noise_are_gaps_with_offset_and_length() {
+    let mut random = Random(64);
+    let mut spoilt = 0;
+    for round in 0..60 {
+        let story = Story::new(Version::V6, &mut random);
+        let at = blocks(&story).start + random.below(blocks(&story).len());
+        let part = story.part(at);
+        let mut bytes = story.stream.bytes.clone();
+        // The header, or all of it.
+        let end = if round % 2 == 0 { part.end } else { part.content.start };
+        let noise = random.noise(end - part.start);
+        bytes[part.start..end].copy_from_slice(&noise);
+        let outcome = read(&bytes);
+        let what = format!("round {round}, block {at}");
+        assert_eq!(outcome.told, story.told(|other| other == at), "{what}: {:?}", outcome.findings);
+        let lost: Vec<_> = outcome.findings.iter().filter(|finding| finding.lost_bytes > 0).collect();
+        let (start, length) = (part.start as u64, (part.end - part.start) as u64);
+        assert_eq!(lost.len(), 1, "{what}: {lost:?}");
+        let stretch = (lost[0].class, lost[0].lost_offset, lost[0].lost_bytes);
+        assert_eq!(stretch, (Class::FramingLost, start, length), "{what}: {:?}", lost[0]);
+        spoilt += 1;
+    }
+    assert_eq!(spoilt, 60);
+}
+
+#[test]
+fn a_block_whose_kind_turned_into_an_end_mark_costs_that_block_and_no_other() {
+    let mut random = Random(65);
+    for round in 0..30 {
+        let story = Story::new(Version::V6, &mut random);
+        let at = blocks(&story).start + random.below(blocks(&story).len());
+        let part = story.part(at);
+        let mut bytes = story.stream.bytes.clone();
+        bytes[part.start + 3] = 0;
+        let outcome = read(&bytes);
+        assert_eq!(outcome.told, story.told(|other| other == at), "round {round}: {:?}", outcome.findings);
+        assert!(outcome.is_complete && says_so(&outcome), "round {round}");
+        calm::assert_calm(&bytes);
+        calm::assert_parallel_is_serial(&bytes);
+    }
+}
+
+fn opened() -> Stream {
+    let mut stream = Stream::new(Version::V6);
+    stream.trace(&Trace::default());
+    stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(7, 1, 7)]));
+    stream
+}
+
+fn defined() -> Stream {
+    let mut stream = opened();
+    let row = MetadataRow { metadata_id: 1, provider: "Demo".into(), ..MetadataRow::default() };
+    stream.metadata_rows(&MetadataBlock::new(vec![row]));
+    stream
+}
+
+fn event(number: u32, payload: Vec<u8>) -> Blob {
+    let threads = Blob { thread_id: 7, capture_thread_id: 7, ..Blob::default() };
+    Blob { metadata_id: 1, sequence_number: number, payload, ..threads }
+}
+
+#[test]
+fn blocks_within_a_payload_of_an_undamaged_stream_are_payload() {
+    let mut inner = opened();
+    for number in 1..5 {
+        inner.event_block(&EventBlock::new([event(number, vec![1; 30])]));
+        inner.stack_block(&StackBlock::new(1, 8, &[[1u64, 2]]));
+    }
+    let inner = &inner.bytes[20..];
+    // Unknown kinds and the end leave nothing behind a block to believe its length by.
+    for behind in [PartKind::Event, PartKind::Other, PartKind::End] {
+        let mut stream = defined();
+        stream.event_block(&EventBlock::new([event(1, inner.to_vec()), event(2, inner.to_vec())]));
+        match behind {
+            PartKind::Event => drop(stream.event_block(&EventBlock::new([event(3, vec![])]))),
+            PartKind::End => {}
+            _ => {
+                stream.block(&Block::new(77, Content::raw(vec![9; 30])));
+                stream.block(&Block::new(255, Content::raw(vec![])));
+            }
+        }
+        stream.end();
+        let outcome = read(&stream.bytes);
+        assert!(outcome.told.numbers.len() >= 2 && outcome.is_complete, "{behind:?}");
+        let losses: Vec<_> = outcome.findings.iter().filter(|f| f.class != Class::Note).collect();
+        assert!(losses.is_empty(), "{behind:?}: {losses:?}");
+        calm::assert_calm(&stream.bytes);
+        calm::assert_parallel_is_serial(&stream.bytes);
+    }
+}
+
+#[test]
+fn the_last_block_of_a_stream_that_is_still_written_is_not_waited_for() {
+    let mut stream = defined();
+    stream.event_block(&EventBlock::new([event(1, vec![1; 9]), event(2, vec![2; 9])]));
+    stream.stack_block(&StackBlock::new(1, 8, &[[1u64, 2]]));
+    stream.event_block(&EventBlock::new([event(3, vec![3; 9])]));
+    /// Gives what there is, and then has nothing more for now.
+    struct Live<'d>(&'d [u8]);
+    impl std::io::Read for Live<'_> {
+        fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+            match std::io::Read::read(&mut self.0, room)? {
+                0 => Err(std::io::ErrorKind::WouldBlock.into()),
+                count => Ok(count),
+            }
+        }
+    }
+    let mut reader = Reader::from_read(Live(&stream.bytes));
+    for number in 1..=3 {
+        let event = reader.next_event().expect("it is there").expect("it has not ended");
+        assert_eq!(event.sequence_number(), number);
+    }
+    assert!(reader.next_event().is_err_and(|error| error.is_would_block()));
+}
+
+#[test]
+fn blocks_of_version_6_that_all_claim_the_rest_of_the_stream_are_read_in_linear_time() {
+    let count = 4_000usize;
+    for kind in [2u8, 3, 4, 5, 6, 7, 8, 99] {
+        let mut bytes = opened().bytes;
+        for left in (0..count).rev() {
+            // Rows of all kinds begin well: a header of 20, one row of 4, a count of 1.
+            let content = [20, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 1, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0];
+            let length = (left * (content.len() + 4) + content.len() + 5) as u32;
+            bytes.extend(&length.to_le_bytes()[..3]);
+            bytes.push(kind);
+            bytes.extend(content);
+        }
+        calm::counted::assert_linear(&bytes);
+        let _ = read(&bytes);
+    }
+}
+
+#[test]
+fn a_length_that_ends_where_a_later_block_ends_costs_at_most_the_block_behind() {
+    let mut random = Random(66);
+    let (mut tried, mut exact) = (0, 0);
+    for round in 0..6 {
+        let story = Story::new(Version::V6, &mut random);
+        for at in blocks(&story) {
+            for later in at + 1..(at + 6).min(story.objects().end - 3) {
+                let length = story.part(later).content.end - story.part(at).content.start;
+                let bytes = with_length(&story, at, length);
+                let outcome = read(&bytes);
+                let what = format!("round {round}, block {at} to the end of {later}");
+                let mut left = outcome.told.numbers.iter();
+                for number in &story.told(|other| other == at || other == at + 1).numbers {
+                    let is_there = left.any(|found| found == number);
+                    assert!(is_there, "{what}: {number:?} is missing: {:?}", outcome.findings);
+                }
+                tried += 1;
+                exact += usize::from(outcome.told == story.told(|_| false));
+                assert_calm_sometimes(&mut random, &bytes);
+            }
+        }
+    }
+    // What follows the rows is taken for a row if it happens to look like the next one.
+    assert!(exact * 10 > tried * 8, "{exact} of {tried}");
+}
