@@ -14,9 +14,9 @@ use crate::block::signs::{SIGNS, begins_as};
 use crate::primitive::u32;
 use crate::source::Span;
 
-pub(crate) const HEADER: u64 = 4;
+pub(crate) const HEADER: usize = 4;
 /// So many bytes show whether a block begins.
-pub(crate) const SHOWN: usize = HEADER as usize + SIGNS;
+pub(crate) const SHOWN: usize = HEADER + SIGNS;
 
 /// The block at `position`, whose bytes begin at `input`.
 pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
@@ -25,7 +25,7 @@ pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
     let len = u32::from_le_bytes([a, b, c, 0]);
     let kind = match kind {
         // The end may have content one day; it is part of the end.
-        0 => return Framed::End(HEADER.saturating_add(u64::from(len))),
+        0 => return Framed::End((HEADER as u64).saturating_add(u64::from(len))),
         1 => BlockKind::Trace,
         2 => BlockKind::Event,
         3 => BlockKind::Metadata,
@@ -36,7 +36,11 @@ pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
         8 => BlockKind::LabelList,
         other => BlockKind::Unknown(other),
     };
-    Framed::Block(Frame { kind, start: position, body: Span { start: position.saturating_add(HEADER), len } })
+    Framed::Block(Frame {
+        kind,
+        start: position,
+        body: Span { start: position.saturating_add(HEADER as u64), len },
+    })
 }
 
 /// What stands where a block may begin.
@@ -53,20 +57,20 @@ enum Sign {
 fn sign(input: &[u8]) -> Sign {
     let frame = match frame(input, 0) {
         Framed::Block(frame) => frame,
-        Framed::End(HEADER) => return Sign::End,
+        Framed::End(4) => return Sign::End,
         Framed::Need(bytes) => return Sign::Need(bytes),
         _ => return Sign::Nothing,
     };
-    let (len, behind) = (frame.body.len as usize, input.get(HEADER as usize..).unwrap_or_default());
+    let (len, behind) = (frame.body.len as usize, input.get(HEADER..).unwrap_or_default());
     if matches!(frame.kind, BlockKind::Unknown(_)) {
         return Sign::Nothing;
     }
     match behind.get(..len.min(SIGNS)) {
         Some(content) if begins_as(frame.kind, frame.body.len, content) => {
-            Sign::Block(len.saturating_add(HEADER as usize))
+            Sign::Block(len.saturating_add(HEADER))
         }
         Some(_) => Sign::Nothing,
-        None => Sign::Need(len.min(SIGNS).saturating_add(HEADER as usize)),
+        None => Sign::Need(len.min(SIGNS).saturating_add(HEADER)),
     }
 }
 
@@ -109,9 +113,9 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
                 count = count.saturating_add(1);
             }
             // Zeros are common, an end mark at the input's end is not.
-            Sign::End if count == 0 || rest.len() > HEADER as usize => return Chain::No,
+            Sign::End if count == 0 || rest.len() > HEADER => return Chain::No,
             Sign::End if is_ended => return Chain::Yes,
-            Sign::End => return Chain::Need(at.saturating_add(HEADER as usize).saturating_add(1)),
+            Sign::End => return Chain::Need(at.saturating_add(HEADER).saturating_add(1)),
             Sign::Need(bytes) => return of_cut(bytes),
             Sign::Nothing => return Chain::No,
         }
@@ -136,7 +140,7 @@ pub(crate) enum Found {
 pub(crate) fn find(input: &[u8], from: usize, to: usize, is_ended: bool) -> Found {
     /// Of the kinds that a search may begin with; 1 is the first of a stream, of 7 too little is known.
     const KINDS: [bool; 9] = [false, false, true, true, true, true, true, false, true];
-    let places = input.get(from..).unwrap_or_default().windows(HEADER as usize).enumerate();
+    let places = input.get(from..).unwrap_or_default().windows(HEADER).enumerate();
     for (place, header) in places {
         let at = from.saturating_add(place);
         if at > to {

@@ -116,20 +116,21 @@ impl State {
         }
         let block = if is_header { self.odd_blob.block } else { block };
         self.odd_blob = OddBlob { block, seen: blob, behind: Some(self.cursor.at), is_header };
-        self.statistics.events -= 1;
         self.leave_block();
         true
     }
 
-    /// Goes on with the blob that was to be looked at, if there is one.
-    pub(super) fn resume(&mut self) -> bool {
-        match self.odd_blob.behind.take() {
-            Some(at) => {
-                self.cursor.at = at;
-                true
-            }
-            None => false,
+    /// Goes on with the blob that was to be looked at. It was counted as an event when it was met.
+    pub(super) fn resume(&mut self) {
+        if let Some(at) = self.odd_blob.behind.take() {
+            self.cursor.at = at;
         }
+    }
+
+    /// Takes the blob that was looked at for an event after all.
+    pub(super) fn accept_resumed(&mut self, window: &[u8], start: u64) -> bool {
+        self.statistics.events -= 1;
+        self.accept(window, start)
     }
 
     /// The blob that the cursor is on is none, and its block's size is wrong. It was counted as an event.

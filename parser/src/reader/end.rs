@@ -114,7 +114,7 @@ impl<S: Source> Reader<S> {
         // The last row before may have been taken to reach into a block's header.
         let found = self.chain_in(if at == from { self.least_start(mark) } else { at }, to)?;
         let ahead = index(found.unwrap_or(to).max(at), at);
-        let is_bare = from.saturating_sub(mark) == v6::HEADER;
+        let is_bare = from.saturating_sub(mark) == v6::HEADER as u64;
         let window = self.window_from(at);
         if window.get(..ahead).unwrap_or(window).windows(MAGIC.len()).any(|bytes| bytes == MAGIC) {
             return Ok(Behind::Other);

@@ -261,10 +261,9 @@ impl<S: Source> Reader<S> {
             || (!self.state.odd_blob.is_header && self.chain_in(blob, end)?.is_some_and(|found| found < end));
         self.state.resume();
         if is_none {
-            self.state.statistics.events += 1;
             self.state.stop_before_blob();
             return Ok(false);
         }
-        Ok(self.state.accept(self.source.bytes(), self.source.start()))
+        Ok(self.state.accept_resumed(self.source.bytes(), self.source.start()))
     }
 }

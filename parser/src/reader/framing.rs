@@ -26,10 +26,10 @@ impl<S: Source> Reader<S> {
                 }
             }
             Framed::End(bytes) => {
-                if self.state.is_v6() && bytes > v6::HEADER {
+                if self.state.is_v6() && bytes > v6::HEADER as u64 {
                     // It may have content one day. But what damage makes of a header may look like one.
-                    let len = u32::try_from(bytes.saturating_sub(v6::HEADER)).unwrap_or(u32::MAX);
-                    let body = Span { start: start.saturating_add(v6::HEADER), len };
+                    let len = u32::try_from(bytes.saturating_sub(v6::HEADER as u64)).unwrap_or(u32::MAX);
+                    let body = Span { start: start.saturating_add(v6::HEADER as u64), len };
                     if self.passes_over(Frame { kind: BlockKind::Unknown(0), start, body })? {
                         return Ok(None);
                     }
