@@ -39,6 +39,12 @@ impl<S: Source> Reader<S> {
         if matches!(frame.kind, BlockKind::Unknown(_)) {
             return self.settled_unknown(frame);
         }
+        if self.passes_over(&frame) {
+            // Its content would tell, and is not asked for.
+            self.source.release(frame.body_end().saturating_sub(LOOK_BACK).max(frame.start));
+            self.state.is_irregular |= !self.is_followed_v6(frame.body_end())?;
+            return Ok(Some(frame));
+        }
         let is_whole = self.source.fill(frame.body_end())?;
         if is_whole && v6::begins(self.window_from(frame.body_end())) {
             return Ok(Some(frame));
@@ -49,11 +55,11 @@ impl<S: Source> Reader<S> {
     /// A block of an unknown kind is passed over. But what damage makes of a block's header mostly looks like
     /// one, so the beginning of what it covers is searched for other blocks.
     fn settled_unknown(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
-        if self.passes_over(frame)? { Ok(None) } else { Ok(Some(frame)) }
+        if self.is_no_block(frame)? { Ok(None) } else { Ok(Some(frame)) }
     }
 
     /// Whether what looks like a block that nothing is known of is none. `true`: reading goes on elsewhere.
-    pub(super) fn passes_over(&mut self, frame: Frame) -> Result<bool, Error> {
+    pub(super) fn is_no_block(&mut self, frame: Frame) -> Result<bool, Error> {
         let to = frame.body_end().min(frame.body.start.saturating_add(GROWN_BYTES));
         match self.chain_in(self.least_start(frame.start), to)? {
             Some(found) if found < frame.body_end() => {

@@ -30,7 +30,7 @@ impl<S: Source> Reader<S> {
                     // It may have content one day. But what damage makes of a header may look like one.
                     let len = u32::try_from(bytes.saturating_sub(v6::HEADER as u64)).unwrap_or(u32::MAX);
                     let body = Span { start: start.saturating_add(v6::HEADER as u64), len };
-                    if self.passes_over(Frame { kind: BlockKind::Unknown(0), start, body })? {
+                    if self.is_no_block(Frame { kind: BlockKind::Unknown(0), start, body })? {
                         return Ok(None);
                     }
                 }
