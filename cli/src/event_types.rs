@@ -204,7 +204,7 @@ pub(crate) struct EventTypes {
 
 impl EventTypes {
     /// Where an event belongs.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn place_of(&mut self, event: &Event<'_>) -> Place {
         if let Some(metadata) = event.metadata()
             && let Some(guess) = self.by_metadata_id.get(metadata.id as usize)

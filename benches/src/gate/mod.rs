@@ -67,8 +67,12 @@ pub fn instructions_per_event(folder: &Path, case: Case, mode: &str) -> io::Resu
     let count = |bytes| -> io::Result<(f64, f64)> {
         let file = case.file(folder, bytes)?;
         let counted = Child::under_callgrind(&file, mode)?;
+        let events = match counted.events {
+            0 => pass::file(&file, Mode::Raw, Input::Mapped, 1)?.checksum.events,
+            events => events,
+        };
         std::fs::remove_file(file)?;
-        Ok((counted.instructions as f64, counted.events as f64))
+        Ok((counted.instructions as f64, events as f64))
     };
     let (few, many) = (count(short)?, count(long)?);
     Ok((many.0 - few.0) / (many.1 - few.1))

@@ -30,7 +30,7 @@ struct Show<'a, 'o> {
 }
 
 impl Visit for Show<'_, '_> {
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         let place = self.types.place_of(&event);
         if self.is_filtered && !self.filter.accepts(&event, place, &self.types) {
@@ -43,7 +43,7 @@ impl Visit for Show<'_, '_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn wants_more(&self) -> bool {
         self.left > 0 && self.written.is_ok()
     }

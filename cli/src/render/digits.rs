@@ -8,20 +8,20 @@ const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
 /// Numbers below this stand in [`SHORT`].
 pub(super) const SHORT_DIGITS: usize = 1000;
 
-/// Numbers of up to three digits, and behind them how many those are.
-static SHORT: [[u8; 4]; SHORT_DIGITS] = short_numbers();
+/// Numbers of up to three digits, first digit in the lowest byte, and in the highest byte how many those are.
+static SHORT: [u32; SHORT_DIGITS] = short_numbers();
 
-const fn short_numbers() -> [[u8; 4]; SHORT_DIGITS] {
-    let mut all = [[0; 4]; SHORT_DIGITS];
+const fn short_numbers() -> [u32; SHORT_DIGITS] {
+    let mut all = [0; SHORT_DIGITS];
     let mut number = 0;
     while number < SHORT_DIGITS {
         let digits =
             [b'0' + (number / 100) as u8, b'0' + (number / 10 % 10) as u8, b'0' + (number % 10) as u8];
-        all[number] = match number {
+        all[number] = u32::from_le_bytes(match number {
             0..10 => [digits[2], 0, 0, 1],
             10..100 => [digits[1], digits[2], 0, 2],
             _ => [digits[0], digits[1], digits[2], 3],
-        };
+        });
         number += 1;
     }
     all
@@ -31,7 +31,7 @@ const fn short_numbers() -> [[u8; 4]; SHORT_DIGITS] {
 #[inline(always)]
 pub(super) fn short(number: usize) -> ([u8; 4], usize) {
     let digits = SHORT[number % SHORT_DIGITS];
-    (digits, usize::from(digits[3] & 3))
+    (digits.to_le_bytes(), (digits >> 24) as usize)
 }
 
 /// A number below [`EIGHT_DIGITS`] without leading zeros, and how many digits it has: 1 to 8.
@@ -65,7 +65,9 @@ fn lanes(number: u32) -> u64 {
 #[inline(always)]
 pub(super) fn hex_up_to_eight(number: u32) -> ([u8; 8], usize) {
     let zeros = (number | 1).leading_zeros() as usize / 4;
-    (eight_hex(number << (zeros * 4)), 8 - zeros)
+    let mut digits = [0; 8];
+    put_eight_hex(&mut digits, number << (zeros * 4));
+    (digits, 8 - zeros)
 }
 
 /// The hexadecimal digits of a number, and how many of them count: 1 to 16.
@@ -78,18 +80,39 @@ pub(super) fn hex(number: u64) -> ([u8; 16], usize) {
 /// All sixteen hexadecimal digits of a number.
 #[inline(always)]
 pub(super) fn sixteen_hex(number: u64) -> [u8; 16] {
-    let [high, low] = [number >> 32, number & 0xffff_ffff].map(|half| half.swap_bytes() >> 32);
-    let [high, low] = [high, low].map(hex_lanes).map(u64::to_le_bytes);
+    let mut halves = [number >> 32, number & 0xffff_ffff];
+    // By a loop, which becomes vectors wherever this is inlined.
+    for half in &mut halves {
+        *half = hex_lanes(half.swap_bytes() >> 32);
+    }
     let mut digits = [0; 16];
-    digits[..8].copy_from_slice(&high);
-    digits[8..].copy_from_slice(&low);
+    digits[..8].copy_from_slice(&halves[0].to_le_bytes());
+    digits[8..].copy_from_slice(&halves[1].to_le_bytes());
     digits
 }
 
-/// All eight hexadecimal digits of a number.
+/// The two hexadecimal digits of each byte.
+static PAIRS: [[u8; 2]; 256] = pairs();
+
+const fn pairs() -> [[u8; 2]; 256] {
+    let digits = b"0123456789abcdef";
+    let mut all = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        all[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    all
+}
+
+/// All eight hexadecimal digits of a number, put to where they belong: half the instructions of lanes, where there
+/// is one number and no vector to be made of it.
 #[inline(always)]
-fn eight_hex(number: u32) -> [u8; 8] {
-    hex_lanes(u64::from(number.swap_bytes())).to_le_bytes()
+pub(super) fn put_eight_hex(to: &mut [u8; 8], number: u32) {
+    let (pairs, _) = to.as_chunks_mut::<2>();
+    for (pair, byte) in pairs.iter_mut().zip(number.to_be_bytes()) {
+        *pair = PAIRS[usize::from(byte)];
+    }
 }
 
 /// The digits of four bytes, those of the lowest first: bytes, then their halves, spread over lanes of one register.

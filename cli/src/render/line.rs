@@ -40,8 +40,26 @@ impl<'b> Writer<'b> {
 
     /// `bytes`, of which only the first `count` count.
     #[inline(always)]
-    fn put<const N: usize>(&mut self, bytes: &[u8; N], count: usize) {
+    pub(super) fn put<const N: usize>(&mut self, bytes: &[u8; N], count: usize) {
         self.rest[..N].copy_from_slice(bytes);
+        self.pass(count);
+    }
+
+    /// The same, with eight hexadecimal digits of numbers at some places.
+    #[inline(always)]
+    pub(super) fn put_with_hex<const N: usize, const K: usize>(
+        &mut self,
+        bytes: &[u8; N],
+        count: usize,
+        numbers: [(usize, u32); K],
+    ) {
+        let text = &mut self.rest[..N];
+        text.copy_from_slice(bytes);
+        for (at, number) in numbers {
+            if let Some(place) = text.get_mut(at..).and_then(|place| place.first_chunk_mut()) {
+                digits::put_eight_hex(place, number);
+            }
+        }
         self.pass(count);
     }
 
@@ -113,8 +131,11 @@ impl<'b> Writer<'b> {
     #[inline(always)]
     pub(super) fn hex(&mut self, number: u64) {
         if let Ok(number) = u32::try_from(number) {
-            let (digits, count) = digits::hex_up_to_eight(number);
-            self.put(&digits, count);
+            let zeros = (number | 1).leading_zeros() as usize / 4;
+            if let Some(place) = self.rest.first_chunk_mut() {
+                digits::put_eight_hex(place, number << (zeros * 4));
+            }
+            self.pass(8 - zeros);
         } else {
             let (digits, count) = digits::hex(number);
             self.put(&digits, count);

@@ -11,6 +11,7 @@ mod page;
 mod payload;
 mod plain;
 mod plan;
+mod rows;
 mod text;
 mod text_value;
 mod utf16;
@@ -56,7 +57,7 @@ impl Form {
     }
 
     /// One event that belongs to `place`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn event(
         &mut self,
         page: &mut Page,

@@ -66,7 +66,7 @@ impl Ndjson {
     }
 
     /// Appends one event.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn event(
         &mut self,
         page: &mut Page,
@@ -78,6 +78,18 @@ impl Ndjson {
         if selection.is_none() && self.write_shortly(page, event, place, types) {
             return;
         }
+        self.append_at_length(page, event, place, types, selection);
+    }
+
+    #[inline(never)]
+    fn append_at_length(
+        &mut self,
+        page: &mut Page,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+        selection: Option<&mut Selection>,
+    ) {
         page.append(|out| self.write_at_length(out, event, place, types, selection));
     }
 

@@ -6,7 +6,7 @@
 use super::line::Writer;
 
 /// Bytes beyond the room that was asked for that a [`Writer`] may touch.
-const OVERHANG: usize = 64;
+const OVERHANG: usize = 128;
 
 /// The memory grows by so much at least.
 const STEP: usize = 8 * 1024;

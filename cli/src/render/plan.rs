@@ -7,6 +7,7 @@
 //! that with all traces.
 
 use super::line::{Literal, Writer};
+use super::rows::{self, Rows};
 use super::utf16;
 use crate::shape::Names;
 use nettrace_parser::{Count, Field, FieldType, Guid};
@@ -78,6 +79,8 @@ enum Value {
 struct Elements {
     count: Number,
     each: Plan,
+    /// How all but the first are written when there are many, if they are all of one size.
+    rows: Option<Rows>,
 }
 
 impl Value {
@@ -187,8 +190,16 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The way to write many elements, if they are all of one size.
+    fn rows(&self) -> Option<Rows> {
+        let before = [&self.between].into_iter().chain(self.steps.iter().map(|step| &step.after));
+        Rows::new(self.steps.iter().zip(before).map(|(step, before)| (step.cell(), before.bytes())))
+    }
+}
+
 #[inline(always)]
-fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+pub(super) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (bytes, behind) = rest.split_first_chunk()?;
     *rest = behind;
     Some(*bytes)
@@ -219,6 +230,20 @@ pub(super) fn signed(line: &mut Writer<'_>, number: i64, manner: Manner) {
 }
 
 impl Step {
+    /// The value as one of a row.
+    fn cell(&self) -> Option<rows::Kind> {
+        match self.value {
+            _ if self.register.is_some() => None,
+            Value::HexPointer | Value::HexU64 => Some(rows::Kind::Address),
+            Value::HexU32 => Some(rows::Kind::Number(rows::Number::HexU32)),
+            Value::U64 => Some(rows::Kind::Number(rows::Number::U64)),
+            Value::U32 => Some(rows::Kind::Number(rows::Number::U32)),
+            Value::U16 => Some(rows::Kind::Number(rows::Number::U16)),
+            Value::U8 => Some(rows::Kind::Number(rows::Number::U8)),
+            _ => None,
+        }
+    }
+
     #[inline(always)]
     fn write(
         &self,
@@ -374,8 +399,6 @@ impl Elements {
         let each = &self.each;
         let values = count.checked_mul(each.steps.len().max(1))?;
         state.values_left = state.values_left.checked_sub(values)?;
-        // Numbers kept within an element are for what is within it.
-        let registers = if each.keeps { Some(state.registers) } else { None };
         line.literal(&each.begin);
         if let [Step { value: Value::U32, register: None, .. }] = each.steps.as_slice() {
             for index in 0..count {
@@ -384,6 +407,14 @@ impl Elements {
             }
             return Some((line, rest));
         }
+        if let Some(rows) = self.rows.as_ref().filter(|rows| rows.are_worth(count, manner)) {
+            (line, rest) = each.values(line, rest, state, manner)?;
+            (line, rest) = rows.write(line, rest, last, manner)?;
+            line.literal(&each.end);
+            return Some((line, rest));
+        }
+        // Numbers kept within an element are for what is within it.
+        let registers = if each.keeps { Some(state.registers) } else { None };
         for index in 0..count {
             (line, rest) = each.values(line, rest, state, manner)?;
             line.literal(if index == last { &each.end } else { &each.between });
@@ -565,7 +596,8 @@ impl Making {
             return None;
         }
         self.pending.push(b'[');
-        self.push(Value::Elements(Box::new(Elements { count, each })), None);
+        let rows = each.rows();
+        self.push(Value::Elements(Box::new(Elements { count, each, rows })), None);
         self.pending.push(b']');
         Some(())
     }

@@ -1,0 +1,210 @@
+//! Elements that are all of one size: addresses and whole numbers without anything between. Arrays of them are long,
+//! and of addresses side by side the upper half is mostly the same. So it is kept as text, in one piece with what
+//! stands around it, and only the lower halves are written into it.
+
+use super::digits;
+use super::line::Writer;
+use super::plan::{Manner, take, unsigned};
+
+/// Most text of a part.
+pub(super) const TEXT: usize = 96;
+
+/// Most parts of an element.
+const MOST_PARTS: usize = 8;
+
+/// Fewer elements than these are not worth the beginning.
+const LEAST_ROWS: usize = 4;
+
+/// Digits of half an address.
+const HALF: usize = 8;
+
+/// How to write elements that follow another one.
+#[derive(Debug)]
+pub(super) struct Rows {
+    parts: Vec<Part>,
+}
+
+/// Up to two addresses, with what stands in front of them, then a number, with what stands in front of it.
+#[derive(Debug, Default)]
+struct Part {
+    /// What stands in front of each.
+    addresses: Vec<Vec<u8>>,
+    before_number: Vec<u8>,
+    number: Option<Number>,
+}
+
+/// How a value is read and written, of traces with addresses of 8 bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    /// Hexadecimal, 8 bytes.
+    Address,
+    Number(Number),
+}
+
+/// The same of a number.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Number {
+    U64,
+    U32,
+    U16,
+    U8,
+    /// Hexadecimal.
+    HexU32,
+}
+
+/// The text of a part, with the upper halves of its addresses.
+#[derive(Debug, Clone, Copy)]
+struct Text {
+    bytes: [u8; TEXT],
+    len: usize,
+    /// Where the lower halves come.
+    lower: [usize; 2],
+    upper: [u32; 2],
+    /// Some upper half is zero: then the number of digits differs, and there is no such text.
+    is_short: bool,
+}
+
+impl Part {
+    fn most_text(&self) -> usize {
+        let of_addresses = self.addresses.iter().map(|before| before.len() + 2 * HALF).sum::<usize>();
+        of_addresses + self.before_number.len()
+    }
+
+    /// The text for addresses with these upper halves.
+    #[cold]
+    fn text(&self, upper: [u32; 2]) -> Text {
+        let mut text = Text { bytes: [0; TEXT], len: 0, lower: [0; 2], upper, is_short: false };
+        for (before, (upper, lower)) in self.addresses.iter().zip(upper.into_iter().zip(0..)) {
+            let (digits, count) = digits::hex_up_to_eight(upper);
+            text.is_short |= upper == 0;
+            text.append(before);
+            text.append(digits.get(..count).unwrap_or_default());
+            text.lower[lower] = text.len;
+            text.append(&[b'0'; HALF]);
+        }
+        text.append(&self.before_number);
+        text
+    }
+
+    #[inline(always)]
+    fn write(&self, line: &mut Writer<'_>, rest: &mut &[u8], text: &mut Text, manner: Manner) -> Option<()> {
+        match self.addresses.as_slice() {
+            [] => line.put(&text.bytes, text.len),
+            [_] => {
+                let number = u64::from_le_bytes(take(rest)?);
+                let upper = [(number >> 32) as u32, 0];
+                if text.upper != upper {
+                    *text = self.text(upper);
+                }
+                if text.is_short {
+                    self.write_short(line, [number, 0]);
+                } else {
+                    line.put_with_hex(&text.bytes, text.len, [(text.lower[0], number as u32)]);
+                }
+            }
+            [_, _, ..] => {
+                let one = u64::from_le_bytes(take(rest)?);
+                let other = u64::from_le_bytes(take(rest)?);
+                let upper = [(one >> 32) as u32, (other >> 32) as u32];
+                if text.upper != upper {
+                    *text = self.text(upper);
+                }
+                if text.is_short {
+                    self.write_short(line, [one, other]);
+                } else {
+                    let lower = [(text.lower[0], one as u32), (text.lower[1], other as u32)];
+                    line.put_with_hex(&text.bytes, text.len, lower);
+                }
+            }
+        }
+        match self.number {
+            Some(Number::U64) => unsigned(line, u64::from_le_bytes(take(rest)?), manner),
+            Some(Number::U32) => line.unsigned(u64::from(u32::from_le_bytes(take(rest)?))),
+            Some(Number::U16) => line.unsigned(u64::from(u16::from_le_bytes(take(rest)?))),
+            Some(Number::U8) => line.unsigned(u64::from(u8::from_le_bytes(take(rest)?))),
+            Some(Number::HexU32) => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
+            None => {}
+        }
+        Some(())
+    }
+
+    /// Addresses of fewer digits, and all up to the number.
+    #[cold]
+    fn write_short(&self, line: &mut Writer<'_>, numbers: [u64; 2]) {
+        for (before, number) in self.addresses.iter().zip(numbers) {
+            line.bytes(before);
+            line.hex(number);
+        }
+        line.bytes(&self.before_number);
+    }
+}
+
+impl Text {
+    fn append(&mut self, bytes: &[u8]) {
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + bytes.len()) {
+            place.copy_from_slice(bytes);
+            self.len += bytes.len();
+        }
+    }
+}
+
+impl Rows {
+    /// For elements of these values, each with what stands in front of it.
+    pub(super) fn new<'a>(values: impl Iterator<Item = (Option<Kind>, &'a [u8])>) -> Option<Rows> {
+        let (mut parts, mut part) = (Vec::new(), Part::default());
+        for (kind, before) in values {
+            let kind = kind?;
+            // Room for what may still come in front of a number.
+            let is_full = part.addresses.len() == 2 || part.most_text() + before.len() + 2 * HALF > TEXT;
+            match kind {
+                Kind::Address => {
+                    if is_full && !part.addresses.is_empty() {
+                        parts.push(std::mem::take(&mut part));
+                    }
+                    part.addresses.push(before.to_vec());
+                }
+                Kind::Number(number) => {
+                    if part.most_text() + before.len() > TEXT {
+                        parts.push(std::mem::take(&mut part));
+                    }
+                    part.before_number = before.to_vec();
+                    part.number = Some(number);
+                    parts.push(std::mem::take(&mut part));
+                }
+            }
+        }
+        if !part.addresses.is_empty() {
+            parts.push(part);
+        }
+        let fits = parts.iter().all(|part| part.most_text() <= TEXT);
+        (fits && (1..=MOST_PARTS).contains(&parts.len())).then_some(Rows { parts })
+    }
+
+    /// Whether so many elements are worth it.
+    #[inline]
+    pub(super) fn are_worth(&self, count: usize, manner: Manner) -> bool {
+        count >= LEAST_ROWS && manner.pointer_size == 8
+    }
+
+    /// Writes so many elements, each with what stands in front of it: the line, and what is behind the elements.
+    #[inline(never)]
+    pub(super) fn write<'b, 'r>(
+        &self,
+        mut line: Writer<'b>,
+        mut rest: &'r [u8],
+        count: usize,
+        manner: Manner,
+    ) -> Option<(Writer<'b>, &'r [u8])> {
+        let [first, others @ ..] = self.parts.as_slice() else { return None };
+        let mut texts = [first.text([0; 2]); MOST_PARTS];
+        for (text, part) in texts.iter_mut().skip(1).zip(others) {
+            *text = part.text([0; 2]);
+        }
+        for _ in 0..count {
+            for (part, text) in self.parts.iter().zip(&mut texts) {
+                part.write(&mut line, &mut rest, text, manner)?;
+            }
+        }
+        Some((line, rest))
+    }
+}
