@@ -176,6 +176,8 @@ pub(crate) struct Place {
     pub(crate) number: usize,
     /// Number of its payload's shape.
     pub(crate) shape: usize,
+    /// The level that the stream describes it with, which a label of the event may replace.
+    pub(crate) level: u32,
 }
 
 /// What a metadata id stood for the last time: ids come back with other meanings, serial numbers do not.
@@ -188,7 +190,7 @@ struct Guess {
 }
 
 /// No description has this serial number.
-const NO_GUESS: Guess = Guess { serial: 0, version: 0, place: Place { number: 0, shape: 0 } };
+const NO_GUESS: Guess = Guess { serial: 0, version: 0, place: Place { number: 0, shape: 0, level: 0 } };
 
 /// Metadata ids above this are looked up by hashing.
 const DENSE_IDS: usize = 1 << 16;
@@ -229,7 +231,8 @@ impl EventTypes {
         {
             return guess.place;
         }
-        let place = self.insert(EventType::of(event), event.schema());
+        let level = event.metadata().map_or(0, |metadata| metadata.level);
+        let place = self.insert(EventType::of(event), event.schema(), level);
         if serial != 0 && metadata_id < DENSE_IDS {
             if self.by_metadata_id.len() <= metadata_id {
                 self.by_metadata_id.resize(metadata_id + 1, NO_GUESS);
@@ -244,10 +247,10 @@ impl EventTypes {
     /// Where the events of a description belong.
     pub(crate) fn place_of_metadata(&mut self, metadata: &Metadata) -> Place {
         let schema = metadata.catalog().map_or(&metadata.schema, CatalogEvent::schema);
-        self.insert(EventType::of_metadata(metadata), Some(schema))
+        self.insert(EventType::of_metadata(metadata), Some(schema), metadata.level)
     }
 
-    fn insert(&mut self, row: EventType, schema: Option<&Schema>) -> Place {
+    fn insert(&mut self, row: EventType, schema: Option<&Schema>, level: u32) -> Place {
         let key = row.key();
         let number = match self.by_key.get(&key) {
             Some(number) => *number,
@@ -271,7 +274,7 @@ impl EventTypes {
             }
             shape
         });
-        Place { number, shape }
+        Place { number, shape, level }
     }
 
     /// The number of a type that others met; for counts, without its shapes.

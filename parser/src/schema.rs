@@ -28,6 +28,8 @@ pub struct Schema {
     /// If there are but texts and fields of a fixed size: what lies before each text, and behind
     /// the last.
     pub(crate) runs: Option<Box<[FixedSize]>>,
+    /// Whether some fields' values are kept because others are counted by them.
+    pub(crate) keeps_counts: bool,
 }
 
 impl Schema {
@@ -61,7 +63,9 @@ impl Schema {
                 runs(fields)
             }
         };
-        Schema { fields: fields.into(), opaque, ambiguity, runs }
+        let mut schema = Schema { fields: fields.into(), opaque, ambiguity, runs, keeps_counts: false };
+        schema.keeps_counts = schema.payload_fields().iter().any(|field| field.register.is_some());
+        schema
     }
 
     /// Whether the payload's size has a say in how it is read.

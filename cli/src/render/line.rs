@@ -82,6 +82,13 @@ impl<'b> Writer<'b> {
         }
     }
 
+    /// One that is known to have at most [`Literal::CHUNK`] bytes.
+    #[inline(always)]
+    pub(super) fn short_literal(&mut self, literal: &Literal) {
+        debug_assert!(literal.len <= Literal::CHUNK, "it is one piece");
+        self.put(&literal.first, literal.len);
+    }
+
     #[inline(always)]
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         self.rest[..bytes.len()].copy_from_slice(bytes);
@@ -238,7 +245,8 @@ pub(super) struct Literal {
 }
 
 impl Literal {
-    const CHUNK: usize = 32;
+    /// Bytes that are copied in one go.
+    pub(super) const CHUNK: usize = 32;
 
     pub(super) fn new(bytes: &[u8]) -> Literal {
         let mut first = [0; Literal::CHUNK];

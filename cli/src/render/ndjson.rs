@@ -104,7 +104,7 @@ impl Ndjson {
         types: &EventTypes,
     ) -> bool {
         let labels = event.labels();
-        let level = event.metadata().map_or(0, |metadata| metadata.level);
+        let level = place.level;
         if !labels.is_empty() && event.level() != level {
             // A short way is for one level: a label that changes it from event to event would undo it each time.
             return false;

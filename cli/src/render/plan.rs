@@ -39,8 +39,7 @@ pub(super) struct Plan {
 #[derive(Debug)]
 struct Step {
     value: Value,
-    /// Where the number is kept.
-    register: Option<usize>,
+    /// At most [`Literal::CHUNK`] bytes.
     after: Literal,
 }
 
@@ -73,6 +72,8 @@ enum Value {
     /// Bytes that are not shown.
     Skip(usize),
     Elements(Box<Elements>),
+    /// A whole number that others are counted by, and where it is kept.
+    Kept(Box<Value>, usize),
 }
 
 #[derive(Debug)]
@@ -92,6 +93,7 @@ impl Value {
             Value::U32 | Value::I32 | Value::HexU32 | Value::F32 | Value::Bool32 | Value::HexPointer => 4,
             Value::U64 | Value::I64 | Value::HexU64 | Value::F64 => 8,
             Value::Guid => 16,
+            Value::Kept(value, _) => value.least_bytes(),
             Value::Skip(count) => *count,
             Value::Elements(elements) => match elements.count {
                 Number::Here => 2,
@@ -111,6 +113,7 @@ impl Value {
             Value::U64 | Value::I64 | Value::VarUInt => 22,
             Value::F32 | Value::F64 => 26,
             Value::Guid => 36,
+            Value::Kept(value, _) => value.room(),
             Value::Text | Value::Utf8 | Value::Skip(_) | Value::Elements(_) => 0,
         }
     }
@@ -183,8 +186,8 @@ impl Plan {
         manner: Manner,
     ) -> Option<(Writer<'b>, &'r [u8])> {
         for step in &self.steps {
-            step.write(&mut line, &mut rest, state, manner)?;
-            line.literal(&step.after);
+            step.value.write(&mut line, &mut rest, state, manner)?;
+            line.short_literal(&step.after);
         }
         Some((line, rest))
     }
@@ -233,7 +236,6 @@ impl Step {
     /// The value as one of a row.
     fn cell(&self) -> Option<rows::Kind> {
         match self.value {
-            _ if self.register.is_some() => None,
             Value::HexPointer | Value::HexU64 => Some(rows::Kind::Address),
             Value::HexU32 => Some(rows::Kind::Number(rows::Number::HexU32)),
             Value::U64 => Some(rows::Kind::Number(rows::Number::U64)),
@@ -243,7 +245,9 @@ impl Step {
             _ => None,
         }
     }
+}
 
+impl Value {
     #[inline(always)]
     fn write(
         &self,
@@ -252,81 +256,57 @@ impl Step {
         state: &mut State,
         manner: Manner,
     ) -> Option<()> {
-        let number = match &self.value {
+        match self {
             Value::Text => {
                 let taken = line.utf16(rest)?;
                 *rest = rest.get(taken..)?;
-                return Some(());
             }
             Value::Elements(elements) => {
                 (*line, *rest) = elements.write(line.taken(), rest, state, manner)?;
-                return Some(());
             }
-            Value::HexPointer if manner.pointer_size == 8 => {
-                line.hex(u64::from_le_bytes(take(rest)?));
-                return Some(());
+            Value::HexPointer if manner.pointer_size == 8 => line.hex(u64::from_le_bytes(take(rest)?)),
+            Value::HexPointer => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
+            Value::U32 => line.unsigned(u64::from(u32::from_le_bytes(take(rest)?))),
+            Value::U16 => line.unsigned(u64::from(u16::from_le_bytes(take(rest)?))),
+            Value::U8 => line.unsigned(u64::from(u8::from_le_bytes(take(rest)?))),
+            Value::U64 => unsigned(line, u64::from_le_bytes(take(rest)?), manner),
+            Value::HexU64 => line.hex(u64::from_le_bytes(take(rest)?)),
+            Value::HexU32 => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
+            Value::I32 => line.signed(i64::from(i32::from_le_bytes(take(rest)?))),
+            Value::I64 => signed(line, i64::from_le_bytes(take(rest)?), manner),
+            Value::VarUInt => unsigned(line, varuint(rest)?, manner),
+            Value::HexVarUInt => line.hex(varuint(rest)?),
+            Value::Kept(value, register) => {
+                let number;
+                (*line, *rest, number) = value.write_kept(line.taken(), rest, manner)?;
+                *state.registers.get_mut(*register)? = usize::try_from(number).ok()?;
             }
-            Value::HexPointer => {
-                line.hex(u64::from(u32::from_le_bytes(take(rest)?)));
-                return Some(());
-            }
-            Value::U32 => {
-                let number = u64::from(u32::from_le_bytes(take(rest)?));
-                line.unsigned(number);
-                number
-            }
-            Value::U16 => {
-                let number = u64::from(u16::from_le_bytes(take(rest)?));
-                line.unsigned(number);
-                number
-            }
-            Value::U8 => {
-                let number = u64::from(u8::from_le_bytes(take(rest)?));
-                line.unsigned(number);
-                number
-            }
-            Value::U64 => {
-                let number = u64::from_le_bytes(take(rest)?);
-                unsigned(line, number, manner);
-                number
-            }
-            Value::VarUInt => {
-                let number = varuint(rest)?;
-                unsigned(line, number, manner);
-                number
-            }
-            Value::HexU64 => {
-                let number = u64::from_le_bytes(take(rest)?);
-                line.hex(number);
-                number
-            }
-            Value::HexU32 => {
-                let number = u64::from(u32::from_le_bytes(take(rest)?));
-                line.hex(number);
-                number
-            }
-            Value::HexVarUInt => {
-                let number = varuint(rest)?;
-                line.hex(number);
-                number
-            }
-            Value::I32 => {
-                line.signed(i64::from(i32::from_le_bytes(take(rest)?)));
-                return Some(());
-            }
-            Value::I64 => {
-                signed(line, i64::from_le_bytes(take(rest)?), manner);
-                return Some(());
-            }
-            other => {
-                (*line, *rest) = other.write_rare(line.taken(), rest)?;
-                return Some(());
-            }
-        };
-        if let Some(register) = self.register {
-            *state.registers.get_mut(register)? = usize::try_from(number).ok()?;
+            other => (*line, *rest) = other.write_rare(line.taken(), rest)?,
         }
         Some(())
+    }
+
+    /// Whole numbers that others are counted by: beside line and payload, the number.
+    #[inline(never)]
+    fn write_kept<'b, 'r>(
+        &self,
+        mut line: Writer<'b>,
+        mut rest: &'r [u8],
+        manner: Manner,
+    ) -> Option<(Writer<'b>, &'r [u8], u64)> {
+        let number = match self {
+            Value::U8 => u64::from(u8::from_le_bytes(take(&mut rest)?)),
+            Value::U16 => u64::from(u16::from_le_bytes(take(&mut rest)?)),
+            Value::U32 | Value::HexU32 => u64::from(u32::from_le_bytes(take(&mut rest)?)),
+            Value::U64 | Value::HexU64 => u64::from_le_bytes(take(&mut rest)?),
+            Value::VarUInt | Value::HexVarUInt => varuint(&mut rest)?,
+            _ => return None,
+        };
+        match self {
+            Value::HexU32 | Value::HexU64 | Value::HexVarUInt => line.hex(number),
+            _ => unsigned(&mut line, number, manner),
+        }
+        Some((line, rest, number))
     }
 }
 
@@ -400,7 +380,7 @@ impl Elements {
         let values = count.checked_mul(each.steps.len().max(1))?;
         state.values_left = state.values_left.checked_sub(values)?;
         line.literal(&each.begin);
-        if let [Step { value: Value::U32, register: None, .. }] = each.steps.as_slice() {
+        if let [Step { value: Value::U32, .. }] = each.steps.as_slice() {
             for index in 0..count {
                 line.unsigned(u64::from(u32::from_le_bytes(take(&mut rest)?)));
                 line.literal(if index == last { &each.end } else { &each.between });
@@ -471,17 +451,26 @@ impl Making {
         });
         let growth = of_elements.chain(of_texts).max().unwrap_or(0);
         let least_bytes = self.steps.iter().map(|step| step.value.least_bytes()).sum();
-        let keeps = self.steps.iter().any(|step| step.register.is_some());
+        let keeps = self.steps.iter().any(|step| matches!(step.value, Value::Kept(..)));
         let Making { begin, steps, .. } = self;
         Plan { begin, steps, end, between, room, growth, least_bytes, keeps }
     }
 
     /// Puts what was written behind the last value, or in front of all.
     fn take_pending(&mut self) {
-        let text = Literal::new(&std::mem::take(&mut self.pending));
-        match self.steps.last_mut() {
-            Some(step) => step.after = text,
-            None => self.begin = text,
+        let text = std::mem::take(&mut self.pending);
+        if self.steps.is_empty() {
+            self.begin = Literal::new(&text);
+            return;
+        }
+        // Longer ones behind nothing, so that nobody asks how long they are.
+        for (at, piece) in text.chunks(Literal::CHUNK).enumerate() {
+            if at > 0 {
+                self.steps.push(Step { value: Value::Skip(0), after: Literal::default() });
+            }
+            if let Some(step) = self.steps.last_mut() {
+                step.after = Literal::new(piece);
+            }
         }
     }
 
@@ -493,7 +482,7 @@ impl Making {
             if let FieldType::Padding(count) = field.kind {
                 // It writes nothing, so what is pending goes on behind it.
                 let value = Value::Skip(usize::from(count));
-                self.steps.push(Step { value, register: None, after: Literal::default() });
+                self.steps.push(Step { value, after: Literal::default() });
                 continue;
             }
             let name = names.next()?;
@@ -511,9 +500,9 @@ impl Making {
         Some(())
     }
 
-    fn push(&mut self, value: Value, register: Option<usize>) {
+    fn push(&mut self, value: Value) {
         self.take_pending();
-        self.steps.push(Step { value, register, after: Literal::default() });
+        self.steps.push(Step { value, after: Literal::default() });
     }
 
     fn value(
@@ -578,7 +567,10 @@ impl Making {
             _ => (b"", b""),
         };
         self.pending.extend_from_slice(before);
-        self.push(value, register);
+        self.push(match register {
+            Some(register) => Value::Kept(Box::new(value), register),
+            None => value,
+        });
         self.pending.extend_from_slice(after);
         Some(())
     }
@@ -597,7 +589,7 @@ impl Making {
         }
         self.pending.push(b'[');
         let rows = each.rows();
-        self.push(Value::Elements(Box::new(Elements { count, each, rows })), None);
+        self.push(Value::Elements(Box::new(Elements { count, each, rows })));
         self.pending.push(b']');
         Some(())
     }

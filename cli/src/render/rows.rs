@@ -200,11 +200,108 @@ impl Rows {
         for (text, part) in texts.iter_mut().skip(1).zip(others) {
             *text = part.text([0; 2]);
         }
+        if others.is_empty() {
+            // The usual case, and nothing to look for between elements.
+            let [text, ..] = &mut texts;
+            for _ in 0..count {
+                first.write(&mut line, &mut rest, text, manner)?;
+            }
+            return Some((line, rest));
+        }
         for _ in 0..count {
             for (part, text) in self.parts.iter().zip(&mut texts) {
                 part.write(&mut line, &mut rest, text, manner)?;
             }
         }
         Some((line, rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::page::Page;
+    use super::*;
+
+    const MANNER: Manner = Manner { pointer_size: 8, largest: u64::MAX };
+
+    fn number(kind: Number, number: u64, bytes: &mut Vec<u8>) -> String {
+        let mut put = |size: usize| {
+            bytes.extend_from_slice(&number.to_le_bytes()[..size]);
+            number & u64::MAX >> (64 - 8 * size)
+        };
+        match kind {
+            Number::U64 => put(8).to_string(),
+            Number::U32 => put(4).to_string(),
+            Number::U16 => put(2).to_string(),
+            Number::U8 => put(1).to_string(),
+            Number::HexU32 => format!("{:x}", put(4)),
+        }
+    }
+
+    fn assert_written(kinds: &[Kind], names: &[&str], numbers: &[u64]) {
+        let values = kinds.iter().copied().map(Some).zip(names.iter().map(|name| name.as_bytes()));
+        let rows = Rows::new(values).expect("what can be written");
+        let (mut bytes, mut expected, mut count) = (Vec::new(), String::new(), 0);
+        for start in 0..numbers.len() * 3 {
+            for (at, (kind, name)) in kinds.iter().zip(names).enumerate() {
+                // Runs of one number, and all numbers beside each other.
+                let value = numbers[(start / 3 + at * (start % 3)) % numbers.len()];
+                expected += name;
+                expected += &match *kind {
+                    Kind::Address => {
+                        bytes.extend(value.to_le_bytes());
+                        format!("{value:x}")
+                    }
+                    Kind::Number(kind) => number(kind, value, &mut bytes),
+                };
+            }
+            count += 1;
+        }
+        bytes.push(7);
+        let mut page = Page::default();
+        let writer = page.writer(expected.len() + TEXT);
+        let (writer, rest) = rows.write(writer, &bytes, count, MANNER).expect("all of them are there");
+        assert_eq!(rest, [7]);
+        let left = writer.left();
+        page.keep(left);
+        assert_eq!(String::from_utf8(page.filled().to_vec()).unwrap(), expected);
+        let writer = page.writer(expected.len() + TEXT);
+        assert!(rows.write(writer, &bytes, count + 1, MANNER).is_none(), "one more is not there");
+    }
+
+    #[test]
+    fn rows_of_all_kinds_are_written_with_addresses_of_all_lengths() {
+        let numbers = [
+            0,
+            1,
+            0xffff_ffff,
+            1 << 32,
+            0x7f12_0000_0001,
+            0x7f12_3456_789a,
+            0x7f12_3456_789b,
+            0xf_7f12_3456_789c,
+            u64::MAX,
+        ];
+        let (address, of) = (Kind::Address, Kind::Number);
+        assert_written(
+            &[address, address, of(Number::U64)],
+            &["},{\"a\":\"0x", "\",\"b\":\"0x", "\",\"c\":"],
+            &numbers,
+        );
+        let four = [address, of(Number::U64), address, of(Number::U8)];
+        assert_written(&four, &["<a 0x", " b ", " c 0x", "> d "], &numbers);
+        let others = [address, of(Number::U16), of(Number::HexU32), of(Number::U32), address];
+        assert_written(&others, &["<", " ", " 0x", " ", "> "], &numbers);
+        let long = "0123456789012345678901234567890123456789";
+        assert_written(&[address, address, address], &[long, long, ""], &numbers);
+        assert_written(&[of(Number::U64)], &[long], &numbers);
+    }
+
+    #[test]
+    fn what_is_too_long_or_of_another_kind_is_left_to_others() {
+        let long = "0123456789".repeat(TEXT / 10 + 1);
+        assert!(Rows::new([(Some(Kind::Address), long.as_bytes())].into_iter()).is_none());
+        assert!(Rows::new([(None, &b"a"[..])].into_iter()).is_none());
+        assert!(Rows::new([].into_iter()).is_none());
     }
 }

@@ -92,12 +92,14 @@ fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> usize {
         *wide = i16::from_le_bytes(*unit);
     }
     // What is no byte becomes 0 or 255, which do not stand for themselves either.
-    let bytes = wide.map(|unit| unit.clamp(0, 255) as u8);
-    *out = bytes;
-    let special = bytes.map(|byte| {
+    for (byte, unit) in out.iter_mut().zip(wide) {
+        *byte = unit.clamp(0, 255) as u8;
+    }
+    let mut special = *out;
+    for byte in &mut special {
         let is_beyond = byte.wrapping_sub(0x20).saturating_sub(0x5e);
-        is_beyond | 1u8.saturating_sub(byte ^ 0x22) | 1u8.saturating_sub(byte ^ 0x5c)
-    });
+        *byte = is_beyond | 1u8.saturating_sub(*byte ^ 0x22) | 1u8.saturating_sub(*byte ^ 0x5c);
+    }
     u128::from_le_bytes(special).trailing_zeros() as usize / 8
 }
 

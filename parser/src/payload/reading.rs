@@ -145,7 +145,7 @@ impl Verdict {
 }
 
 /// Whether the usual reading of a payload of an ambiguous schema ends exactly; then the ends of its texts are known.
-#[inline]
+#[inline(always)]
 pub(super) fn is_usual(schema: &Schema, bytes: &[u8], pointer_size: u8, text_ends: &mut TextEnds) -> bool {
     schema.runs.as_ref().is_some_and(|runs| fit_of_runs(runs, bytes, pointer_size, text_ends) == Fit::Exact)
 }
@@ -186,6 +186,7 @@ impl Fit {
 
 /// The fit of the usual reading where there are but texts and what has a fixed size, with the ends
 /// of the texts if it is not short.
+#[inline(never)]
 fn fit_of_runs(runs: &[FixedSize], bytes: &[u8], pointer_size: u8, text_ends: &mut TextEnds) -> Fit {
     let Some((last, runs)) = runs.split_last() else { return Fit::Short };
     let mut at = 0usize;

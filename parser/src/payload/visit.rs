@@ -78,9 +78,10 @@ macro_rules! number {
 }
 
 /// Walks through fields as far as they are common, with what is left of the payload. `ahead` and `rest` are behind
-/// what was given to the visitor. Returns whether that was all.
+/// what was given to the visitor. Returns whether that was all. `KEPT`: whether some fields may be such that others
+/// are counted by.
 #[inline(always)]
-fn common<'r, V: VisitValues<'r>>(
+fn common<'r, const KEPT: bool, V: VisitValues<'r>>(
     payload: Payload<'r>,
     ahead: &mut &'r [Field],
     rest: &mut &'r [u8],
@@ -88,7 +89,7 @@ fn common<'r, V: VisitValues<'r>>(
     visitor: &mut V,
 ) -> bool {
     while let Some((field, behind)) = ahead.split_first() {
-        if field.register.is_some() {
+        if KEPT && field.register.is_some() {
             return false;
         }
         let offset = payload.bytes.len().wrapping_sub(rest.len());
@@ -125,10 +126,11 @@ fn common<'r, V: VisitValues<'r>>(
                 None => return false,
             },
             FieldType::Utf16Text => {
-                let known = next_text_end().map(|end| end.saturating_sub(offset));
+                let known = next_text_end().map(|end| end.wrapping_sub(offset));
                 let Some(end) = known.or_else(|| utf16_end(rest)) else { return false };
                 let Some((text, after)) = rest.split_at_checked(end) else { return false };
-                *rest = after.get(2..).unwrap_or_default();
+                let Some((_, after)) = after.split_first_chunk::<2>() else { return false };
+                *rest = after;
                 give!(Value::Utf16(super::Utf16::new(text, true)));
             }
             _ => return false,
@@ -152,7 +154,9 @@ pub(crate) fn visit<'r, V: VisitValues<'r>>(
     // Most payloads end here, and nothing is made for those that do not.
     let payload = Payload { bytes, reading: Reading::usual(pointer_size) };
     let (mut ahead, mut rest) = (schema.payload_fields(), bytes);
-    if !common(payload, &mut ahead, &mut rest, || text_ends.take(), visitor) {
+    if schema.keeps_counts
+        || !common::<false, V>(payload, &mut ahead, &mut rest, || text_ends.take(), visitor)
+    {
         let at = bytes.len().wrapping_sub(rest.len());
         let mut fields = Fields::of_object(payload, ahead, at, bytes.len());
         fields.text_ends = text_ends;
@@ -170,7 +174,8 @@ impl<'r> Fields<'r> {
                 let mut rest = self.payload.from(self.at);
                 let before = rest.len();
                 let text_ends = &mut self.text_ends;
-                let is_all = common(self.payload, &mut ahead, &mut rest, || text_ends.take(), visitor);
+                let is_all =
+                    common::<true, V>(self.payload, &mut ahead, &mut rest, || text_ends.take(), visitor);
                 self.ahead = ahead;
                 self.at = self.at.saturating_add(before.saturating_sub(rest.len()));
                 if is_all {
@@ -224,7 +229,7 @@ impl<'r> Array<'r> {
         let mut rest = payload.from(self.start as usize);
         for _ in 0..self.len() {
             let mut ahead = fields;
-            if !common(payload, &mut ahead, &mut rest, || None, visitor) {
+            if !common::<true, V>(payload, &mut ahead, &mut rest, || None, visitor) {
                 let at = payload.bytes.len().wrapping_sub(rest.len());
                 let mut fields = Fields::of_object(payload, ahead, at, self.end as usize);
                 fields.visit_apart(visitor);
