@@ -265,12 +265,9 @@ fn in_time_order<S: Source>(
     take: impl TakeEvent,
     observe: impl Fn(u64),
 ) -> io::Result<Seen> {
-    let mut sum = Checksum::default();
-    while let Some(event) = events.next_event().map_err(io::Error::other)? {
-        take.event(&mut sum, &event);
-        observe(sum.events);
-    }
-    Ok(Seen { checksum: sum, wrong: Wrong::of(events.reader(), events.out_of_order()) })
+    let mut each = Each { sum: Checksum::default(), take, observe };
+    events.visit(&mut each).map_err(io::Error::other)?;
+    Ok(Seen { checksum: each.sum, wrong: Wrong::of(events.reader(), events.out_of_order()) })
 }
 
 /// Folds an event. A trait and not a function, so that it is inlined where events come from.

@@ -27,7 +27,7 @@ use crate::error::{Error, Fault};
 use crate::event::Event;
 use crate::limits::Limits;
 use crate::loss::Losses;
-use crate::reader::{Reader, RunEnd, Step};
+use crate::reader::{Reader, RunEnd, Step, Visit};
 use crate::source::{Source, index};
 use crate::statistics::Statistics;
 use queue::{Fill, Queue};
@@ -105,9 +105,24 @@ impl<S: Source> TimeOrdered<S> {
     ///
     /// # Errors
     /// As [`Reader::for_each`].
+    #[inline]
     pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
-        while let Some(event) = self.next_event()? {
-            take(event);
+        self.visit(&mut take)
+    }
+
+    /// The same with a visitor, as [`Reader::visit`]. The fastest way through a stream in time order: an
+    /// event that a short visitor takes needs no place in memory.
+    ///
+    /// # Errors
+    /// As [`Reader::for_each`].
+    #[inline]
+    pub fn visit(&mut self, visitor: &mut impl Visit) -> Result<(), Error> {
+        while visitor.wants_more() {
+            let (context, source) = (&self.reader.state().context, self.reader.source());
+            self.queue.give(context, source.bytes(), source.start(), visitor);
+            if !self.queue.has_ready() && !self.fill()? {
+                break;
+            }
         }
         Ok(())
     }
@@ -200,10 +215,10 @@ impl<S: Source> TimeOrdered<S> {
     /// Sorting again pays when as much again waits.
     fn plan_next(&mut self) {
         let limits = self.reader.state().limits;
-        self.queue.next = Fill {
+        self.queue.plan(Fill {
             events: (self.queue.waiting() * 2 + BATCH_EVENTS).min(limits.queue_events.max(1)),
             bytes: (self.queue.bytes() * 2 + BATCH_BYTES).min(limits.queue_bytes),
-        };
+        });
     }
 
     /// Lets everything that waits be delivered by the next calls of

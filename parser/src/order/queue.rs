@@ -3,11 +3,12 @@
 use super::radix;
 use crate::blob::BlobHeader;
 use crate::guid::Guid;
-use crate::reader::{Context, Resolved, Take};
+use crate::reader::{Context, Resolved, Take, Visit};
 use crate::tables::{NO_SLOT, Slot};
 
-/// An event that waits: its header, its references and its place. One cache line.
+/// An event that waits: its header, its references and its place. One cache line, and not parts of two.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 struct Mark {
     timestamp: u64,
     thread: u64,
@@ -47,6 +48,46 @@ impl Mark {
     };
 }
 
+impl Mark {
+    /// Writes the event's header, and gives its references.
+    #[inline(always)]
+    fn recall(
+        &self,
+        header: &mut BlobHeader,
+        context: &Context,
+        is_v6: bool,
+        activities: &[[Guid; 2]],
+    ) -> Resolved {
+        let (metadata_id, thread_row) = if is_v6 {
+            (context.tables.metadata.row(self.metadata).map_or(0, |row| row.id), self.thread_row_or_id)
+        } else {
+            (self.thread_row_or_id, NO_SLOT)
+        };
+        let labels = if is_v6 { self.extra } else { NO_SLOT };
+        (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
+        if !is_v6 && self.extra != NO_SLOT {
+            let pair = activities.get(self.extra as usize).copied().unwrap_or_default();
+            [header.activity, header.related_activity] = pair;
+        }
+        header.metadata_id = metadata_id;
+        header.sequence = self.sequence;
+        header.thread = self.thread;
+        header.capture_thread = self.capture_thread;
+        header.processor = self.processor;
+        header.timestamp = self.timestamp;
+        header.payload_size = self.payload_size;
+        header.header_size = u32::from(self.header_size);
+        header.is_sorted = self.is_sorted;
+        let stack = if context.is_v3() {
+            header.stack_size = self.stack;
+            NO_SLOT
+        } else {
+            self.stack
+        };
+        Resolved { metadata: self.metadata, stack, thread: thread_row, labels }
+    }
+}
+
 /// The size of a header that was read without a fault: at most 88.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "a header's size is below 128")]
@@ -60,6 +101,12 @@ fn place(packed: u64) -> usize {
     usize::try_from(packed).unwrap_or(usize::MAX)
 }
 
+/// Bits of a word of [`Queue::places`].
+const PLACES_A_WORD: usize = 64;
+
+/// Room for so many events is made first.
+const LEAST_ROOM: usize = 256;
+
 /// When sorting begins: so many events, or bytes from the first to the last of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fill {
@@ -70,73 +117,126 @@ pub(super) struct Fill {
 /// Events that wait, in file order, and those of them that are ready, by time.
 #[derive(Debug)]
 pub(super) struct Queue {
+    /// The first `count` of these are events that wait; what is behind them is room for more.
     marks: Vec<Mark>,
-    /// The time each mark counts as: its own, or the watermark it came behind.
-    times: Vec<u64>,
+    /// As long as `marks`. While events are taken: the time that each counts as, its own or the watermark
+    /// it came behind. Once they are sorted: times and places in `marks`, packed, by time; then those
+    /// before `delivered` are done, and those from `ready` on wait on.
+    keys: Vec<u64>,
+    scratch: Vec<u64>,
+    /// A bit for each place in `marks`, while those that wait on are found.
+    places: Vec<u64>,
+    count: usize,
+    delivered: usize,
+    ready: usize,
+    packing: Packing,
     /// Pairs of activity ids that marks refer to.
     activities: Vec<[Guid; 2]>,
     /// The pairs of the batch before, while those of the marks that wait on are taken over.
     activities_before: Vec<[Guid; 2]>,
-    /// Times and places in `marks`, packed, by time. Those before `delivered` are done, those from
-    /// `ready` on wait on.
-    sorted: Vec<u64>,
-    scratch: Vec<u64>,
-    delivered: usize,
-    ready: usize,
-    place_bits: u32,
     /// The newest time that may have been delivered.
     watermark: u64,
     pub(super) out_of_order: u64,
     /// Sort when this is reached.
-    pub(super) next: Fill,
+    next: Fill,
+    /// Stream position of a payload that is `next.bytes` behind the first.
+    full_at: u64,
+}
+
+/// How times and places are packed into one integer each, so that equal times keep file order and nothing
+/// but integers is moved.
+#[derive(Debug, Default)]
+struct Packing {
+    place_bits: u32,
+    /// The oldest time, from which the others count.
+    least: u64,
+    /// Times by place, if they are too far apart to be packed, which no real stream has. Keys are places
+    /// alone then.
+    times: Vec<u64>,
+}
+
+impl Packing {
+    #[inline(always)]
+    fn mask(&self) -> u64 {
+        (1u64 << self.place_bits) - 1
+    }
+
+    #[inline(always)]
+    fn place(&self, key: u64) -> usize {
+        place(key & self.mask())
+    }
+
+    #[inline]
+    fn time(&self, key: u64) -> u64 {
+        if self.times.is_empty() {
+            return self.least.saturating_add(key >> self.place_bits);
+        }
+        self.times.get(self.place(key)).copied().unwrap_or_default()
+    }
 }
 
 impl Queue {
     pub(super) fn new(next: Fill) -> Queue {
         Queue {
             marks: Vec::new(),
-            times: Vec::new(),
-            activities: Vec::new(),
-            activities_before: Vec::new(),
-            sorted: Vec::new(),
+            keys: Vec::new(),
             scratch: Vec::new(),
+            places: Vec::new(),
+            count: 0,
             delivered: 0,
             ready: 0,
-            place_bits: 0,
+            packing: Packing::default(),
+            activities: Vec::new(),
+            activities_before: Vec::new(),
             watermark: 0,
             out_of_order: 0,
             next,
+            full_at: 0,
         }
     }
 
     /// Forgets everything but the memory it has.
     pub(super) fn begin_again(&mut self, next: Fill) {
-        self.marks.clear();
-        self.times.clear();
         self.activities.clear();
         self.activities_before.clear();
-        self.sorted.clear();
-        (self.delivered, self.ready, self.watermark, self.out_of_order) = (0, 0, 0, 0);
+        self.packing.times.clear();
+        (self.count, self.delivered, self.ready) = (0, 0, 0);
+        (self.watermark, self.out_of_order) = (0, 0);
+        self.plan(next);
+    }
+
+    /// Sets when to sort.
+    pub(super) fn plan(&mut self, next: Fill) {
         self.next = next;
+        self.full_at = self.first().map_or(0, |first| first.payload_at.saturating_add(next.bytes));
     }
 
     /// Number of events that wait.
     pub(super) fn waiting(&self) -> usize {
-        self.marks.len() - self.delivered
+        self.count - self.delivered
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.marks.is_empty()
+        self.count == 0
     }
 
     /// Whether events are ready.
+    #[inline]
     pub(super) fn has_ready(&self) -> bool {
         self.delivered < self.ready
     }
 
+    fn first(&self) -> Option<&Mark> {
+        self.marks.first().filter(|_| self.count > 0)
+    }
+
+    fn last(&self) -> Option<&Mark> {
+        self.marks.get(self.count.checked_sub(1)?)
+    }
+
     /// Bytes of the stream from the first event that waits to the last.
     pub(super) fn bytes(&self) -> u64 {
-        match (self.marks.first(), self.marks.last()) {
+        match (self.first(), self.last()) {
             (Some(first), Some(last)) => last.payload_at.saturating_sub(first.payload_at),
             _ => 0,
         }
@@ -144,22 +244,22 @@ impl Queue {
 
     /// Stream position of the first event that waits.
     pub(super) fn position(&self) -> Option<u64> {
-        self.marks.first().map(|mark| mark.payload_at - u64::from(mark.header_size))
+        self.first().map(|mark| mark.payload_at - u64::from(mark.header_size))
     }
 
     /// Stream position of the last event that waits.
     pub(super) fn newest_position(&self) -> Option<u64> {
-        self.marks.last().map(|mark| mark.payload_at - u64::from(mark.header_size))
+        self.last().map(|mark| mark.payload_at - u64::from(mark.header_size))
     }
 
     #[inline(always)]
     pub(super) fn is_full(&self) -> bool {
-        self.marks.len() >= self.next.events || self.bytes() >= self.next.bytes
+        self.count >= self.next.events || self.bytes() >= self.next.bytes
     }
 
-    /// Takes an event.
+    /// Takes an event. `false`: that is enough of them.
     #[inline(always)]
-    pub(super) fn push(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) {
+    pub(super) fn push(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
         let resolved = context.resolved(header);
         let is_v6 = context.is_v6();
         let extra = if is_v6 {
@@ -174,22 +274,46 @@ impl Queue {
         if header.is_sorted {
             self.watermark = time;
         }
-        self.marks.push(Mark {
-            timestamp: header.timestamp,
-            thread: header.thread,
-            capture_thread: header.capture_thread,
-            payload_at,
-            payload_size: header.payload_size,
-            metadata: resolved.metadata,
-            stack: if context.is_v3() { header.stack_size } else { resolved.stack },
-            extra,
-            thread_row_or_id: if is_v6 { resolved.thread } else { header.metadata_id },
-            sequence: header.sequence,
-            processor: header.processor,
-            header_size: short(header.header_size),
-            is_sorted: header.is_sorted,
-        });
-        self.times.push(time);
+        let at = self.count;
+        if at == 0 || at >= self.keys.len() {
+            self.make_room(payload_at);
+        }
+        if let (Some(key), Some(mark)) = (self.keys.get_mut(at), self.marks.get_mut(at)) {
+            *key = time;
+            *mark = Mark {
+                timestamp: header.timestamp,
+                thread: header.thread,
+                capture_thread: header.capture_thread,
+                payload_at,
+                payload_size: header.payload_size,
+                metadata: resolved.metadata,
+                stack: if context.is_v3() { header.stack_size } else { resolved.stack },
+                extra,
+                thread_row_or_id: if is_v6 { resolved.thread } else { header.metadata_id },
+                sequence: header.sequence,
+                processor: header.processor,
+                header_size: short(header.header_size),
+                is_sorted: header.is_sorted,
+            };
+        }
+        self.count = at + 1;
+        self.count < self.next.events && payload_at < self.full_at
+    }
+
+    /// Makes room for an event; the first one tells where the stretch ends that may wait.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, payload_at: u64) {
+        if self.count == 0 {
+            self.full_at = payload_at.saturating_add(self.next.bytes);
+        }
+        if self.count >= self.keys.len() {
+            // Room that is made is memory that is written, so no more of it than is planned for.
+            let doubled = self.count.saturating_mul(2).max(LEAST_ROOM);
+            let room = doubled.min(self.next.events.saturating_add(1)).max(self.count + 1);
+            self.marks.resize(room, Mark::NOTHING);
+            self.keys.resize(room, 0);
+        }
     }
 
     /// Whether younger events may have been delivered already.
@@ -223,8 +347,8 @@ impl Queue {
         if !self.has_ready() {
             return None;
         }
-        let place = self.place_of(self.delivered);
-        Some((self.times.get(place).copied()?, self.marks.get(place)?.payload_at))
+        let key = *self.keys.get(self.delivered)?;
+        Some((self.packing.time(key), self.marks.get(self.packing.place(key))?.payload_at))
     }
 
     /// The number of a pair of activity ids. Runs of events share theirs.
@@ -239,48 +363,47 @@ impl Queue {
     /// position of its payload.
     #[inline]
     pub(super) fn pop(&mut self, context: &Context, header: &mut BlobHeader) -> Option<(Resolved, u64)> {
-        if self.delivered >= self.ready {
+        if !self.has_ready() {
             return None;
         }
-        let place = self.place_of(self.delivered);
+        let key = self.keys.get(self.delivered).copied().unwrap_or_default();
         self.delivered += 1;
-        let mark = self.marks.get(place).unwrap_or(&Mark::NOTHING);
-        let is_v6 = context.is_v6();
-        let (metadata_id, thread_row) = if is_v6 {
-            (context.tables.metadata.row(mark.metadata).map_or(0, |row| row.id), mark.thread_row_or_id)
-        } else {
-            (mark.thread_row_or_id, NO_SLOT)
-        };
-        let labels = if is_v6 { mark.extra } else { NO_SLOT };
-        if !is_v6 && mark.extra != NO_SLOT {
-            let pair = self.activities.get(mark.extra as usize).copied().unwrap_or_default();
-            [header.activity, header.related_activity] = pair;
-        } else {
-            (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
-        }
-        header.metadata_id = metadata_id;
-        header.sequence = mark.sequence;
-        header.thread = mark.thread;
-        header.capture_thread = mark.capture_thread;
-        header.processor = mark.processor;
-        header.timestamp = mark.timestamp;
-        header.payload_size = mark.payload_size;
-        header.header_size = u32::from(mark.header_size);
-        header.is_sorted = mark.is_sorted;
-        let stack = if context.is_v3() {
-            header.stack_size = mark.stack;
-            NO_SLOT
-        } else {
-            mark.stack
-        };
-        let resolved = Resolved { metadata: mark.metadata, stack, thread: thread_row, labels };
+        let mark = self.marks.get(self.packing.place(key)).unwrap_or(&Mark::NOTHING);
+        let resolved = mark.recall(header, context, context.is_v6(), &self.activities);
         Some((resolved, mark.payload_at))
     }
 
-    #[inline]
-    fn place_of(&self, index: usize) -> usize {
-        let packed = self.sorted.get(index).copied().unwrap_or_default();
-        place(packed & ((1u64 << self.place_bits) - 1))
+    /// Gives the events that are ready to `visitor`, for as long as it wants more.
+    #[inline(always)]
+    pub(super) fn give(&mut self, context: &Context, window: &[u8], start: u64, visitor: &mut impl Visit) {
+        // A loop each, in which the compiler knows what there is to recall.
+        if context.is_v6() {
+            self.give_of::<true>(context, window, start, visitor);
+        } else {
+            self.give_of::<false>(context, window, start, visitor);
+        }
+    }
+
+    #[inline(always)]
+    fn give_of<const IS_V6: bool>(
+        &mut self,
+        context: &Context,
+        window: &[u8],
+        start: u64,
+        visitor: &mut impl Visit,
+    ) {
+        let (marks, mask) = (self.marks.as_slice(), self.packing.mask());
+        let mut left = self.keys.get(self.delivered..self.ready).unwrap_or_default().iter();
+        while visitor.wants_more()
+            && let Some(key) = left.next()
+        {
+            let mark = marks.get(place(*key & mask)).unwrap_or(&Mark::NOTHING);
+            // A local, which needs no place in memory if the visitor is inlined.
+            let mut header = BlobHeader::default();
+            let resolved = mark.recall(&mut header, context, IS_V6, &self.activities);
+            visitor.event(context.event(&header, Some(resolved), mark.payload_at, window, start));
+        }
+        self.delivered = self.ready - left.len();
     }
 
     /// Sorts what waits, and makes what is not above the watermark ready. With `at_least`, so many
@@ -288,16 +411,17 @@ impl Queue {
     #[inline(never)]
     pub(super) fn sort_to_watermark(&mut self, at_least: usize) -> bool {
         self.sort();
-        let watermark = self.watermark;
-        let (times, mask) = (&self.times, (1u64 << self.place_bits) - 1);
-        let may_go = |packed: &u64| times.get(place(*packed & mask)).is_some_and(|time| *time <= watermark);
-        self.ready = self.sorted.partition_point(may_go);
-        let is_forced = self.ready < at_least.min(self.sorted.len());
+        let (packing, watermark) = (&self.packing, self.watermark);
+        let keys = self.keys.get(..self.count).unwrap_or_default();
+        self.ready = keys.partition_point(|key| packing.time(*key) <= watermark);
+        let at_least = at_least.min(self.count);
+        let is_forced = self.ready < at_least;
         if is_forced {
-            self.ready = at_least.min(self.sorted.len());
-            let last = self.place_of(self.ready.saturating_sub(1));
-            let time = self.times.get(last).copied().unwrap_or_default();
-            self.watermark = self.watermark.max(time);
+            self.ready = at_least;
+            self.raise_to_ready();
+        }
+        if self.ready == 0 {
+            self.keep_waiting();
         }
         is_forced
     }
@@ -306,78 +430,98 @@ impl Queue {
     #[inline(never)]
     pub(super) fn sort_all(&mut self) {
         self.sort();
-        self.ready = self.sorted.len();
-        let newest = self.times.iter().copied().max().unwrap_or_default();
-        self.watermark = self.watermark.max(newest);
+        self.ready = self.count;
+        self.raise_to_ready();
     }
 
-    /// Sorts the places of all marks by time. Time and place are packed into one integer, so that
-    /// equal times keep file order and nothing but integers is moved.
+    /// What is ready may have been delivered.
+    fn raise_to_ready(&mut self) {
+        let newest = self.ready.checked_sub(1).and_then(|last| self.keys.get(last));
+        self.raise_watermark(newest.map_or(0, |key| self.packing.time(*key)));
+    }
+
+    /// Sorts the places of all marks by time.
     fn sort(&mut self) {
         self.delivered = 0;
-        self.sorted.clear();
-        self.place_bits = usize::BITS - self.times.len().leading_zeros();
+        let bits = usize::BITS - self.count.leading_zeros();
+        let times = self.keys.get_mut(..self.count).unwrap_or_default();
         let (mut least, mut most, mut is_sorted, mut last) = (u64::MAX, 0, true, 0);
-        for &time in &self.times {
+        for &time in &*times {
             least = least.min(time);
             most = most.max(time);
             is_sorted &= last <= time;
             last = time;
         }
+        (self.packing.place_bits, self.packing.least) = (bits, least);
         let range = most.saturating_sub(least);
-        if range.leading_zeros() < self.place_bits {
+        if range.leading_zeros() < bits {
             return self.sort_wide();
         }
-        let bits = self.place_bits;
-        let packed = self.times.iter().enumerate().map(|(place, time)| (time - least) << bits | place as u64);
-        self.sorted.extend(packed);
+        for (place, key) in (0u64..).zip(&mut *times) {
+            *key = (*key - least) << bits | place;
+        }
         if !is_sorted {
-            radix::sort(&mut self.sorted, &mut self.scratch, bits, u64::BITS - range.leading_zeros());
+            let time_bits = u64::BITS - range.leading_zeros();
+            radix::sort(&mut self.keys, &mut self.scratch, self.count, bits, time_bits);
         }
     }
 
-    /// The same for times too far apart to be packed, which no real stream has.
+    /// The same for times too far apart to be packed.
     #[cold]
     fn sort_wide(&mut self) {
-        self.sorted.extend(0..self.times.len() as u64);
-        let times = &self.times;
-        self.sorted.sort_by_key(|place| times.get(self::place(*place)).copied().unwrap_or_default());
+        let keys = self.keys.get_mut(..self.count).unwrap_or_default();
+        self.packing.times.extend_from_slice(keys);
+        (0u64..).zip(&mut *keys).for_each(|(place, key)| *key = place);
+        let packing = &self.packing;
+        keys.sort_by_key(|key| packing.time(*key));
     }
 
     /// Forgets the events that were delivered, when all that were ready were. `false`: there was
     /// nothing to forget.
     pub(super) fn finish(&mut self) -> bool {
-        if self.ready == 0 || self.delivered < self.ready {
+        if self.ready == 0 || self.has_ready() {
             return false;
         }
-        if self.ready >= self.sorted.len() {
-            self.marks.clear();
-            self.times.clear();
-            self.activities.clear();
-        } else {
-            self.keep_waiting();
-        }
-        self.sorted.clear();
-        (self.delivered, self.ready) = (0, 0);
+        self.keep_waiting();
         true
     }
 
-    /// Keeps the marks that were not ready, in file order.
+    /// Keeps the marks that are not ready, in file order, and has times for keys again.
     fn keep_waiting(&mut self) {
-        let mask = (1u64 << self.place_bits) - 1;
-        let waiting = self.sorted.get_mut(self.ready..).unwrap_or_default();
-        waiting.iter_mut().for_each(|packed| *packed &= mask);
-        waiting.sort_unstable();
-        for (index, place) in waiting.iter().enumerate() {
-            let place = self::place(*place);
-            if place != index {
-                self.marks.copy_within(place..place + 1, index);
-                self.times.copy_within(place..place + 1, index);
+        let (packing, room) = (&self.packing, self.keys.len());
+        let waiting = self.keys.get(self.ready..self.count).unwrap_or_default();
+        // A bit for each place brings them into file order without comparisons.
+        self.places.clear();
+        if !waiting.is_empty() {
+            self.places.resize(room.div_ceil(PLACES_A_WORD), 0);
+            self.scratch.resize(room, 0);
+        }
+        for key in waiting {
+            let place = packing.place(*key);
+            if let (Some(time), Some(word)) =
+                (self.scratch.get_mut(place), self.places.get_mut(place / PLACES_A_WORD))
+            {
+                *time = packing.time(*key);
+                *word |= 1 << (place % PLACES_A_WORD);
             }
         }
-        let count = waiting.len();
-        self.marks.truncate(count);
-        self.times.truncate(count);
+        let mut count = 0;
+        for (index, word) in self.places.iter().enumerate() {
+            let mut word = *word;
+            while word != 0 {
+                let place = index * PLACES_A_WORD + word.trailing_zeros() as usize;
+                word &= word - 1;
+                self.marks.copy_within(place..=place, count);
+                if let (Some(key), Some(time)) = (self.keys.get_mut(count), self.scratch.get(place)) {
+                    *key = *time;
+                }
+                count += 1;
+            }
+        }
+        self.count = count;
+        (self.delivered, self.ready) = (0, 0);
+        self.packing.times.clear();
+        self.plan(self.next);
         if !self.activities.is_empty() {
             self.keep_activities();
         }
@@ -389,7 +533,8 @@ impl Queue {
         std::mem::swap(&mut self.activities, &mut self.activities_before);
         self.activities.clear();
         let mut marks = std::mem::take(&mut self.marks);
-        for mark in marks.iter_mut().filter(|mark| mark.extra != NO_SLOT) {
+        let waiting = marks.iter_mut().take(self.count);
+        for mark in waiting.filter(|mark| mark.extra != NO_SLOT) {
             let pair = self.activities_before.get(mark.extra as usize).copied().unwrap_or_default();
             mark.extra = self.activity_pair(pair);
         }
@@ -400,9 +545,7 @@ impl Queue {
 impl Take for Queue {
     #[inline(always)]
     fn take(&mut self, context: &Context, header: &BlobHeader, _: &[u8], payload_at: u64) -> bool {
-        self.push(context, header, payload_at);
-        let first = self.marks.first().map_or(payload_at, |mark| mark.payload_at);
-        self.marks.len() < self.next.events && payload_at.wrapping_sub(first) < self.next.bytes
+        self.push(context, header, payload_at)
     }
 }
 

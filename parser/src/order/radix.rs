@@ -1,33 +1,45 @@
 //! Radix sort of packed times and places.
 
-/// Bits of a digit: its counters fit the first-level cache.
+/// Bits of a digit: its counters fit the first-level cache. Wider ones are taken where that saves a pass.
 const DIGIT_BITS: u32 = 11;
-const DIGITS: usize = 1 << DIGIT_BITS;
+const WIDE_BITS: u32 = 12;
 /// Fewer keys than this are sorted by comparison: the counters alone would cost more.
 const SMALL: usize = 256;
 
-/// Sorts keys by the `time_bits` bits above their lowest `place_bits`. Places are in order already,
-/// and the sort is stable, so they need not be looked at.
+/// Sorts the first `count` keys by the `time_bits` bits above their lowest `place_bits`. Places are in
+/// order already, and the sort is stable, so they need not be looked at.
 ///
 /// Unlike merging the runs of threads it has no unpredictable branch, and its cost does not grow
 /// with the number of threads.
-pub(super) fn sort(keys: &mut Vec<u64>, scratch: &mut Vec<u64>, place_bits: u32, time_bits: u32) {
-    if keys.len() < SMALL {
-        return keys.sort_unstable();
+pub(super) fn sort(
+    keys: &mut Vec<u64>,
+    scratch: &mut Vec<u64>,
+    count: usize,
+    place_bits: u32,
+    time_bits: u32,
+) {
+    if count < SMALL {
+        return keys.get_mut(..count).unwrap_or_default().sort_unstable();
     }
-    scratch.clear();
+    // What lies in it is written over.
     scratch.resize(keys.len(), 0);
-    let mut shift = place_bits;
-    while shift < place_bits + time_bits {
-        distribute(keys, scratch, shift);
+    let passes = time_bits.div_ceil(WIDE_BITS);
+    let width = time_bits.div_ceil(passes.max(1));
+    for pass in 0..passes {
+        let (from, shift) = (keys.get(..count).unwrap_or_default(), place_bits + pass * width);
+        if width > DIGIT_BITS {
+            distribute::<{ 1 << WIDE_BITS }>(from, scratch, shift);
+        } else {
+            distribute::<{ 1 << DIGIT_BITS }>(from, scratch, shift);
+        }
         std::mem::swap(keys, scratch);
-        shift += DIGIT_BITS;
     }
 }
 
-/// One pass: `from` into `to` by one digit.
+/// One pass: `from` into `to` by one digit. A digit may be wider than those that follow each other, which
+/// sorts no worse: `DIGITS` are their values.
 #[expect(clippy::indexing_slicing, reason = "digits are masked to the number of counters")]
-fn distribute(from: &[u64], to: &mut [u64], shift: u32) {
+fn distribute<const DIGITS: usize>(from: &[u64], to: &mut [u64], shift: u32) {
     let digit = |key: u64| usize::try_from(key >> shift & (DIGITS as u64 - 1)).unwrap_or(0);
     let mut places = [0u32; DIGITS];
     for key in from {
@@ -63,8 +75,10 @@ mod tests {
                     .collect();
                 let mut expected = keys.clone();
                 expected.sort();
-                sort(&mut keys, &mut Vec::new(), 13, time_bits);
-                assert_eq!(keys, expected);
+                // What is behind the keys that count is not touched.
+                keys.push(0);
+                sort(&mut keys, &mut Vec::new(), count, 13, time_bits);
+                assert_eq!(keys.get(..count), Some(&*expected));
             }
         }
     }

@@ -92,8 +92,7 @@ impl<F: Sift> Take for Sifted<'_, F> {
         let event = Event { header, resolved: None, context, rest: payload, payload_at };
         let is_late = self.queue.is_late(header);
         if self.sift.waits(&Met { event, is_late }) {
-            self.queue.push(context, header, payload_at);
-            !self.queue.is_full()
+            self.queue.push(context, header, payload_at)
         } else {
             self.queue.pass(header);
             !self.sift.is_full()
@@ -103,8 +102,8 @@ impl<F: Sift> Take for Sifted<'_, F> {
 
 impl<S: Source> TimeOrdered<S> {
     /// Reads on, showing events to `sift`, until some are complete: nothing that is older will come.
-    /// Those that wait are to be taken by [`TimeOrdered::ready`] before the next call. `None`: there
-    /// are no more events.
+    /// Those that wait are to be taken by [`TimeOrdered::ready`]; before all are, this does nothing.
+    /// `None`: there are no more events.
     ///
     /// What `sift` did not let wait counts towards [`TimeOrdered::out_of_order`] all the same.
     ///
@@ -142,6 +141,9 @@ impl<S: Source> TimeOrdered<S> {
     /// # Errors
     /// As [`Reader::next_event`](crate::Reader::next_event).
     pub fn advance(&mut self, sift: &mut impl Sift) -> Result<Option<Complete>, Error> {
+        if self.queue.has_ready() {
+            return Ok(Some(self.complete()));
+        }
         if self.queue.finish() {
             self.plan_next();
         }

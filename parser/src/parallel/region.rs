@@ -120,16 +120,20 @@ impl<'r, S: Source> Region<'r, S> {
     /// As [`Reader::next_event`](crate::Reader::next_event).
     #[inline]
     pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
-        // A whole region in file order goes the fastest way.
-        if let (Events::File(reader), u64::MAX) = (&mut *self.events, self.left) {
+        // A whole region goes the fastest way.
+        if self.left == u64::MAX {
             let (oldest, youngest, count) = (&mut self.oldest, &mut self.youngest, &mut self.count);
-            reader.for_each(|event| {
+            let each = |event: Event<'_>| {
                 let ticks = event.timestamp_ticks();
                 *oldest = (*oldest).min(ticks);
                 *youngest = (*youngest).max(ticks);
                 *count += 1;
                 take(event);
-            })?;
+            };
+            match &mut *self.events {
+                Events::File(reader) => reader.for_each(each),
+                Events::Time(ordered) => ordered.for_each(each),
+            }?;
             self.left = 0;
             self.is_done = true;
             return Ok(());
