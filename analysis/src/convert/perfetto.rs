@@ -11,8 +11,10 @@
 //! | counters | a track each, with its unit: EventCounters, metrics, the heap's size, the thread pool |
 //! | times | nanoseconds since the session's start |
 //!
-//! Spans, instants and counters are written as they come; the reader sorts. CPU samples are kept until the
-//! end, when names are known: 6 to 12 bytes each.
+//! Instants and counters are written as they come; the reader sorts by time, and keeps the order of what has
+//! the same. Which of two spans is in the other it tells by that order, so spans of threads are written by
+//! their begins, outer ones first: the last few thousand of them are held back. CPU samples are kept until
+//! the end, when names are known: 6 to 12 bytes each.
 
 use super::chromium::{pid_of, process_of};
 use super::encode::Message;
@@ -22,6 +24,7 @@ use crate::model::{
     Argument, Arguments, Category, Flow, FrameHandle, Kind, Mark, Model, Place, ProcessHandle, Profile,
     Resolved, Sample, Span, StackHandle, ThreadHandle, Track,
 };
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -60,6 +63,9 @@ const COUNTER: u64 = 4;
 const EVENTS: u64 = 1;
 const SAMPLES: u64 = 2;
 
+/// Spans that are held back until those that began with them, and enclose them, have ended too.
+const MOST_HELD: usize = 4096;
+
 /// Ids above are none that the format has room for.
 const MOST_ID: u64 = 0x3fff_ffff;
 
@@ -69,6 +75,9 @@ pub struct Perfetto<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     samples: BTreeMap<ThreadHandle, Track>,
+    /// Spans of threads, by begin, end and arrival: what began together and ended later is outside.
+    held: BTreeMap<(i64, Reverse<i64>, Reverse<u64>), Span>,
+    arrived: u64,
     lanes: Lanes,
     tracks: HashMap<Row, u64>,
     names: HashMap<String, u64>,
@@ -94,6 +103,8 @@ impl<'o> Perfetto<'o> {
             out: Output::new(out, options.is_gzip),
             kinds: options.kinds_or(KINDS),
             samples: BTreeMap::new(),
+            held: BTreeMap::new(),
+            arrived: 0,
             lanes: Lanes::default(),
             tracks: HashMap::new(),
             names: HashMap::new(),
@@ -204,6 +215,24 @@ impl<'o> Perfetto<'o> {
         }
         packet.message(packet::TRACK_EVENT, &event);
         self.packet(EVENTS, packet)
+    }
+
+    /// Holds a span of a thread back.
+    fn hold(&mut self, span: &Span, model: &Model) -> io::Result<()> {
+        self.arrived = self.arrived.saturating_add(1);
+        let place = (span.start_nanos, Reverse(span.end_nanos()), Reverse(self.arrived));
+        self.held.insert(place, span.clone());
+        self.release(MOST_HELD, model)
+    }
+
+    /// Writes what is held, the earliest first, until no more than `most` are left.
+    fn release(&mut self, most: usize, model: &Model) -> io::Result<()> {
+        while self.held.len() > most
+            && let Some((_, span)) = self.held.pop_first()
+        {
+            self.span(&span, model)?;
+        }
+        Ok(())
     }
 
     fn span(&mut self, span: &Span, model: &Model) -> io::Result<()> {
@@ -331,6 +360,7 @@ impl Convert for Perfetto<'_> {
 
     fn mark(&mut self, mark: &Mark, model: &Model) -> Result<(), ConvertError> {
         match mark {
+            Mark::Span(span) if span.place == Place::Thread => self.hold(span, model)?,
             Mark::Span(span) => self.span(span, model)?,
             Mark::Instant(instant) => {
                 let track = self.track(Row::Thread(instant.thread), "", model)?;
@@ -351,10 +381,11 @@ impl Convert for Perfetto<'_> {
     }
 
     fn finish(mut self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+        let model = resolved.model();
+        self.release(0, model)?;
         if !self.has_content && self.samples.is_empty() {
             return Err(ConvertError::NothingToShow { wanted: "samples, spans or counters" });
         }
-        let model = resolved.model();
         // Names may have been told after the first event.
         for (process, _) in model.processes() {
             self.track(Row::Process(process), "", model)?;
@@ -410,4 +441,42 @@ fn timestamp(nanos: i64) -> u64 {
 fn tid_of(thread: ThreadHandle, model: &Model) -> u64 {
     let id = model.threads().get(thread).and_then(|row| row.os_thread_id);
     id.filter(|id| *id <= MOST_ID).unwrap_or_else(|| (thread.index() as u64).saturating_add(MOST_ID))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Ends;
+
+    #[test]
+    fn of_spans_that_begin_together_the_outer_one_is_written_first() {
+        let span = |name: &str, start_nanos, nanos| Span {
+            category: Category::Wait,
+            place: Place::Thread,
+            name: name.into(),
+            thread: ThreadHandle(0),
+            end_thread: ThreadHandle(0),
+            start_nanos,
+            nanos,
+            ends: Ends::Known,
+            flow: None,
+            arguments: Arguments::new(),
+        };
+        let model = Model::new();
+        let mut bytes = Vec::new();
+        {
+            let mut perfetto = Perfetto::new(Box::new(&mut bytes), &ConvertOptions::new());
+            // As they end.
+            for (name, start, nanos) in
+                [("before", 2, 3), ("inmost", 5, 1), ("inner", 5, 4), ("middle", 5, 4), ("outer", 5, 9)]
+            {
+                perfetto.mark(&Mark::Span(span(name, start, nanos)), &model).unwrap();
+            }
+            perfetto.release(0, &model).unwrap();
+            perfetto.out.finish().unwrap();
+        }
+        let place = |name: &str| bytes.windows(name.len()).position(|at| at == name.as_bytes()).unwrap();
+        let places = ["before", "outer", "middle", "inner", "inmost"].map(place);
+        assert!(places.is_sorted(), "{places:?}");
+    }
 }
