@@ -3,7 +3,7 @@
 use crate::convert::{Convert, ConvertError};
 use crate::model::{
     CpuWeights, EventSelector, Filter, Kind, Mode, Model, NameOptions, OpenWaits, Profile, Resolved, Sample,
-    Spans, StackHandle, ThreadHandle, rounded, stands_for,
+    Spans, StackHandle, ThreadHandle, Weighed, rounded, stands_for,
 };
 use crate::sift::{self, Wanted};
 use nettrace_parser::view::{self, KnownProvider};
@@ -119,6 +119,25 @@ impl Outputs<'_> {
         if self.wants_samples { self.give(&sample, model) } else { Ok(()) }
     }
 
+    /// One CPU sample, or several that are like each other.
+    #[inline]
+    fn cpu_sample(&mut self, weighed: &Weighed, model: &Model) -> Result<(), ConvertError> {
+        let sample = &weighed.sample;
+        if !self.filter.admits(sample, model) {
+            return Ok(());
+        }
+        self.has_cpu = true;
+        self.profile.add_totals(sample, &weighed.totals());
+        if self.wants_samples { self.give(sample, model) } else { Ok(()) }
+    }
+
+    /// Whether samples that are like each other may come as one: nobody looks at each of them.
+    fn takes_runs(&self) -> bool {
+        let mut converters = self.converters.iter();
+        self.filter.admits_all_times()
+            && converters.all(|converter| !converter.wants_samples() || converter.takes_runs())
+    }
+
     fn give(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
         let wanting = self.converters.iter_mut().filter(|converter| converter.wants_samples());
         wanting.into_iter().try_for_each(|converter| converter.sample(sample, model))
@@ -161,7 +180,7 @@ impl<'c> Analysis<'c> {
         }
     }
 
-    /// Lets a converter take part. Several may; the trace is read once.
+    /// Lets a converter take part, from the first event on. Several may; the trace is read once.
     pub fn add(&mut self, converter: Box<dyn Convert + 'c>) {
         if converter.wants_marks() {
             self.spans.get_or_insert_with(Spans::new);
@@ -252,6 +271,7 @@ impl<'c> Analysis<'c> {
     pub(crate) fn begin(&mut self, session: &Trace) -> Clock {
         *self.clock.get_or_insert_with(|| {
             self.cpu.expect(session.sampling_period_nanos.map_or(0, u64::from));
+            self.cpu.gather(self.outputs.takes_runs());
             session.clock()
         })
     }
@@ -277,9 +297,9 @@ impl<'c> Analysis<'c> {
         stack: StackHandle,
         mode: Mode,
     ) -> Result<(), ConvertError> {
-        let nanos = self.clock.and_then(|clock| clock.nanos_since_start(ticks)).unwrap_or(0);
+        let nanos = self.clock.as_ref().and_then(|clock| clock.nanos_since_start(ticks)).unwrap_or(0);
         let (model, outputs) = (&self.model, &mut self.outputs);
-        self.cpu.add(thread, stack, mode, nanos, |sample| outputs.sample(sample, model))
+        self.cpu.add(thread, stack, mode, nanos, |weighed| outputs.cpu_sample(&weighed, model))
     }
 
     fn runtime(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
@@ -358,7 +378,7 @@ impl<'c> Analysis<'c> {
     /// When a converter fails.
     pub fn finish(mut self) -> Result<Finished, ConvertError> {
         let (model, outputs) = (&self.model, &mut self.outputs);
-        self.cpu.finish(|sample| outputs.sample(sample, model))?;
+        self.cpu.finish(|weighed| outputs.cpu_sample(&weighed, model))?;
         if let Some(spans) = &mut self.spans {
             spans.finish();
             outputs.marks(spans, model)?;

@@ -44,6 +44,11 @@ impl<'o> CpuProfile<'o> {
 }
 
 impl Convert for CpuProfile<'_> {
+    /// Equal neighbours are written as one.
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
         if sample.kind == Kind::Cpu {
             self.threads.entry(sample.thread).or_default().add(sample);

@@ -58,6 +58,13 @@ pub trait Convert {
         true
     }
 
+    /// Whether CPU samples of a thread that follow each other with one stack and one mode may be given as
+    /// one: with the time of the first, their number as its count, and the sum of their weights. A trace is
+    /// read faster so.
+    fn takes_runs(&self) -> bool {
+        false
+    }
+
     /// A sample: a stack with a weight. Others than those of the kinds that the format shows must
     /// be left alone.
     ///

@@ -59,6 +59,11 @@ impl<'o> Speedscope<'o> {
 }
 
 impl Convert for Speedscope<'_> {
+    /// Equal neighbours are written as one.
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn sample(&mut self, sample: &Sample, _model: &Model) -> Result<(), ConvertError> {
         if sample.kind == Kind::Cpu && self.shows_cpu {
             let place = sample.thread.index();

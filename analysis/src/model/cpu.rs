@@ -14,6 +14,7 @@
 //! announces, if it does: between two samples of a thread that sleeps lies any time.
 
 use super::handle::{StackHandle, ThreadHandle};
+use super::profile::Totals;
 use super::sample::{Kind, Mode, Sample};
 use std::collections::VecDeque;
 
@@ -22,8 +23,9 @@ const MOST_PERIODS: u64 = 5;
 /// Gaps that are looked at before the period is fixed.
 const MEASURED_GAPS: usize = 1024;
 
-/// What is kept of a sample until its weight is known; as small as that, because all threads' samples
-/// are open all the time.
+/// The newest sample of a thread, whose weight is not known yet, and those right before it that are like
+/// it: the thread stayed where it was. As small as that, because all threads' samples are open all the
+/// time.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     nanos: i64,
@@ -31,15 +33,49 @@ struct Open {
     mode: Mode,
     /// There is one.
     is_there: bool,
+    /// How many lie before the newest, when the first of them was, and what they weigh.
+    before: u64,
+    first_nanos: i64,
+    weight: u64,
 }
 
 impl Open {
-    const NONE: Open = Open { nanos: 0, stack: StackHandle(0), mode: Mode::Unknown, is_there: false };
+    const NONE: Open = Open {
+        nanos: 0,
+        stack: StackHandle(0),
+        mode: Mode::Unknown,
+        is_there: false,
+        before: 0,
+        first_nanos: 0,
+        weight: 0,
+    };
 
+    /// All of them, when the newest one's weight is known.
     #[inline]
-    fn sample(self, thread: ThreadHandle, weight: u64) -> Sample {
-        let Open { nanos, stack, mode, .. } = self;
-        Sample { kind: Kind::Cpu, thread, stack, mode, nanos, count: 1, weight, label: None }
+    fn weighed(self, thread: ThreadHandle, weight: u64) -> Weighed {
+        let Open { nanos, stack, mode, before, first_nanos, .. } = self;
+        let count = before.saturating_add(1);
+        let weight = weight.saturating_add(self.weight);
+        let sample =
+            Sample { kind: Kind::Cpu, thread, stack, mode, nanos: first_nanos, count, weight, label: None };
+        Weighed { sample, last_nanos: nanos }
+    }
+}
+
+/// A CPU sample with its weight, or several of a thread that follow each other with one stack and one
+/// mode: their number is the sample's count, its time that of the first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weighed {
+    pub(crate) sample: Sample,
+    pub(crate) last_nanos: i64,
+}
+
+impl Weighed {
+    /// What it adds to a profile.
+    #[inline]
+    pub(crate) fn totals(&self) -> Totals {
+        let Sample { count, weight, nanos, .. } = self.sample;
+        Totals { samples: count, count, weight, first_nanos: nanos, last_nanos: self.last_nanos }
     }
 }
 
@@ -49,13 +85,15 @@ pub(crate) struct CpuWeights {
     /// The newest sample of each thread, whose gap is not known yet; by thread.
     open: Vec<Open>,
     /// Samples with known gaps, until the period is known.
-    early: VecDeque<(Sample, u64)>,
+    early: VecDeque<(Weighed, u64)>,
     gaps: Vec<u64>,
     period_nanos: Option<u64>,
     /// What the header announces. Used when no gap could be measured.
     expected_nanos: Option<u64>,
     /// All samples were taken by an operating system.
     is_on_cpu: bool,
+    /// Like samples that follow each other go out as one.
+    gathers: bool,
 }
 
 /// What the runtime's sampler tries to keep.
@@ -70,12 +108,18 @@ impl CpuWeights {
             period_nanos: None,
             expected_nanos: None,
             is_on_cpu: true,
+            gathers: false,
         }
     }
 
     /// Sets the period that the header announces.
     pub(crate) fn expect(&mut self, nanos: u64) {
         self.expected_nanos = Some(nanos).filter(|nanos| *nanos > 0);
+    }
+
+    /// Whether samples of a thread that follow each other with one stack and one mode may go out as one.
+    pub(crate) fn gather(&mut self, gathers: bool) {
+        self.gathers = gathers;
     }
 
     /// The period, as soon as it was measured.
@@ -91,7 +135,7 @@ impl CpuWeights {
         stack: StackHandle,
         mode: Mode,
         nanos: i64,
-        mut out: impl FnMut(Sample) -> Result<(), E>,
+        mut out: impl FnMut(Weighed) -> Result<(), E>,
     ) -> Result<(), E> {
         self.is_on_cpu &= mode == Mode::OnCpu;
         let place = thread.index();
@@ -99,28 +143,37 @@ impl CpuWeights {
             // Threads are numbered without gaps.
             self.open.resize(place.saturating_add(1), Open::NONE);
         }
-        let open = Open { nanos, stack, mode, is_there: true };
-        let Some(before) = self.open.get_mut(place).map(|known| std::mem::replace(known, open)) else {
+        let Some(open) = self.open.get_mut(place) else { return Ok(()) };
+        let gap = u64::try_from(nanos.saturating_sub(open.nanos)).unwrap_or(0);
+        if let Some(period) = self.period_nanos
+            && self.gathers
+            && (open.stack, open.mode, open.is_there) == (stack, mode, true)
+            && open.nanos <= nanos
+        {
+            open.before = open.before.saturating_add(1);
+            open.weight = open.weight.saturating_add(weight(mode, gap, period));
+            open.nanos = nanos;
             return Ok(());
-        };
+        }
+        let next = Open { nanos, stack, mode, is_there: true, before: 0, first_nanos: nanos, weight: 0 };
+        let before = std::mem::replace(open, next);
         if !before.is_there {
             return Ok(());
         }
-        let gap = u64::try_from(nanos.saturating_sub(before.nanos)).unwrap_or(0);
         match self.period_nanos {
-            Some(period) => out(before.sample(thread, weight(before.mode, gap, period))),
-            None => self.measure(before.sample(thread, 0), gap, out),
+            Some(period) => out(before.weighed(thread, weight(before.mode, gap, period))),
+            None => self.measure(before.weighed(thread, 0), gap, out),
         }
     }
 
     #[cold]
     fn measure<E>(
         &mut self,
-        sample: Sample,
+        weighed: Weighed,
         gap: u64,
-        out: impl FnMut(Sample) -> Result<(), E>,
+        out: impl FnMut(Weighed) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.early.push_back((sample, gap));
+        self.early.push_back((weighed, gap));
         // Two samples at one moment are one event told twice, or a clock that stands.
         if gap > 0 {
             self.gaps.push(gap);
@@ -131,7 +184,7 @@ impl CpuWeights {
         self.fix_period(out)
     }
 
-    fn fix_period<E>(&mut self, mut out: impl FnMut(Sample) -> Result<(), E>) -> Result<(), E> {
+    fn fix_period<E>(&mut self, mut out: impl FnMut(Weighed) -> Result<(), E>) -> Result<(), E> {
         self.gaps.sort_unstable();
         let measured = self.gaps.get(self.gaps.len() / 2).copied();
         let announced = self.expected_nanos;
@@ -139,13 +192,14 @@ impl CpuWeights {
         let period = period.unwrap_or(USUAL_NANOS);
         self.gaps = Vec::new();
         self.period_nanos = Some(period);
-        std::mem::take(&mut self.early)
-            .into_iter()
-            .try_for_each(|(sample, gap)| out(Sample { weight: weight(sample.mode, gap, period), ..sample }))
+        std::mem::take(&mut self.early).into_iter().try_for_each(|(mut weighed, gap)| {
+            weighed.sample.weight = weight(weighed.sample.mode, gap, period);
+            out(weighed)
+        })
     }
 
     /// The end of the trace: all samples that are left.
-    pub(crate) fn finish<E>(&mut self, mut out: impl FnMut(Sample) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn finish<E>(&mut self, mut out: impl FnMut(Weighed) -> Result<(), E>) -> Result<(), E> {
         if self.period_nanos.is_none() {
             self.fix_period(&mut out)?;
         }
@@ -153,7 +207,7 @@ impl CpuWeights {
         let open = std::mem::take(&mut self.open);
         let threads = ThreadHandle::all(open.len());
         let mut there = threads.zip(open).filter(|(_, open)| open.is_there);
-        there.try_for_each(|(thread, open)| out(open.sample(thread, period)))
+        there.try_for_each(|(thread, open)| out(open.weighed(thread, period)))
     }
 }
 
@@ -175,13 +229,14 @@ impl CpuWeights {
 
 #[cfg(test)]
 mod tests {
+    use super::super::profile::Profile;
     use super::*;
     use std::convert::Infallible;
 
     fn weights(samples: &[(u32, i64)]) -> (Vec<(u32, i64, u64)>, CpuWeights) {
         let mut cpu = CpuWeights::new();
         let mut seen = Vec::new();
-        let mut out = |sample: Sample| {
+        let mut out = |Weighed { sample, .. }| {
             seen.push((sample.thread.0, sample.nanos, sample.weight));
             Ok::<_, Infallible>(())
         };
@@ -213,7 +268,7 @@ mod tests {
         let mut cpu = CpuWeights::new();
         cpu.expect(4);
         let mut seen = Vec::new();
-        let mut out = |sample: Sample| {
+        let mut out = |Weighed { sample, .. }| {
             seen.push(sample.weight);
             Ok::<_, Infallible>(())
         };
@@ -222,6 +277,32 @@ mod tests {
         }
         cpu.finish(&mut out).unwrap();
         assert_eq!(seen, [4, 4, 4, 4]);
+    }
+
+    #[test]
+    fn samples_of_a_thread_that_stays_where_it_is_may_go_out_as_one() {
+        let sums = |gathers| {
+            let mut cpu = CpuWeights::new();
+            cpu.gather(gathers);
+            let (mut profile, mut given) = (Profile::default(), 0);
+            let mut out = |weighed: Weighed| {
+                profile.add_totals(&weighed.sample, &weighed.totals());
+                given += 1;
+                Ok::<_, Infallible>(())
+            };
+            for at in 0..3000 {
+                // Two threads; one stays for long, and once the clock goes back.
+                let nanos = if at == 2000 { 1 } else { i64::from(at) * 10 };
+                let (thread, stack) =
+                    (ThreadHandle(at % 2), StackHandle(if at % 2 == 0 { at / 500 } else { at }));
+                cpu.add(thread, stack, Mode::Managed, nanos, &mut out).unwrap();
+            }
+            cpu.finish(&mut out).unwrap();
+            (profile.rows(), given)
+        };
+        let (gathered, alone) = (sums(true), sums(false));
+        assert_eq!(gathered.0, alone.0);
+        assert!(gathered.1 < alone.1 - 400, "{} {}", gathered.1, alone.1);
     }
 
     #[test]

@@ -34,7 +34,19 @@ impl Filter {
     /// at the end, by [`Resolved::selected`](super::Resolved::selected).
     #[inline]
     pub(crate) fn admits(&self, sample: &Sample, model: &Model) -> bool {
-        self.admits_moment(sample.thread, sample.nanos, model)
+        self.admits_all_moments() || self.admits_moment(sample.thread, sample.nanos, model)
+    }
+
+    /// Whether threads, processes and times let everything pass.
+    #[inline]
+    pub(crate) fn admits_all_moments(&self) -> bool {
+        self.admits_all_times() && self.threads.is_empty() && self.processes.is_empty()
+    }
+
+    /// Whether times let everything pass.
+    #[inline]
+    pub(crate) fn admits_all_times(&self) -> bool {
+        self.from_nanos.is_none() && self.to_nanos.is_none()
     }
 
     /// Whether threads, processes and times let something pass.

@@ -58,6 +58,8 @@ pub(crate) struct Methods {
     entry_points: NumberMap<u64, MethodHandle>,
     sorted_entry_points: Vec<(u64, MethodHandle)>,
     has_rundown: bool,
+    /// The row in `ranges` that the next event of a list of methods is likely to be about.
+    next_row: usize,
 }
 
 /// Memory whose meaning changed: start and size.
@@ -101,7 +103,6 @@ impl Methods {
         replaces.then_some((start, size))
     }
 
-    /// The code that an event tells of, if it is known and alive.
     /// Whether an event tells nothing new: of code that is known with its name, and does not go.
     /// Sessions that end often tell of the same code often; its names need not be read each time.
     ///
@@ -116,9 +117,12 @@ impl Methods {
         let (words, size) = head.as_chunks::<8>();
         let (&[method_id, module_id, start], Some(size)) = (words, size.first_chunk()) else { return false };
         let [method_id, module_id, start] = [method_id, module_id, start].map(u64::from_le_bytes);
-        let Some(range) = self.ranges.at_start(start).filter(|range| range.to == u64::MAX) else {
+        // Methods are told of in the same order each time.
+        let Some((row, range)) = self.ranges.row_at_start(start, self.next_row) else { return false };
+        self.next_row = row.saturating_add(1);
+        if range.to != u64::MAX {
             return false;
-        };
+        }
         let is_known = self.codes.get(range.value.index()).is_some_and(|code| {
             code.method_id == method_id
                 && code.module_id == module_id

@@ -35,7 +35,7 @@ mod weights;
 
 pub use assemblies::{Assembly, Domain};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
-pub(crate) use cpu::CpuWeights;
+pub(crate) use cpu::{CpuWeights, Weighed};
 pub use filter::Filter;
 pub use handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
 pub use methods::MethodCode;

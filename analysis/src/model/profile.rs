@@ -81,16 +81,22 @@ impl Profile {
     /// Adds a sample.
     #[inline]
     pub fn add(&mut self, sample: &Sample) {
-        let Sample { kind, thread, stack, mode, label, .. } = *sample;
+        self.add_totals(sample, &Totals::of(sample));
+    }
+
+    /// Adds several samples that are like this one.
+    #[inline]
+    pub(crate) fn add_totals(&mut self, like: &Sample, sums: &Totals) {
+        let Sample { kind, thread, stack, mode, label, .. } = *like;
         let key = ProfileKey { kind, thread, stack, mode, label };
         let place = (stack.0.wrapping_mul(31).wrapping_add(thread.0)) as usize % RECENT;
         if let Some(row) = self.recent.get(place)
             && let Some((known, totals)) = self.rows.get_mut(*row as usize)
             && *known == key
         {
-            return totals.add(&Totals::of(sample));
+            return totals.add(sums);
         }
-        self.add_elsewhere(key, place, &Totals::of(sample));
+        self.add_elsewhere(key, place, sums);
     }
 
     #[inline(never)]

@@ -59,6 +59,19 @@ impl<T: Copy + PartialEq> Ranges<T> {
         self.rows.get(*self.newest.get(&start)? as usize)
     }
 
+    /// The row of the newest range that begins at `start`, which may be the one at `guess`.
+    #[inline]
+    pub(crate) fn row_at_start(&self, start: u64, guess: usize) -> Option<(usize, &Range<T>)> {
+        // What lives is the newest.
+        match self.rows.get(guess) {
+            Some(range) if range.start == start && range.to == u64::MAX => Some((guess, range)),
+            _ => {
+                let row = *self.newest.get(&start)? as usize;
+                Some((row, self.rows.get(row)?))
+            }
+        }
+    }
+
     /// Adds a range. `true`: it takes the place of something else, so that its addresses mean
     /// something new from `ticks` on.
     pub(crate) fn add(&mut self, told: Told, start: u64, size: u64, ticks: u64, value: T) -> bool {
