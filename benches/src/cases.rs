@@ -25,10 +25,14 @@ pub enum Case {
     Net31,
     /// Large payloads of a real program: metrics of .NET 10, 1,885 bytes an event.
     Metrics,
+    /// For conversions: CPU samples of .NET 10, and the list of methods at the end of each copy.
+    Samples,
+    /// For conversions: events of the runtime of .NET 10, with stacks, and hardly any CPU sample.
+    Clr,
 }
 
 impl Case {
-    /// All of them.
+    /// All that reading is measured with.
     pub const ALL: [Case; 8] = [
         Case::Uniform,
         Case::Mixed,
@@ -39,6 +43,9 @@ impl Case {
         Case::Net10,
         Case::Net31,
     ];
+
+    /// What conversions are measured with.
+    pub const CONVERTED: [Case; 2] = [Case::Samples, Case::Clr];
 
     /// The two halves of the real mix.
     pub const REAL_MIX: [Case; 2] = [Case::Net10, Case::Net31];
@@ -54,6 +61,8 @@ impl Case {
             Case::Net10 => "net10-all",
             Case::Net31 => "net3.1-all",
             Case::Metrics => "net10-metrics",
+            Case::Samples => "net10-samples",
+            Case::Clr => "net10-clr",
         }
     }
 
@@ -67,6 +76,8 @@ impl Case {
             Case::Net10 => Err("net10-linux-x64/all.nettrace"),
             Case::Net31 => Err("net3.1-linux-x64/all.nettrace"),
             Case::Metrics => Err("net10-linux-x64/metrics.nettrace"),
+            Case::Samples => Err("net10-linux-x64/samples-only.nettrace"),
+            Case::Clr => Err("net10-linux-x64/clr.nettrace"),
         }
     }
 

@@ -10,8 +10,7 @@ use nettrace_parser::{Buffered, Mapping, Reader, Source, Whole};
 
 use crate::pass::Input;
 
-/// Converts a trace as `nettrace convert` does, to nowhere. Gives the number of stacks that are
-/// different.
+/// Converts a trace as `nettrace convert` does, to nowhere. Gives the number of events.
 ///
 /// # Errors
 /// When there is no such format, when the trace cannot be read, or has nothing to show.
@@ -28,7 +27,8 @@ fn convert<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
     options.kinds = format.kinds.to_vec();
     let mut analysis = Analysis::new(options);
     analysis.add((format.make)(Box::new(io::sink()), &ConvertOptions::new()));
-    analysis.read(&mut reader.time_ordered()).map_err(io::Error::other)?;
-    let finished = analysis.finish().map_err(io::Error::other)?;
-    Ok(finished.model.stacks().len() as u64)
+    let mut events = reader.time_ordered();
+    analysis.read(&mut events).map_err(io::Error::other)?;
+    analysis.finish().map_err(io::Error::other)?;
+    Ok(events.statistics().events)
 }

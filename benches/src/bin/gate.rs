@@ -35,11 +35,12 @@ fn instructions(arguments: &[String]) -> io::Result<bool> {
     let [case, mode] = arguments else {
         return Err(io::Error::other("--instructions needs a case and a mode"));
     };
-    let case = Case::ALL.into_iter().find(|known| known.name() == case);
-    let is_mode = mode == child::IDIOM || Mode::of_name(mode).is_some();
+    let cases = || Case::ALL.into_iter().chain(Case::CONVERTED);
+    let case = cases().find(|known| known.name() == case);
+    let is_mode = mode == child::IDIOM || Mode::of_name(mode).is_some() || convert::is_format(mode);
     let Some(case) = case.filter(|_| is_mode) else {
-        let names = Case::ALL.map(Case::name).join(", ");
-        return Err(io::Error::other(format!("cases: {names}; modes: as of throughput, idiom")));
+        let names = cases().map(Case::name).collect::<Vec<_>>().join(", ");
+        return Err(io::Error::other(format!("cases: {names}; modes: as of throughput, idiom, formats")));
     };
     let per_event = gate::instructions_per_event(&gate::folder()?, case, mode)?;
     println!("{}, {}: {per_event:.1} Ir/event", case.name(), mode);

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
+use super::convert;
 use crate::floor::{Rows, idiom};
 use crate::memory;
 use crate::pass::{self, Input, Mode};
@@ -24,6 +25,9 @@ pub struct Child {
 
 /// First argument of the gate when it is such a process.
 pub const FLAG: &str = "--one-pass";
+
+/// How a file is read, as such a process is told.
+pub const READ: &str = "read";
 
 /// Stands for a mode where nom's idiom is to decode all headers in memory.
 pub const IDIOM: &str = "idiom";
@@ -52,7 +56,7 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
         return Ok(());
     }
     let mode = Mode::of_name(mode).ok_or_else(|| io::Error::other("no such mode"))?;
-    let input = if input == "read" { Input::Read } else { Input::Mapped };
+    let input = if input == READ { Input::Read } else { Input::Mapped };
     let (events, anonymous) = match std::env::var_os(WATCHED) {
         // Whoever counts instructions knows the number of events, which would be counted too.
         None if mode == Mode::Ndjson => {
@@ -79,18 +83,17 @@ fn watched(file: &Path, mode: Mode, input: Input) -> io::Result<(u64, u64)> {
 }
 
 impl Child {
-    /// A pass alone.
+    /// A pass alone, or a conversion; `mode` is a mode's name, or a format's.
     ///
     /// # Errors
     /// When it fails.
-    pub fn plain(file: &Path, mode: Mode, input: Input) -> io::Result<Child> {
-        let mode = mode.name();
+    pub fn plain(file: &Path, mode: &str, input: Input) -> io::Result<Child> {
         let mut command = Command::new(std::env::current_exe()?);
         command.env(WATCHED, "1");
         Child::run(&mut command, file, mode, input).map(|(child, _)| child)
     }
 
-    /// A pass whose instructions are counted; `mode` is a mode's name, or [`IDIOM`].
+    /// The same with its instructions counted; `mode` may be [`IDIOM`], too.
     ///
     /// # Errors
     /// When it fails.
@@ -106,8 +109,9 @@ impl Child {
     }
 
     fn run(command: &mut Command, file: &Path, mode: &str, input: Input) -> io::Result<(Child, String)> {
-        let input = if input == Input::Read { "read" } else { "mapped" };
-        let output = command.arg(FLAG).arg(file).args([mode, input]).output()?;
+        let input = if input == Input::Read { READ } else { "mapped" };
+        let flag = if convert::is_format(mode) { convert::FLAG } else { FLAG };
+        let output = command.arg(flag).arg(file).args([mode, input]).output()?;
         let (out, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let numbers: Vec<u64> = out.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         match (output.status.success(), numbers.as_slice()) {

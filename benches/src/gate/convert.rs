@@ -1,13 +1,16 @@
-//! Memory of conversions: bounded by what is different in a trace, not by its length.
+//! Conversions: what they cost above reading, and memory, which is bounded by what is different in a trace
+//! and not by its length.
 
 use std::io;
 use std::path::Path;
-use std::process::Command;
 
-use super::MIB;
+use nettrace_analysis::convert::Format;
+
+use super::child::{self, Child};
 use super::report::{Limit, Report};
+use super::{MIB, instructions_per_event};
 use crate::cases::Case;
-use crate::pass::Input;
+use crate::pass::{Input, Mode};
 use crate::{convert, memory};
 
 /// First argument of the gate when it is to convert a file.
@@ -16,31 +19,59 @@ pub const FLAG: &str = "--one-conversion";
 /// Most memory that a conversion may hold, in MiB: the program, the window, what waits for its turn.
 const MOST: f64 = 32.0;
 
-/// Converts the file that the arguments behind [`FLAG`] name, and prints the memory that it took.
+/// Instructions, as a multiple of those of raw iteration: the goal, which is one in time, and the limit, a few
+/// percent above what was reached.
+const OVER_RAW: [(Case, &str, f64, f64); 6] = [
+    (Case::Samples, "folded", 1.15, 4.4),
+    (Case::Samples, "speedscope", 1.5, 7.5),
+    (Case::Samples, "pprof", 1.5, 4.4),
+    (Case::Clr, "folded", 1.15, 3.15),
+    (Case::Clr, "speedscope", 1.5, 7.8),
+    (Case::Clr, "pprof", 1.5, 3.15),
+];
+
+/// Whether it is a format's name, and not a mode's.
+pub fn is_format(name: &str) -> bool {
+    Format::by_name(name).is_some()
+}
+
+/// Converts the file that the arguments behind [`FLAG`] name, and prints what [`Child`] reads.
 ///
 /// # Errors
 /// What the conversion reports.
 pub fn serve(arguments: &[String]) -> io::Result<()> {
-    let [file, format] = arguments else { return Err(io::Error::other("a file and a format")) };
-    convert::file(file.as_ref(), format, Input::Read)?;
-    println!("{}", memory::peak_bytes().unwrap_or(0));
+    let (file, format, input) = match arguments {
+        [file, format] => (file, format, "read"),
+        [file, format, input] => (file, format, input.as_str()),
+        _ => return Err(io::Error::other("a file, a format and how to read it")),
+    };
+    let input = if input == child::READ { Input::Read } else { Input::Mapped };
+    let events = convert::file(file.as_ref(), format, input)?;
+    println!("{events} {} 0", memory::peak_bytes().unwrap_or(0));
+    Ok(())
+}
+
+/// Counts instructions.
+pub(super) fn instructions(folder: &Path, report: &mut Report) -> io::Result<()> {
+    for case in Case::CONVERTED {
+        let raw = instructions_per_event(folder, case, Mode::Raw.name())?;
+        for (_, format, goal, limit) in OVER_RAW.into_iter().filter(|(of, ..)| *of == case) {
+            let ratio = instructions_per_event(folder, case, format)? / raw;
+            let what = format!("{format} over raw, {}", case.name());
+            report.add_with_goal(what, goal, limit, ratio, "times the Ir");
+        }
+    }
     Ok(())
 }
 
 /// Measures formats whose size does not grow with the trace's length.
 pub(super) fn limits(folder: &Path, report: &mut Report) -> io::Result<()> {
-    for case in [Case::Net10, Case::Net31] {
+    for case in [Case::Net10, Case::Net31, Case::Samples] {
         let file = case.file(folder, 200_000_000)?;
         for format in ["folded", "pprof", "svg"] {
-            let mut command = Command::new(std::env::current_exe()?);
-            let output = command.arg(FLAG).arg(&file).arg(format).output()?;
-            let said = String::from_utf8_lossy(&output.stdout);
-            let peak: f64 = said.trim().parse().map_err(|_| {
-                let error = String::from_utf8_lossy(&output.stderr);
-                io::Error::other(format!("a conversion failed: {said}{error}"))
-            })?;
+            let peak = Child::plain(&file, format, Input::Read)?.peak;
             let what = format!("memory, {format}, {}", case.name());
-            report.add(what, Limit::AtMost(MOST), peak / MIB, "MiB");
+            report.add(what, Limit::AtMost(MOST), peak as f64 / MIB, "MiB");
         }
         std::fs::remove_file(file)?;
     }

@@ -18,7 +18,7 @@ fn size(case: Case) -> u64 {
         Case::Uniform | Case::Mixed => 200_000_000,
         Case::V6 => 640_000_000,
         Case::V6Compressed => 240_000_000,
-        Case::Net10 | Case::Net31 | Case::Fat | Case::Metrics => GB,
+        Case::Net10 | Case::Net31 | Case::Fat | Case::Metrics | Case::Samples | Case::Clr => GB,
     }
 }
 

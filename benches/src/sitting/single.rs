@@ -21,7 +21,7 @@ pub(super) fn memory_and_starts(plan: Plan, table: &mut Table, say: impl Fn(&str
     let trace = Trace::of(Case::Net10, 1_000_000_000, plan)?;
     let file = trace.path();
     let (largest_block, largest_region) = extent(file)?;
-    let child = |mode, input| Child::plain(file, mode, input);
+    let child = |mode: Mode, input| Child::plain(file, mode.name(), input);
     let read = child(Mode::Raw, Input::Read)?;
     let limit = 8.0 + 2.0 * largest_block as f64 / MIB;
     table.add("peak memory, read, net10-all", "MiB").at_most(limit, "4").ours(read.peak as f64 / MIB);
