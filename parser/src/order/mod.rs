@@ -34,7 +34,7 @@ use queue::{Fill, Queue};
 pub use sift::{Complete, Met, Sift};
 
 /// Sorting begins when this many events wait, beyond those that could not go the last time.
-const BATCH_EVENTS: usize = 4096;
+const BATCH_EVENTS: usize = 8192;
 /// … or when they span so many bytes more than the last time.
 const BATCH_BYTES: u64 = 1 << 20;
 
