@@ -8,7 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 fn inputs() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/fuzz/corpus/convert");
+    files("corpus")
+}
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../parser/fuzz/{folder}/convert"));
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     assert!(!files.is_empty(), "no inputs in {}: a replay of nothing holds nothing", folder.display());
@@ -26,6 +30,14 @@ fn every_input_of_the_target_convert_is_calm() {
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// JSON has no word for it.
+#[test]
+fn a_throughput_that_is_no_number_is_left_out_of_timelines() {
+    for file in files("found") {
+        calm::convert(&fs::read(file).unwrap());
+    }
 }
 
 #[test]

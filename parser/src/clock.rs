@@ -1,4 +1,5 @@
 //! Ticks of the event clock, and what they mean in nanoseconds and UTC (FORMAT.md 10).
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use crate::block::trace::Trace;
 use std::fmt;
@@ -25,7 +26,7 @@ impl Clock {
     pub(crate) fn new(trace: &Trace) -> Clock {
         let frequency = trace.tick_frequency.max(0);
         let tick_nanos = match 1_000_000_000i64.checked_rem(frequency) {
-            Some(0) => 1_000_000_000 / frequency,
+            Some(0) => 1_000_000_000i64.checked_div(frequency).unwrap_or(0),
             _ => 0,
         };
         Clock {
@@ -51,6 +52,7 @@ impl Clock {
         }
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 10^9 fits 128 bits")]
     fn scaled(&self, ticks: u64) -> Option<i128> {
         if self.frequency == 0 {
             return None;
@@ -63,6 +65,7 @@ impl Clock {
     /// UTC as nanoseconds since 1970-01-01, in steps of 100 ns. `None` without a usable start
     /// date or frequency, and for the two values that mean "no end known" (`i64::MAX`,
     /// `u64::MAX`).
+    #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 10^9 fits 128 bits, with a date added")]
     pub fn unix_nanos(&self, ticks: u64) -> Option<i128> {
         if ticks == u64::MAX || ticks == i64::MAX.cast_unsigned() {
             return None;
@@ -73,6 +76,7 @@ impl Clock {
 
     /// The timestamp, in ticks, `nanos` after the session's start, rounded down. `None` without
     /// a usable frequency.
+    #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 64 bits fits 128 bits")]
     pub fn ticks_at(&self, nanos: i64) -> Option<i128> {
         (self.frequency > 0).then(|| {
             i128::from(self.sync_ticks)
@@ -109,6 +113,7 @@ pub struct SystemTime {
 
 impl SystemTime {
     /// Nanoseconds since 1970-01-01 UTC, or `None` for a date that does not exist.
+    #[expect(clippy::arithmetic_side_effects, reason = "fields of 16 bits, each within its bounds")]
     pub fn unix_nanos(&self) -> Option<i128> {
         let days = days_since_1970(self.year, self.month, self.day)?;
         let within = |value: i16, end: i16| (0..end).contains(&value).then_some(i128::from(value));
@@ -121,6 +126,7 @@ impl SystemTime {
 
 /// Days from 1970-01-01 to a date of the Gregorian calendar, years 1601 to 9999 (the range of
 /// Windows' system time, which the format took over).
+#[expect(clippy::arithmetic_side_effects, reason = "a year of four digits")]
 fn days_since_1970(year: i16, month: i16, day: i16) -> Option<i32> {
     if !(1601..=9999).contains(&year) || !(1..=12).contains(&month) {
         return None;
@@ -175,11 +181,12 @@ pub(crate) fn write_utc(
     if digits == 0 {
         return Ok(());
     }
-    let unit = (digits..9).fold(1, |unit, _| unit * 10);
-    write!(out, ".{:0digits$}", fraction / unit)
+    let unit = (digits..9).fold(1i128, |unit, _| unit.saturating_mul(10));
+    write!(out, ".{:0digits$}", fraction.checked_div(unit).unwrap_or(0))
 }
 
 /// Year, month and day of a day counted from 1970-01-01.
+#[expect(clippy::arithmetic_side_effects, reason = "the days of 128 bits of nanoseconds")]
 fn civil_date(days: i128) -> (i128, i128, i128) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

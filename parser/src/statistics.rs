@@ -1,4 +1,5 @@
 //! What was read: blocks, bytes and rows.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use crate::block::BlockKind;
 

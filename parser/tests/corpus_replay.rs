@@ -82,6 +82,13 @@ fn an_object_within_a_row_of_a_whole_block_costs_no_event() {
     }
 }
 
+/// An object among broken rows ends its block, or not, by what follows the block: that is no difference between
+/// the fast and the careful way to decode rows.
+#[test]
+fn objects_among_broken_rows_are_explained_whatever_follows() {
+    replay_all("blob", files("fuzz/found/blob"));
+}
+
 #[test]
 fn the_corpus_is_at_most_four_mebibytes() {
     let folders = calm::targets::TARGETS.iter().map(|(name, _)| *name).chain(["ipc", "convert"]);

@@ -276,7 +276,7 @@ pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
 }
 
 /// Whether a row of `size` bytes may begin so: an id, the provider's name.
-fn begins_row_v6(row: &[u8], size: usize) -> bool {
+pub(crate) fn begins_row_v6(row: &[u8], size: usize) -> bool {
     let Ok((rest, (id, length))) = (varuint32, varuint32).parse(row) else { return false };
     let (length, room) = (length as usize, size.saturating_sub(before(row, rest)));
     let name = rest.get(..length.min(rest.len())).unwrap_or_default();

@@ -80,6 +80,22 @@ pub(crate) fn begins(input: &[u8]) -> bool {
     matches!(sign(input), Sign::Block(_))
 }
 
+/// Whether little is known of content of the block's kind.
+fn is_weak(block: &[u8]) -> bool {
+    !matches!(block, [_, _, _, 2 | 4 | 5, ..])
+}
+
+/// Whether a block surely begins here. Of some kinds too little is known, so another must follow.
+#[inline]
+pub(crate) fn leads_on(input: &[u8], is_ended: bool) -> Chain {
+    match sign(input) {
+        Sign::Block(_) if !is_weak(input) => Chain::Yes,
+        Sign::Block(_) => chain(input, 2, is_ended),
+        Sign::Need(bytes) if !is_ended => Chain::Need(bytes),
+        _ => Chain::No,
+    }
+}
+
 /// Whether blocks follow each other from a place on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chain {
@@ -92,7 +108,7 @@ pub(crate) enum Chain {
 /// Whether at least so many blocks follow each other from the beginning of `input` on; fewer are enough if
 /// they end where the input does. `is_ended`: there is no more of it.
 pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
-    let (mut at, mut count) = (0usize, 0u32);
+    let (mut at, mut count, mut least) = (0usize, 0u32, least);
     loop {
         if count >= least {
             return Chain::Yes;
@@ -109,6 +125,10 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
         }
         match sign(rest) {
             Sign::Block(bytes) => {
+                // Small blocks of kinds of which little is known are found in many a payload.
+                if is_weak(rest) && least >= 3 {
+                    least = least.saturating_add(1).min(8);
+                }
                 at = at.saturating_add(bytes);
                 count = count.saturating_add(1);
             }

@@ -1,4 +1,5 @@
 //! What blocks do to the reader's tables (FORMAT.md 9).
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::cursor::{Cursor, Encoding};
 use super::rows::end_of_stated;
@@ -12,6 +13,7 @@ use crate::block::{BlockKind, sequence_point, thread};
 use crate::damage::{BlockDamage, Class};
 use crate::error::{Fault, located};
 use crate::format::Frame;
+use crate::primitive::before;
 use crate::source::index;
 use crate::tables::{Defined, Room, Tables};
 use std::sync::Arc;
@@ -74,10 +76,15 @@ impl State {
                 );
             }
         };
-        let from = (content.len() - rest.len()) as u64;
+        let from = before(content, rest) as u64;
         let encoding = if header.is_compressed { Encoding::CompressedV4 } else { Encoding::FixedV4 };
         let begin = frame.body.start;
-        let mut cursor = Cursor::new(frame, encoding, begin + from, begin + content.len() as u64);
+        let mut cursor = Cursor::new(
+            frame,
+            encoding,
+            begin.saturating_add(from),
+            begin.saturating_add(content.len() as u64),
+        );
         let mut rows = 0;
         while !cursor.is_done() {
             let advanced = match cursor.advance(content, begin) {
@@ -96,7 +103,7 @@ impl State {
                     let size = cursor.header.payload_size as usize;
                     let payload = content.get(at..).and_then(|rest| rest.get(..size)).unwrap_or_default();
                     self.define_v5(payload, at, frame);
-                    rows += 1;
+                    rows = u64::saturating_add(rows, 1);
                 }
                 Err(fault) => {
                     self.cursor = cursor;
@@ -135,7 +142,7 @@ impl State {
         let mut rows = 0;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         metadata::block_v6(content, &mut damage, |at, metadata, damage| {
-            rows += 1;
+            rows = u64::saturating_add(rows, 1);
             define(tables, metadata, at, room, damage);
         });
         self.statistics.add_rows(BlockKind::Metadata, rows);
@@ -155,7 +162,7 @@ impl State {
         }
         let (stacks, mut rows) = (&mut self.context.tables.stacks, 0);
         stack::block(content, pointer_size, &mut damage, |id, bytes, at, damage| {
-            rows += 1;
+            rows = u64::saturating_add(rows, 1);
             let (defined, is_full) = stacks.define(id, bytes, limit);
             if defined == Defined::Again {
                 damage.note(at, "stack id", Fault::Redefined(u64::from(id)));
@@ -179,7 +186,7 @@ impl State {
         }
         let (labels, mut rows) = (&mut self.context.tables.labels, 0);
         label_list::block(content, &mut damage, |id, bytes, at, damage| {
-            rows += 1;
+            rows = u64::saturating_add(rows, 1);
             let (defined, is_full) = labels.define(id, bytes, limit);
             if defined == Defined::Again {
                 damage.note(at, "label list id", Fault::Redefined(u64::from(id)));
@@ -197,7 +204,7 @@ impl State {
         let mut rows = 0;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         thread::block(content, &mut damage, |at, thread, damage| {
-            rows += 1;
+            rows = u64::saturating_add(rows, 1);
             let index = thread.index;
             let is_alive = tables.threads.get(index).is_some();
             if is_alive {
@@ -216,7 +223,7 @@ impl State {
         let mut rows = 0;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         sequence_point::removals(content, &mut damage, |index, number, at, damage| {
-            rows += 1;
+            rows = u64::saturating_add(rows, 1);
             // Removal takes effect for what comes after; events that wait keep their thread.
             if tables.threads.get(index).is_some() {
                 Arc::make_mut(&mut tables.threads).remove(index);
@@ -235,7 +242,7 @@ impl State {
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         let point = if is_v6 {
             sequence_point::payload_v6(content, &mut damage, |index, number, at, damage| {
-                rows += 1;
+                rows = u64::saturating_add(rows, 1);
                 if tables.threads.get(index).is_some() {
                     losses.listed(index, number, limit);
                 } else {
@@ -245,7 +252,7 @@ impl State {
         } else {
             losses.begin_list_v4();
             sequence_point::payload_v4(content, &mut damage, |thread, number, _, _| {
-                rows += 1;
+                rows = u64::saturating_add(rows, 1);
                 losses.listed(thread, number, limit);
             })
         };

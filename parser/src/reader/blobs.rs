@@ -1,4 +1,5 @@
 //! The way through an event block, blob by blob, and what an event is checked for.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::cursor::{Cursor, Encoding};
 use super::state::{OddBlob, State};
@@ -8,6 +9,7 @@ use crate::block::event::header as event_block_header;
 use crate::error::{Fault, located};
 use crate::event::Event;
 use crate::format::{Frame, Version};
+use crate::primitive::before;
 use crate::source::index;
 use crate::tables::NO_SLOT;
 
@@ -30,7 +32,7 @@ impl State {
                         (true, true) => Encoding::CompressedV6,
                         (true, false) => Encoding::FixedV6,
                     };
-                    (content.len() - rest.len(), encoding)
+                    (before(content, rest), encoding)
                 }
                 Err(error) => {
                     self.lose_block(frame, content, "event block header", located(content, error).fault);
@@ -39,7 +41,12 @@ impl State {
             },
         };
         let begin = frame.body.start;
-        self.cursor = Cursor::new(frame, encoding, begin + from as u64, begin + content.len() as u64);
+        self.cursor = Cursor::new(
+            frame,
+            encoding,
+            begin.saturating_add(from as u64),
+            begin.saturating_add(content.len() as u64),
+        );
         self.odd_blob = OddBlob::default();
     }
     /// Steps to the next event of the block. `false`: there was none; the cursor may be done, or
@@ -57,7 +64,7 @@ impl State {
     #[inline]
     pub(super) fn accept(&mut self, window: &[u8], start: u64) -> bool {
         let header = &self.cursor.header;
-        self.statistics.events += 1;
+        self.statistics.events = self.statistics.events.wrapping_add(1);
         if header.metadata_id == 0 && !self.is_event_without_type(window, start) {
             return false;
         }
@@ -129,13 +136,13 @@ impl State {
 
     /// Takes the blob that was looked at for an event after all.
     pub(super) fn accept_resumed(&mut self, window: &[u8], start: u64) -> bool {
-        self.statistics.events -= 1;
+        self.statistics.events = self.statistics.events.wrapping_sub(1);
         self.accept(window, start)
     }
 
     /// The blob that the cursor is on is none, and its block's size is wrong. It was counted as an event.
     pub(super) fn stop_before_blob(&mut self) {
-        self.statistics.events -= 1;
+        self.statistics.events = self.statistics.events.wrapping_sub(1);
         self.cursor.at = self.cursor.blob;
         let size = i32::try_from(self.cursor.frame.body.len).unwrap_or(i32::MAX);
         self.lose_rest(Fault::BlockSize(size));
@@ -147,7 +154,7 @@ impl State {
         if !self.context.is_v3() {
             return true;
         }
-        self.statistics.events -= 1;
+        self.statistics.events = self.statistics.events.wrapping_sub(1);
         let frame = self.cursor.frame;
         let from = index(self.cursor.payload_at, start);
         let size = self.cursor.header.payload_size as usize;

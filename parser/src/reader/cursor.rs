@@ -1,4 +1,5 @@
 //! The place in a block of blobs, and the step to the next blob.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use crate::blob::{
     self, BlobHeader, WINDOW, Wrong, careful_compressed_v4, careful_compressed_v6, compressed_v4,
@@ -8,7 +9,7 @@ use crate::block::BlockKind;
 use crate::error::{Fault, located};
 use crate::format::Frame;
 use crate::format::fastserial;
-use crate::primitive::Parsed;
+use crate::primitive::{Parsed, before};
 use crate::source::{Span, index};
 
 /// How the blobs of a block are written. Chosen once per block.
@@ -118,7 +119,7 @@ impl Cursor {
                 match careful(&self.header, blob) {
                     Ok((behind, header)) => {
                         self.header = header;
-                        blob.len() - behind.len()
+                        before(blob, behind)
                     }
                     Err(error) => return Err(located(blob, error).fault),
                 }
@@ -129,8 +130,9 @@ impl Cursor {
             Some(size) if size <= limit => {
                 self.header.header_size = size_of_header(header_size);
                 self.blob = self.at;
-                self.payload_at = self.at + header_size as u64;
-                self.at += size as u64;
+                self.payload_at = self.at.wrapping_add(header_size as u64);
+                // A block ends within 64 bits.
+                self.at = self.at.wrapping_add(size as u64);
                 Ok(())
             }
             _ => Err(self.diagnosed(rest.get(..limit).unwrap_or(rest), careful)),
@@ -161,8 +163,8 @@ impl Cursor {
         match parse(&mut self.header, block) {
             Ok((_, extent)) => {
                 self.blob = self.at;
-                self.payload_at = self.at + extent.payload_at as u64;
-                self.at += extent.next_at as u64;
+                self.payload_at = self.at.wrapping_add(extent.payload_at as u64);
+                self.at = self.at.wrapping_add(extent.next_at as u64);
                 Ok(())
             }
             Err(error) => Err(located(block, error).fault),

@@ -46,7 +46,7 @@ impl<S: Source> Reader<S> {
             return Ok(Some(frame));
         }
         let is_whole = self.source.fill(frame.body_end())?;
-        if is_whole && v6::begins(self.window_from(frame.body_end())) {
+        if is_whole && v6::leads_on(self.window_from(frame.body_end()), false) == Chain::Yes {
             return Ok(Some(frame));
         }
         self.doubted_v6(frame, is_whole)
@@ -82,7 +82,11 @@ impl<S: Source> Reader<S> {
         let (start, end) = (frame.body.start, frame.body_end());
         let may_walk = start >= self.looked_through.rows;
         let seems_whole = is_whole && may_walk && self.ends_with_row(frame);
-        if seems_whole || (is_whole && self.is_followed_v6(end)?) {
+        if seems_whole {
+            return Ok(Some(frame));
+        }
+        // That the input ends where the block does may be chance, as its rows do not.
+        if is_whole && self.is_followed_v6(end)? && !self.window_from(end).is_empty() {
             return Ok(Some(frame));
         }
         let reach = end.max(start.saturating_add(GROWN_BYTES));
@@ -124,10 +128,11 @@ impl<S: Source> Reader<S> {
         for _ in 0..MOST_BETWEEN {
             let is_shown = self.source.fill(position.saturating_add(SHOWN as u64))?;
             let behind = self.window_from(position);
-            let is_end = behind.is_empty() || behind == [0; 4];
-            if (!is_shown && is_end) || v6::begins(behind) {
+            let is_end = position == self.source_end() || behind == [0; 4];
+            if (!is_shown && is_end) || self.is_block(position)? {
                 return Ok(true);
             }
+            let behind = self.window_from(position);
             match v6::frame(behind, position) {
                 Framed::Block(next) if next.body_end() <= from.saturating_add(GROWN_BYTES) => {
                     position = next.body_end();
@@ -169,6 +174,18 @@ impl<S: Source> Reader<S> {
         }
         self.looked_through.rows = rows.at().min(end);
         Ok(None)
+    }
+
+    /// Whether a block surely begins at a position.
+    fn is_block(&mut self, position: u64) -> Result<bool, Error> {
+        let mut is_ended = false;
+        loop {
+            match v6::leads_on(self.window_from(position), is_ended) {
+                Chain::Yes => return Ok(true),
+                Chain::No => return Ok(false),
+                Chain::Need(bytes) => is_ended = !self.source.fill(position.saturating_add(bytes as u64))?,
+            }
+        }
     }
 
     /// Whether blocks follow each other from a place on where one may be due.

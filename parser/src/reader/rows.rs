@@ -83,7 +83,15 @@ impl Rows {
         }
         let Some(rest) = from(window, start, self.at) else { return false };
         let behind = match self.kind {
-            BlockKind::Metadata | BlockKind::Thread => sized_row(rest).map(|(rest, _)| rest),
+            // Any two bytes may be a size.
+            BlockKind::Metadata => match sized_row(rest) {
+                Ok((_, row)) if !metadata::begins_row_v6(row, row.len()) => return false,
+                other => other.map(|(rest, _)| rest),
+            },
+            BlockKind::Thread => match sized_row(rest) {
+                Ok((_, [])) => return false,
+                other => other.map(|(rest, _)| rest),
+            },
             BlockKind::Stack => stack::row(rest).map(|(rest, _)| rest),
             BlockKind::LabelList => label_list::list(rest).map(|(rest, _)| rest),
             _ => sequence_point::entry_v6(rest).map(|(rest, _)| rest),

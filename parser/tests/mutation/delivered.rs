@@ -46,6 +46,10 @@ impl Said {
         }
     }
 
+    pub(crate) fn offset(&self) -> usize {
+        self.offset as usize
+    }
+
     /// What is left of it without what was said in a block of this kind.
     fn without(self, kind: PartKind, version: Version) -> Said {
         let said = Said { offset: 0, ..self };

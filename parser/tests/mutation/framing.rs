@@ -2,9 +2,10 @@
 
 use crate::calm;
 use crate::change::EXTREMES;
-use crate::delivered::{Damaged, said};
+use crate::delivered::{Damaged, rows_of, said};
 use crate::excerpt::excerpts;
 use crate::random::Random;
+use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Damage, Part, Stream};
 
 /// Damage to one part; it stays within it.
@@ -94,4 +95,44 @@ fn damaged_framing_is_read_calmly_in_all_ways() {
             calm::assert_parallel_is_serial(&bytes);
         }
     }
+}
+
+#[test]
+fn a_wrong_length_in_version_6_costs_at_most_the_block_and_the_one_behind_and_is_told() {
+    let mut random = Random(6);
+    let (mut tried, mut misled) = (0, 0);
+    for excerpt in excerpts().iter().filter(|excerpt| !excerpt.version.has_objects()) {
+        let whole = excerpt.stream();
+        let due = said(&whole.bytes);
+        for (at, part) in whole.parts.iter().enumerate().take(whole.parts.len() - 3).skip(1) {
+            let (start, right) = (part.content.start, part.content.len());
+            let rest = whole.bytes.len() - start;
+            let mut lengths =
+                vec![0, 1, 0xff_ffff, 0xff_fffe, right / 2, right - 1, right + 1, rest, rest + 9];
+            lengths.extend((0..6).map(|_| right + 1 + random.below(rest - right)));
+            lengths.extend((0..3).map(|_| right + 1 + random.below(40)));
+            for length in lengths {
+                let mut bytes = whole.bytes.clone();
+                bytes[part.start..part.start + 3].copy_from_slice(&(length as u32).to_le_bytes()[..3]);
+                let mut reader = Reader::from_slice(&bytes);
+                while reader.next_event().expect("it begins well").is_some() {}
+                let what = format!("{}, block {at}, {right} said to be {length}", excerpt.name);
+                assert!(!reader.damage().findings().is_empty(), "{what}: not a word");
+                let found = rows_of(&said(&bytes), None);
+                let missing = |inside: &dyn Fn(usize) -> bool| {
+                    let outside = due.iter().copied().filter(|said| !inside(said.offset()));
+                    let outside: Vec<u64> = rows_of(&outside.collect::<Vec<_>>(), None);
+                    let mut left = found.iter();
+                    outside.iter().filter(|row| !left.any(|found| found == *row)).count()
+                };
+                let behind = whole.parts[at + 1].end;
+                let lost = missing(&|offset| (part.start..behind).contains(&offset));
+                assert_eq!(lost, 0, "{what}: events are missing: {:?}", reader.damage().findings());
+                misled += usize::from(missing(&|offset| (part.start..part.end).contains(&offset)) > 0);
+                assert!(found.len() <= due.len() + 40, "{what}: {} of {}", found.len(), due.len());
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 100 && misled * 20 < tried, "{misled} of {tried}");
 }

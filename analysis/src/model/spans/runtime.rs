@@ -116,8 +116,9 @@ impl Spans {
         let field = |name| moment.event.field(name).and_then(|value| value.as_f64());
         let number = |name| moment.event.field(name).and_then(|value| value.as_u64());
         match moment.event.id() {
+            // What is no number has no place in a graph, nor in JSON.
             54 => {
-                if let Some(value) = field("Throughput") {
+                if let Some(value) = field("Throughput").filter(|value| value.is_finite()) {
                     self.ready.push(moment.counter("ThreadPool throughput", "work items/s", value));
                 }
             }

@@ -3,7 +3,7 @@
 use super::blob::begun;
 use super::choices::Choices;
 use crate::calm::{assert_every_byte_is_explained, counted, in_pieces, of_slice, values};
-use nettrace_parser::Reader;
+use nettrace_parser::{Class, Reader};
 use nettrace_testdata::synth::{Blob, Content, EventBlock, PartKind, Sink, Version};
 
 pub(crate) fn metadata(bytes: &[u8]) {
@@ -44,7 +44,10 @@ pub(crate) fn metadata(bytes: &[u8]) {
         let copy = format!("{:?} {:?}", event.metadata(), event.schema());
         assert!(!copy.is_empty());
     }
-    assert_eq!(given, 3, "no description spoils an event");
+    // A payload may hold whole blocks. That of an event whose type is not defined is searched for them in
+    // version 6, where nothing else tells that a block's length is wrong.
+    let is_doubted = version == Version::V6 && reader.damage().count(Class::FramingLost) > 0;
+    assert!(given == 3 || (is_doubted && payload.len() > 40), "no description spoils an event: {given}");
     assert!(reader.is_complete());
     assert_every_byte_is_explained(&stream.bytes);
     counted::assert_linear(&stream.bytes);
