@@ -88,6 +88,13 @@ impl<T: Weigh> Table<T> {
             let (first, count) = (self.first, self.rows.len());
             self.ids.retain(|slot| (slot.wrapping_sub(first) as usize) < count);
         }
+        self.append(id, row, bytes);
+        is_full
+    }
+
+    /// Gives `id` a new row, which weighs so many bytes.
+    #[inline]
+    fn append(&mut self, id: u64, row: T, bytes: usize) {
         let mut slot = self.first.wrapping_add(slots(self.rows.len()));
         if slot == NO_SLOT {
             // Four thousand million rows on, the name that means "none" is stepped over.
@@ -98,7 +105,6 @@ impl<T: Weigh> Table<T> {
         self.rows.push(row);
         self.bytes = self.bytes.saturating_add(bytes);
         self.ids.insert(id, slot);
-        is_full
     }
 
     /// Ends an id's life; its row stays for those that hold the slot.
@@ -206,7 +212,7 @@ impl ByteTable {
     /// the next sequence point, megabytes away. `true` in the second place: the limit was reached
     /// and everything before this row is gone.
     pub(crate) fn define(&mut self, id: u32, row: &[u8], limit: usize) -> (Defined, bool) {
-        let before = self.spans.get(u64::from(id)).is_some();
+        let before = !self.spans.ids.is_next(u64::from(id)) && self.is_defined(id);
         // A row costs its bytes and its place in the tables.
         let held = self.bytes.len().saturating_add(self.spans.rows.len().saturating_mul(16));
         let is_full = held.saturating_add(row.len()) > limit.min(BYTES_LIMIT) && !self.spans.rows.is_empty();
@@ -219,7 +225,7 @@ impl ByteTable {
         }
         let span = (span_part(self.bytes.len()), span_part(row.len()));
         self.bytes.extend_from_slice(row);
-        self.spans.define(u64::from(id), span, Room::ANY);
+        self.spans.append(u64::from(id), span, size_of_val(&span));
         (if before { Defined::Again } else { Defined::New }, is_full)
     }
 

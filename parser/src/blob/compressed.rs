@@ -106,6 +106,12 @@ fn long(
 /// caller's state stays in registers.
 #[inline(never)]
 fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) -> (u64, usize) {
+    if let Some(bytes) = window.get(at..).and_then(|rest| rest.first_chunk()) {
+        let (value, length) = joined(u64::from_le_bytes(*bytes));
+        if length < max_bytes.min(9) {
+            return (value, length);
+        }
+    }
     let mut value = 0u64;
     for index in 0..max_bytes {
         let part = byte(window, at + index);
@@ -118,19 +124,33 @@ fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) ->
     (0, 0)
 }
 
+/// A varuint of up to 8 bytes, and its length; 9 if it is longer.
+fn joined(bytes: u64) -> (u64, usize) {
+    let ends = !bytes & 0x8080_8080_8080_8080;
+    if ends == 0 {
+        return (0, 9);
+    }
+    // Everything up to the first byte that ends a number, seven bits of each.
+    let sevens = bytes & (ends ^ ends.wrapping_sub(1)) & 0x7f7f_7f7f_7f7f_7f7f;
+    let pairs = (sevens & 0x007f_007f_007f_007f) | (sevens & 0x7f00_7f00_7f00_7f00) >> 1;
+    let fours = (pairs & 0x0000_3fff_0000_3fff) | (pairs & 0x3fff_0000_3fff_0000) >> 2;
+    let value = (fours & 0x0fff_ffff) | (fours & 0x0fff_ffff_0000_0000) >> 4;
+    (value, ends.trailing_zeros() as usize / 8 + 1)
+}
+
 /// Whether a header says the event's number, by its first byte; if not, it is the next.
 pub(crate) fn says_number(flags: u8) -> bool {
     flags & flag::CAPTURE != 0
 }
 
-/// Is told of what a header has and does not inherit.
+/// Is told of what a header has and does not inherit, and keeps the event's number.
 pub(crate) trait Watch {
-    /// What an event of this type adds to its thread's number, if the header does not say.
-    fn step(metadata_id: u32) -> u32;
+    /// An event of a type whose header says nothing of its number, which inherits from the one before.
+    fn next(&mut self, sequence: &mut u32, metadata_id: u32);
+    /// A capture thread, and how many numbers are left out.
+    fn capture(&mut self, sequence: &mut u32, thread: u64, step: u32);
     /// A type.
     fn metadata(&mut self, id: u32);
-    /// A capture thread, and the event's number in it.
-    fn capture(&mut self, thread: u64, number: u32);
     /// A thread.
     fn thread(&mut self, id: u64);
     /// A stack.
@@ -148,11 +168,14 @@ pub(crate) struct Wrong(pub(crate) bool);
 impl Watch for Wrong {
     /// Metadata id 0 takes no number.
     #[inline(always)]
-    fn step(metadata_id: u32) -> u32 {
-        u32::from(metadata_id != 0)
+    fn next(&mut self, sequence: &mut u32, metadata_id: u32) {
+        *sequence = sequence.wrapping_add(u32::from(metadata_id != 0));
+    }
+    #[inline(always)]
+    fn capture(&mut self, sequence: &mut u32, _: u64, step: u32) {
+        *sequence = sequence.wrapping_add(step).wrapping_add(1);
     }
     fn metadata(&mut self, _: u32) {}
-    fn capture(&mut self, _: u64, _: u32) {}
     fn thread(&mut self, _: u64) {}
     fn stack(&mut self, _: u32) {}
     fn labels(&mut self, _: u32, _: bool) {}
@@ -171,7 +194,7 @@ fn front<W: Watch>(header: &mut BlobHeader, window: &[u8; WINDOW], flags: u8, wa
     }
     // Most events have none of these.
     if flags & (flag::CAPTURE | flag::THREAD | flag::STACK) == 0 {
-        header.sequence = header.sequence.wrapping_add(W::step(header.metadata_id));
+        watch.next(&mut header.sequence, header.metadata_id);
     } else {
         at = middle(header, window, flags, at, watch);
     }
@@ -194,10 +217,9 @@ fn middle<W: Watch>(
         (step, at) = id32(window, at, watch);
         (header.capture_thread, at) = id64(window, at, watch);
         (header.processor, at) = id32(window, at, watch);
-        header.sequence = header.sequence.wrapping_add(step).wrapping_add(1);
-        watch.capture(header.capture_thread, header.sequence);
+        watch.capture(&mut header.sequence, header.capture_thread, step);
     } else {
-        header.sequence = header.sequence.wrapping_add(W::step(header.metadata_id));
+        watch.next(&mut header.sequence, header.metadata_id);
     }
     if flags & flag::THREAD != 0 {
         (header.thread, at) = id64(window, at, watch);
@@ -239,15 +261,17 @@ fn guid_at(window: &[u8; WINDOW], at: usize) -> Guid {
 pub(crate) fn compressed_v4(header: &mut BlobHeader, window: &[u8; WINDOW], watch: &mut impl Watch) -> usize {
     let flags = byte(window, 0);
     let mut at = front(header, window, flags, watch);
-    if flags & (flag::ACTIVITY | flag::RELATED_ACTIVITY) != 0 {
-        if flags & flag::ACTIVITY != 0 {
-            header.activity = guid_at(window, at);
-            at += 16;
-        }
-        if flags & flag::RELATED_ACTIVITY != 0 {
-            header.related_activity = guid_at(window, at);
-            at += 16;
-        }
+    if flags & (flag::ACTIVITY | flag::RELATED_ACTIVITY) == 0 {
+        // Apart from the other way, so that the compiler sees how far `at` can be.
+        return back(header, window, flags, at, watch);
+    }
+    if flags & flag::ACTIVITY != 0 {
+        header.activity = guid_at(window, at);
+        at += 16;
+    }
+    if flags & flag::RELATED_ACTIVITY != 0 {
+        header.related_activity = guid_at(window, at);
+        at += 16;
     }
     back(header, window, flags, at, watch)
 }
@@ -259,11 +283,12 @@ pub(crate) fn compressed_v6(header: &mut BlobHeader, window: &[u8; WINDOW], watc
     let flags = byte(window, 0);
     let mut at = front(header, window, flags, watch);
     header.has_reserved_flag = flags & flag::RELATED_ACTIVITY != 0;
-    if flags & (flag::LABEL_LIST | flag::RELATED_ACTIVITY) != 0 {
-        if flags & flag::LABEL_LIST != 0 {
-            (header.label_list, at) = id32(window, at, watch);
-        }
-        watch.labels(header.label_list, header.has_reserved_flag);
+    if flags & (flag::LABEL_LIST | flag::RELATED_ACTIVITY) == 0 {
+        return back(header, window, flags, at, watch);
     }
+    if flags & flag::LABEL_LIST != 0 {
+        (header.label_list, at) = id32(window, at, watch);
+    }
+    watch.labels(header.label_list, header.has_reserved_flag);
     back(header, window, flags, at, watch)
 }

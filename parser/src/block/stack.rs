@@ -159,7 +159,12 @@ pub(crate) fn block<'a>(
         let at = before(content, rest);
         match row(rest) {
             Ok((behind, stack)) => {
-                let extra = stack.len().checked_rem(usize::from(pointer_size)).unwrap_or(0);
+                // No division where the width is one of those that there are.
+                let extra = match pointer_size {
+                    8 => stack.len() % 8,
+                    4 => stack.len() % 4,
+                    other => stack.len().checked_rem(usize::from(other)).unwrap_or(0),
+                };
                 if extra != 0 {
                     let size = u32::try_from(stack.len()).unwrap_or(u32::MAX);
                     damage.note(at, "stack", Fault::PartialAddress(size));

@@ -34,8 +34,11 @@ struct Usual {
     covered: Covered,
     /// Runs of one capture thread are long: its thread row and its next number are settled once.
     thread: u64,
-    /// The thread's next number.
+    /// The thread's next number. In a block of compressed headers it is that of the header before, and
+    /// one: headers need no number of their own on the way.
     number: u32,
+    /// Numbers that an unusual header leaves out.
+    left_out: u32,
     /// Something is unusual, or wrong.
     is_odd: bool,
     is_wrong: bool,
@@ -48,7 +51,7 @@ impl Usual {
         let (thread, number) = run?;
         // A type of id 0 takes no number in some versions; those who define it get the careful way.
         let is_countable = !covered.metadata.contains(0);
-        is_countable.then_some(Usual { covered, thread, number, is_odd: false, is_wrong: false })
+        is_countable.then_some(Usual { covered, thread, number, left_out: 0, is_odd: false, is_wrong: false })
     }
 
     /// The same, where the next blob inherits from the one before.
@@ -56,8 +59,9 @@ impl Usual {
     fn after(header: &BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
         let mut usual = Usual::of(covered, run)?;
         usual.metadata(header.metadata_id);
-        usual.capture(header.capture_thread, header.sequence.wrapping_add(1));
         usual.stack(header.stack);
+        usual.is_odd |= header.capture_thread != usual.thread;
+        usual.is_odd |= header.sequence.wrapping_add(1) != usual.number;
         (!usual.is_odd).then_some(usual)
     }
 
@@ -80,9 +84,7 @@ fn odd() -> bool {
 
 impl Watch for Usual {
     #[inline(always)]
-    fn step(_: u32) -> u32 {
-        1
-    }
+    fn next(&mut self, _: &mut u32, _: u32) {}
 
     #[inline(always)]
     fn metadata(&mut self, id: u32) {
@@ -92,9 +94,10 @@ impl Watch for Usual {
     }
 
     #[inline(always)]
-    fn capture(&mut self, thread: u64, number: u32) {
-        if thread != self.thread || number != self.number {
+    fn capture(&mut self, _: &mut u32, thread: u64, step: u32) {
+        if thread != self.thread || step != 0 {
             self.is_odd = odd();
+            self.left_out = step;
         }
     }
 
@@ -130,9 +133,7 @@ struct UsualV4(Usual);
 
 impl Watch for UsualV4 {
     #[inline(always)]
-    fn step(_: u32) -> u32 {
-        1
-    }
+    fn next(&mut self, _: &mut u32, _: u32) {}
 
     #[inline(always)]
     fn metadata(&mut self, id: u32) {
@@ -140,8 +141,8 @@ impl Watch for UsualV4 {
     }
 
     #[inline(always)]
-    fn capture(&mut self, thread: u64, number: u32) {
-        self.0.capture(thread, number);
+    fn capture(&mut self, sequence: &mut u32, thread: u64, step: u32) {
+        self.0.capture(sequence, thread, step);
     }
 
     #[inline(always)]
@@ -172,8 +173,8 @@ trait Decode {
     fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool;
     /// The blob at the beginning of `rest`, if it is whole there. If not, `header` is of no use.
     fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent>;
-    /// Puts right what [`Watch::step`] took for granted of an unusual blob.
-    fn settle(header: &mut BlobHeader, blob: &[u8]);
+    /// Works out the number of an unusual blob.
+    fn settle(header: &mut BlobHeader, blob: &[u8], usual: &Usual);
 }
 
 macro_rules! version_4 {
@@ -231,7 +232,9 @@ macro_rules! compressed {
                 let next_at = usize::try_from(next_at).ok()?;
                 (next_at <= rest.len()).then_some(Extent { payload_at, next_at })
             }
-            fn settle(header: &mut BlobHeader, blob: &[u8]) {
+            fn settle(header: &mut BlobHeader, blob: &[u8], usual: &Usual) {
+                header.sequence = usual.number.wrapping_add(usual.left_out);
+                // A type of id 0 takes none.
                 if header.metadata_id == 0 && !blob.first().is_some_and(|flags| says_number(*flags)) {
                     header.sequence = header.sequence.wrapping_sub(1);
                 }
@@ -269,7 +272,7 @@ macro_rules! fixed {
                 *header = BlobHeader::default();
                 $decode(header, rest)
             }
-            fn settle(_: &mut BlobHeader, _: &[u8]) {}
+            fn settle(_: &mut BlobHeader, _: &[u8], _: &Usual) {}
         }
     };
 }
@@ -349,7 +352,7 @@ impl State {
                 if D::usual(&mut watch).is_wrong {
                     break;
                 }
-                D::settle(&mut header, rest);
+                D::settle(&mut header, rest, D::usual(&mut watch));
                 if !D::INHERITS {
                     self.cursor.header = header;
                 }
@@ -359,6 +362,9 @@ impl State {
                 break;
             }
             let usual = D::usual(&mut watch);
+            if D::INHERITS {
+                header.sequence = usual.number;
+            }
             usual.number = usual.number.wrapping_add(1);
             rest = behind;
             if !take.take(&self.context, &header, payload, payload_at) {

@@ -81,7 +81,29 @@ impl IdTable {
         self.count
     }
 
+    #[inline]
     pub(super) fn insert(&mut self, id: u64, slot: Slot) {
+        if self.is_next(id) {
+            self.dense.push(slot);
+            self.gapless += 1;
+            self.count += 1;
+            return;
+        }
+        self.insert_anywhere(id, slot);
+    }
+
+    /// Whether the id is one more than all that are defined, as all real writers number stacks and types.
+    #[inline]
+    pub(super) fn is_next(&self, id: u64) -> bool {
+        let next = self.dense.len() as u64;
+        next > 0
+            && next == self.gapless
+            && id.wrapping_sub(self.base) == next
+            && next < DENSE_LIMIT
+            && self.sparse.is_empty()
+    }
+
+    fn insert_anywhere(&mut self, id: u64, slot: Slot) {
         if self.count == 0 {
             self.clear();
             self.base = id;
