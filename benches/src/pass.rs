@@ -59,7 +59,7 @@ impl Mode {
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// As it is fastest: by one thread mapped into memory piece by piece, by more at positions.
+    /// As it is fastest: mapped into memory piece by piece, or by several threads in file order at positions.
     Mapped,
     /// By `read`, through a buffer.
     Read,
@@ -89,8 +89,8 @@ pub struct Wrong {
     pub is_incomplete: bool,
 }
 
-/// Opens `path` and makes one pass. More than one thread read at positions, and so does the index, by
-/// one; a file that is read otherwise comes in by one thread whatever their number.
+/// Opens `path` and makes one pass. In file order more than one thread read at positions, and so does the
+/// index, by one; a file that comes in by `read` does so by one thread whatever their number.
 ///
 /// # Errors
 /// What reading reports.
@@ -187,31 +187,52 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
     Ok(Seen { checksum: sum, wrong: Wrong { lost: 0, restarts: 0, ..Wrong::of(&reader, 0) } })
 }
 
-/// Folds the events of a region.
-type Fold = fn(&mut Region<'_, PositionedFile>) -> Result<Checksum, nettrace_parser::Error>;
-
-/// Reads regions with several threads.
+/// Reads regions with several threads. What waits for its turn holds the bytes behind it, so in time
+/// order a mapping spares as much memory as a region has, touched for the first time.
 fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64)) -> io::Result<Seen> {
-    let (order, fold): (_, Fold) = match mode {
-        Mode::Raw => (Order::File, |region| folded(region, HeaderAlone)),
-        Mode::Fields => (Order::File, |region| folded(region, AllFields)),
-        Mode::Ordered => (Order::Time, |region| folded(region, SchemaAndStack)),
-        Mode::OrderedFields => (Order::Time, |region| folded(region, AllFields)),
-        Mode::Ndjson | Mode::Index => return Err(unsupported("regions of this mode")),
-    };
-    let file = PositionedFile::open(path)?;
+    let positioned = || PositionedFile::open(path);
+    let mapped = || MappedFile::open(path);
+    match mode {
+        Mode::Raw => {
+            let file = positioned()?;
+            regions(|| file.reopened(), Order::File, threads, |region| folded(region, HeaderAlone), observe)
+        }
+        Mode::Fields => {
+            let file = positioned()?;
+            regions(|| file.reopened(), Order::File, threads, |region| folded(region, AllFields), observe)
+        }
+        Mode::Ordered => {
+            let file = mapped()?;
+            regions(
+                || file.reopened(),
+                Order::Time,
+                threads,
+                |region| folded(region, SchemaAndStack),
+                observe,
+            )
+        }
+        Mode::OrderedFields => {
+            let file = mapped()?;
+            regions(|| file.reopened(), Order::Time, threads, |region| folded(region, AllFields), observe)
+        }
+        Mode::Ndjson | Mode::Index => Err(unsupported("regions of this mode")),
+    }
+}
+
+fn regions<S: Source>(
+    source: impl Fn() -> S + Sync,
+    order: Order,
+    threads: usize,
+    fold: impl Fn(&mut Region<'_, S>) -> Result<Checksum, nettrace_parser::Error> + Sync,
+    observe: impl Fn(u64),
+) -> io::Result<Seen> {
     let options = Options::new().threads(threads).order(order);
     let mut sum = Checksum::default();
-    let outcome = parallel::read(
-        || file.reopened(),
-        options,
-        fold,
-        |region| {
-            sum = sum.join(region);
-            observe(sum.events);
-            ControlFlow::Continue(())
-        },
-    )
+    let outcome = parallel::read(source, options, fold, |region| {
+        sum = sum.join(region);
+        observe(sum.events);
+        ControlFlow::Continue(())
+    })
     .map_err(io::Error::other)?;
     let wrong = Wrong {
         lost: outcome.losses().total(),
