@@ -11,7 +11,7 @@
 //! | [`reading`] | which bytes an ambiguous description means |
 //! | [`extent`] | how many bytes a value takes; limits |
 //! | [`decode`] | values from bytes |
-//! | [`visit`] | the fastest way through all of them |
+//! | [`visit`](mod@visit) | the fastest way through all of them |
 //! | `value`, `array`, `object`, `scalar`, `text` | the values |
 //!
 //! # Quirks
