@@ -109,13 +109,14 @@ pub(crate) enum Chain {
 /// they end where the input does. `is_ended`: there is no more of it.
 pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
     let (mut at, mut count, mut least) = (0usize, 0u32, least);
+    let mut is_all_weak = true;
     loop {
         if count >= least {
             return Chain::Yes;
         }
         // Of a block whose content is cut, only the beginning speaks for it.
         let of_cut = |bytes: usize| match is_ended {
-            true if count >= 2 => Chain::Yes,
+            true if count >= 2 && !is_all_weak => Chain::Yes,
             true => Chain::No,
             false => Chain::Need(at.saturating_add(bytes)),
         };
@@ -129,6 +130,7 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
                 if is_weak(rest) && least >= 3 {
                     least = least.saturating_add(1).min(8);
                 }
+                is_all_weak &= is_weak(rest);
                 at = at.saturating_add(bytes);
                 count = count.saturating_add(1);
             }
@@ -140,6 +142,23 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
             Sign::Nothing => return Chain::No,
         }
     }
+}
+
+/// How many blocks of known kinds follow each other from the beginning of `input` up to `to`, where the last of them
+/// ends; 0: none do.
+pub(crate) fn leads_to(input: &[u8], to: usize) -> u32 {
+    let (mut at, mut count) = (0usize, 0u32);
+    while at < to {
+        let rest = input.get(at..).unwrap_or_default();
+        let Framed::Block(block) = frame(rest, 0) else { return 0 };
+        // Behind `to` not everything needs to be at hand.
+        if matches!(sign(rest), Sign::Nothing | Sign::End) {
+            return 0;
+        }
+        at = at.saturating_add(HEADER).saturating_add(block.body.len as usize);
+        count = count.saturating_add(1);
+    }
+    if at == to { count } else { 0 }
 }
 
 /// What a search for blocks found.

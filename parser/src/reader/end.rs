@@ -111,10 +111,14 @@ impl<S: Source> Reader<S> {
 
     /// What is between `at` and `to` behind an end mark of version 6 that reaches to `from`.
     fn behind_mark_v6(&mut self, mark: u64, from: u64, at: u64, to: u64) -> Result<Behind, Error> {
+        let is_bare = from.saturating_sub(mark) == v6::HEADER as u64;
+        if is_bare && at == from && self.window_from(at).is_empty() {
+            // The mark ends the input, as it should: what stands before it was read, whatever it looks like.
+            return Ok(Behind::Nothing);
+        }
         // The last row before may have been taken to reach into a block's header.
         let found = self.chain_in(if at == from { self.least_start(mark) } else { at }, to)?;
         let ahead = index(found.unwrap_or(to).max(at), at);
-        let is_bare = from.saturating_sub(mark) == v6::HEADER as u64;
         let window = self.window_from(at);
         if window.get(..ahead).unwrap_or(window).windows(MAGIC.len()).any(|bytes| bytes == MAGIC) {
             return Ok(Behind::Other);

@@ -20,6 +20,10 @@ use crate::source::{Source, index};
 /// So many bytes before a place where a block is due one may begin: a header, and that of an event block.
 pub(super) const LOOK_BACK: u64 = 24;
 
+/// Fewer bytes at the end of a block's content are taken for a payload, even if they look like a block. Blocks that
+/// writers make are longer.
+const LEAST_COVERED: u64 = 24;
+
 /// So many blocks are passed over to find one that begins as it should.
 const MOST_BETWEEN: usize = 16;
 
@@ -81,7 +85,7 @@ impl<S: Source> Reader<S> {
     fn doubted_v6(&mut self, frame: Frame, is_whole: bool) -> Result<Option<Frame>, Error> {
         let (start, end) = (frame.body.start, frame.body_end());
         let may_walk = start >= self.looked_through.rows;
-        let seems_whole = is_whole && may_walk && self.ends_with_row(frame);
+        let seems_whole = is_whole && may_walk && self.rows_to_end(frame, true).is_some();
         if seems_whole {
             return Ok(Some(frame));
         }
@@ -96,12 +100,21 @@ impl<S: Source> Reader<S> {
         let len = frame.body.len.min(MOST_OTHER_BYTES);
         let has_signs = begins_as(frame.kind, len, content.get(..SIGNS).unwrap_or(content));
         let from = if has_signs { start } else { self.least_start(frame.start) };
-        let found = self.chain_in(from, reach)?;
+        // Streams of killed processes end anywhere. Then nothing speaks against the size but blocks that lead to
+        // where the input ends.
+        let is_last = self.is_last(end);
+        let mut found = self.chain_in(from, reach)?;
+        let mut tries = if is_last { MOST_BETWEEN } else { 0 };
+        while let Some(place) = found.filter(|place| is_last && !self.leads_to_end(*place)) {
+            tries = tries.saturating_sub(1);
+            found = if tries == 0 { None } else { self.chain_in(place.saturating_add(1), reach)? };
+        }
         // Where bytes of the block are missing, its rows may lead past the next block; where none are, they
         // lead to blocks too few to be found otherwise.
         let walk_to = found.unwrap_or(reach);
         if has_signs
             && may_walk
+            && !is_last
             && let Some(found) = self.end_by_rows(frame, walk_to)?
         {
             return Ok(Some(self.resized(frame, found)));
@@ -143,19 +156,22 @@ impl<S: Source> Reader<S> {
         Ok(false)
     }
 
-    /// Whether the block's last row ends where the block does.
-    fn ends_with_row(&self, frame: Frame) -> bool {
+    /// The number of the block's rows, if the last of them ends where the block does. `is_known`: only rows whose ids
+    /// stand for something.
+    fn rows_to_end(&self, frame: Frame, is_known: bool) -> Option<u64> {
         let (window, start, end) = (self.source.bytes(), self.source.start(), frame.body_end());
-        let Some(mut rows) = Rows::of(frame, window, start, end, true) else { return false };
+        let mut rows = Rows::of(frame, window, start, end, true)?;
+        let mut count = 0u64;
         while rows.at() < end {
             // What is no row may look like one, but hardly with ids that are known.
             if !rows.step(window, start)
-                || rows.header().is_some_and(|header| self.state.has_unknown_id(header))
+                || is_known && rows.header().is_some_and(|header| self.state.has_unknown_id(header))
             {
-                return false;
+                return None;
             }
+            count = count.saturating_add(1);
         }
-        rows.at() == end && rows.are_all()
+        (rows.at() == end && rows.are_all()).then_some(count)
     }
 
     /// Where other blocks follow the rows of this one, whatever its size says.
@@ -275,13 +291,58 @@ impl<S: Source> Reader<S> {
         Ok(true)
     }
 
+    /// Whether the input, as far as it was asked for, ends before it shows what is behind a block that ends at `end`.
+    fn is_last(&self, end: u64) -> bool {
+        end.saturating_add(SHOWN as u64) > self.source_end()
+    }
+
+    /// Whether whole blocks follow each other from `from` on and lead to `to`. Where they are few, the rows of one
+    /// must lead to its end: one of a kind of which enough is known, for blocks of threads are soon made by chance.
+    fn covers_blocks(&mut self, from: u64, to: u64) -> bool {
+        if to.saturating_sub(from) < LEAST_COVERED {
+            return false;
+        }
+        let count = v6::leads_to(self.window_from(from), index(to, from));
+        let (mut at, mut left) = (from, count);
+        while left > 0 && count <= 2 && at >= self.looked_through.rows {
+            let Framed::Block(block) = v6::frame(self.window_from(at), at) else { return false };
+            let kinds = [BlockKind::Event, BlockKind::Metadata, BlockKind::Stack, BlockKind::SequencePoint];
+            if kinds.contains(&block.kind) && self.rows_to_end(block, false).is_some_and(|rows| rows > 0) {
+                return true;
+            }
+            (at, left) = (block.body_end(), left.saturating_sub(1));
+        }
+        if count <= 2 {
+            self.looked_through.rows = self.looked_through.rows.max(at);
+        }
+        count > 2
+    }
+
+    /// The same up to the input's end, or its end mark.
+    fn leads_to_end(&mut self, from: u64) -> bool {
+        let end = self.source_end();
+        let mark = end.saturating_sub(v6::HEADER as u64);
+        let to = if self.window_from(mark) == [0; v6::HEADER] { mark } else { end };
+        self.covers_blocks(from, to)
+    }
+
     /// Looks at a blob that may be none, because its block's size is too large: then other blocks follow each
     /// other from it on, or from somewhere behind it. If none do, it is an event.
+    ///
+    /// Where another block begins behind the one at hand, or the input ends, its size is wrong only if it covers whole
+    /// blocks, which lead to its end. What looks like blocks in a payload hardly does.
     #[cold]
     pub(super) fn is_odd_blob_event(&mut self) -> Result<bool, Error> {
         let (blob, end) = (self.state.cursor.blob, self.state.cursor.end);
-        let is_none = self.is_chain(blob)?
-            || (!self.state.odd_blob.is_header && self.chain_in(blob, end)?.is_some_and(|found| found < end));
+        let found = match self.is_chain(blob)? {
+            true => Some(blob),
+            false if self.state.odd_blob.is_header => None,
+            false => self.chain_in(blob, end)?.filter(|found| *found < end),
+        };
+        let is_none = match found {
+            Some(found) if self.is_followed_v6(end)? || self.is_last(end) => self.covers_blocks(found, end),
+            found => found.is_some(),
+        };
         self.state.resume();
         if is_none {
             self.state.stop_before_blob();

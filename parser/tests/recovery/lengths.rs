@@ -326,3 +326,63 @@ fn a_length_that_ends_where_a_later_block_ends_costs_at_most_the_block_behind() 
     // What follows the rows is taken for a row if it happens to look like the next one.
     assert!(exact * 10 > tried * 8, "{exact} of {tried}");
 }
+
+/// Bytes with more zeros and small numbers than chance would give: those that blocks' headers are made of.
+fn payload(random: &mut Random) -> Vec<u8> {
+    let count = random.below(400);
+    let byte = |random: &mut Random| match random.below(10) {
+        0..=2 => 0,
+        3..=5 => random.below(9) as u8,
+        6 => 0xff,
+        _ => random.next() as u8,
+    };
+    (0..count).map(|_| byte(random)).collect()
+}
+
+/// A block's size is believed where nothing but what is in payloads speaks against it: neither an id that stands for
+/// nothing, nor the input's end in the middle of the block behind, makes blocks of them.
+#[test]
+fn no_payload_whatever_its_bytes_costs_the_event_it_belongs_to() {
+    let mut random = Random(11);
+    for round in 0..12_000 {
+        let mut stream = defined();
+        let known = event(1, payload(&mut random));
+        let thread = if round % 2 == 0 { 7 } else { 9 };
+        let other = Blob { thread_id: thread, ..event(2, payload(&mut random)) };
+        let behind = other.payload.len();
+        stream.event_block(&EventBlock::new([known, other]));
+        let last = stream.bytes.len();
+        stream.event_block(&EventBlock::new([event(3, vec![1; 100])])).end();
+        let whole = read(&stream.bytes);
+        assert_eq!(
+            (whole.told.numbers.len(), whole.is_complete),
+            (3, true),
+            "round {round}: {:?}",
+            whole.findings
+        );
+        // Cut at any place from the end of the payloads on.
+        let length = last + random.below(120);
+        let cut = read(&stream.bytes[..length]);
+        assert!(cut.told.numbers.len() >= 2, "round {round}, cut at {length}: {:?}", cut.findings);
+        // Cut in the second payload.
+        let cut = read(&stream.bytes[..last - random.below(behind.min(20))]);
+        assert!(!cut.told.numbers.is_empty(), "round {round}, cut in the second: {:?}", cut.findings);
+    }
+}
+
+/// Found by a property test: one empty block, and what looks like the beginning of another.
+#[test]
+fn what_looks_like_blocks_in_the_payload_of_an_event_of_an_unknown_thread_is_payload() {
+    let zeros = |begin: &[u8], len: usize| [begin, &vec![0; len - begin.len()]].concat();
+    for payload in [
+        zeros(&[2, 0, 0, 3, 0, 0, 0, 1, 0, 7], 48),
+        zeros(&[227, 0, 0, 3, 0, 0, 4, 0, 1], 231),
+        vec![3, 0, 0, 3, 1, 0, 0],
+    ] {
+        let mut stream = defined();
+        let odd = Blob { thread_id: 9, capture_thread_id: 9, ..event(1, payload.clone()) };
+        stream.event_block(&EventBlock::new([odd])).end();
+        let outcome = read(&stream.bytes);
+        assert_eq!((outcome.told.numbers.len(), outcome.is_complete), (1, true), "{payload:?}");
+    }
+}
