@@ -11,6 +11,10 @@
 //! }
 //! ```
 
+mod stuck;
+
+pub use stuck::each;
+
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -110,7 +114,7 @@ impl Peer {
         let mut line = String::new();
         output.read_line(&mut line).expect("its output can be read");
         assert!(line.starts_with("ready"), ".NET {}: {line:?}", self.major);
-        Target { child, output, major: self.major }
+        Target { child, output, major: self.major, folder: folder.path().to_owned() }
     }
 }
 
@@ -156,6 +160,7 @@ pub struct Target {
     output: BufReader<ChildStdout>,
     /// Its runtime's version.
     pub major: u32,
+    folder: PathBuf,
 }
 
 impl Target {
@@ -258,6 +263,7 @@ impl Target {
 
 impl Drop for Target {
     fn drop(&mut self) {
+        stuck::note(self);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

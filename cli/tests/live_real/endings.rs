@@ -14,8 +14,8 @@ fn recording(subject: &Subject, options: &[&str]) -> std::process::Child {
 
 #[test]
 fn a_killed_process_leaves_a_readable_file() {
-    for peer in peers::all() {
-        let mut subject = Subject::start(&peer, "custom");
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::start(peer, "custom");
         let child = recording(&subject, &[]);
         subject.target.signal("KILL");
         let run = finished(child.wait_with_output().unwrap());
@@ -23,13 +23,13 @@ fn a_killed_process_leaves_a_readable_file() {
         assert_eq!(run.code, Some(3), "{}", run.stderr);
         assert!(run.stderr.contains("ended without ending the trace"), "{}", run.stderr);
         assert!(subject.info("x.nettrace")["events"].as_u64().unwrap() > 10);
-    }
+    });
 }
 
 #[test]
 fn a_terminated_process_ends_its_trace_if_it_can() {
-    for peer in peers::all() {
-        let mut subject = Subject::start(&peer, "custom");
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::start(peer, "custom");
         let child = recording(&subject, &[]);
         subject.target.signal("TERM");
         let run = finished(child.wait_with_output().unwrap());
@@ -41,13 +41,13 @@ fn a_terminated_process_ends_its_trace_if_it_can() {
             10 => assert!(!is_complete),
             _ => eprintln!(".NET {}: complete after SIGTERM: {is_complete}", peer.major),
         }
-    }
+    });
 }
 
 #[test]
 fn a_process_that_stands_still_costs_the_deadline_and_keeps_no_session() {
-    for peer in peers::all() {
-        let mut subject = Subject::start(&peer, "custom");
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::start(peer, "custom");
         // The start is to be done within it too.
         let child = recording(&subject, &["--patience", "8s"]);
         subject.target.freeze();
@@ -61,26 +61,26 @@ fn a_process_that_stands_still_costs_the_deadline_and_keeps_no_session() {
         // None of its sessions is held by us.
         let sessions: Vec<_> = (0..64).map(|_| subject.quiet_session()).collect();
         assert!(sessions.iter().all(Result::is_ok), ".NET {}", peer.major);
-    }
+    });
 }
 
 #[test]
 fn ctrl_c_ends_a_recording_whole() {
-    for peer in peers::all() {
-        let mut subject = Subject::start(&peer, "custom");
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::start(peer, "custom");
         let child = recording(&subject, &[]);
         peers::signal(child.id(), "INT");
         let run = finished(child.wait_with_output().unwrap());
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         assert_eq!(subject.info("x.nettrace")["complete"], true);
         subject.assert_unharmed();
-    }
+    });
 }
 
 #[test]
 fn a_process_without_a_free_session_says_so() {
-    for peer in peers::all() {
-        let mut subject = Subject::start(&peer, "sleep");
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::start(peer, "sleep");
         let mut sessions: Vec<_> = (0..64).map(|_| subject.quiet_session().unwrap()).collect();
         let run = subject.collect(&["--duration", "100ms", "-o", "x.nettrace"]);
         assert_eq!(run.code, Some(1), "{}", run.stderr);
@@ -90,5 +90,5 @@ fn a_process_without_a_free_session_says_so() {
         assert_eq!(subject.collect(&["--duration", "100ms", "-o", "x.nettrace"]).code, Some(0));
         drop(sessions);
         subject.assert_unharmed();
-    }
+    });
 }

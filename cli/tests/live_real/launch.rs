@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 
 #[test]
 fn a_program_is_traced_from_its_first_method() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let words = peer.words("sleep", 1);
         let mut args = vec![
@@ -37,12 +37,12 @@ fn a_program_is_traced_from_its_first_method() {
         let methods = ran(&events, &folder);
         assert!(methods.text().contains("\"Main\""), ".NET {}: Main is not among them", peer.major);
         assert_eq!(ran(&["info", "x.nettrace", "--json"], &folder).json()["complete"], true);
-    }
+    });
 }
 
 #[test]
 fn programs_that_a_program_starts_finish_and_are_recorded_on_demand() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         for (option, files) in [("--force", 1), ("--children", 2)] {
             let folder = Folder::new();
             let line = format!("{} & {}; wait; exit 5", peer.shell("cpu", 1), peer.shell("cpu", 2));
@@ -63,12 +63,12 @@ fn programs_that_a_program_starts_finish_and_are_recorded_on_demand() {
                 assert_eq!(ran(&["info", &name, "--json"], &folder).json()["complete"], true, "{context}");
             }
         }
-    }
+    });
 }
 
 #[test]
 fn a_program_without_ports_runs_as_if_we_were_not_there() {
-    for peer in peers::all().into_iter().filter(|peer| peer.major == 3) {
+    peers::each(peers::all().into_iter().filter(|peer| peer.major == 3).collect(), |peer| {
         let folder = Folder::new();
         let words = peer.words("sleep", 1);
         let mut args = vec!["collect", "-o", "x.nettrace", "--"];
@@ -78,12 +78,12 @@ fn a_program_without_ports_runs_as_if_we_were_not_there() {
         assert!(run.stderr.contains("started no .NET program that can be traced"), "{}", run.stderr);
         assert!(run.text().ends_with("done\n"), "{}", run.text());
         assert!(traces(&folder).is_empty());
-    }
+    });
 }
 
 #[test]
 fn five_processes_come_to_one_port() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let port = folder.file("port");
         let args = ["collect", "--patience", "120s", "--port", &port, "--all", "-o", "x.nettrace"];
@@ -114,5 +114,5 @@ fn five_processes_come_to_one_port() {
             let own = format!("x_{}.nettrace", program.id());
             assert!(names.contains(&own), "{own}: {names:?}");
         }
-    }
+    });
 }

@@ -9,8 +9,8 @@ const ROUND: u64 = 100_000;
 
 #[test]
 fn a_stop_under_full_load_loses_nothing_that_the_stream_does_not_say() {
-    for peer in peers::all() {
-        let mut subject = Subject::start(&peer, "throughput");
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::start(peer, "throughput");
         let options = ["--providers", "Nettrace-Workload", "--rundown", "false", "--max-size", "5MB"];
         let run = subject.collect(&[&options[..], &["-o", "x.nettrace"]].concat());
         assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
@@ -38,5 +38,5 @@ fn a_stop_under_full_load_loses_nothing_that_the_stream_does_not_say() {
         // What was lost after the last event is missing nowhere.
         assert_eq!(missing % ROUND, lost_before_last % ROUND, ".NET {}: {count} events", peer.major);
         subject.assert_unharmed();
-    }
+    });
 }

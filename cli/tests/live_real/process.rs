@@ -38,8 +38,8 @@ fn ps_lists_each_runtime_with_its_version_and_what_it_can_do() {
 
 #[test]
 fn each_request_of_process_is_answered() {
-    for peer in peers::modern() {
-        let mut subject = Subject::start(&peer, "sleep");
+    peers::each(peers::modern(), |peer| {
+        let mut subject = Subject::start(peer, "sleep");
         let fine = |words: &[&str]| {
             let run = subject.run(words);
             assert_eq!(run.code, Some(0), ".NET {} {words:?}: {}", peer.major, run.stderr);
@@ -81,7 +81,7 @@ fn each_request_of_process_is_answered() {
         // A perf map is kept open after it was switched off.
         subject.descriptors_before += 2;
         subject.assert_unharmed();
-    }
+    });
 }
 
 /// A runtime's createdump gives up when a thread ends while it is being looked at; then it is asked again.
@@ -99,8 +99,8 @@ fn dumped(subject: &Subject, path: &str) -> Ran {
 
 #[test]
 fn net_core_3_says_what_it_cannot_do_and_writes_dumps() {
-    for peer in peers::all().into_iter().filter(|peer| peer.major == 3) {
-        let mut subject = Subject::start(&peer, "sleep");
+    peers::each(peers::all().into_iter().filter(|peer| peer.major == 3).collect(), |peer| {
+        let mut subject = Subject::start(peer, "sleep");
         for words in [&["process", "info"][..], &["process", "env"], &["process", "perfmap"]] {
             let run = subject.run(words);
             assert_eq!(run.code, Some(1), "{words:?}");
@@ -111,5 +111,5 @@ fn net_core_3_says_what_it_cannot_do_and_writes_dumps() {
         // Without a createdump that may be executed the request would harm, and is not sent.
         assert_eq!(run.code == Some(0), std::fs::metadata(&dump).is_ok(), "{}", run.stderr);
         subject.assert_unharmed();
-    }
+    });
 }

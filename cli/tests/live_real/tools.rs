@@ -5,9 +5,9 @@ use nettrace_testdata::peers;
 
 #[test]
 fn dotnet_trace_converts_what_was_collected() {
-    for peer in peers::all() {
+    peers::each(peers::all(), |peer| {
         let Some(mut tool) = peers::tool("dotnet-trace/dotnet-trace.dll") else { return };
-        let mut subject = Subject::start(&peer, "cpu");
+        let mut subject = Subject::start(peer, "cpu");
         // A second from the first sample on.
         let until = ["--until", "Microsoft-DotNETCore-SampleProfiler/*", "--keep-after", "1s"];
         assert_eq!(subject.collect(&[&until[..], &["-o", "x.nettrace"]].concat()).code, Some(0));
@@ -19,14 +19,14 @@ fn dotnet_trace_converts_what_was_collected() {
             .unwrap_or_else(|error| panic!(".NET {}: {error}: {said}", peer.major));
         assert!(converted.contains("CpuRound"), ".NET {}: a method of the program is named", peer.major);
         subject.assert_unharmed();
-    }
+    });
 }
 
 #[test]
 fn trace_event_sees_every_event_that_was_collected() {
-    for peer in peers::all() {
+    peers::each(peers::all(), |peer| {
         let Some(mut tool) = peers::tool("traceevent/dump.dll") else { return };
-        let mut subject = Subject::start(&peer, "custom");
+        let mut subject = Subject::start(peer, "custom");
         assert_eq!(subject.collect(&["--duration", "500ms", "-o", "x.nettrace"]).code, Some(0));
         tool.args(["events", "x.nettrace", "y"]);
         let output = tool.current_dir(subject.folder.path()).output().unwrap();
@@ -35,5 +35,5 @@ fn trace_event_sees_every_event_that_was_collected() {
         let expected = format!("events {counted} lost 0 error none");
         assert!(output.status.success() && said.contains(&expected), ".NET {}: {said}", peer.major);
         subject.assert_unharmed();
-    }
+    });
 }

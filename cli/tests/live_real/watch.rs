@@ -5,8 +5,8 @@ use nettrace_testdata::peers;
 
 #[test]
 fn each_choice_of_events_shows_them_as_they_happen() {
-    for peer in peers::all() {
-        let mut subject = Subject::start(&peer, "all");
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::start(peer, "all");
         for (words, provider) in [
             (&["--show", "gc"][..], "Microsoft-Windows-DotNETRuntime"),
             (&["--show", "exceptions"], "Microsoft-Windows-DotNETRuntime"),
@@ -23,5 +23,5 @@ fn each_choice_of_events_shows_them_as_they_happen() {
         let run = subject.run(&["watch", "--show", "gc", "--limit", "1"]);
         assert!(run.code == Some(0) && run.text().contains("GC"), "{}", run.text());
         subject.assert_unharmed();
-    }
+    });
 }

@@ -13,9 +13,9 @@ use super::{assert_whole, config, first_bytes, names, read_rest, read_until, sta
 
 #[test]
 fn each_command_is_answered_and_harms_nothing() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         let major = peer.major;
-        let mut target = start(&peer, "sleep", 0);
+        let mut target = start(peer, "sleep", 0);
         let runtime = target.runtime();
         runtime.info().unwrap();
         let before = target.descriptor_count();
@@ -64,7 +64,7 @@ fn each_command_is_answered_and_harms_nothing() {
         assert_eq!(refused.unwrap(), HResult::FAIL);
         target.assert_unharmed(before + 2); // the perf map keeps its files open on some versions
         assert!(target.finish().success());
-    }
+    });
 }
 
 /// A runtime's createdump gives up when a thread ends while it is being looked at; then it is asked again.
@@ -81,8 +81,8 @@ fn again<T>(mut ask: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
 
 #[test]
 fn net_core_3_knows_sessions_and_dumps_only() {
-    for peer in peers::all().into_iter().filter(|peer| peer.major == 3) {
-        let mut target = start(&peer, "custom", 0);
+    peers::each(peers::all().into_iter().filter(|peer| peer.major == 3).collect(), |peer| {
+        let mut target = start(peer, "custom", 0);
         let runtime = target.runtime();
         let before = target.descriptor_count();
         assert!(runtime.info().unwrap_err().is_unknown_command());
@@ -103,13 +103,13 @@ fn net_core_3_knows_sessions_and_dumps_only() {
             Err(error) => assert!(matches!(error, Error::Harmful { .. }), "{error}"),
         }
         target.assert_unharmed(before);
-    }
+    });
 }
 
 #[test]
 fn each_collect_tracing_streams_to_its_end_mark() {
-    for peer in peers::all() {
-        let mut target = start(&peer, "custom", 0);
+    peers::each(peers::all(), |peer| {
+        let mut target = start(peer, "custom", 0);
         let runtime = target.runtime();
         runtime.start(&config()).unwrap().stop().unwrap();
         let before = target.descriptor_count();
@@ -130,13 +130,13 @@ fn each_collect_tracing_streams_to_its_end_mark() {
             }
         }
         target.assert_unharmed(before);
-    }
+    });
 }
 
 #[test]
 fn the_start_takes_the_lowest_command_and_says_what_is_lost() {
-    for peer in peers::modern() {
-        let target = start(&peer, "custom", 0);
+    peers::each(peers::modern(), |peer| {
+        let target = start(peer, "custom", 0);
         let runtime = target.runtime();
         let filtered = Providers::new([workload().filter(EventFilter::only([4]))]).unwrap();
         let config = SessionConfig::new(filtered).rundown(Rundown::Off);
@@ -148,5 +148,5 @@ fn the_start_takes_the_lowest_command_and_says_what_is_lost() {
         };
         assert_eq!((session.command(), session.lost().len()), expected);
         session.stop().unwrap();
-    }
+    });
 }

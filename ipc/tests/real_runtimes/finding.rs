@@ -12,9 +12,9 @@ use super::{patient, start};
 
 #[test]
 fn processes_are_found_with_name_owner_and_uptime() {
-    for peer in peers::all() {
+    peers::each(peers::all(), |peer| {
         let begin = Instant::now();
-        let target = start(&peer, "sleep", 0);
+        let target = start(peer, "sleep", 0);
         let found = target.found();
         assert_eq!((found.name.as_str(), found.own_pid, found.told_to_suspend), ("workload", None, false));
         // The system counts it in hundredths of a second.
@@ -26,12 +26,12 @@ fn processes_are_found_with_name_owner_and_uptime() {
         // Without being told the directory: the process's own TMPDIR says it.
         assert!(Search::new().process(target.pid()).unwrap().endpoint.is_ok());
         assert!(target.finish().success());
-    }
+    });
 }
 
 #[test]
 fn names_cut_at_107_bytes_are_found_and_reached() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         for length in [70, 90, 110] {
             let folder = Folder::new();
             let mut long = folder.path().join("x");
@@ -54,12 +54,12 @@ fn names_cut_at_107_bytes_are_found_and_reached() {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-    }
+    });
 }
 
 #[test]
 fn reasons_are_given_for_processes_without_socket() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let none = folder.path().join("none");
         let cases: [(&str, String, Unreachable); 2] = [
@@ -79,12 +79,12 @@ fn reasons_are_given_for_processes_without_socket() {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-    }
+    });
 }
 
 #[test]
 fn a_process_in_a_container_is_reached_through_its_root() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         // Own mount, process-id and /tmp: what a container has.
         let script = format!(
@@ -118,7 +118,7 @@ fn a_process_in_a_container_is_reached_through_its_root() {
         assert_eq!((info.pid, info.version().map(|version| version.major)), (1, Some(peer.major)));
         child.kill().unwrap();
         child.wait().unwrap();
-    }
+    });
 }
 
 /// Others on this machine may have containers too.

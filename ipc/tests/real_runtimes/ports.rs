@@ -13,7 +13,7 @@ use super::{LONG, assert_whole, config, eventually, first_bytes, names, patient,
 
 #[test]
 fn startup_is_traced_from_the_first_method() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let command = peer.command(folder.path(), "sleep", 1);
         let mut launched = Launch::new(command).deadlines(patient()).spawn().unwrap();
@@ -41,12 +41,12 @@ fn startup_is_traced_from_the_first_method() {
         assert_whole(&bytes, &format!(".NET {}", peer.major));
         assert!(names(&bytes, "Main"), ".NET {}: {} bytes", peer.major, bytes.len());
         assert!(launched.wait().unwrap().success());
-    }
+    });
 }
 
 #[test]
 fn a_launch_that_is_dropped_leaves_nobody_waiting() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let mut command = Command::new("sh");
         let line = peer.shell("sleep", 1);
@@ -61,12 +61,12 @@ fn a_launch_that_is_dropped_leaves_nobody_waiting() {
         drop(arrival);
         drop(launched);
         eventually(&format!(".NET {}: nobody waits", peer.major), || over.exists());
-    }
+    });
 }
 
 #[test]
 fn grandchildren_are_resumed_or_traced() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         for children in [Children::Resume, Children::GiveOut] {
             let folder = Folder::new();
             let mut command = Command::new("sh");
@@ -94,12 +94,12 @@ fn grandchildren_are_resumed_or_traced() {
             output.read_to_string(&mut text).unwrap();
             assert_eq!(text.matches("done").count(), 2, "{context}: {text}");
         }
-    }
+    });
 }
 
 #[test]
 fn five_processes_come_to_one_port() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let address = folder.path().join("port");
         let options = PortOptions { deadlines: patient(), ..PortOptions::default() };
@@ -139,12 +139,12 @@ fn five_processes_come_to_one_port() {
         for child in &mut children {
             assert!(child.wait().unwrap().success());
         }
-    }
+    });
 }
 
 #[test]
 fn stopping_over_a_port_works_and_dropping_it_resumes() {
-    for peer in peers::modern() {
+    peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let address = folder.path().join("port");
         let options = PortOptions { deadlines: patient(), ..PortOptions::default() };
@@ -168,5 +168,5 @@ fn stopping_over_a_port_works_and_dropping_it_resumes() {
         assert!(waiting.wait().unwrap().success(), "it was resumed by the drop");
         traced.kill().unwrap();
         traced.wait().unwrap();
-    }
+    });
 }

@@ -10,8 +10,8 @@ use super::{assert_whole, config, eventually, first_bytes, patient, read_all, re
 #[test]
 fn a_stop_under_full_load_ends_whole() {
     const MUCH: usize = 1_000_000;
-    for peer in peers::all() {
-        let mut target = start(&peer, "throughput", 0);
+    peers::each(peers::all(), |peer| {
+        let mut target = start(peer, "throughput", 0);
         let runtime = target.runtime();
         runtime.start(&config()).unwrap().stop().unwrap();
         let before = target.descriptor_count();
@@ -34,13 +34,13 @@ fn a_stop_under_full_load_ends_whole() {
             assert!(bytes.len() > MUCH);
         }
         target.assert_unharmed(before);
-    }
+    });
 }
 
 #[test]
 fn the_65th_session_is_refused_and_dropping_frees_all() {
-    for peer in peers::all() {
-        let mut target = start(&peer, "sleep", 0);
+    peers::each(peers::all(), |peer| {
+        let mut target = start(peer, "sleep", 0);
         let runtime = target.runtime();
         let small = config().buffer_megabytes(std::num::NonZeroU32::MIN).rundown(Rundown::Off);
         runtime.start(&small).unwrap().stop().unwrap();
@@ -52,13 +52,13 @@ fn the_65th_session_is_refused_and_dropping_frees_all() {
             drop(sessions);
         }
         target.assert_unharmed(before);
-    }
+    });
 }
 
 #[test]
 fn a_killed_target_ends_the_stream_and_leaves_a_stale_socket() {
-    for peer in peers::all() {
-        let mut target = start(&peer, "custom", 0);
+    peers::each(peers::all(), |peer| {
+        let mut target = start(peer, "custom", 0);
         let runtime = target.runtime();
         let mut session = runtime.start(&config()).unwrap();
         let first = first_bytes(&mut session);
@@ -77,13 +77,13 @@ fn a_killed_target_ends_the_stream_and_leaves_a_stale_socket() {
             listing.leftovers.iter().any(|left| left.pid == pid && left.left_by == LeftBy::Gone),
             "{listing:?}"
         );
-    }
+    });
 }
 
 #[test]
 fn a_terminated_target_ends_the_stream() {
-    for peer in peers::all() {
-        let mut target = start(&peer, "custom", 0);
+    peers::each(peers::all(), |peer| {
+        let mut target = start(peer, "custom", 0);
         let mut session = target.runtime().start(&config()).unwrap();
         let first = first_bytes(&mut session);
         target.signal("TERM");
@@ -95,13 +95,13 @@ fn a_terminated_target_ends_the_stream() {
             assert_eq!(whole, peer.major < 10, ".NET {}", peer.major);
         }
         target.wait();
-    }
+    });
 }
 
 #[test]
 fn a_target_that_is_being_exited_hands_over_its_rundown() {
-    for peer in peers::all() {
-        let mut target = start(&peer, "sleep", 0);
+    peers::each(peers::all(), |peer| {
+        let mut target = start(peer, "sleep", 0);
         let mut session = target.runtime().start(&config()).unwrap();
         let first = first_bytes(&mut session);
         target.close_input();
@@ -109,7 +109,7 @@ fn a_target_that_is_being_exited_hands_over_its_rundown() {
         assert_whole(&bytes, &format!(".NET {}", peer.major));
         assert_eq!(session.ending(), Some(Ending::ByTarget));
         assert!(target.wait().success());
-    }
+    });
 }
 
 #[test]
@@ -118,8 +118,8 @@ fn a_frozen_target_costs_a_deadline_and_is_as_before_when_it_goes_on() {
     let stops_hastily = Deadlines { stop: short, drain: short, ..patient() };
     let hasty = Deadlines { reply: short, start: short, ..stops_hastily };
     let is_short = |error| matches!(error, Error::Deadline { after, .. } if after == short);
-    for peer in peers::all() {
-        let mut target = start(&peer, "custom", 0);
+    peers::each(peers::all(), |peer| {
+        let mut target = start(peer, "custom", 0);
         let patiently = target.runtime();
         let hastily = patiently.clone().deadlines(hasty);
         // A busy machine may take its time for the start.
@@ -144,13 +144,13 @@ fn a_frozen_target_costs_a_deadline_and_is_as_before_when_it_goes_on() {
         let small = config().buffer_megabytes(std::num::NonZeroU32::MIN).rundown(Rundown::Off);
         let sessions: Vec<_> = (0..64).map(|_| runtime.start(&small)).collect();
         assert!(sessions.iter().all(Result::is_ok), ".NET {}", peer.major);
-    }
+    });
 }
 
 #[test]
 fn many_short_sessions_leak_no_descriptor_in_the_target() {
-    for peer in peers::all() {
-        let mut target = start(&peer, "custom", 0);
+    peers::each(peers::all(), |peer| {
+        let mut target = start(peer, "custom", 0);
         let runtime = target.runtime();
         runtime.start(&config()).unwrap().stop().unwrap();
         let before = target.descriptor_count();
@@ -162,5 +162,5 @@ fn many_short_sessions_leak_no_descriptor_in_the_target() {
             }
         }
         target.assert_unharmed(before);
-    }
+    });
 }
