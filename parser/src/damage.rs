@@ -62,6 +62,16 @@ pub struct Finding {
     pub fault: Fault,
 }
 
+impl Finding {
+    /// Nothing from `position` on is lost. How many bytes were told to be.
+    fn shorten(&mut self, position: u64) -> u64 {
+        let still_lost = position.saturating_sub(self.lost_offset).min(self.lost_bytes);
+        let given_back = self.lost_bytes.saturating_sub(still_lost);
+        self.lost_bytes = still_lost;
+        given_back
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x}: {}: ", self.offset, self.class.as_str())?;
@@ -161,16 +171,34 @@ impl Damage {
     /// Reading goes on at `position`, in the middle of what the last loss was told to cover.
     pub(crate) fn shorten_last_loss(&mut self, position: u64) {
         let Some(last) = &mut self.last_loss else { return };
-        let finding = &mut last.finding;
-        let still_lost = position.saturating_sub(finding.lost_offset).min(finding.lost_bytes);
-        let given_back = finding.lost_bytes.saturating_sub(still_lost);
-        finding.lost_bytes = still_lost;
-        let finding = *finding;
-        if let Some(kept) = last.kept.and_then(|at| self.findings.get_mut(at)) {
-            kept.lost_bytes = still_lost;
+        let given_back = last.finding.shorten(position);
+        let (finding, kept) = (last.finding, last.kept);
+        if let Some(kept) = kept.and_then(|at| self.findings.get_mut(at)) {
+            kept.lost_bytes = finding.lost_bytes;
         }
-        if let Some(kind) = self.kinds.iter_mut().find(|kind| kind.is_of(&finding)) {
-            kind.lost_bytes = kind.lost_bytes.saturating_sub(given_back);
+        self.give_back(&finding, given_back);
+    }
+
+    /// Reading goes on at `position`, in the middle of the block that begins at `block_offset`, which was read last:
+    /// what was told to be lost of it ends there.
+    pub(crate) fn shorten_losses(&mut self, block_offset: u64, position: u64) {
+        if self.last_loss().is_some_and(|loss| loss.block_offset == block_offset) {
+            self.shorten_last_loss(position);
+        }
+        for at in (0..self.findings.len()).rev() {
+            let Some(finding) = self.findings.get_mut(at).filter(|it| it.block_offset == block_offset) else {
+                return;
+            };
+            let given_back = finding.shorten(position);
+            let finding = *finding;
+            self.give_back(&finding, given_back);
+        }
+    }
+
+    /// So many bytes were not lost after all.
+    fn give_back(&mut self, finding: &Finding, bytes: u64) {
+        if let Some(kind) = self.kinds.iter_mut().find(|kind| bytes > 0 && kind.is_of(finding)) {
+            kind.lost_bytes = kind.lost_bytes.saturating_sub(bytes);
         }
     }
 
@@ -371,5 +399,27 @@ impl BlockDamage<'_> {
         } else {
             self.add(class, at, lost_bytes, context, fault);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Span;
+
+    #[test]
+    fn no_row_is_lost_behind_the_place_where_another_block_begins() {
+        let frame =
+            |start| Frame { kind: BlockKind::Thread, start, body: Span { start: start + 4, len: 90 } };
+        let mut damage = Damage::default();
+        damage.in_block(frame(100)).row_lost(0, 90, "thread row", Fault::Truncated);
+        for at in [40, 60, 80] {
+            damage.in_block(frame(200)).row_lost(at, 10, "thread row", Fault::Truncated);
+        }
+        damage.in_block(frame(200)).note(80, "thread row", Fault::Truncated);
+        damage.shorten_losses(200, 204 + 65);
+        let lost: Vec<u64> = damage.losses().map(|finding| finding.lost_bytes).collect();
+        assert_eq!((lost, damage.lost_bytes()), (vec![90, 10, 5, 0], 105));
+        assert_eq!(damage.last_loss().map(|loss| loss.lost_bytes), Some(0));
     }
 }

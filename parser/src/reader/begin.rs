@@ -114,6 +114,7 @@ impl<S: Source> Reader<S> {
                 let content = body_of(&self.source, &frame);
                 match self.state.read_trace(frame, content) {
                     Ok(()) => {
+                        self.last_block = Some(frame);
                         self.phase = Phase::AfterContent(frame);
                         return Ok(Some(frame));
                     }

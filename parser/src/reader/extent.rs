@@ -194,10 +194,7 @@ impl<S: Source> Reader<S> {
 
     /// Another block begins at `position`, in what looks like the rest of this one.
     pub(super) fn leave_at(&mut self, frame: &Frame, position: u64) {
-        if self.state.damage.last_loss().is_some_and(|loss| loss.block_offset == frame.start) {
-            self.state.damage.shorten_last_loss(position);
-        }
-        self.state.statistics.take_bytes(frame.kind, frame.body_end().saturating_sub(position));
+        self.take_back(position);
         let (at, fault) = (frame.body.start, size_fault(frame));
         self.state.damage.add_framing_lost(*frame, at, position, 0, "block size", fault);
         self.state.blocks_were_lost = true;

@@ -270,13 +270,14 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::Frame;
     }
 
-    /// Another block begins at `position`, perhaps in what was taken for the last row of the one before.
+    /// Another block begins at `position`, perhaps in what was taken for the last rows of the one before, which
+    /// ends there. Of what it was told to cost only what lies before is lost.
     pub(super) fn take_back(&mut self, position: u64) {
-        let Some(last) = self.last_block.filter(|last| position < last.body_end()) else { return };
+        let Some(last) = self.last_block.as_mut().filter(|last| position < last.body_end()) else { return };
         self.state.statistics.take_bytes(last.kind, last.body_end().saturating_sub(position));
-        if self.state.damage.last_loss().is_some_and(|loss| loss.block_offset == last.start) {
-            self.state.damage.shorten_last_loss(position);
-        }
+        self.state.damage.shorten_losses(last.start, position);
+        // Whoever takes back more takes it from what is left.
+        last.body.len = u32::try_from(position.saturating_sub(last.body.start)).unwrap_or(last.body.len);
     }
 
     /// A row of the block is broken from `from` on. If other blocks follow each other in what looks like the

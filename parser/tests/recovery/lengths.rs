@@ -209,21 +209,21 @@ fn a_block_whose_kind_turned_into_an_end_mark_costs_that_block_and_no_other() {
     }
 }
 
-fn opened() -> Stream {
+pub(crate) fn opened() -> Stream {
     let mut stream = Stream::new(Version::V6);
     stream.trace(&Trace::default());
     stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(7, 1, 7)]));
     stream
 }
 
-fn defined() -> Stream {
+pub(crate) fn defined() -> Stream {
     let mut stream = opened();
     let row = MetadataRow { metadata_id: 1, provider: "Demo".into(), ..MetadataRow::default() };
     stream.metadata_rows(&MetadataBlock::new(vec![row]));
     stream
 }
 
-fn event(number: u32, payload: Vec<u8>) -> Blob {
+pub(crate) fn event(number: u32, payload: Vec<u8>) -> Blob {
     let threads = Blob { thread_id: 7, capture_thread_id: 7, ..Blob::default() };
     Blob { metadata_id: 1, sequence_number: number, payload, ..threads }
 }

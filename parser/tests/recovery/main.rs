@@ -7,6 +7,7 @@ mod observed;
 #[path = "../splitmix/mod.rs"]
 mod splitmix;
 
+mod accounts;
 mod bounds;
 mod lengths;
 mod story;

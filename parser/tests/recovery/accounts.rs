@@ -1,0 +1,63 @@
+//! Whose bytes are whose, where one block of version 6 is found in what was taken for the end of another.
+
+use crate::calm;
+use crate::lengths::{event, opened};
+use nettrace_parser::{BlockKind, Finding, Reader};
+use nettrace_testdata::synth::{
+    Block, Content, EventBlock, MetadataBlock, MetadataRow, Stream, Trace, Version,
+};
+
+/// Counts the bytes of blocks that were read, and the blocks.
+fn bytes_and_blocks(bytes: &[u8]) -> (u64, u64) {
+    let mut reader = Reader::from_slice(bytes);
+    while reader.next_event().unwrap().is_some() {}
+    let statistics = reader.statistics();
+    let sum = |count: &dyn Fn(BlockKind) -> u64| BlockKind::ALL.into_iter().map(count).sum();
+    (sum(&|kind| statistics.bytes(kind)), sum(&|kind| statistics.blocks(kind)))
+}
+
+/// The session of one event block behind what a stack block leaves to be said.
+fn behind(mut stream: Stream, rest_of_stacks: &[u8]) -> Vec<u8> {
+    stream.bytes.extend(rest_of_stacks);
+    let row = MetadataRow { metadata_id: 1, provider: "Demo".into(), ..MetadataRow::default() };
+    stream.metadata_rows(&MetadataBlock::new(vec![row]));
+    stream.event_block(&EventBlock::new([event(1, vec![1; 9]), event(2, vec![2; 9])]));
+    stream.event_block(&EventBlock::new([event(3, vec![3; 9])]));
+    stream.end();
+    stream.bytes
+}
+
+#[test]
+fn bytes_of_a_block_that_begins_in_the_end_of_the_trace_block_are_counted_once() {
+    let mut stream = Stream::new(Version::V6);
+    // The header of a stack block of 20 bytes, its first id, and a count of 1: letters, too.
+    let stacks = "\x14\0\0\x05\x01\0\0\0\x01\0\0\0";
+    stream.trace(&Trace { key_values: vec![("key".into(), stacks.into())], ..Trace::default() });
+    let bytes = behind(stream, &[8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    // All but the stream's header and its end mark.
+    assert_eq!(bytes_and_blocks(&bytes), (bytes.len() as u64 - 24, 5));
+    calm::assert_calm(&bytes);
+    calm::assert_parallel_is_serial(&bytes);
+}
+
+#[test]
+fn rows_are_lost_up_to_where_another_block_begins_among_them() {
+    let mut stream = opened();
+    // Thread rows, some broken. They are the beginning of a stack block of 512 bytes, from the last byte of the
+    // first row on.
+    let rows: [&[u8]; 4] = [&[3, 0, 0x80, 0x80, 0], &[2, 0, 5, 1], &[1, 0, 0x80], &[1, 0, 0]];
+    stream.block(&Block::new(6, Content::raw(rows.concat())));
+    let at = stream.bytes.len() - 11;
+    assert_eq!(stream.bytes[at..], [0, 2, 0, 5, 1, 1, 0, 0x80, 1, 0, 0]);
+    let mut rest = vec![0, 0xf4, 1, 0, 0];
+    rest.extend([3; 500]);
+    let bytes = behind(stream, &rest);
+    assert_eq!(bytes_and_blocks(&bytes), (bytes.len() as u64 - 24, 7));
+    let mut reader = Reader::from_slice(&bytes);
+    while reader.next_event().unwrap().is_some() {}
+    let is_lost_behind = |finding: &Finding| finding.lost_bytes > 0 && finding.lost_offset >= at as u64;
+    assert!(!reader.damage().findings().iter().any(is_lost_behind), "{:#?}", reader.damage().findings());
+    assert_eq!(reader.damage().lost_bytes(), 0);
+    calm::assert_calm(&bytes);
+    calm::assert_parallel_is_serial(&bytes);
+}
