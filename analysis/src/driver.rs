@@ -99,10 +99,12 @@ pub struct Analysis<'c> {
 /// Everybody who takes samples.
 struct Outputs<'c> {
     filter: Filter,
+    /// The filter lets all threads, processes and times pass.
+    admits_all: bool,
     profile: Profile,
     has_cpu: bool,
-    /// Whether a converter takes samples one by one.
-    wants_samples: bool,
+    /// Converters that take samples one by one, by their places.
+    takes_samples: Vec<usize>,
     /// Whether a converter looks at every event.
     wants_events: bool,
     converters: Vec<Box<dyn Convert + 'c>>,
@@ -116,19 +118,18 @@ impl Outputs<'_> {
         }
         self.has_cpu |= sample.kind == Kind::Cpu;
         self.profile.add(&sample);
-        if self.wants_samples { self.give(&sample, model) } else { Ok(()) }
+        if self.takes_samples.is_empty() { Ok(()) } else { self.give(&sample, model) }
     }
 
     /// One CPU sample, or several that are like each other.
     #[inline]
     fn cpu_sample(&mut self, weighed: &Weighed, model: &Model) -> Result<(), ConvertError> {
-        let sample = &weighed.sample;
-        if !self.filter.admits(sample, model) {
+        if !self.admits_all && !self.filter.admits_moment(weighed.thread, weighed.first_nanos, model) {
             return Ok(());
         }
         self.has_cpu = true;
-        self.profile.add_totals(sample, &weighed.totals());
-        if self.wants_samples { self.give(sample, model) } else { Ok(()) }
+        self.profile.add_totals(weighed.key(), &weighed.totals());
+        if self.takes_samples.is_empty() { Ok(()) } else { self.give(&weighed.sample(), model) }
     }
 
     /// Whether samples that are like each other may come as one: nobody looks at each of them.
@@ -139,8 +140,12 @@ impl Outputs<'_> {
     }
 
     fn give(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
-        let wanting = self.converters.iter_mut().filter(|converter| converter.wants_samples());
-        wanting.into_iter().try_for_each(|converter| converter.sample(sample, model))
+        for place in &self.takes_samples {
+            if let Some(converter) = self.converters.get_mut(*place) {
+                converter.sample(sample, model)?;
+            }
+        }
+        Ok(())
     }
 
     fn marks(&mut self, spans: &mut Spans, model: &Model) -> Result<(), ConvertError> {
@@ -162,10 +167,11 @@ impl<'c> Analysis<'c> {
             options.kinds.push(if options.events.is_empty() { Kind::Cpu } else { Kind::Event });
         }
         let outputs = Outputs {
+            admits_all: options.filter.admits_all_moments(),
             filter: options.filter.clone(),
             profile: Profile::default(),
             has_cpu: false,
-            wants_samples: false,
+            takes_samples: Vec::new(),
             wants_events: false,
             converters: Vec::new(),
         };
@@ -185,7 +191,9 @@ impl<'c> Analysis<'c> {
         if converter.wants_marks() {
             self.spans.get_or_insert_with(Spans::new);
         }
-        self.outputs.wants_samples |= converter.wants_samples();
+        if converter.wants_samples() {
+            self.outputs.takes_samples.push(self.outputs.converters.len());
+        }
         self.outputs.wants_events |= converter.wants_events();
         self.outputs.converters.push(converter);
     }

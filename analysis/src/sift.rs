@@ -33,6 +33,10 @@ enum Role {
     New,
     /// They wait for their turn.
     Waits,
+    /// They wait, and change which methods are known.
+    Changes,
+    /// They are of a list of methods, and wait if they tell something new.
+    Lists,
     /// They are of no use.
     Useless,
     /// They are CPU samples of a runtime.
@@ -80,7 +84,10 @@ impl Wanted {
     fn role_of(&self, event: &Event<'_>) -> Role {
         let is_selected = self.events.iter().any(|selector| selector.is_match(event));
         let is_sample = event.known_provider() == KnownProvider::SampleProfiler && event.id() == 0;
+        let is_method = matches!(event.id(), 141..=144) && !self.keeps_il_offsets;
         match event.known_provider() {
+            KnownProvider::Rundown if is_method && !is_selected => Role::Lists,
+            KnownProvider::Rundown | KnownProvider::Runtime if is_method => Role::Changes,
             _ if is_selected || Model::learns_from(event, self.keeps_il_offsets) => Role::Waits,
             KnownProvider::SampleProfiler if is_sample && self.wants(Kind::Cpu) => Role::Sample,
             KnownProvider::Runtime if Kind::of_runtime(event.id()).is_some_and(|kind| self.wants(kind)) => {
@@ -105,6 +112,14 @@ struct Sifter {
     samples: Vec<Waiting>,
     /// So many may be in `samples` before the reader is asked which may go.
     room: usize,
+    /// Events wait that change which methods are known.
+    changes_wait: bool,
+}
+
+/// Events as they are met: with what is known so far.
+struct Sifting<'a> {
+    sifter: &'a mut Sifter,
+    model: &'a mut Model,
 }
 
 impl Sifter {
@@ -117,6 +132,7 @@ impl Sifter {
             recent: [(0, u32::MAX); RECENT],
             samples: Vec::new(),
             room: BATCH,
+            changes_wait: false,
         }
     }
 
@@ -163,21 +179,37 @@ fn recent_place(id: u64) -> usize {
     usize::try_from(id % RECENT as u64).unwrap_or(0)
 }
 
-impl Sift for Sifter {
+impl Sifting<'_> {
+    /// Whether an event of a list of methods tells something. What is there since long is told of at the end
+    /// of each session, and at the end of each file that a long session is cut into.
+    #[inline]
+    fn is_news(&mut self, event: &Event<'_>) -> bool {
+        self.sifter.changes_wait || !self.model.knows_method(event)
+    }
+}
+
+impl Sift for Sifting<'_> {
     #[inline(always)]
     fn waits(&mut self, met: &Met<'_>) -> bool {
         let (event, number) = (met.event(), met.type_number());
-        let role = number.and_then(|number| self.roles.get(number as usize)).copied();
+        let role = number.and_then(|number| self.sifter.roles.get(number as usize)).copied();
         let role = match role {
             Some(role) if role != Role::New => role,
-            _ => self.learn_role(number, event),
+            _ => self.sifter.learn_role(number, event),
         };
-        if role == Role::Waits {
-            return true;
+        match role {
+            Role::Waits => return true,
+            Role::Lists if !self.is_news(event) => {}
+            Role::Changes | Role::Lists => {
+                self.sifter.changes_wait = true;
+                return true;
+            }
+            Role::New | Role::Useless | Role::Sample => {}
         }
         let ticks = event.timestamp_ticks();
-        let thread = self.place_of(event.raw_thread());
-        let Some(row) = self.threads.get_mut(thread as usize) else { return true };
+        let sifter = &mut *self.sifter;
+        let thread = sifter.place_of(event.raw_thread());
+        let Some(row) = sifter.threads.get_mut(thread as usize) else { return true };
         if ticks < row.since {
             row.since = ticks;
             return true;
@@ -186,7 +218,7 @@ impl Sift for Sifter {
             let Some(stack) = met.stack_number().filter(|_| !met.is_late()) else { return true };
             let Some(sample) = view::Sample::of_payload(event.payload()) else { return true };
             let mode = Mode::of(sample.state);
-            self.samples.push(Waiting { ticks, at: event.payload_offset(), stack, thread, mode });
+            sifter.samples.push(Waiting { ticks, at: event.payload_offset(), stack, thread, mode });
         }
         row.events = row.events.saturating_add(1);
         false
@@ -194,14 +226,14 @@ impl Sift for Sifter {
 
     #[inline(always)]
     fn is_full(&self) -> bool {
-        self.samples.len() >= self.room
+        self.sifter.samples.len() >= self.sifter.room
     }
 
     fn must_go(&self) -> Option<u64> {
-        if self.samples.len() < MOST {
+        if self.sifter.samples.len() < MOST {
             return None;
         }
-        self.samples.iter().map(|sample| sample.ticks).max()
+        self.sifter.samples.iter().map(|sample| sample.ticks).max()
     }
 }
 
@@ -247,7 +279,9 @@ pub(crate) fn read<S: Source>(
     let trace = events.trace()?;
     analysis.begin(trace);
     let process_id = trace.process_id.map(u64::from);
-    while let Some(complete) = events.advance(&mut sifter)? {
+    loop {
+        let model = analysis.model_mut();
+        let Some(complete) = events.advance(&mut Sifting { sifter: &mut sifter, model })? else { break };
         let mut samples = std::mem::take(&mut sifter.samples);
         if !samples.is_sorted_by_key(|sample| sample.ticks) {
             // Stable: what has the same time stays in file order.
@@ -269,6 +303,7 @@ pub(crate) fn read<S: Source>(
         samples.drain(..end);
         let waiting = samples.len();
         sifter.samples = samples;
+        sifter.changes_wait &= events.waiting() > 0;
         sifter.room = waiting.saturating_mul(2).saturating_add(BATCH);
         if complete == Complete::All {
             sifter.roles.clear();
@@ -305,12 +340,16 @@ impl Taken<'_> {
             self.numbered.reuses = analysis.model().reuses();
             self.numbered.handles.clear();
         }
-        while let Some(sample) = ready.get(self.at) {
-            if next.is_some_and(|next| next < (sample.ticks, sample.at)) {
+        let end = next.unwrap_or((u64::MAX, u64::MAX));
+        for sample in ready.get(self.at..).unwrap_or_default() {
+            if (sample.ticks, sample.at) > end {
                 break;
             }
             self.at = self.at.saturating_add(1);
-            let thread = self.thread(sample.thread, analysis);
+            let thread = match self.sifter.threads.get(sample.thread as usize) {
+                Some(Row { handle: Some(handle), .. }) => *handle,
+                _ => self.thread(sample.thread, analysis),
+            };
             let stack = match self.numbered.handles.get(sample.stack as usize) {
                 Some(handle) if *handle != Numbered::NONE => *handle,
                 _ => {
@@ -325,11 +364,9 @@ impl Taken<'_> {
         Ok(())
     }
 
-    #[inline]
+    #[cold]
     fn thread(&mut self, place: u32, analysis: &mut Analysis<'_>) -> ThreadHandle {
-        let row = self.sifter.threads.get_mut(place as usize);
-        match row {
-            Some(Row { handle: Some(handle), .. }) => *handle,
+        match self.sifter.threads.get_mut(place as usize) {
             Some(row) => {
                 let handle = analysis.model_mut().count_events(self.process_id, row.id, 0);
                 row.handle = Some(handle);

@@ -84,10 +84,13 @@ impl Convert for Speedscope<'_> {
         let mut document = Document {
             json: Json::new(out),
             resolved,
-            frames: Vec::new(),
-            numbers: vec![u32::MAX; resolved.all_frames().len()],
-            lists: String::new(),
-            stacks: vec![(0, 0); resolved.model().stacks().len()],
+            lists: Lists {
+                resolved,
+                frames: Vec::new(),
+                numbers: vec![u32::MAX; resolved.all_frames().len()],
+                text: String::new(),
+                stacks: vec![(0, 0); resolved.model().stacks().len()],
+            },
         };
         document.json.open('{')?.key("$schema")?.text(SCHEMA)?;
         document.json.key("exporter")?.text(concat!("nettrace ", env!("CARGO_PKG_VERSION")))?;
@@ -113,11 +116,17 @@ impl Convert for Speedscope<'_> {
 struct Document<'a, 'o> {
     json: Json<Output<'o>>,
     resolved: &'a Resolved<'a>,
+    lists: Lists<'a>,
+}
+
+/// Lists of frames as they are written; each is put together once.
+struct Lists<'a> {
+    resolved: &'a Resolved<'a>,
     /// Frames in use, by the numbers that samples give them.
     frames: Vec<FrameHandle>,
     numbers: Vec<u32>,
-    /// Lists of frames as they are written, and where each stack's is.
-    lists: String,
+    text: String,
+    /// Where in `text` each stack's list is.
     stacks: Vec<(usize, usize)>,
 }
 
@@ -138,7 +147,11 @@ impl Document<'_, '_> {
     /// A profile of each thread, the heaviest first.
     fn threads(&mut self, threads: &[Timeline]) -> io::Result<()> {
         let resolved = self.resolved;
+        let admits_all = resolved.admits_all();
         let weight_of = |timeline: &Timeline| {
+            if admits_all {
+                return timeline.weight();
+            }
             let admits = |run: &Run| resolved.admits(run.stack, run.mode);
             timeline.runs().filter(admits).fold(0u64, |sum, run| sum.saturating_add(run.weight))
         };
@@ -152,7 +165,8 @@ impl Document<'_, '_> {
             let name = resolved.model().thread_label(thread);
             let start = timeline.first_nanos().unwrap_or(0);
             self.sampled(&name, Unit::Nanoseconds, start, || {
-                let runs = timeline.runs().filter(|run| resolved.admits(run.stack, run.mode));
+                let runs = timeline.runs();
+                let runs = runs.filter(|run| admits_all || resolved.admits(run.stack, run.mode));
                 runs.map(|run| (run.stack, run.weight))
             })?;
         }
@@ -180,43 +194,65 @@ impl Document<'_, '_> {
             .text(name)?
             .key("unit")?
             .text(unit)?;
-        self.json.key("samples")?.open('[')?;
-        for (stack, _) in rows() {
-            self.stack(stack)?;
-        }
-        self.json.close(']')?.key("weights")?.open('[')?;
+        let lists = &mut self.lists;
+        let samples = self.json.key("samples")?.open('[')?;
+        samples.elements(rows(), |(stack, _), text| text.extend_from_slice(lists.of(stack).as_bytes()))?;
         let mut total = 0i64;
-        for (_, weight) in rows() {
-            self.json.number(weight)?;
+        let weights = samples.close(']')?.key("weights")?.open('[')?;
+        weights.elements(rows(), |(_, weight), text| {
+            text.extend_from_slice(itoa::Buffer::new().format(weight).as_bytes());
             total = total.saturating_add_unsigned(weight);
-        }
+        })?;
         self.json.close(']')?.key("startValue")?.number(start)?;
         self.json.key("endValue")?.number(start.saturating_add(total))?.close('}')?;
         Ok(())
     }
 
-    /// The list of a stack's frames, root first. It is put together once.
-    fn stack(&mut self, stack: StackHandle) -> io::Result<()> {
-        let (mut from, mut to) = self.stacks.get(stack.index()).copied().unwrap_or_default();
-        if to == 0 {
-            from = self.lists.len();
-            self.lists.push('[');
-            let resolved = self.resolved;
-            for frame in resolved.frames(stack).iter().rev() {
-                if self.lists.len() > from.saturating_add(1) {
-                    self.lists.push(',');
-                }
-                let number = self.number(*frame);
-                let _ = write!(self.lists, "{number}");
+    fn shared(&mut self) -> io::Result<()> {
+        self.json.key("shared")?.open('{')?.key("frames")?.open('[')?;
+        for frame in &self.lists.frames {
+            self.json.open('{')?.key("name")?.text(self.resolved.text(*frame))?;
+            if let Some(frame) = self.resolved.frame(*frame)
+                && !frame.module.is_empty()
+            {
+                self.json.key("file")?.text(&frame.module)?;
             }
-            self.lists.push(']');
-            to = self.lists.len();
-            if let Some(known) = self.stacks.get_mut(stack.index()) {
-                *known = (from, to);
-            }
+            self.json.close('}')?;
         }
-        self.json.raw(self.lists.get(from..to).unwrap_or("[]"))?;
+        self.json.close(']')?.close('}')?;
         Ok(())
+    }
+}
+
+impl Lists<'_> {
+    /// The list of a stack's frames, root first.
+    #[inline]
+    fn of(&mut self, stack: StackHandle) -> &str {
+        let (from, to) = match self.stacks.get(stack.index()) {
+            Some(&(from, to)) if to != 0 => (from, to),
+            _ => self.write(stack),
+        };
+        self.text.get(from..to).unwrap_or("[]")
+    }
+
+    #[cold]
+    fn write(&mut self, stack: StackHandle) -> (usize, usize) {
+        let from = self.text.len();
+        self.text.push('[');
+        let resolved = self.resolved;
+        for frame in resolved.frames(stack).iter().rev() {
+            if self.text.len() > from.saturating_add(1) {
+                self.text.push(',');
+            }
+            let number = self.number(*frame);
+            let _ = write!(self.text, "{number}");
+        }
+        self.text.push(']');
+        let place = (from, self.text.len());
+        if let Some(known) = self.stacks.get_mut(stack.index()) {
+            *known = place;
+        }
+        place
     }
 
     /// The number that samples give a frame.
@@ -231,20 +267,5 @@ impl Document<'_, '_> {
             }
             None => 0,
         }
-    }
-
-    fn shared(&mut self) -> io::Result<()> {
-        self.json.key("shared")?.open('{')?.key("frames")?.open('[')?;
-        for frame in &self.frames {
-            self.json.open('{')?.key("name")?.text(self.resolved.text(*frame))?;
-            if let Some(frame) = self.resolved.frame(*frame)
-                && !frame.module.is_empty()
-            {
-                self.json.key("file")?.text(&frame.module)?;
-            }
-            self.json.close('}')?;
-        }
-        self.json.close(']')?.close('}')?;
-        Ok(())
     }
 }

@@ -14,7 +14,7 @@
 //! announces, if it does: between two samples of a thread that sleeps lies any time.
 
 use super::handle::{StackHandle, ThreadHandle};
-use super::profile::Totals;
+use super::profile::{ProfileKey, Totals};
 use super::sample::{Kind, Mode, Sample};
 use std::collections::VecDeque;
 
@@ -30,9 +30,8 @@ const MEASURED_GAPS: usize = 1024;
 struct Open {
     nanos: i64,
     stack: StackHandle,
-    mode: Mode,
-    /// There is one.
-    is_there: bool,
+    /// `None`: there is none.
+    mode: Option<Mode>,
     /// How many lie before the newest, when the first of them was, and what they weigh.
     before: u64,
     first_nanos: i64,
@@ -40,42 +39,89 @@ struct Open {
 }
 
 impl Open {
-    const NONE: Open = Open {
-        nanos: 0,
-        stack: StackHandle(0),
-        mode: Mode::Unknown,
-        is_there: false,
-        before: 0,
-        first_nanos: 0,
-        weight: 0,
-    };
+    const NONE: Open =
+        Open { nanos: 0, stack: StackHandle(0), mode: None, before: 0, first_nanos: 0, weight: 0 };
+
+    #[inline(always)]
+    fn at(stack: StackHandle, mode: Mode, nanos: i64) -> Open {
+        Open { nanos, stack, mode: Some(mode), before: 0, first_nanos: nanos, weight: 0 }
+    }
+
+    #[inline(always)]
+    fn gap_to(&self, nanos: i64) -> u64 {
+        u64::try_from(nanos.saturating_sub(self.nanos)).unwrap_or(0)
+    }
+
+    /// Takes the thread's next sample. What is weighed by it goes to `out`.
+    #[inline(always)]
+    fn follow<E>(
+        &mut self,
+        thread: ThreadHandle,
+        next: Open,
+        gathers: bool,
+        period: u64,
+        mut out: impl FnMut(Weighed) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(mode) = self.mode else {
+            *self = next;
+            return Ok(());
+        };
+        let weight = weight(mode, self.gap_to(next.nanos), period);
+        if gathers && (self.stack, self.mode) == (next.stack, next.mode) && self.nanos <= next.nanos {
+            self.before = self.before.saturating_add(1);
+            self.weight = self.weight.saturating_add(weight);
+            self.nanos = next.nanos;
+            return Ok(());
+        }
+        let weighed = self.weighed(thread, mode, weight);
+        *self = next;
+        out(weighed)
+    }
 
     /// All of them, when the newest one's weight is known.
-    #[inline]
-    fn weighed(self, thread: ThreadHandle, weight: u64) -> Weighed {
-        let Open { nanos, stack, mode, before, first_nanos, .. } = self;
+    #[inline(always)]
+    fn weighed(&self, thread: ThreadHandle, mode: Mode, weight: u64) -> Weighed {
+        let Open { nanos, stack, before, first_nanos, .. } = *self;
         let count = before.saturating_add(1);
         let weight = weight.saturating_add(self.weight);
-        let sample =
-            Sample { kind: Kind::Cpu, thread, stack, mode, nanos: first_nanos, count, weight, label: None };
-        Weighed { sample, last_nanos: nanos }
+        Weighed { thread, stack, mode, count, weight, first_nanos, last_nanos: nanos }
     }
 }
 
 /// A CPU sample with its weight, or several of a thread that follow each other with one stack and one
-/// mode: their number is the sample's count, its time that of the first.
+/// mode.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weighed {
-    pub(crate) sample: Sample,
+    pub(crate) thread: ThreadHandle,
+    pub(crate) stack: StackHandle,
+    pub(crate) mode: Mode,
+    /// How many.
+    pub(crate) count: u64,
+    /// Their weights' sum.
+    pub(crate) weight: u64,
+    pub(crate) first_nanos: i64,
     pub(crate) last_nanos: i64,
 }
 
 impl Weighed {
+    /// As one sample: their number is its count, its time that of the first.
+    pub(crate) fn sample(&self) -> Sample {
+        let Weighed { thread, stack, mode, count, weight, first_nanos, .. } = *self;
+        Sample { kind: Kind::Cpu, thread, stack, mode, nanos: first_nanos, count, weight, label: None }
+    }
+
+    /// What of a profile it adds to.
+    #[inline]
+    pub(crate) fn key(&self) -> ProfileKey {
+        let Weighed { thread, stack, mode, .. } = *self;
+        ProfileKey { kind: Kind::Cpu, thread, stack, mode, label: None }
+    }
+
     /// What it adds to a profile.
     #[inline]
     pub(crate) fn totals(&self) -> Totals {
-        let Sample { count, weight, nanos, .. } = self.sample;
-        Totals { samples: count, count, weight, first_nanos: nanos, last_nanos: self.last_nanos }
+        let Weighed { count, weight, first_nanos, last_nanos, .. } = *self;
+        Totals { samples: count, count, weight, first_nanos, last_nanos }
     }
 }
 
@@ -128,41 +174,48 @@ impl CpuWeights {
     }
 
     /// A sample; those whose weight is known now go to `out`, each thread's in time order.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add<E>(
         &mut self,
         thread: ThreadHandle,
         stack: StackHandle,
         mode: Mode,
         nanos: i64,
-        mut out: impl FnMut(Weighed) -> Result<(), E>,
+        out: impl FnMut(Weighed) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.is_on_cpu &= mode == Mode::OnCpu;
+        match (self.period_nanos, self.open.get_mut(thread.index())) {
+            (Some(period), Some(open)) => {
+                let gathers = self.gathers;
+                open.follow(thread, Open::at(stack, mode, nanos), gathers, period, out)
+            }
+            _ => self.add_early(thread, Open::at(stack, mode, nanos), out),
+        }
+    }
+
+    /// A thread's first sample, or one that comes before the period is known.
+    #[cold]
+    #[inline(never)]
+    fn add_early<E>(
+        &mut self,
+        thread: ThreadHandle,
+        next: Open,
+        out: impl FnMut(Weighed) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.is_on_cpu &= next.mode == Some(Mode::OnCpu);
         let place = thread.index();
         if self.open.len() <= place {
             // Threads are numbered without gaps.
             self.open.resize(place.saturating_add(1), Open::NONE);
         }
+        let (gathers, period) = (self.gathers, self.period_nanos);
         let Some(open) = self.open.get_mut(place) else { return Ok(()) };
-        let gap = u64::try_from(nanos.saturating_sub(open.nanos)).unwrap_or(0);
-        if let Some(period) = self.period_nanos
-            && self.gathers
-            && (open.stack, open.mode, open.is_there) == (stack, mode, true)
-            && open.nanos <= nanos
-        {
-            open.before = open.before.saturating_add(1);
-            open.weight = open.weight.saturating_add(weight(mode, gap, period));
-            open.nanos = nanos;
-            return Ok(());
+        if let Some(period) = period {
+            return open.follow(thread, next, gathers, period, out);
         }
-        let next = Open { nanos, stack, mode, is_there: true, before: 0, first_nanos: nanos, weight: 0 };
         let before = std::mem::replace(open, next);
-        if !before.is_there {
-            return Ok(());
-        }
-        match self.period_nanos {
-            Some(period) => out(before.weighed(thread, weight(before.mode, gap, period))),
-            None => self.measure(before.weighed(thread, 0), gap, out),
+        match before.mode {
+            Some(mode) => self.measure(before.weighed(thread, mode, 0), before.gap_to(next.nanos), out),
+            None => Ok(()),
         }
     }
 
@@ -193,7 +246,7 @@ impl CpuWeights {
         self.gaps = Vec::new();
         self.period_nanos = Some(period);
         std::mem::take(&mut self.early).into_iter().try_for_each(|(mut weighed, gap)| {
-            weighed.sample.weight = weight(weighed.sample.mode, gap, period);
+            weighed.weight = weight(weighed.mode, gap, period);
             out(weighed)
         })
     }
@@ -206,12 +259,12 @@ impl CpuWeights {
         let period = self.period_nanos.unwrap_or(USUAL_NANOS);
         let open = std::mem::take(&mut self.open);
         let threads = ThreadHandle::all(open.len());
-        let mut there = threads.zip(open).filter(|(_, open)| open.is_there);
-        there.try_for_each(|(thread, open)| out(open.weighed(thread, period)))
+        let mut there = threads.zip(open).filter_map(|(thread, open)| Some((thread, open, open.mode?)));
+        there.try_for_each(|(thread, open, mode)| out(open.weighed(thread, mode, period)))
     }
 }
 
-#[inline]
+#[inline(always)]
 fn weight(mode: Mode, gap: u64, period: u64) -> u64 {
     match mode {
         Mode::OnCpu => period,
@@ -223,7 +276,7 @@ impl CpuWeights {
     /// Whether a sample of this thread waits for its weight.
     #[cfg(test)]
     fn is_open(&self, thread: ThreadHandle) -> bool {
-        self.open.get(thread.index()).is_some_and(|open| open.is_there)
+        self.open.get(thread.index()).is_some_and(|open| open.mode.is_some())
     }
 }
 
@@ -236,8 +289,8 @@ mod tests {
     fn weights(samples: &[(u32, i64)]) -> (Vec<(u32, i64, u64)>, CpuWeights) {
         let mut cpu = CpuWeights::new();
         let mut seen = Vec::new();
-        let mut out = |Weighed { sample, .. }| {
-            seen.push((sample.thread.0, sample.nanos, sample.weight));
+        let mut out = |weighed: Weighed| {
+            seen.push((weighed.thread.0, weighed.first_nanos, weighed.weight));
             Ok::<_, Infallible>(())
         };
         for (thread, nanos) in samples {
@@ -268,8 +321,8 @@ mod tests {
         let mut cpu = CpuWeights::new();
         cpu.expect(4);
         let mut seen = Vec::new();
-        let mut out = |Weighed { sample, .. }| {
-            seen.push(sample.weight);
+        let mut out = |weighed: Weighed| {
+            seen.push(weighed.weight);
             Ok::<_, Infallible>(())
         };
         for nanos in [0, 100, 103, 900] {
@@ -286,7 +339,7 @@ mod tests {
             cpu.gather(gathers);
             let (mut profile, mut given) = (Profile::default(), 0);
             let mut out = |weighed: Weighed| {
-                profile.add_totals(&weighed.sample, &weighed.totals());
+                profile.add_totals(weighed.key(), &weighed.totals());
                 given += 1;
                 Ok::<_, Infallible>(())
             };

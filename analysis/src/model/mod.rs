@@ -178,6 +178,14 @@ impl Model {
         }
     }
 
+    /// Whether an event of a list of methods tells nothing that is not known.
+    #[inline]
+    pub(crate) fn knows_method(&mut self, event: &Event<'_>) -> bool {
+        let process = self.last_process.filter(|(id, _)| *id == event.process_id());
+        let row = process.and_then(|(_, process)| self.processes.get_mut(process.index()));
+        row.is_some_and(|row| row.methods.knows(event, &self.texts))
+    }
+
     #[inline]
     fn process_of(&mut self, event: &Event<'_>) -> ProcessHandle {
         let id = event.process_id();

@@ -53,9 +53,14 @@ impl Totals {
             *self = *other;
             return;
         }
-        if other.samples == 0 {
-            return;
+        if other.samples > 0 {
+            self.grow(other);
         }
+    }
+
+    /// The same where both have samples.
+    #[inline]
+    fn grow(&mut self, other: &Totals) {
         self.samples = self.samples.saturating_add(other.samples);
         self.count = self.count.saturating_add(other.count);
         self.weight = self.weight.saturating_add(other.weight);
@@ -81,20 +86,19 @@ impl Profile {
     /// Adds a sample.
     #[inline]
     pub fn add(&mut self, sample: &Sample) {
-        self.add_totals(sample, &Totals::of(sample));
+        let Sample { kind, thread, stack, mode, label, .. } = *sample;
+        self.add_totals(ProfileKey { kind, thread, stack, mode, label }, &Totals::of(sample));
     }
 
-    /// Adds several samples that are like this one.
+    /// Adds several samples, at least one.
     #[inline]
-    pub(crate) fn add_totals(&mut self, like: &Sample, sums: &Totals) {
-        let Sample { kind, thread, stack, mode, label, .. } = *like;
-        let key = ProfileKey { kind, thread, stack, mode, label };
-        let place = (stack.0.wrapping_mul(31).wrapping_add(thread.0)) as usize % RECENT;
+    pub(crate) fn add_totals(&mut self, key: ProfileKey, sums: &Totals) {
+        let place = (key.stack.0.wrapping_mul(31).wrapping_add(key.thread.0)) as usize % RECENT;
         if let Some(row) = self.recent.get(place)
             && let Some((known, totals)) = self.rows.get_mut(*row as usize)
             && *known == key
         {
-            return totals.add(sums);
+            return totals.grow(sums);
         }
         self.add_elsewhere(key, place, sums);
     }

@@ -142,6 +142,11 @@ impl<'m> Resolved<'m> {
             && (self.states.is_empty() || self.states.contains(&self.state(stack, mode)))
     }
 
+    /// Whether it lets all samples pass that are there.
+    pub(crate) fn admits_all(&self) -> bool {
+        self.states.is_empty() && self.stacks.iter().all(|row| row.passes)
+    }
+
     /// What a thread with this stack did.
     pub fn state(&self, stack: StackHandle, mode: Mode) -> State {
         let row = self.stacks.get(stack.index());

@@ -2,16 +2,18 @@
 
 use super::handle::StackHandle;
 use super::sample::{Mode, Sample};
-use super::varints::{self, Varints};
+use std::slice;
 
 /// The samples of one thread in time order, for formats that show when what ran. Equal neighbours
-/// are one; each takes a few bytes.
+/// are one; each takes eight bytes.
 #[derive(Debug, Default)]
 pub struct Timeline {
-    /// Varints: stack and mode, weight.
-    bytes: Vec<u8>,
+    /// Stack and mode, weight. What does not fit follows an [`ESCAPE`] in two rows: stack and mode, then
+    /// the weight's halves.
+    rows: Vec<[u32; 2]>,
     last: Option<Run>,
     first_nanos: Option<i64>,
+    weight: u64,
 }
 
 /// Samples that follow each other and have the same stack.
@@ -28,11 +30,32 @@ pub struct Run {
 
 const MODES: [Mode; 4] = [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unknown];
 
+#[inline]
+fn number(mode: Mode) -> u32 {
+    match mode {
+        Mode::Managed => 0,
+        Mode::External => 1,
+        Mode::OnCpu => 2,
+        Mode::Unknown => 3,
+    }
+}
+
+fn mode(number: u32) -> Mode {
+    MODES.get(number as usize).copied().unwrap_or(Mode::Unknown)
+}
+
+/// Stands in front of rows that hold what does not fit into one. No stack has so high a number: it would
+/// be one of 2^30.
+const ESCAPE: [u32; 2] = [u32::MAX, u32::MAX];
+/// Stacks from this one on do not fit.
+const MOST_STACKS: u32 = u32::MAX >> 2;
+
 impl Timeline {
     /// Adds the next sample.
     #[inline]
     pub fn add(&mut self, sample: &Sample) {
         self.first_nanos.get_or_insert(sample.nanos);
+        self.weight = self.weight.saturating_add(sample.weight);
         match &mut self.last {
             Some(last) if last.stack == sample.stack && last.mode == sample.mode => {
                 last.weight = last.weight.saturating_add(sample.weight);
@@ -46,10 +69,21 @@ impl Timeline {
         }
     }
 
+    #[inline]
     fn put(&mut self, run: Run) {
-        let mode = MODES.iter().position(|mode| *mode == run.mode).unwrap_or(0);
-        varints::push(&mut self.bytes, u64::from(run.stack.0) << 2 | mode as u64);
-        varints::push(&mut self.bytes, run.weight);
+        match u32::try_from(run.weight) {
+            Ok(weight) if run.stack.0 < MOST_STACKS => {
+                self.rows.push([run.stack.0 << 2 | number(run.mode), weight]);
+            }
+            _ => self.put_large(run),
+        }
+    }
+
+    #[cold]
+    fn put_large(&mut self, run: Run) {
+        let [a, b, c, d, e, f, g, h] = run.weight.to_le_bytes();
+        let halves = [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])];
+        self.rows.extend([ESCAPE, [run.stack.0, number(run.mode)], halves]);
     }
 
     /// Time of the first sample, in nanoseconds since the session's start.
@@ -57,16 +91,43 @@ impl Timeline {
         self.first_nanos
     }
 
+    /// The weights' sum.
+    pub fn weight(&self) -> u64 {
+        self.weight
+    }
+
     /// The samples, in time order.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        let mut numbers = Varints::new(&self.bytes);
-        let mut varint = move || numbers.next();
-        let stored = std::iter::from_fn(move || {
-            let (head, weight) = (varint()?, varint()?);
-            let mode = MODES.get(usize::try_from(head & 3).unwrap_or(0)).copied().unwrap_or(Mode::Unknown);
-            Some(Run { stack: StackHandle(u32::try_from(head >> 2).unwrap_or(u32::MAX)), mode, weight })
-        });
-        stored.chain(self.last)
+        Runs { rows: self.rows.iter(), last: self.last }
+    }
+}
+
+struct Runs<'t> {
+    rows: slice::Iter<'t, [u32; 2]>,
+    last: Option<Run>,
+}
+
+impl Runs<'_> {
+    #[cold]
+    fn large(&mut self) -> Option<Run> {
+        let ([stack, number], [low, high]) = (*self.rows.next()?, *self.rows.next()?);
+        let weight = u64::from(high) << 32 | u64::from(low);
+        Some(Run { stack: StackHandle(stack), mode: mode(number), weight })
+    }
+}
+
+impl Iterator for Runs<'_> {
+    type Item = Run;
+
+    #[inline]
+    fn next(&mut self) -> Option<Run> {
+        match self.rows.next() {
+            Some(&ESCAPE) => self.large(),
+            Some(&[head, weight]) => {
+                Some(Run { stack: StackHandle(head >> 2), mode: mode(head & 3), weight: u64::from(weight) })
+            }
+            None => self.last.take(),
+        }
     }
 }
 

@@ -19,6 +19,9 @@ pub struct Json<W> {
     is_behind_value: bool,
 }
 
+/// Texts of long arrays go out when they are so long.
+const PIECE_BYTES: usize = 16 * 1024;
+
 impl<W: Write> Json<W> {
     /// Writes to `out`, which should be buffered.
     pub fn new(out: W) -> Json<W> {
@@ -100,6 +103,28 @@ impl<W: Write> Json<W> {
         Ok(self)
     }
 
+    /// The elements of a long array: `write` appends each as JSON to a text that goes out in large pieces.
+    #[expect(clippy::missing_errors_doc, reason = "see open")]
+    pub fn elements<T>(
+        &mut self,
+        elements: impl Iterator<Item = T>,
+        mut write: impl FnMut(T, &mut Vec<u8>),
+    ) -> io::Result<&mut Self> {
+        let mut text = Vec::with_capacity(PIECE_BYTES.saturating_mul(2));
+        for element in elements {
+            if std::mem::replace(&mut self.is_behind_value, true) {
+                text.push(b',');
+            }
+            write(element, &mut text);
+            if text.len() >= PIECE_BYTES {
+                self.out.write_all(&text)?;
+                text.clear();
+            }
+        }
+        self.out.write_all(&text)?;
+        Ok(self)
+    }
+
     /// A value that is JSON already, such as `true`.
     #[expect(clippy::missing_errors_doc, reason = "see open")]
     pub fn raw(&mut self, json: &str) -> io::Result<&mut Self> {
@@ -136,7 +161,10 @@ mod tests {
         for number in [0, 7, -1, i64::MAX, i64::MIN] {
             json.number(number).unwrap();
         }
-        json.number(u64::MAX).unwrap().raw("null").unwrap().close(']').unwrap();
+        json.number(u64::MAX).unwrap().raw("null").unwrap();
+        let many =
+            json.open('[').unwrap().elements(0..PIECE_BYTES, |n, text| text.extend(n.to_string().bytes()));
+        many.unwrap().close(']').unwrap().close(']').unwrap();
         let value: serde_json::Value = serde_json::from_slice(&json.into_inner()).unwrap();
         let expected = serde_json::json!([
             "",
@@ -151,7 +179,8 @@ mod tests {
             i64::MAX,
             i64::MIN,
             u64::MAX,
-            null
+            null,
+            (0..PIECE_BYTES).collect::<Vec<_>>()
         ]);
         assert_eq!(value, expected);
     }
