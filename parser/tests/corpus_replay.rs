@@ -28,7 +28,7 @@ fn replay_all(target: &str, inputs: Vec<PathBuf>) {
     let mut failed = Vec::new();
     for file in inputs {
         let bytes = fs::read(&file).unwrap();
-        if catch_unwind(AssertUnwindSafe(|| run(&bytes))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| run(&bytes, calm::Questions::all()))).is_err() {
             failed.push(file);
         }
     }

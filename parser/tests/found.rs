@@ -11,5 +11,5 @@ const ZERO_BYTE_ELEMENTS: &[u8] = &[
 
 #[test]
 fn elements_of_no_bytes_are_read_and_passed_over_in_bounded_steps() {
-    calm::targets::payload(ZERO_BYTE_ELEMENTS);
+    calm::targets::payload(ZERO_BYTE_ELEMENTS, calm::Questions::all());
 }

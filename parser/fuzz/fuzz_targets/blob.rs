@@ -2,4 +2,4 @@
 #[path = "../../tests/calm/mod.rs"]
 mod calm;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| calm::targets::blob(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| calm::targets::blob(bytes, calm::Questions::drawn_by(bytes)));

@@ -2,4 +2,7 @@
 #[path = "../../tests/calm/mod.rs"]
 mod calm;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| calm::targets::structured(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| calm::targets::structured(
+    bytes,
+    calm::Questions::drawn_by(bytes)
+));

@@ -4,11 +4,14 @@
 
 pub(crate) mod counted;
 pub(crate) mod explain;
+pub(crate) mod mix;
+pub(crate) mod questions;
 pub(crate) mod reading;
 pub(crate) mod targets;
 pub(crate) mod values;
 
 pub(crate) use explain::assert_every_byte_is_explained;
+pub(crate) use questions::Questions;
 pub(crate) use reading::{Told, in_pieces, of_slice};
 
 use nettrace_parser::parallel::{self, Options, Order, Region};

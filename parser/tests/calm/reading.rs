@@ -1,13 +1,14 @@
 //! Everything a stream tells, read in different ways, in a form that can be compared.
 
+use super::mix::Mix;
 use nettrace_parser::parallel::Outcome;
-use nettrace_parser::{BlockKind, Buffered, Error, Event, Reader, Source};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use nettrace_parser::{BlockKind, Buffered, Error, Event, Finding, Reader, Source};
+use std::hash::{Hash, Hasher};
 use std::io::{self, Read};
 
 /// Everything an event says, as one number.
 pub(crate) fn digest(event: &Event<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = Mix::default();
     (event.offset(), event.timestamp_ticks(), event.thread_id(), event.capture_thread()).hash(&mut hasher);
     (event.provider(), event.name(), event.id(), event.version(), event.level()).hash(&mut hasher);
     (event.process_id(), event.processor(), event.sequence_number()).hash(&mut hasher);
@@ -24,9 +25,7 @@ pub(crate) fn digest(event: &Event<'_>) -> u64 {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Told {
     pub(crate) events: Vec<u64>,
-    pub(crate) findings: Vec<String>,
-    /// Offset and lost stretch of each finding that is kept.
-    places: Vec<(u64, u64, u64)>,
+    pub(crate) findings: Vec<Finding>,
     pub(crate) lost_bytes: u64,
     pub(crate) lost_events: u64,
     restarts: u64,
@@ -40,7 +39,7 @@ pub(crate) struct Told {
 impl Told {
     /// Every offset lies within an input of `length` bytes.
     pub(crate) fn assert_within(&self, length: u64) {
-        for (offset, lost_offset, lost_bytes) in &self.places {
+        for Finding { offset, lost_offset, lost_bytes, .. } in &self.findings {
             assert!(*offset <= length, "offset {offset} beyond {length}: {:?}", self.findings);
             let end = lost_offset + lost_bytes;
             assert!(*lost_bytes == 0 || end <= length, "lost to {end} of {length}: {:?}", self.findings);
@@ -49,6 +48,10 @@ impl Told {
         assert!(self.end_offset.is_none_or(|end| end <= length), "end {:?} of {length}", self.end_offset);
         let counted: u64 = self.counts.iter().map(|(_, bytes, _)| bytes).sum();
         assert!(counted <= length, "{counted} bytes of blocks in {length}: {:?}", self.findings);
+    }
+
+    pub(crate) fn assert_findings_have_texts(&self) {
+        assert!(self.findings.iter().all(|finding| !finding.to_string().is_empty()));
     }
 
     /// In a few words, how this differs from what was expected.
@@ -71,8 +74,7 @@ pub(crate) fn told_of_reader<S: Source>(reader: &Reader<S>, events: Vec<u64>, er
     lost_by_thread.sort_unstable();
     Told {
         events,
-        findings: reader.damage().findings().iter().map(|finding| finding.to_string()).collect(),
-        places: places(reader.damage()),
+        findings: reader.damage().findings().to_vec(),
         lost_bytes: reader.damage().lost_bytes(),
         lost_events: reader.losses().total(),
         restarts: reader.losses().restarts(),
@@ -99,8 +101,7 @@ pub(crate) fn told_of_outcome(outcome: Result<Outcome, Error>, events: Vec<u64>)
     lost_by_thread.sort_unstable();
     Told {
         events,
-        findings: outcome.damage().findings().iter().map(|finding| finding.to_string()).collect(),
-        places: places(outcome.damage()),
+        findings: outcome.damage().findings().to_vec(),
         lost_bytes: outcome.damage().lost_bytes(),
         lost_events: outcome.losses().total(),
         restarts: outcome.losses().restarts(),
@@ -110,11 +111,6 @@ pub(crate) fn told_of_outcome(outcome: Result<Outcome, Error>, events: Vec<u64>)
         counts: counts.to_vec(),
         error: None,
     }
-}
-
-fn places(damage: &nettrace_parser::Damage) -> Vec<(u64, u64, u64)> {
-    let findings = damage.findings().iter();
-    findings.map(|finding| (finding.offset, finding.lost_offset, finding.lost_bytes)).collect()
 }
 
 /// Reads a stream in memory, event by event.

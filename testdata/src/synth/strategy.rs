@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::string::{RegexGeneratorStrategy, string_regex};
+use std::sync::LazyLock;
 
 use super::{
     BatchOrder, BlobLayout, EventType, Field, FieldForm, FieldType, Guid, Label, Session, SessionEvent,
@@ -12,7 +14,7 @@ use super::{
 /// Every payload agrees with its type's fields.
 pub fn sessions(version: Version, most_steps: usize) -> impl Strategy<Value = Session> {
     let types = prop::collection::vec(event_types(version), 1..6);
-    let threads = prop::collection::vec(any::<Option<String>>(), 1..5);
+    let threads = prop::collection::vec(prop::option::weighted(0.5, names()), 1..5);
     (types, threads, options(version)).prop_flat_map(move |(types, names, options)| {
         let threads: Vec<SessionThread> = names
             .into_iter()
@@ -77,7 +79,7 @@ pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
         leaves.extend([VarInt, VarUInt, Utf8CodeUnit, Boolean8]);
     }
     select(leaves).prop_recursive(3, 12, 3, move |inner| {
-        let object = prop::collection::vec((any::<std::string::String>(), inner.clone()), 1..4)
+        let object = prop::collection::vec((names(), inner.clone()), 1..4)
             .prop_map(|members| Object(members.into_iter().map(field).collect()));
         let fixed = |make: fn(Box<FieldType>) -> FieldType| {
             inner.clone().prop_map(move |element| match element.is_fixed_size() {
@@ -100,13 +102,20 @@ pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
     })
 }
 
+/// Any text. What `any` gives too, but the expression that describes it is parsed only once.
+fn names() -> &'static RegexGeneratorStrategy<String> {
+    static NAMES: LazyLock<RegexGeneratorStrategy<String>> =
+        LazyLock::new(|| string_regex("\\PC*").expect("an expression"));
+    &NAMES
+}
+
 fn field((name, field_type): (String, FieldType)) -> Field {
     // A zero unit would end the name.
     Field::new(&name.replace('\0', ""), field_type)
 }
 
 fn event_types(version: Version) -> impl Strategy<Value = EventType> {
-    let fields = prop::collection::vec((any::<String>(), field_types(version)), 0..5);
+    let fields = prop::collection::vec((names(), field_types(version)), 0..5);
     let names = select(vec!["", "Hi", "RequestStart", "Größe"]);
     (0_u32..3, names, any::<u64>(), 0_u8..3, 0_u8..6, any::<Option<u8>>(), fields).prop_map(
         move |(event_id, name, keywords, event_version, level, opcode, fields)| {

@@ -1,6 +1,8 @@
 //! What each fuzz target does with its bytes. Here and not in the targets themselves, so that the corpus
 //! is replayed by an ordinary test.
 
+use crate::calm::Questions;
+
 mod blob;
 mod choices;
 mod metadata;
@@ -17,7 +19,7 @@ pub(crate) use stream::stream;
 pub(crate) use structured::structured;
 
 /// A target's name and what it does.
-pub(crate) type Target = (&'static str, fn(&[u8]));
+pub(crate) type Target = (&'static str, fn(&[u8], Questions));
 
 /// The targets that need the parser only, by name.
 pub(crate) const TARGETS: [Target; 6] = [

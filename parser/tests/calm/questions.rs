@@ -1,0 +1,34 @@
+//! Which of the questions about an input are asked.
+
+use super::mix::Mix;
+use std::hash::Hasher;
+
+/// A test asks all of them. A fuzzer asks the cheap ones of every input and each of the others of one input in
+/// so many, and so comes to several times as many inputs.
+#[derive(Clone, Copy)]
+pub(crate) struct Questions {
+    /// What is left of a number that follows from the input alone, so that a run can be repeated.
+    lot: Option<u64>,
+}
+
+impl Questions {
+    /// Every question.
+    pub(crate) fn all() -> Questions {
+        Questions { lot: None }
+    }
+
+    /// Those that the input draws.
+    pub(crate) fn drawn_by(bytes: &[u8]) -> Questions {
+        let mut mix = Mix::default();
+        mix.write(bytes);
+        Questions { lot: Some(mix.finish()) }
+    }
+
+    /// Whether the next question is asked: always, or of one input in `count`.
+    pub(crate) fn ask(&mut self, count: u64) -> bool {
+        let Some(lot) = &mut self.lot else { return true };
+        let drawn = *lot % count;
+        *lot /= count;
+        drawn == 0
+    }
+}
