@@ -36,7 +36,14 @@ pub(crate) fn payload(bytes: &[u8], mut questions: Questions) {
             stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 0, definition.encode())]));
         }
     }
-    let event = Blob { metadata_id: 2, sequence_number: 1, thread_id: 1, payload, ..Blob::default() };
+    let event = Blob {
+        metadata_id: 2,
+        sequence_number: 1,
+        thread_id: 1,
+        capture_thread_id: 1,
+        payload,
+        ..Blob::default()
+    };
     stream.event_block(&EventBlock::new([event])).end();
     let mut reader = Reader::from_slice(&stream.bytes);
     let event = reader.next_event().expect("the stream begins well").expect("there is one");
