@@ -30,8 +30,11 @@ pub(crate) fn structured(bytes: &[u8], mut questions: Questions) {
 
 thread_local! {
     /// The sessions that were written last. A fuzzer changes the damage more often than the session.
-    static LAST: RefCell<VecDeque<(Version, [u8; 32], Rc<Recording>)>> = const { RefCell::new(VecDeque::new()) };
+    static LAST: RefCell<VecDeque<Written>> = const { RefCell::new(VecDeque::new()) };
 }
+
+/// What was chosen, and what came of it.
+type Written = (Version, [u8; 32], Rc<Recording>);
 
 /// How many sessions are kept, of some kilobytes each.
 const KEPT: usize = 64;
