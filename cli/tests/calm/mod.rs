@@ -107,7 +107,7 @@ pub(crate) fn convert_once(bytes: &[u8]) {
     }
     let sum = sum(bytes);
     converted(&FORMATS[sum / 2 % FORMATS.len()], sum % 2 == 1, bytes);
-    if sum / 2 % 2 == 0 {
+    if (sum / 2).is_multiple_of(2) {
         let (args, prints) = COMMANDS[sum / 4 % COMMANDS.len()];
         said(args, prints, bytes);
     }
