@@ -176,7 +176,7 @@ impl Sifter {
 
 #[inline(always)]
 fn recent_place(id: u64) -> usize {
-    usize::try_from(id % RECENT as u64).unwrap_or(0)
+    usize::try_from(id.checked_rem(RECENT as u64).unwrap_or(0)).unwrap_or(0)
 }
 
 impl Sifting<'_> {

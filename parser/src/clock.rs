@@ -1,5 +1,4 @@
 //! Ticks of the event clock, and what they mean in nanoseconds and UTC (FORMAT.md 10).
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use crate::block::trace::Trace;
 use std::fmt;

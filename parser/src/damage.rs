@@ -1,5 +1,4 @@
 //! What was wrong with a stream: every skipped stretch and every oddity, with its place.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use crate::block::BlockKind;
 use crate::error::Fault;

@@ -288,7 +288,7 @@ impl<'r> Event<'r> {
     pub fn stack(&self) -> Stack<'r> {
         let bytes = if self.context.is_v3() {
             // Behind the payload: u32 size, then so many bytes.
-            let stack = self.rest.get(self.header.payload_size as usize + 4..);
+            let stack = self.rest.get((self.header.payload_size as usize).wrapping_add(4)..);
             stack.and_then(|rest| rest.get(..self.header.stack_size as usize))
         } else {
             let slot = match self.resolved {
@@ -359,7 +359,7 @@ impl<'r> Event<'r> {
     /// Stream offset of the event blob's first byte.
     #[inline]
     pub fn offset(&self) -> u64 {
-        self.payload_at - u64::from(self.header.header_size)
+        self.payload_at.wrapping_sub(u64::from(self.header.header_size))
     }
 
     /// Stream offset of the payload's first byte.

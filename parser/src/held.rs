@@ -1,5 +1,4 @@
 //! Bytes of a stream that were read and are still wanted: a window in a buffer that is used again.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 /// The bytes between the last released position and the newest byte.
 #[derive(Debug, Default)]

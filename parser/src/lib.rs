@@ -7,7 +7,8 @@
     clippy::panic,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
-    clippy::cast_sign_loss
+    clippy::cast_sign_loss,
+    clippy::arithmetic_side_effects
 )]
 #![cfg_attr(
     test,
@@ -16,7 +17,8 @@
         clippy::unwrap_used,
         clippy::expect_used,
         clippy::panic,
-        clippy::cast_possible_truncation
+        clippy::cast_possible_truncation,
+        clippy::arithmetic_side_effects
     )
 )]
 

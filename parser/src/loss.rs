@@ -2,7 +2,6 @@
 //!
 //! All arithmetic wraps in 32 bits, differences are read as signed. Versions 4 and 5 identify
 //! threads by OS ids, which are recycled; version 6 by indices that rows define and end.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use std::collections::HashMap;
 

@@ -84,7 +84,7 @@ impl MappedFile {
     }
 
     fn map_end(&self) -> u64 {
-        self.map_start + self.map.as_ref().map_or(0, |map| map.len() as u64)
+        self.map_start.saturating_add(self.map.as_ref().map_or(0, |map| map.len() as u64))
     }
 }
 
@@ -97,7 +97,7 @@ impl Source for MappedFile {
     #[inline]
     fn bytes(&self) -> &[u8] {
         let Some(map) = &self.map else { return &[] };
-        usize::try_from(self.start - self.map_start)
+        usize::try_from(self.start.saturating_sub(self.map_start))
             .ok()
             .and_then(|index| map.get(index..))
             .unwrap_or_default()
@@ -108,13 +108,13 @@ impl Source for MappedFile {
             return Ok(true);
         }
         let length = self.file.metadata()?.len();
-        let map_start = self.start - self.start % ALIGNMENT;
+        let map_start = self.start.saturating_sub(self.start % ALIGNMENT);
         let map_end = end.max(self.start.saturating_add(WINDOW_BYTES)).min(length);
         if map_end > self.map_end() {
             // The old piece goes first: it must not count beside the new one.
             self.map = None;
             self.map_start = map_start;
-            self.map = Some(map(&self.file, map_start, map_end - map_start)?);
+            self.map = Some(map(&self.file, map_start, map_end.saturating_sub(map_start))?);
         }
         Ok(end <= self.map_end())
     }

@@ -74,7 +74,7 @@ impl Source for PositionedFile {
             let (position, ahead) = (self.held.end(), self.ahead);
             // What is asked for is mostly a block's content; what the next one is called comes along.
             let end = end.saturating_add(AHEAD_LEAST as u64);
-            let missing = usize::try_from(end - position).unwrap_or(usize::MAX);
+            let missing = usize::try_from(end.saturating_sub(position)).unwrap_or(usize::MAX);
             // Room that is left over from larger reads is not for this one.
             let room = self.held.room_towards(end, ahead);
             let wanted = room.len().min(missing.max(ahead));
@@ -85,7 +85,7 @@ impl Source for PositionedFile {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             }
-            self.ahead = (ahead * 2).min(AHEAD_MOST);
+            self.ahead = ahead.saturating_mul(2).min(AHEAD_MOST);
         }
         Ok(true)
     }

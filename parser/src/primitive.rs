@@ -2,7 +2,6 @@
 //!
 //! They have nom's signature and compose with its combinators. nom's own number parsers shift
 //! byte by byte and are four times slower than an array read, so these leaves are ours.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use crate::error::{At, Fault};
 use crate::guid::Guid;

@@ -2,7 +2,6 @@
 //!
 //! Everything behind a source remembers stream *positions*, never pointers, so that the same code
 //! reads a mapped file and a socket, and a window of bytes may move while it grows.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use crate::held::Held;
 use std::io::{self, Read};

@@ -1,5 +1,4 @@
 //! What was read: blocks, bytes and rows.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use crate::block::BlockKind;
 

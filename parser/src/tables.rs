@@ -138,12 +138,12 @@ impl<T: Weigh> Table<T> {
                 *flag = true;
             }
         }
-        let mut next = 0;
+        let mut next: Slot = 0;
         let moved: Vec<Slot> = live
             .iter()
             .map(|is_live| {
                 let slot = next;
-                next += Slot::from(*is_live);
+                next = next.saturating_add(Slot::from(*is_live));
                 slot
             })
             .collect();

@@ -56,7 +56,7 @@ fn of_method(name: &str, depth: usize) -> String {
     let Some((inner, tail)) = mangled(name).filter(|(inner, _)| !inner.is_empty() && depth < DEPTH) else {
         return name.to_owned();
     };
-    let inner = of_method(inner, depth + 1);
+    let inner = of_method(inner, depth.saturating_add(1));
     if tail == "$" {
         return inner;
     }
@@ -76,12 +76,12 @@ fn mangled(name: &str) -> Option<(&str, &str)> {
     let mut depth = 1usize;
     for (at, c) in rest.char_indices() {
         match c {
-            '<' => depth += 1,
-            '>' => depth -= 1,
+            '<' => depth = depth.saturating_add(1),
+            '>' => depth = depth.saturating_sub(1),
             _ => {}
         }
         if depth == 0 {
-            return Some((rest.get(..at)?, rest.get(at + 1..)?));
+            return Some((rest.get(..at)?, rest.get(at.saturating_add(1)..)?));
         }
     }
     None

@@ -182,7 +182,7 @@ impl Methods {
         let end = self.sorted_entry_points.partition_point(|(start, _)| *start <= address);
         let (start, method) = *self.sorted_entry_points.get(end.checked_sub(1)?)?;
         let is_interrupted = self.ranges.next_start(start).is_some_and(|next| next <= address);
-        (address - start < ENTRY_POINT_REACH && !is_interrupted).then_some(method)
+        (address.saturating_sub(start) < ENTRY_POINT_REACH && !is_interrupted).then_some(method)
     }
 
     /// The code of a handle.

@@ -24,7 +24,11 @@ pub(crate) struct Range<T> {
 impl<T> Range<T> {
     /// How far `ticks` is outside its life; 0 within.
     fn distance(&self, ticks: u64) -> u64 {
-        if ticks < self.from { self.from - ticks } else { ticks.saturating_sub(self.to.saturating_sub(1)) }
+        if ticks < self.from {
+            self.from.saturating_sub(ticks)
+        } else {
+            ticks.saturating_sub(self.to.saturating_sub(1))
+        }
     }
 }
 
@@ -154,7 +158,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
             self.rows.get(*row as usize).is_some_and(|range| range.start <= address)
         });
         let mut best: Option<&Range<T>> = None;
-        let mut found = 0;
+        let mut found = 0u64;
         for (row, highest) in self.sorted.get(..end)?.iter().rev() {
             if *highest < address {
                 break;
@@ -162,7 +166,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
             let Some(range) = self.rows.get(*row as usize).filter(|range| range.last >= address) else {
                 continue;
             };
-            found += 1;
+            found = found.saturating_add(1);
             let rank = |range: &Range<T>| (range.distance(ticks), std::cmp::Reverse(range.from));
             if best.is_none_or(|best| rank(range) < rank(best)) {
                 best = Some(range);

@@ -44,7 +44,7 @@ impl Threads {
     pub(crate) fn of(&mut self, process: ProcessHandle, event: &Event<'_>) -> ThreadHandle {
         let id = event.thread_id();
         let key = id.unwrap_or(NO_ID);
-        let place = usize::try_from(key % RECENT as u64).unwrap_or(0);
+        let place = usize::try_from(key.checked_rem(RECENT as u64).unwrap_or(0)).unwrap_or(0);
         let handle = match self.recent.get(place).copied().flatten() {
             Some((of_process, known, handle)) if of_process == process && known == key => handle,
             _ => {

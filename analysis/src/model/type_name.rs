@@ -15,7 +15,7 @@ pub(crate) fn split_outside(text: &str, separator: char) -> impl Iterator<Item =
     let mut depth = 0usize;
     text.split(move |c| {
         match c {
-            '[' | '<' | '(' => depth += 1,
+            '[' | '<' | '(' => depth = depth.saturating_add(1),
             ']' | '>' | ')' => depth = depth.saturating_sub(1),
             _ => {}
         }
@@ -59,8 +59,11 @@ impl TypeName {
         let (namespace, first) = rsplit_outside(parts.next().unwrap_or_default(), '.');
         let segments = std::iter::once(first).chain(parts).map(|part| {
             let (name, arity) = arity_of(part);
-            let own: Vec<String> =
-                arguments.by_ref().take(arity).map(|text| shown_at_depth(text, depth + 1)).collect();
+            let own: Vec<String> = arguments
+                .by_ref()
+                .take(arity)
+                .map(|text| shown_at_depth(text, depth.saturating_add(1)))
+                .collect();
             if own.is_empty() { name.to_owned() } else { format!("{name}<{}>", own.join(",")) }
         });
         TypeName { namespace: namespace.to_owned(), segments: segments.collect() }
@@ -90,11 +93,11 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
     }
     // Arrays, pointers and references stand behind.
     if let Some((element, suffix)) = with_suffix(text) {
-        return format!("{}{suffix}", shown_at_depth(element, depth + 1));
+        return format!("{}{suffix}", shown_at_depth(element, depth.saturating_add(1)));
     }
     for prefix in ["class ", "value class ", "valuetype "] {
         if let Some(rest) = text.strip_prefix(prefix) {
-            return shown_at_depth(rest, depth + 1);
+            return shown_at_depth(rest, depth.saturating_add(1));
         }
     }
     if let Some(name) = keyword(text) {
@@ -106,13 +109,13 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
         && let Some(inside) = rest.strip_suffix('>')
     {
         let arguments: Vec<String> =
-            split_outside(inside, ',').map(|text| shown_at_depth(text, depth + 1)).collect();
+            split_outside(inside, ',').map(|text| shown_at_depth(text, depth.saturating_add(1))).collect();
         let (name, _) = arity_of(path);
         let (_, name) = rsplit_outside(name, '.');
         let name = name.split('+').map(|part| arity_of(part).0).collect::<Vec<_>>().join(".");
         return format!("{name}<{}>", arguments.join(","));
     }
-    TypeName::at_depth(text, depth + 1).segments.join(".")
+    TypeName::at_depth(text, depth.saturating_add(1)).segments.join(".")
 }
 
 /// Element and suffix of `X[]`, `X[,]`, `X&`, `X*`.

@@ -29,6 +29,7 @@ fn byte(window: &[u8; WINDOW], at: usize) -> u8 {
 }
 
 #[inline(always)]
+#[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
 fn id32(window: &[u8; WINDOW], at: usize, watch: &mut impl Watch) -> (u32, usize) {
     let first = byte(window, at);
     if first < 0x80 {
@@ -48,6 +49,7 @@ fn id32(window: &[u8; WINDOW], at: usize, watch: &mut impl Watch) -> (u32, usize
 }
 
 #[inline(always)]
+#[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
 fn id64(window: &[u8; WINDOW], at: usize, watch: &mut impl Watch) -> (u64, usize) {
     let first = byte(window, at);
     if first < 0x80 {
@@ -67,6 +69,7 @@ fn id64(window: &[u8; WINDOW], at: usize, watch: &mut impl Watch) -> (u64, usize
 }
 
 #[inline(always)]
+#[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
 fn delta(window: &[u8; WINDOW], at: usize, watch: &mut impl Watch) -> (u64, usize) {
     let (a, b) = (byte(window, at), byte(window, at + 1));
     if a < 0x80 {
@@ -87,6 +90,7 @@ fn delta(window: &[u8; WINDOW], at: usize, watch: &mut impl Watch) -> (u64, usiz
 }
 
 #[inline(always)]
+#[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
 fn long(
     window: &[u8; WINDOW],
     at: usize,
@@ -105,6 +109,7 @@ fn long(
 /// The value and its length; 0 for one that is wrong. Not inlined, and indices go by value: the
 /// caller's state stays in registers.
 #[inline(never)]
+#[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
 fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) -> (u64, usize) {
     if let Some(bytes) = window.get(at..).and_then(|rest| rest.first_chunk()) {
         let (value, length) = joined(u64::from_le_bytes(*bytes));
@@ -125,6 +130,7 @@ fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) ->
 }
 
 /// A varuint of up to 8 bytes, and its length; 9 if it is longer.
+#[expect(clippy::arithmetic_side_effects, reason = "at most 8 bytes")]
 fn joined(bytes: u64) -> (u64, usize) {
     let ends = !bytes & 0x8080_8080_8080_8080;
     if ends == 0 {
@@ -258,6 +264,7 @@ fn guid_at(window: &[u8; WINDOW], at: usize) -> Guid {
 /// Compressed header of versions 4 and 5 (FORMAT.md 6.3): the number of its bytes. `header` is of no
 /// use when it is wrong.
 #[inline(always)]
+#[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
 pub(crate) fn compressed_v4(header: &mut BlobHeader, window: &[u8; WINDOW], watch: &mut impl Watch) -> usize {
     let flags = byte(window, 0);
     let mut at = front(header, window, flags, watch);

@@ -183,6 +183,7 @@ pub(crate) fn fixed_v6<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'
 }
 
 #[inline(always)]
+#[expect(clippy::arithmetic_side_effects, reason = "64 bits hold sums of 32 bits")]
 fn quick<F: Fixed>(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> {
     let fixed: &F = bytemuck::try_from_bytes(input.get(..size_of::<F>())?).ok()?;
     let front = fixed.front();
@@ -198,7 +199,6 @@ fn quick<F: Fixed>(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> {
     fixed.read_own(header);
     header.payload_size = u32::from_le_bytes(fixed.payload_size());
     header.header_size = size_of_header(size_of::<F>());
-    // In 64 bits neither sum can overflow.
     let next_at = u64::from(u32::from_le_bytes(front.event_size)) + 4;
     let payload_end = u64::from(header.payload_size) + size_of::<F>() as u64;
     let is_right = payload_end <= next_at && next_at <= input.len() as u64;

@@ -1,5 +1,4 @@
 //! Blocks: one file per kind. Each reads complete content only; framing has found where it ends.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 pub(crate) mod event;
 pub(crate) mod label_list;

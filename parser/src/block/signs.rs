@@ -1,6 +1,5 @@
 //! By what a block of version 6 is known: nothing marks its beginning, but content of each kind begins in
 //! a way of its own (FORMAT.md 13.3).
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::{BlockKind, event, label_list, metadata, sequence_point, stack, thread, trace};
 

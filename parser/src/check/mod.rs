@@ -114,7 +114,7 @@ impl Findings {
             match item {
                 Item::Block(block) => order.block(&block, &mut findings),
                 Item::Event(event) => {
-                    findings.events += 1;
+                    findings.events = findings.events.saturating_add(1);
                     order.event(&event, &mut findings);
                     findings.payload(&event);
                 }
@@ -172,7 +172,7 @@ impl Findings {
     ) {
         self.is_damaged |= severity == Severity::Damage;
         let count = self.counts.entry(kind).or_insert(0);
-        *count += 1;
+        *count = count.saturating_add(1);
         if *count <= KEPT_PER_KIND {
             self.violations.push(Violation { kind, severity, offset, block, section, message: message() });
         }
@@ -242,7 +242,8 @@ impl Findings {
             let kept = findings.iter().filter(|other| is_like(other, finding)).count() as u64;
             let unkept = damage.count_like(finding).saturating_sub(kept);
             if is_first && unkept > 0 {
-                *self.counts.entry(rule::kind(finding.fault)).or_insert(0) += unkept;
+                let count = self.counts.entry(rule::kind(finding.fault)).or_insert(0);
+                *count = count.saturating_add(unkept);
             }
         }
     }

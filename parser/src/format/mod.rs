@@ -14,7 +14,6 @@
 //! | stacks | inline | block | block | [`crate::block::stack`] |
 //! | threads | id in event | id in event, recycled | rows, removal, flush | [`crate::block::thread`] |
 //! | sequence point | none | fixed entries | flags, varint entries | [`crate::block::sequence_point`] |
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 pub(crate) mod fastserial;
 pub(crate) mod v6;

@@ -6,7 +6,6 @@
 //! | 24–31 | kind |
 //!
 //! No padding, no alignment, no trailer: nothing but what is in blocks tells where one begins.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::{Frame, Framed};
 use crate::block::BlockKind;

@@ -216,8 +216,13 @@ impl<S: Source> TimeOrdered<S> {
     fn plan_next(&mut self) {
         let limits = self.reader.state().limits;
         self.queue.plan(Fill {
-            events: (self.queue.waiting() * 2 + BATCH_EVENTS).min(limits.queue_events.max(1)),
-            bytes: (self.queue.bytes() * 2 + BATCH_BYTES).min(limits.queue_bytes),
+            events: self
+                .queue
+                .waiting()
+                .saturating_mul(2)
+                .saturating_add(BATCH_EVENTS)
+                .min(limits.queue_events.max(1)),
+            bytes: self.queue.bytes().saturating_mul(2).saturating_add(BATCH_BYTES).min(limits.queue_bytes),
         });
     }
 

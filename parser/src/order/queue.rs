@@ -158,7 +158,7 @@ struct Packing {
 impl Packing {
     #[inline(always)]
     fn mask(&self) -> u64 {
-        (1u64 << self.place_bits) - 1
+        (1u64 << self.place_bits).wrapping_sub(1)
     }
 
     #[inline(always)]
@@ -213,7 +213,7 @@ impl Queue {
 
     /// Number of events that wait.
     pub(super) fn waiting(&self) -> usize {
-        self.count - self.delivered
+        self.count.saturating_sub(self.delivered)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -244,12 +244,12 @@ impl Queue {
 
     /// Stream position of the first event that waits.
     pub(super) fn position(&self) -> Option<u64> {
-        self.first().map(|mark| mark.payload_at - u64::from(mark.header_size))
+        self.first().map(|mark| mark.payload_at.saturating_sub(u64::from(mark.header_size)))
     }
 
     /// Stream position of the last event that waits.
     pub(super) fn newest_position(&self) -> Option<u64> {
-        self.last().map(|mark| mark.payload_at - u64::from(mark.header_size))
+        self.last().map(|mark| mark.payload_at.saturating_sub(u64::from(mark.header_size)))
     }
 
     #[inline(always)]
@@ -270,7 +270,7 @@ impl Queue {
             self.activity_pair([header.activity, header.related_activity])
         };
         let time = header.timestamp.max(self.watermark);
-        self.out_of_order += u64::from(header.timestamp < self.watermark);
+        self.out_of_order = self.out_of_order.wrapping_add(u64::from(header.timestamp < self.watermark));
         if header.is_sorted {
             self.watermark = time;
         }
@@ -296,7 +296,7 @@ impl Queue {
                 is_sorted: header.is_sorted,
             };
         }
-        self.count = at + 1;
+        self.count = at.wrapping_add(1);
         self.count < self.next.events && payload_at < self.full_at
     }
 
@@ -310,7 +310,7 @@ impl Queue {
         if self.count >= self.keys.len() {
             // Room that is made is memory that is written, so no more of it than is planned for.
             let doubled = self.count.saturating_mul(2).max(LEAST_ROOM);
-            let room = doubled.min(self.next.events.saturating_add(1)).max(self.count + 1);
+            let room = doubled.min(self.next.events.saturating_add(1)).max(self.count.saturating_add(1));
             self.marks.resize(room, Mark::NOTHING);
             self.keys.resize(room, 0);
         }
@@ -325,7 +325,7 @@ impl Queue {
     /// Heeds what an event that does not wait tells of the order.
     #[inline(always)]
     pub(super) fn pass(&mut self, header: &BlobHeader) {
-        self.out_of_order += u64::from(self.is_late(header));
+        self.out_of_order = self.out_of_order.wrapping_add(u64::from(self.is_late(header)));
         if header.is_sorted {
             self.raise_watermark(header.timestamp);
         }
@@ -367,7 +367,7 @@ impl Queue {
             return None;
         }
         let key = self.keys.get(self.delivered).copied().unwrap_or_default();
-        self.delivered += 1;
+        self.delivered = self.delivered.wrapping_add(1);
         let mark = self.marks.get(self.packing.place(key)).unwrap_or(&Mark::NOTHING);
         let resolved = mark.recall(header, context, context.is_v6(), &self.activities);
         Some((resolved, mark.payload_at))
@@ -403,7 +403,7 @@ impl Queue {
             let resolved = mark.recall(&mut header, context, IS_V6, &self.activities);
             visitor.event(context.event(&header, Some(resolved), mark.payload_at, window, start));
         }
-        self.delivered = self.ready - left.len();
+        self.delivered = self.ready.saturating_sub(left.len());
     }
 
     /// Sorts what waits, and makes what is not above the watermark ready. With `at_least`, so many
@@ -443,7 +443,7 @@ impl Queue {
     /// Sorts the places of all marks by time.
     fn sort(&mut self) {
         self.delivered = 0;
-        let bits = usize::BITS - self.count.leading_zeros();
+        let bits = usize::BITS.saturating_sub(self.count.leading_zeros());
         let times = self.keys.get_mut(..self.count).unwrap_or_default();
         let (mut least, mut most, mut is_sorted, mut last) = (u64::MAX, 0, true, 0);
         for &time in &*times {
@@ -458,10 +458,10 @@ impl Queue {
             return self.sort_wide();
         }
         for (place, key) in (0u64..).zip(&mut *times) {
-            *key = (*key - least) << bits | place;
+            *key = key.wrapping_sub(least) << bits | place;
         }
         if !is_sorted {
-            let time_bits = u64::BITS - range.leading_zeros();
+            let time_bits = u64::BITS.saturating_sub(range.leading_zeros());
             radix::sort(&mut self.keys, &mut self.scratch, self.count, bits, time_bits);
         }
     }
@@ -509,13 +509,13 @@ impl Queue {
         for (index, word) in self.places.iter().enumerate() {
             let mut word = *word;
             while word != 0 {
-                let place = index * PLACES_A_WORD + word.trailing_zeros() as usize;
-                word &= word - 1;
+                let place = index.wrapping_mul(PLACES_A_WORD).wrapping_add(word.trailing_zeros() as usize);
+                word &= word.wrapping_sub(1);
                 self.marks.copy_within(place..=place, count);
                 if let (Some(key), Some(time)) = (self.keys.get_mut(count), self.scratch.get(place)) {
                     *key = *time;
                 }
-                count += 1;
+                count = count.wrapping_add(1);
             }
         }
         self.count = count;

@@ -26,7 +26,8 @@ pub(super) fn sort(
     let passes = time_bits.div_ceil(WIDE_BITS);
     let width = time_bits.div_ceil(passes.max(1));
     for pass in 0..passes {
-        let (from, shift) = (keys.get(..count).unwrap_or_default(), place_bits + pass * width);
+        let (from, shift) =
+            (keys.get(..count).unwrap_or_default(), place_bits.saturating_add(pass.saturating_mul(width)));
         if width > DIGIT_BITS {
             distribute::<{ 1 << WIDE_BITS }>(from, scratch, shift);
         } else {
@@ -39,6 +40,7 @@ pub(super) fn sort(
 /// One pass: `from` into `to` by one digit. A digit may be wider than those that follow each other, which
 /// sorts no worse: `DIGITS` are their values.
 #[expect(clippy::indexing_slicing, reason = "digits are masked to the number of counters")]
+#[expect(clippy::arithmetic_side_effects, reason = "counts of keys in memory, each of 8 bytes")]
 fn distribute<const DIGITS: usize>(from: &[u64], to: &mut [u64], shift: u32) {
     let digit = |key: u64| usize::try_from(key >> shift & (DIGITS as u64 - 1)).unwrap_or(0);
     let mut places = [0u32; DIGITS];

@@ -66,7 +66,7 @@ impl<S: Source> Index<S> {
                     if frame.kind == BlockKind::Event {
                         let covered = self.reader.state().context.tables.covered;
                         self.blocks.push(PlannedBlock { frame, covered });
-                        self.bytes += u64::from(frame.body.len);
+                        self.bytes = self.bytes.saturating_add(u64::from(frame.body.len));
                     }
                     if frame.kind == BlockKind::RemoveThread || self.is_surprised() {
                         return Ok(Next::Irregular);

@@ -101,7 +101,7 @@ impl<'r, S: Source> Region<'r, S> {
         if self.left == 0 {
             return Ok(None);
         }
-        self.left -= 1;
+        self.left = self.left.saturating_sub(1);
         let Some(event) = self.events.next_event()? else {
             self.is_done = true;
             self.left = 0;
@@ -110,7 +110,7 @@ impl<'r, S: Source> Region<'r, S> {
         let ticks = event.timestamp_ticks();
         self.oldest = self.oldest.min(ticks);
         self.youngest = self.youngest.max(ticks);
-        self.count += 1;
+        self.count = self.count.saturating_add(1);
         Ok(Some(event))
     }
 
@@ -127,7 +127,7 @@ impl<'r, S: Source> Region<'r, S> {
                 let ticks = event.timestamp_ticks();
                 *oldest = (*oldest).min(ticks);
                 *youngest = (*youngest).max(ticks);
-                *count += 1;
+                *count = count.saturating_add(1);
                 take(event);
             };
             match &mut *self.events {

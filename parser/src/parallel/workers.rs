@@ -136,15 +136,15 @@ impl<S: Source> Collector<S> {
         let mut early: BTreeMap<u64, Done<T>> = BTreeMap::new();
         let mut is_all_found = false;
         let mut is_irregular = false;
-        let ahead = self.options.threads as u64 * REGIONS_PER_THREAD;
+        let ahead = (self.options.threads as u64).saturating_mul(REGIONS_PER_THREAD);
         loop {
-            while !is_all_found && self.found - self.collected < ahead {
+            while !is_all_found && self.found.saturating_sub(self.collected) < ahead {
                 match self.index.next()? {
                     Next::Job(job) => {
                         self.before.insert(self.found, job.before);
                         // Workers live as long as this sender does.
                         let _ = self.to_workers.send((self.found, job.plan));
-                        self.found += 1;
+                        self.found = self.found.saturating_add(1);
                     }
                     Next::Irregular => (is_irregular, is_all_found) = (true, true),
                     Next::End => is_all_found = true,
@@ -160,8 +160,8 @@ impl<S: Source> Collector<S> {
                 if !self.is_regular(&done) {
                     return Ok(End::Irregular { events: self.events });
                 }
-                self.collected += 1;
-                self.events += done.events;
+                self.collected = self.collected.saturating_add(1);
+                self.events = self.events.saturating_add(done.events);
                 self.youngest = self.youngest.max(done.youngest);
                 self.index.take_back(done.plan);
                 if collect(done.made?).is_break() {

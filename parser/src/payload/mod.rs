@@ -29,7 +29,6 @@
 //! - Q13: payloads may be longer than their fields; that is no fault.
 //! - One nameless object around the fields of a self-describing event is left out: its members are
 //!   the fields (FORMAT.md 15, [`Schema::payload_fields`](crate::Schema::payload_fields)).
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 mod array;
 mod decode;

@@ -3,7 +3,6 @@
 //! Objects pad their content to a multiple of 4 of the stream's positions. Where a stretch of the
 //! stream was lost, or something was put into it, all that follows is off, and with the usual padding
 //! each block would be read up to three bytes away from its content.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::Reader;
 use super::cursor::{Cursor, Encoding};

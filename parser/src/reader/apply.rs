@@ -1,5 +1,4 @@
 //! What blocks do to the reader's tables (FORMAT.md 9).
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::cursor::{Cursor, Encoding};
 use super::rows::end_of_stated;

@@ -1,5 +1,4 @@
 //! The stream's beginning: its header, its version, its first block. What is wrong here is fatal.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::Reader;
 use super::phase::{Phase, body_of};

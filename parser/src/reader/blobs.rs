@@ -1,5 +1,4 @@
 //! The way through an event block, blob by blob, and what an event is checked for.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::cursor::{Cursor, Encoding};
 use super::state::{OddBlob, State};
@@ -49,6 +48,7 @@ impl State {
         );
         self.odd_blob = OddBlob::default();
     }
+
     /// Steps to the next event of the block. `false`: there was none; the cursor may be done, or
     /// on a definition that a version 3 block holds among its events.
     #[inline(always)]

@@ -1,5 +1,4 @@
 //! What an event is resolved against: the session and the tables.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use crate::blob::BlobHeader;
 use crate::block::trace::Trace;

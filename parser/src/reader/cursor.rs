@@ -1,5 +1,4 @@
 //! The place in a block of blobs, and the step to the next blob.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use crate::blob::{
     self, BlobHeader, WINDOW, Wrong, careful_compressed_v4, careful_compressed_v6, compressed_v4,

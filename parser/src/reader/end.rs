@@ -1,5 +1,4 @@
 //! The stream's end: its mark and what follows it, or the place where the bytes run out.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::extent_v6::LOOK_BACK;
 use super::phase::{Phase, STRIDE};

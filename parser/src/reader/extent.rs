@@ -3,7 +3,6 @@
 //! A size is believed when the end tag stands behind what it covers. Where it does not, the block is
 //! looked through for another object *before* its rows are read: rows that were given cannot be taken
 //! back, and what looks like the rest of this block may be rows of the next.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::Reader;
 use super::phase::Phase;

@@ -3,7 +3,6 @@
 //! There are no marks: a size is believed when another block seems to begin behind what it covers, when the
 //! input ends there, or when the block's rows end there. The first is looked at first, and costs nothing;
 //! but a stream that is still written has nothing behind a block for a while, and that is not waited for.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::Reader;
 use super::extent::{GROWN_BYTES, size_fault};

@@ -1,5 +1,4 @@
 //! From one block to the next: its frame, its content, what follows it.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::extent_v6::LOOK_BACK;
 use super::phase::{Phase, STRIDE, body_of};

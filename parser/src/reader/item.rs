@@ -1,5 +1,4 @@
 //! Blocks and events in one walk, for tools that look at how a stream is made.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::{Reader, Step};
 use crate::block::Block;

@@ -1,5 +1,4 @@
 //! What comes next in the stream, and the step that does it.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::search::Search;
 use super::{Reader, Step};

@@ -1,5 +1,4 @@
 //! The rows of a block of version 6, passed over to see where they end.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::cursor::{Cursor, Encoding};
 use crate::blob::BlobHeader;

@@ -216,6 +216,7 @@ macro_rules! compressed {
                 Self::usual(watch).is_odd
             }
             #[inline(always)]
+            #[expect(clippy::arithmetic_side_effects, reason = "64 bits hold a window's index and 32 bits")]
             fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent> {
                 let end;
                 let window = match rest.first_chunk() {
@@ -226,7 +227,7 @@ macro_rules! compressed {
                     }
                 };
                 let payload_at = $decode(header, window, watch);
-                // A wrong header's size is far beyond any block; in 64 bits the sum cannot overflow.
+                // A wrong header's size is far beyond any block.
                 let next_at = payload_at as u64 + u64::from(header.payload_size);
                 header.header_size = size_of_header(payload_at);
                 let next_at = usize::try_from(next_at).ok()?;
@@ -328,6 +329,7 @@ impl State {
     }
 
     #[inline(always)]
+    #[expect(clippy::arithmetic_side_effects, reason = "positions within a block, which ends within 64 bits")]
     fn run_blobs<D: Decode>(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
         if self.cursor.is_done() {
             return RunEnd::Between;

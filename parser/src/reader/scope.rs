@@ -1,5 +1,4 @@
 //! Which of a stream's blocks a reader reads: for several threads, one finds what others read.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::context::Context;
 use crate::format::Frame;

@@ -1,5 +1,4 @@
 //! The way back after the framing was lost: a search for the next object, and what it tells.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::phase::{Phase, STRIDE};
 use super::{Reader, Step};

@@ -1,5 +1,4 @@
 //! What the reader knows, but for its source and its place in it.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::context::Context;
 use super::cursor::Cursor;

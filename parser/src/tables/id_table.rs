@@ -26,7 +26,7 @@ impl IdRange {
     pub(crate) fn with_zero(self) -> IdRange {
         match (self.first, self.count) {
             (_, 0) => IdRange { first: 0, count: 1 },
-            (1, count) => IdRange { first: 0, count: count + 1 },
+            (1, count) => IdRange { first: 0, count: count.saturating_add(1) },
             _ => self,
         }
     }
@@ -85,8 +85,8 @@ impl IdTable {
     pub(super) fn insert(&mut self, id: u64, slot: Slot) {
         if self.is_next(id) {
             self.dense.push(slot);
-            self.gapless += 1;
-            self.count += 1;
+            self.gapless = self.gapless.wrapping_add(1);
+            self.count = self.count.wrapping_add(1);
             return;
         }
         self.insert_anywhere(id, slot);
@@ -109,19 +109,19 @@ impl IdTable {
             self.base = id;
         }
         if self.get(id) == NO_SLOT {
-            self.count += 1;
+            self.count = self.count.wrapping_add(1);
         }
         let index = id.wrapping_sub(self.base);
-        if index <= self.dense.len() as u64 + BRIDGE && index < DENSE_LIMIT {
+        if index <= (self.dense.len() as u64).saturating_add(BRIDGE) && index < DENSE_LIMIT {
             let index = usize::try_from(index).unwrap_or(usize::MAX);
             if index >= self.dense.len() {
-                self.dense.resize(index + 1, NO_SLOT);
+                self.dense.resize(index.saturating_add(1), NO_SLOT);
             }
             if let Some(place) = self.dense.get_mut(index) {
                 *place = slot;
             }
             if index as u64 == self.gapless {
-                self.gapless += 1;
+                self.gapless = self.gapless.wrapping_add(1);
             }
             // An id that went to the map when it was far away must not be found there again.
             if !self.sparse.is_empty() {
@@ -136,7 +136,7 @@ impl IdTable {
         if self.get(id) == NO_SLOT {
             return false;
         }
-        self.count -= 1;
+        self.count = self.count.saturating_sub(1);
         self.gapless = self.gapless.min(id.wrapping_sub(self.base));
         let index = usize::try_from(id.wrapping_sub(self.base)).ok();
         match index.and_then(|index| self.dense.get_mut(index)).filter(|slot| **slot != NO_SLOT) {

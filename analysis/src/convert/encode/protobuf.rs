@@ -113,7 +113,7 @@ fn low_bits(value: u64) -> u8 {
 }
 
 fn varint_bytes(value: u64) -> u64 {
-    u64::from((64 - (value | 1).leading_zeros()).div_ceil(7))
+    u64::from(u64::BITS.saturating_sub((value | 1).leading_zeros()).div_ceil(7))
 }
 
 #[cfg(test)]

@@ -37,9 +37,10 @@ impl Spans {
         // Without an id, what tells activities apart is their name and thread.
         let (key, place) = match id {
             Some(id) => ((What::ActivitySource, moment.process, id), Place::Free),
-            None => {
-                ((What::ActivitySource, u64::MAX - u64::from(moment.thread.0), hash(&name)), Place::Thread)
-            }
+            None => (
+                (What::ActivitySource, u64::MAX.saturating_sub(u64::from(moment.thread.0)), hash(&name)),
+                Place::Thread,
+            ),
         };
         match activity.edge {
             ActivityEdge::Start => {
