@@ -6,8 +6,9 @@ use crate::model::{
     Spans, StackHandle, ThreadHandle, Weighed, rounded, stands_for,
 };
 use crate::sift::{self, Wanted};
+use nettrace_parser::parallel::Outcome;
 use nettrace_parser::view::{self, KnownProvider};
-use nettrace_parser::{Clock, Event, Source, TimeOrdered, Trace};
+use nettrace_parser::{Clock, Event, Reader, Source, TimeOrdered, Trace, Version};
 use std::fmt;
 
 /// What an [`Analysis`] collects.
@@ -122,7 +123,7 @@ impl Outputs<'_> {
     }
 
     /// One CPU sample, or several that are like each other.
-    #[inline]
+    #[inline(always)]
     fn cpu_sample(&mut self, weighed: &Weighed, model: &Model) -> Result<(), ConvertError> {
         if !self.admits_all && !self.filter.admits_moment(weighed.thread, weighed.first_nanos, model) {
             return Ok(());
@@ -139,6 +140,7 @@ impl Outputs<'_> {
             && converters.all(|converter| !converter.wants_samples() || converter.takes_runs())
     }
 
+    #[inline(never)]
     fn give(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
         for place in &self.takes_samples {
             if let Some(converter) = self.converters.get_mut(*place) {
@@ -213,19 +215,66 @@ impl<'c> Analysis<'c> {
     /// # Errors
     /// When the trace cannot be read on, or a converter fails.
     pub fn read<S: Source>(&mut self, events: &mut TimeOrdered<S>) -> Result<(), AnalysisError> {
-        let wants_all = self.spans.is_some() || self.outputs.wants_events;
-        if !wants_all && sift::is_possible(events)? {
-            let wanted = Wanted {
-                kinds: self.options.kinds.clone(),
-                events: self.options.events.clone(),
-                keeps_il_offsets: self.model.keeps_il_offsets(),
-            };
-            return sift::read(self, events, wanted);
+        if !self.wants_all() {
+            events.trace()?;
+            if sift::is_possible(events.reader().version()) {
+                let wanted = self.wanted();
+                return sift::read(self, events, wanted);
+            }
         }
         while let Some(event) = events.next_event()? {
             self.event(&event)?;
         }
         Ok(())
+    }
+
+    /// Whether [`Analysis::read_regions`] is faster with several threads for streams of a version: not where
+    /// a converter wants every event.
+    pub fn gains_from_threads(&self, version: Option<Version>) -> bool {
+        !self.wants_all() && sift::is_possible(version)
+    }
+
+    fn wants_all(&self) -> bool {
+        self.spans.is_some() || self.outputs.wants_events
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted {
+            kinds: self.options.kinds.clone(),
+            events: self.options.events.clone(),
+            keeps_il_offsets: self.model.keeps_il_offsets(),
+        }
+    }
+
+    /// Reads a whole stream, of which any number of threads can have a source of their own, with so many
+    /// threads. The result is that of one. `progress` is told of positions that were reached.
+    ///
+    /// ```
+    /// use nettrace_analysis::{Analysis, AnalysisOptions};
+    /// use nettrace_parser::Whole;
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut analysis = Analysis::new(AnalysisOptions::new());
+    /// let outcome = analysis.read_regions(|| Whole::new(bytes.as_slice()), 2, |_| {})?;
+    /// assert!(outcome.is_complete());
+    /// # Ok::<(), nettrace_analysis::AnalysisError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Analysis::read`].
+    pub fn read_regions<S: Source>(
+        &mut self,
+        source: impl Fn() -> S + Sync,
+        threads: usize,
+        progress: impl FnMut(u64),
+    ) -> Result<Outcome, AnalysisError> {
+        let mut events = Reader::new(source()).time_ordered();
+        events.trace()?;
+        if threads > 1 && self.gains_from_threads(events.reader().version()) {
+            let wanted = self.wanted();
+            return sift::read_regions(self, source, threads, wanted, progress);
+        }
+        self.read(&mut events)?;
+        Ok(Outcome::of_ordered(events))
     }
 
     /// Takes the next event; in time order.
@@ -297,7 +346,7 @@ impl<'c> Analysis<'c> {
     }
 
     /// A CPU sample, behind [`Analysis::begin`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cpu_sample(
         &mut self,
         ticks: u64,

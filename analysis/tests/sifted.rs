@@ -1,7 +1,7 @@
 //! Reading all at once gives what every event in time order gives.
 //!
 //! [`Analysis::read`] passes over events of no use and takes samples as they lie in the file;
-//! [`Analysis::event`] is the plain way.
+//! [`Analysis::read_regions`] does so with several threads; [`Analysis::event`] is the plain way.
 
 mod common;
 
@@ -54,10 +54,17 @@ fn compare(name: &str, bytes: &[u8], kinds: &[Kind], limits: Limits) {
         one_by_one.event(&event).unwrap();
     }
     assert_eq!(late, events.out_of_order(), "{name} {kinds:?}: out of order");
-    let (left, right) = (seen(&all_at_once.finish().unwrap()), seen(&one_by_one.finish().unwrap()));
-    let difference = left.iter().zip(&right).find(|(left, right)| left != right);
-    assert_eq!(difference, None, "{name} {kinds:?}");
-    assert_eq!(left.len(), right.len(), "{name} {kinds:?}");
+    let mut by_regions = Analysis::new(options(kinds));
+    let outcome = by_regions.read_regions(|| Whole::new(bytes), 3, |_| {}).unwrap();
+    assert_eq!(outcome.out_of_order(), late, "{name} {kinds:?}: out of order, by regions");
+
+    let expected = seen(&one_by_one.finish().unwrap());
+    for (way, analysis) in [("all at once", all_at_once), ("by regions", by_regions)] {
+        let seen = seen(&analysis.finish().unwrap());
+        let difference = seen.iter().zip(&expected).find(|(seen, expected)| seen != expected);
+        assert_eq!(difference, None, "{name} {kinds:?}, {way}");
+        assert_eq!(seen.len(), expected.len(), "{name} {kinds:?}, {way}");
+    }
 }
 
 #[test]

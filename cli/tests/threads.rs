@@ -43,6 +43,16 @@ impl Drop for Plain {
     }
 }
 
+/// What reads samples of a trace that has them.
+const SAMPLES: [&[&str]; 6] = [
+    &["convert", "--format", "folded", "--by-thread", "-o", "-"],
+    &["convert", "--format", "folded", "--kind", "cpu", "--kind", "alloc", "--time", "0.1s..", "-o", "-"],
+    &["convert", "--format", "speedscope", "-o", "-"],
+    &["convert", "--format", "pprof", "-o", "-"],
+    &["report", "topN", "--json"],
+    &["report", "threads"],
+];
+
 const COMMANDS: [&[&str]; 6] = [
     &["events", "--format", "ndjson", "--stacks", "--raw"],
     &["events", "--format", "ndjson", "--order", "file"],
@@ -64,6 +74,10 @@ fn several_threads_write_the_same_bytes_as_one() {
         for words in COMMANDS {
             plain.assert_equal(words);
         }
+        let has_samples = plain.said(SAMPLES[0], "1").0 == Some(0);
+        for words in SAMPLES.iter().filter(|_| has_samples) {
+            plain.assert_equal(words);
+        }
     }
 }
 
@@ -75,7 +89,7 @@ fn several_threads_tell_the_same_of_a_damaged_trace_as_one() {
     bytes[middle..middle + 40].fill(0xff);
     bytes.truncate(middle + bytes.len() / 4);
     let plain = Plain::new("damaged", &bytes);
-    for words in &COMMANDS[..5] {
+    for words in COMMANDS[..5].iter().chain(&SAMPLES[4..]) {
         plain.assert_equal(words);
     }
 }

@@ -307,6 +307,14 @@ impl<'r> Event<'r> {
         self.rest.get(..self.header.payload_size as usize).unwrap_or_default()
     }
 
+    /// All its bytes from the payload on: in version 3 the stack, too.
+    pub(crate) fn bytes(&self) -> &'r [u8] {
+        let stack =
+            if self.context.is_v3() { (self.header.stack_size as usize).saturating_add(4) } else { 0 };
+        let end = (self.header.payload_size as usize).saturating_add(stack);
+        self.rest.get(..end).unwrap_or(self.rest)
+    }
+
     /// The payload's schema: the catalog's for events that the stream does not describe, else the
     /// stream's (see [`crate::catalog`]). `None` for an undescribed payload.
     #[inline(always)]

@@ -33,6 +33,7 @@ mod event;
 mod format;
 mod guid;
 mod held;
+mod kept;
 mod limits;
 mod loss;
 #[cfg(feature = "mmap")]
@@ -63,6 +64,7 @@ pub use error::{Error, Fault, Foreign};
 pub use event::Event;
 pub use format::Version;
 pub use guid::Guid;
+pub use kept::KeptEvents;
 pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]

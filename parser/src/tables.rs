@@ -229,6 +229,11 @@ impl ByteTable {
         (if before { Defined::Again } else { Defined::New }, is_full)
     }
 
+    /// An id behind those that were given to rows one after the other, from 1.
+    pub(crate) fn next_id(&self) -> u32 {
+        slots(self.spans.rows.len()).saturating_add(1)
+    }
+
     pub(crate) fn is_defined(&self, id: u32) -> bool {
         self.slot(id) != NO_SLOT
     }
@@ -334,6 +339,15 @@ impl Tables {
             other.threads = Arc::clone(&self.threads);
         }
         other.covered = self.covered;
+    }
+}
+
+impl Tables {
+    /// Forgets everything, and leaves what is shared to the others.
+    pub(crate) fn let_go(&mut self) {
+        (self.metadata, self.threads) = (Arc::default(), Arc::default());
+        self.stacks.clear();
+        self.labels.clear();
     }
 }
 

@@ -1,13 +1,14 @@
 //! Other tools' formats.
 
-use super::{InputArgs, SampleArgs};
+use super::{InputArgs, SampleArgs, ThreadArgs};
 use crate::samples::KindArg;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 const CONVERT_EXAMPLES: &str = "\
 The format is taken from the name of the output if --format does not say it. Several formats or outputs are \
-written in one pass. Without -o the output lies beside the trace.
+written in one pass. Without -o the output lies beside the trace. Formats that show every event in its place \
+in time (chromium, perfetto, firefox, ndjson) are read with one of the --threads.
 
 Examples:
   nettrace convert trace.nettrace --format speedscope
@@ -25,6 +26,9 @@ fn convert_help() -> String {
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
 
     /// One of the formats below; may be given several times. `--format list` shows them too
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]

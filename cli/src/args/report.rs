@@ -1,6 +1,6 @@
 //! Reports.
 
-use super::{ReadArgs, SampleArgs};
+use super::{ReadArgs, SampleArgs, ThreadArgs};
 use clap::{Args, ValueEnum};
 use regex::Regex;
 use std::ffi::OsString;
@@ -8,6 +8,8 @@ use std::ffi::OsString;
 const REPORT_EXAMPLES: &str = "
 Times of topN, tree and threads are wall time between samples, not time on a processor: the runtime's sampler \
 stops threads whether they run or wait. --state managed leaves those out that were in native code or waiting.
+
+topN, tree, threads and modules are read with several --threads, the others with one.
 
 Examples:
   nettrace report topN trace.nettrace
@@ -34,6 +36,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
 
     /// One JSON object instead of text
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod analysed;
 mod check;
 mod collect;
 mod completions;

@@ -2,6 +2,7 @@
 
 use super::Input;
 use crate::progress::Progress;
+use nettrace_analysis::{Analysis, AnalysisError};
 use nettrace_parser::parallel::{self, Options, Order, Outcome};
 use nettrace_parser::{Error, Event, PositionedFile};
 use std::ops::ControlFlow;
@@ -50,6 +51,12 @@ impl Regions {
         let threads = threads.unwrap_or_else(processors);
         let file = input.mapped().filter(|_| threads > 1)?.positioned();
         Some(Regions { file, threads, progress: Rc::clone(&input.progress), whole: input.whole })
+    }
+
+    /// Lets an analysis read the whole file.
+    pub(crate) fn analyse(&self, analysis: &mut Analysis<'_>) -> Result<Outcome, AnalysisError> {
+        let (file, progress) = (&self.file, |reached| self.progress.at(reached, self.whole));
+        analysis.read_regions(|| file.reopened(), self.threads, progress)
     }
 
     /// Reads the whole file. `worker` makes a worker, as many as are needed; `collect` gets what they made in

@@ -41,6 +41,7 @@ use crate::error::Error;
 use crate::format::Version;
 use crate::limits::Limits;
 use crate::loss::Losses;
+use crate::order::TimeOrdered;
 use crate::reader::{Reader, State};
 use crate::source::{Source, Whole};
 use crate::statistics::Statistics;
@@ -111,6 +112,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Of what was read by one thread.
+    pub fn of_ordered<S: Source>(events: TimeOrdered<S>) -> Outcome {
+        let out_of_order = events.out_of_order();
+        Outcome::of(events.into_reader(), out_of_order)
+    }
+
     fn of<S: Source>(reader: Reader<S>, out_of_order: u64) -> Outcome {
         let position = reader.position();
         Outcome { state: reader.into_state(), position, out_of_order }
@@ -193,6 +200,42 @@ pub fn read<S: Source, T: Send>(
     }
     let reader = Reader::with_limits(source(), options.limits);
     in_one_thread(reader, options.order, done, &work, &mut collect)
+}
+
+/// How [`read_regular`] ended.
+#[derive(Debug)]
+pub enum Ended<S> {
+    /// At the stream's end, or because the collector stopped the reading.
+    Whole(Box<Outcome>),
+    /// With what more than one thread cannot tell right. These are the events behind those of the regions that
+    /// were collected.
+    Rest(Box<TimeOrdered<S>>),
+}
+
+/// The same in time order and by regions that lie between two sequence points, for those who read on by
+/// themselves where there are none: with one thread, and where the stream has a surprise.
+///
+/// # Errors
+/// As [`Reader::next_event`](crate::Reader::next_event).
+pub fn read_regular<S: Source, T: Send>(
+    source: impl Fn() -> S + Sync,
+    options: Options,
+    work: impl Fn(&mut Region<'_, S>) -> Result<T, Error> + Sync,
+    mut collect: impl FnMut(T) -> ControlFlow<()>,
+) -> Result<Ended<S>, Error> {
+    let options = options.order(Order::Time);
+    let mut done = 0;
+    if options.threads > 1 {
+        match workers::read(&source, options, &work, &mut collect)? {
+            workers::End::Whole(outcome) => return Ok(Ended::Whole(outcome)),
+            workers::End::Irregular { events } => done = events,
+        }
+    }
+    let mut rest = Reader::with_limits(source(), options.limits).time_ordered();
+    for _ in 0..done {
+        rest.next_event()?;
+    }
+    Ok(Ended::Rest(Box::new(rest)))
 }
 
 /// Reads from any source in the caller's thread, in portions as [`read_slice`] gives them.

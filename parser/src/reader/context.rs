@@ -69,6 +69,12 @@ impl Context {
         self.tables.copy_to(&mut other.tables);
     }
 
+    /// Gives another what is shared: the session, types and threads.
+    pub(crate) fn share_with(&self, other: &mut Context) {
+        self.copy_session_to(other);
+        self.tables.share_with(&mut other.tables);
+    }
+
     /// A stream has one session; another context that knows of one knows this one.
     fn copy_session_to(&self, other: &mut Context) {
         if other.version.is_none() {

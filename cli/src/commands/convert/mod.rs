@@ -3,7 +3,8 @@
 mod ndjson;
 mod target;
 
-use super::{Context, failed};
+use super::Context;
+use super::analysed::Analysed;
 use crate::args::{ConvertArgs, UnitArg};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -24,11 +25,9 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
         return Ok(Exit::Fine);
     }
     let targets = targets(args)?;
-    let trace = context.open(&args.input)?;
-    let file = trace.file;
-    let mut events = trace.reader.time_ordered();
     // What cannot be read at all is said before anything is written.
-    events.trace().map(drop).map_err(|error| Failure::read(&file, &error, 0))?;
+    let mut trace = Analysed::new(context.open(&args.input)?, args.threads)?;
+    let file = trace.file.clone();
     let mut options = samples::options(&args.samples);
     let kinds: Vec<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
     options.events = args.kind.iter().filter_map(|kind| kind.selector(args.weight.as_deref())).collect();
@@ -70,10 +69,9 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
             options.is_gzip = target.is_gzip;
             analysis.add(make(out, &options));
         }
-        analysis.read(&mut events).map_err(|error| match error {
-            AnalysisError::Read(error) => failed(&file, events.reader(), &error),
-            AnalysisError::Convert(error) => failure(&file, error),
-            error => Failure::Input { file: file.clone(), message: error.to_string() },
+        trace.read(&mut analysis, |file, error| match error {
+            AnalysisError::Convert(error) => failure(file, error),
+            error => Failure::Input { file: file.to_owned(), message: error.to_string() },
         })?;
         unused = samples::add_names(&args.samples, analysis.model_mut())?;
         analysis.finish().map_err(|error| match error {
@@ -107,8 +105,8 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
     if let Some(advice) = finished.resolved().coverage().advice() {
         context.messages.warning(&format!("{file}: {advice}"));
     }
-    context.messages.losses(&file, events.reader());
-    Ok(context.conclude(&file, events.reader(), true))
+    context.messages.losses(&file, trace.ended());
+    Ok(context.conclude(&file, trace.ended(), true))
 }
 
 /// The formats, a line each: name, endings, what opens it.

@@ -2,14 +2,15 @@
 
 use super::samples_text;
 use crate::args::{GroupByArg, ReportArgs};
-use crate::commands::{Context, Trace, failed, write_json};
+use crate::commands::analysed::Analysed;
+use crate::commands::{Context, Trace, write_json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::samples;
 use nettrace_analysis::report::{
     CallTree, GroupBy, ModulesReport, ThreadsReport, TopN, TopNOptions, TreeOptions,
 };
-use nettrace_analysis::{Analysis, AnalysisError, Finished};
+use nettrace_analysis::{Analysis, Finished};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,14 +46,14 @@ pub(super) fn run_modules(
 }
 
 fn run(report: Report, args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let file = trace.file;
-    let mut events = trace.reader.time_ordered();
+    let mut trace = Analysed::new(trace, args.threads)?;
+    let file = trace.file.clone();
     let mut options = samples::options(&args.samples);
     options.filter.to_nanos = options.filter.to_nanos.or(args.before);
     let mut analysis = Analysis::new(options);
-    analysis.read(&mut events).map_err(|error| match error {
-        AnalysisError::Read(error) => failed(&file, events.reader(), &error),
-        error => Failure::Input { file: file.clone(), message: error.to_string() },
+    trace.read(&mut analysis, |file, error| Failure::Input {
+        file: file.to_owned(),
+        message: error.to_string(),
     })?;
     let unused = samples::add_names(&args.samples, analysis.model_mut())?;
     let finished = analysis
@@ -77,8 +78,8 @@ fn run(report: Report, args: &ReportArgs, trace: Trace, context: &mut Context<'_
             context.messages.warning(&format!("{file}: {advice}"));
         }
     }
-    context.messages.losses(&file, events.reader());
-    Ok(context.conclude(&file, events.reader(), true))
+    context.messages.losses(&file, trace.ended());
+    Ok(context.conclude(&file, trace.ended(), true))
 }
 
 /// Writes the report; gives the number of samples in it.

@@ -1,20 +1,9 @@
-//! Which events an analysis looks at, and when.
-//!
-//! Most events of a trace are of no use to it, and most of the others are CPU samples, of which a few
-//! numbers tell everything. Neither need wait for their turn, which costs more than reading them. So
-//! events are shown here in file order: what is of no use is counted for its thread, samples are kept
-//! as numbers and put into time order among themselves, and the rest comes in time order from the
-//! reader.
-//!
-//! The result is that of `Analysis::event` for each event in time order. Therefore the event by which
-//! a thread is met first always waits: threads are numbered in the order in which they were met.
+//! Decides, event by event, what waits.
 
-use crate::convert::ConvertError;
-use crate::driver::{Analysis, AnalysisError};
 use crate::model::hash::NumberMap;
-use crate::model::{EventSelector, Kind, Mode, Model, StackHandle, ThreadHandle};
+use crate::model::{EventSelector, Kind, Mode, Model, ThreadHandle};
 use nettrace_parser::view::{self, KnownProvider};
-use nettrace_parser::{Complete, Event, Met, Sift, Source, TimeOrdered, Version};
+use nettrace_parser::{Complete, Event, Met, Sift};
 
 /// Samples that wait before the reader is asked which may go, beyond those that could not go the
 /// last time.
@@ -22,13 +11,13 @@ const BATCH: usize = 4096;
 /// Samples that may wait at most, 32 bytes each.
 const MOST: usize = 1 << 19;
 /// Types and stacks with larger numbers are looked up each time.
-const MOST_NUMBERS: usize = 1 << 20;
+pub(super) const MOST_NUMBERS: usize = 1 << 20;
 /// Threads that were met of late, by the last bits of their ids.
 const RECENT: usize = 256;
 
 /// What is done with the events of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     /// Not known yet.
     New,
     /// They wait for their turn.
@@ -45,28 +34,30 @@ enum Role {
 
 /// A CPU sample that waits for its turn.
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
-    ticks: u64,
+pub(super) struct Waiting {
+    pub(super) ticks: u64,
     /// Stream position of its payload.
-    at: u64,
-    stack: u32,
-    thread: u32,
-    mode: Mode,
+    pub(super) at: u64,
+    /// Number of its stack.
+    pub(super) stack: u32,
+    /// Place of its thread's row.
+    pub(super) thread: u32,
+    pub(super) mode: Mode,
 }
 
 /// A thread, by the id that the stream gives.
 #[derive(Debug)]
-struct Row {
-    id: u64,
+pub(super) struct Row {
+    pub(super) id: u64,
     /// The earliest of its events so far.
     since: u64,
     /// Events that nobody else counted.
-    events: u64,
-    handle: Option<ThreadHandle>,
+    pub(super) events: u64,
+    pub(super) handle: Option<ThreadHandle>,
 }
 
 /// What events are of use for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     /// Kinds of samples.
     pub(crate) kinds: Vec<Kind>,
@@ -101,29 +92,29 @@ impl Wanted {
 
 /// Takes events that need not wait.
 #[derive(Debug)]
-struct Sifter {
+pub(super) struct Sifter {
     wanted: Wanted,
     /// By the number of the type.
-    roles: Vec<Role>,
-    threads: Vec<Row>,
+    pub(super) roles: Vec<Role>,
+    pub(super) threads: Vec<Row>,
     by_id: NumberMap<u64, u32>,
     /// Ids, and where their rows are.
     recent: [(u64, u32); RECENT],
-    samples: Vec<Waiting>,
+    pub(super) samples: Vec<Waiting>,
     /// So many may be in `samples` before the reader is asked which may go.
     room: usize,
     /// Events wait that change which methods are known.
     changes_wait: bool,
 }
 
-/// Events as they are met: with what is known so far.
-struct Sifting<'a> {
-    sifter: &'a mut Sifter,
-    model: &'a mut Model,
+/// Events as they are met: with what is known so far, if that is at hand.
+pub(super) struct Sifting<'a> {
+    pub(super) sifter: &'a mut Sifter,
+    pub(super) model: Option<&'a mut Model>,
 }
 
 impl Sifter {
-    fn new(wanted: Wanted) -> Sifter {
+    pub(super) fn new(wanted: Wanted) -> Sifter {
         Sifter {
             wanted,
             roles: Vec::new(),
@@ -134,6 +125,39 @@ impl Sifter {
             room: BATCH,
             changes_wait: false,
         }
+    }
+
+    /// Begins again with another stretch of the stream; memory is kept.
+    pub(super) fn begin_again(&mut self) {
+        self.roles.clear();
+        self.threads.clear();
+        self.by_id.clear();
+        self.recent = [(0, u32::MAX); RECENT];
+        self.samples.clear();
+        (self.room, self.changes_wait) = (BATCH, false);
+    }
+
+    /// Puts samples into time order: so many are complete.
+    pub(super) fn sort(&mut self, complete: Complete) -> usize {
+        if !self.samples.is_sorted_by_key(|sample| sample.ticks) {
+            // Stable: what has the same time stays in file order.
+            self.samples.sort_by_key(|sample| sample.ticks);
+        }
+        match complete {
+            Complete::UpTo(ticks) => self.samples.partition_point(|sample| sample.ticks <= ticks),
+            Complete::All => self.samples.len(),
+        }
+    }
+
+    /// The threads, and the first `end` samples.
+    pub(super) fn ready(&mut self, end: usize) -> (&mut [Row], &[Waiting]) {
+        (&mut self.threads, self.samples.get(..end).unwrap_or_default())
+    }
+
+    /// Makes room when those that were complete are gone. `are_waiting`: events wait on.
+    pub(super) fn go_on(&mut self, are_waiting: bool) {
+        self.changes_wait &= are_waiting;
+        self.room = self.samples.len().saturating_mul(2).saturating_add(BATCH);
     }
 
     #[cold]
@@ -184,7 +208,8 @@ impl Sifting<'_> {
     /// of each session, and at the end of each file that a long session is cut into.
     #[inline]
     fn is_news(&mut self, event: &Event<'_>) -> bool {
-        self.sifter.changes_wait || !self.model.knows_method(event)
+        let knows = |model: &mut &mut Model| model.knows_method(event);
+        self.sifter.changes_wait || !self.model.as_mut().is_some_and(knows)
     }
 }
 
@@ -234,145 +259,5 @@ impl Sift for Sifting<'_> {
             return None;
         }
         self.sifter.samples.iter().map(|sample| sample.ticks).max()
-    }
-}
-
-/// Handles of stacks by the numbers that the stream gives them for now.
-#[derive(Debug, Default)]
-struct Numbered {
-    handles: Vec<StackHandle>,
-    /// Reuses of memory when they were found: after one more, a stack may have a new handle.
-    reuses: usize,
-}
-
-impl Numbered {
-    const NONE: StackHandle = StackHandle(u32::MAX);
-
-    fn put(&mut self, number: u32, handle: StackHandle) {
-        let place = number as usize;
-        if place >= MOST_NUMBERS {
-            return;
-        }
-        if self.handles.len() <= place {
-            self.handles.resize(place.saturating_add(1), Numbered::NONE);
-        }
-        if let Some(known) = self.handles.get_mut(place) {
-            *known = handle;
-        }
-    }
-}
-
-/// Whether a stream's events can be sifted. Versions 3 and 6 tell of threads in other ways.
-pub(crate) fn is_possible<S: Source>(events: &mut TimeOrdered<S>) -> Result<bool, AnalysisError> {
-    events.trace()?;
-    Ok(events.reader().version() == Some(Version::V4))
-}
-
-/// Reads all events that are left, as `Analysis::event` would take them in time order.
-pub(crate) fn read<S: Source>(
-    analysis: &mut Analysis<'_>,
-    events: &mut TimeOrdered<S>,
-    wanted: Wanted,
-) -> Result<(), AnalysisError> {
-    let mut sifter = Sifter::new(wanted);
-    let mut numbered = Numbered::default();
-    let trace = events.trace()?;
-    analysis.begin(trace);
-    let process_id = trace.process_id.map(u64::from);
-    loop {
-        let model = analysis.model_mut();
-        let Some(complete) = events.advance(&mut Sifting { sifter: &mut sifter, model })? else { break };
-        let mut samples = std::mem::take(&mut sifter.samples);
-        if !samples.is_sorted_by_key(|sample| sample.ticks) {
-            // Stable: what has the same time stays in file order.
-            samples.sort_by_key(|sample| sample.ticks);
-        }
-        let end = match complete {
-            Complete::UpTo(ticks) => samples.partition_point(|sample| sample.ticks <= ticks),
-            Complete::All => samples.len(),
-        };
-        let (ready, _) = samples.split_at(end);
-        let mut taken = Taken { sifter: &mut sifter, numbered: &mut numbered, process_id, at: 0 };
-        while let Some(next) = events.peek() {
-            taken.until(Some(next), ready, analysis, events)?;
-            if let Some(event) = events.ready() {
-                analysis.event(&event)?;
-            }
-        }
-        taken.until(None, ready, analysis, events)?;
-        samples.drain(..end);
-        let waiting = samples.len();
-        sifter.samples = samples;
-        sifter.changes_wait &= events.waiting() > 0;
-        sifter.room = waiting.saturating_mul(2).saturating_add(BATCH);
-        if complete == Complete::All {
-            sifter.roles.clear();
-            numbered.handles.clear();
-        }
-    }
-    for row in sifter.threads {
-        if row.events > 0 {
-            analysis.model_mut().count_events(process_id, row.id, row.events);
-        }
-    }
-    Ok(())
-}
-
-/// Samples on their way to the analysis.
-struct Taken<'a> {
-    sifter: &'a mut Sifter,
-    numbered: &'a mut Numbered,
-    process_id: Option<u64>,
-    at: usize,
-}
-
-impl Taken<'_> {
-    /// Those before an event, or all.
-    #[inline]
-    fn until<S: Source>(
-        &mut self,
-        next: Option<(u64, u64)>,
-        ready: &[Waiting],
-        analysis: &mut Analysis<'_>,
-        events: &TimeOrdered<S>,
-    ) -> Result<(), ConvertError> {
-        if self.numbered.reuses != analysis.model().reuses() {
-            self.numbered.reuses = analysis.model().reuses();
-            self.numbered.handles.clear();
-        }
-        let end = next.unwrap_or((u64::MAX, u64::MAX));
-        for sample in ready.get(self.at..).unwrap_or_default() {
-            if (sample.ticks, sample.at) > end {
-                break;
-            }
-            self.at = self.at.saturating_add(1);
-            let thread = match self.sifter.threads.get(sample.thread as usize) {
-                Some(Row { handle: Some(handle), .. }) => *handle,
-                _ => self.thread(sample.thread, analysis),
-            };
-            let stack = match self.numbered.handles.get(sample.stack as usize) {
-                Some(handle) if *handle != Numbered::NONE => *handle,
-                _ => {
-                    let stack = events.stack(sample.stack);
-                    let handle = analysis.model_mut().stack_at(thread, sample.stack, stack, sample.ticks);
-                    self.numbered.put(sample.stack, handle);
-                    handle
-                }
-            };
-            analysis.cpu_sample(sample.ticks, thread, stack, sample.mode)?;
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn thread(&mut self, place: u32, analysis: &mut Analysis<'_>) -> ThreadHandle {
-        match self.sifter.threads.get_mut(place as usize) {
-            Some(row) => {
-                let handle = analysis.model_mut().count_events(self.process_id, row.id, 0);
-                row.handle = Some(handle);
-                handle
-            }
-            None => ThreadHandle(0),
-        }
     }
 }
