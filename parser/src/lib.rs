@@ -50,6 +50,7 @@ mod source;
 mod statistics;
 mod tables;
 pub mod view;
+mod work;
 
 pub use block::event::EventBlockHeader;
 pub use block::label_list::{Label, Labels, TraceId};

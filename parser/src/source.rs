@@ -4,6 +4,7 @@
 //! reads a mapped file and a socket, and a window of bytes may move while it grows.
 
 use crate::held::Held;
+use crate::work;
 use std::io::{self, Read};
 
 /// A stretch of a stream: where it begins and how long it is, in bytes.
@@ -69,6 +70,7 @@ const LINE_BYTES: usize = 64;
 /// other.
 pub(crate) fn look_at_lines(bytes: &[u8]) {
     let mut seen = 0;
+    work::count(bytes.len() / LINE_BYTES);
     let (eights, rest) = bytes.as_chunks::<{ 8 * LINE_BYTES }>();
     for eight in eights {
         for line in eight.as_chunks::<LINE_BYTES>().0 {

@@ -10,6 +10,7 @@ use crate::damage::BlockDamage;
 use crate::error::{At, Fault, located};
 use crate::guid::Guid;
 use crate::primitive::{Parsed, before, guid, string_v6, u8, u32, u64, varuint64, zigzag};
+use crate::work;
 use nom::Parser;
 use std::fmt;
 
@@ -94,6 +95,7 @@ fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
 pub(crate) fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
     let mut rest = input;
     loop {
+        work::count(1);
         let (behind, (_, is_last)) = label(rest)?;
         rest = behind;
         if is_last {

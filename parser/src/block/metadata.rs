@@ -15,6 +15,7 @@ use crate::primitive::{
 };
 use crate::schema::Schema;
 use crate::view::KnownProvider;
+use crate::work;
 use nom::Parser;
 use nom::error::context;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -280,6 +281,7 @@ pub(crate) fn begins_row_v6(row: &[u8], size: usize) -> bool {
     let Ok((rest, (id, length))) = (varuint32, varuint32).parse(row) else { return false };
     let (length, room) = (length as usize, size.saturating_sub(before(row, rest)));
     let name = rest.get(..length.min(rest.len())).unwrap_or_default();
+    work::count(name.len());
     // An event's id and name follow.
     id != 0 && length.saturating_add(2) <= room && name.iter().all(|byte| *byte >= b' ')
 }

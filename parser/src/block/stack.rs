@@ -9,6 +9,7 @@
 use crate::damage::BlockDamage;
 use crate::error::{At, Fault, located};
 use crate::primitive::{Parsed, before, u32};
+use crate::work;
 use nom::Parser;
 use std::fmt;
 
@@ -104,6 +105,7 @@ impl fmt::Debug for Stack<'_> {
 
 /// Bytes of one stack row's size field and addresses.
 pub(crate) fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
+    work::count(1);
     let (rest, size) = u32(input)?;
     match usize::try_from(size).ok().and_then(|size| rest.split_at_checked(size)) {
         Some((stack, rest)) => Ok((rest, stack)),

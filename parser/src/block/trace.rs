@@ -16,6 +16,7 @@ use crate::clock::{Clock, SystemTime};
 use crate::damage::BlockDamage;
 use crate::error::Fault;
 use crate::primitive::{Parsed, before, i16, i32, i64, string_v6};
+use crate::work;
 use nom::Parser;
 use nom::error::context;
 
@@ -152,6 +153,7 @@ pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Par
 pub(crate) fn skipped_v6(input: &[u8]) -> Parsed<'_, ()> {
     let (mut rest, (_, count)) = common(input)?;
     for _ in 0..count.max(0) {
+        work::count(1);
         rest = (string_v6, string_v6).parse(rest)?.0;
     }
     Ok((rest, ()))

@@ -12,6 +12,7 @@ use crate::block::BlockKind;
 use crate::block::signs::{SIGNS, begins_as};
 use crate::primitive::u32;
 use crate::source::Span;
+use crate::work;
 
 pub(crate) const HEADER: usize = 4;
 /// So many bytes show whether a block begins.
@@ -54,6 +55,7 @@ enum Sign {
 }
 
 fn sign(input: &[u8]) -> Sign {
+    work::count(1);
     let frame = match frame(input, 0) {
         Framed::Block(frame) => frame,
         Framed::End(4) => return Sign::End,
@@ -143,21 +145,21 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
     }
 }
 
-/// How many blocks of known kinds follow each other from the beginning of `input` up to `to`, where the last of them
-/// ends; 0: none do.
-pub(crate) fn leads_to(input: &[u8], to: usize) -> u32 {
-    let (mut at, mut count) = (0usize, 0u32);
+/// How many blocks of known kinds follow each other from the beginning of `input` up to `to`, and whether the last of
+/// them ends there. At most `most` are passed over: where there are more, they do not lead there.
+pub(crate) fn leads_to(input: &[u8], to: usize, most: u64) -> (u64, bool) {
+    let (mut at, mut count) = (0usize, 0u64);
     while at < to {
         let rest = input.get(at..).unwrap_or_default();
-        let Framed::Block(block) = frame(rest, 0) else { return 0 };
+        let Framed::Block(block) = frame(rest, 0) else { return (count, false) };
         // Behind `to` not everything needs to be at hand.
-        if matches!(sign(rest), Sign::Nothing | Sign::End) {
-            return 0;
+        if count >= most || matches!(sign(rest), Sign::Nothing | Sign::End) {
+            return (count, false);
         }
         at = at.saturating_add(HEADER).saturating_add(block.body.len as usize);
         count = count.saturating_add(1);
     }
-    if at == to { count } else { 0 }
+    (count, at == to && count > 0)
 }
 
 /// What a search for blocks found.
@@ -180,6 +182,7 @@ pub(crate) fn find(input: &[u8], from: usize, to: usize, is_ended: bool) -> Foun
     const KINDS: [bool; 9] = [false, false, true, true, true, true, true, false, true];
     let places = input.get(from..).unwrap_or_default().windows(HEADER).enumerate();
     for (place, header) in places {
+        work::count(1);
         let at = from.saturating_add(place);
         if at > to {
             break;

@@ -10,6 +10,7 @@ use crate::format::Frame;
 use crate::format::fastserial;
 use crate::primitive::{Parsed, before};
 use crate::source::{Span, index};
+use crate::work;
 
 /// How the blobs of a block are written. Chosen once per block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +87,7 @@ impl Cursor {
     /// block's end.
     #[inline(always)]
     pub(crate) fn advance(&mut self, window: &[u8], start: u64) -> Result<(), Fault> {
+        work::count(1);
         let rest = window.get(index(self.at, start)..).unwrap_or_default();
         let limit = index(self.end, self.at);
         match self.encoding {

@@ -19,21 +19,8 @@ use crate::source::{Source, index};
 /// So many bytes before a place where a block is due one may begin: a header, and that of an event block.
 pub(super) const LOOK_BACK: u64 = 24;
 
-/// Fewer bytes at the end of a block's content are taken for a payload, even if they look like a block. Blocks that
-/// writers make are longer.
-const LEAST_COVERED: u64 = 24;
-
 /// So many blocks are passed over to find one that begins as it should.
 const MOST_BETWEEN: usize = 16;
-
-/// What was looked through once is not looked through again, so that the work is linear.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LookedThrough {
-    /// Rows of blocks before this position were passed over to find where they end.
-    rows: u64,
-    /// No blocks follow each other from a place before this position on.
-    bytes: u64,
-}
 
 impl<S: Source> Reader<S> {
     /// The block with the extent that fits what is behind it and in it. `None`: there is no block, and
@@ -83,9 +70,7 @@ impl<S: Source> Reader<S> {
     #[cold]
     fn doubted_v6(&mut self, frame: Frame, is_whole: bool) -> Result<Option<Frame>, Error> {
         let (start, end) = (frame.body.start, frame.body_end());
-        let may_walk = start >= self.looked_through.rows;
-        let seems_whole = is_whole && may_walk && self.rows_to_end(frame, true).is_some();
-        if seems_whole {
+        if is_whole && self.seems_whole(frame) {
             return Ok(Some(frame));
         }
         // That the input ends where the block does may be chance, as its rows do not.
@@ -112,7 +97,6 @@ impl<S: Source> Reader<S> {
         // lead to blocks too few to be found otherwise.
         let walk_to = found.unwrap_or(reach);
         if has_signs
-            && may_walk
             && !is_last
             && let Some(found) = self.end_by_rows(frame, walk_to)?
         {
@@ -135,7 +119,16 @@ impl<S: Source> Reader<S> {
 
     /// Whether another block begins at the position, or the input ends there, if need be behind an end mark.
     /// Blocks that nothing is known of, or whose content is broken too, may stand between.
-    fn is_followed_v6(&mut self, from: u64) -> Result<bool, Error> {
+    pub(super) fn is_followed_v6(&mut self, from: u64) -> Result<bool, Error> {
+        if let Some((_, is_followed)) = self.looked_through.followed.filter(|(asked, _)| *asked == from) {
+            return Ok(is_followed);
+        }
+        let is_followed = self.leads_on_v6(from)?;
+        self.looked_through.followed = Some((from, is_followed));
+        Ok(is_followed)
+    }
+
+    fn leads_on_v6(&mut self, from: u64) -> Result<bool, Error> {
         let mut position = from;
         for _ in 0..MOST_BETWEEN {
             let is_shown = self.source.fill(position.saturating_add(SHOWN as u64))?;
@@ -155,40 +148,77 @@ impl<S: Source> Reader<S> {
         Ok(false)
     }
 
-    /// The number of the block's rows, if the last of them ends where the block does. `is_known`: only rows whose ids
-    /// stand for something.
-    fn rows_to_end(&self, frame: Frame, is_known: bool) -> Option<u64> {
-        let (window, start, end) = (self.source.bytes(), self.source.start(), frame.body_end());
-        let mut rows = Rows::of(frame, window, start, end, true)?;
+    /// Whether a block's rows end where it does, and all ids in them are known.
+    fn seems_whole(&mut self, frame: Frame) -> bool {
+        if frame.body.start < self.looked_through.sizes || self.is_second_trace(frame) {
+            return false;
+        }
+        let (count, passed) = self.rows_to_end(frame, true);
+        self.looked_through.sizes = passed;
+        count.is_some()
+    }
+
+    /// Whether it is a Trace block that nothing is read of. Its pairs are many, and are passed over at once.
+    fn is_second_trace(&self, frame: Frame) -> bool {
+        frame.kind == BlockKind::Trace && self.state.trace().is_some()
+    }
+
+    /// The number of the block's rows, if the last of them ends where the block does, and up to where they were passed
+    /// over. `is_known`: only rows whose ids stand for something.
+    pub(super) fn rows_to_end(&self, frame: Frame, is_known: bool) -> (Option<u64>, u64) {
+        let (window, start, end) = (self.window_to(frame.body_end()), self.source.start(), frame.body_end());
+        let Some(mut rows) = Rows::of(frame, window, start, end, true) else {
+            return (None, frame.body.start);
+        };
         let mut count = 0u64;
         while rows.at() < end {
             // What is no row may look like one, but hardly with ids that are known.
             if !rows.step(window, start)
                 || is_known && rows.header().is_some_and(|header| self.state.has_unknown_id(header))
             {
-                return None;
+                return (None, rows.passed());
             }
             count = count.saturating_add(1);
         }
-        (rows.at() == end && rows.are_all()).then_some(count)
+        ((rows.at() == end && rows.are_all()).then_some(count), rows.passed())
+    }
+
+    /// The window's bytes up to a position.
+    fn window_to(&self, end: u64) -> &[u8] {
+        let window = self.source.bytes();
+        window.get(..index(end, self.source.start())).unwrap_or(window)
     }
 
     /// Where other blocks follow the rows of this one, whatever its size says.
     fn end_by_rows(&mut self, frame: Frame, reach: u64) -> Result<Option<u64>, Error> {
-        let end = reach.min(self.source_end());
-        let rows = Rows::of(frame, self.source.bytes(), self.source.start(), end, false);
+        let (begin, end) = (frame.body.start, reach.min(self.source_end()));
+        let rows = match self.looked_through.waiting.take().filter(|(of, _)| *of == begin) {
+            Some((_, rows)) => Some(rows),
+            None if begin < self.looked_through.ends || self.is_second_trace(frame) => None,
+            None => Rows::of(frame, self.source.bytes(), self.source.start(), end, false),
+        };
         let Some(mut rows) = rows else { return Ok(None) };
+        let mut found = None;
         while rows.at() <= end {
-            if v6::begins(self.window_from(rows.at())) && self.is_chain(rows.at())? {
-                self.looked_through.rows = rows.at();
-                return Ok(Some(rows.at()));
+            if v6::begins(self.window_from(rows.at())) {
+                match self.is_chain(rows.at()) {
+                    Ok(true) => {
+                        found = Some(rows.at());
+                        break;
+                    }
+                    Ok(false) => {}
+                    Err(error) => {
+                        self.looked_through.waiting = Some((begin, rows));
+                        return Err(error);
+                    }
+                }
             }
-            if !rows.step(self.source.bytes(), self.source.start()) {
+            if !rows.step(self.window_to(end), self.source.start()) {
                 break;
             }
         }
-        self.looked_through.rows = rows.at().min(end);
-        Ok(None)
+        self.looked_through.ends = rows.passed();
+        Ok(found)
     }
 
     /// Whether a block surely begins at a position.
@@ -204,7 +234,7 @@ impl<S: Source> Reader<S> {
     }
 
     /// Whether blocks follow each other from a place on where one may be due.
-    fn is_chain(&mut self, position: u64) -> Result<bool, Error> {
+    pub(super) fn is_chain(&mut self, position: u64) -> Result<bool, Error> {
         let mut is_ended = false;
         loop {
             match v6::chain(self.window_from(position), 2, is_ended) {
@@ -240,6 +270,7 @@ impl<S: Source> Reader<S> {
                 }
                 Found::Need { at: place, bytes } => {
                     at = at.saturating_add(place as u64);
+                    self.looked_through.bytes = self.looked_through.bytes.max(at);
                     is_ended = !self.source.fill(at.saturating_add(bytes as u64))?;
                 }
                 Found::Nothing => break,
@@ -287,67 +318,16 @@ impl<S: Source> Reader<S> {
         let found = if begins_here { Some(from) } else { self.chain_in(from, end)? };
         self.state.broken_at = None;
         let Some(position) = found.filter(|position| *position < end) else { return Ok(false) };
+        // Of these kinds more was read than what is in front of the other block, and perhaps of it as well. So
+        // reading goes back over no more bytes than there are.
+        if matches!(frame.kind, BlockKind::Stack | BlockKind::LabelList) {
+            let left = self.looked_through.left.saturating_add(end.saturating_sub(position));
+            if left > end {
+                return Ok(false);
+            }
+            self.looked_through.left = left;
+        }
         self.leave_at(frame, position);
         Ok(true)
-    }
-
-    /// Whether the input, as far as it was asked for, ends before it shows what is behind a block that ends at `end`.
-    fn is_last(&self, end: u64) -> bool {
-        end.saturating_add(SHOWN as u64) > self.source_end()
-    }
-
-    /// Whether whole blocks follow each other from `from` on and lead to `to`. Where they are few, the rows of one
-    /// must lead to its end: one of a kind of which enough is known, for blocks of threads are soon made by chance.
-    fn covers_blocks(&mut self, from: u64, to: u64) -> bool {
-        if to.saturating_sub(from) < LEAST_COVERED {
-            return false;
-        }
-        let count = v6::leads_to(self.window_from(from), index(to, from));
-        let (mut at, mut left) = (from, count);
-        while left > 0 && count <= 2 && at >= self.looked_through.rows {
-            let Framed::Block(block) = v6::frame(self.window_from(at), at) else { return false };
-            let kinds = [BlockKind::Event, BlockKind::Metadata, BlockKind::Stack, BlockKind::SequencePoint];
-            if kinds.contains(&block.kind) && self.rows_to_end(block, false).is_some_and(|rows| rows > 0) {
-                return true;
-            }
-            (at, left) = (block.body_end(), left.saturating_sub(1));
-        }
-        if count <= 2 {
-            self.looked_through.rows = self.looked_through.rows.max(at);
-        }
-        count > 2
-    }
-
-    /// The same up to the input's end, or its end mark.
-    fn leads_to_end(&mut self, from: u64) -> bool {
-        let end = self.source_end();
-        let mark = end.saturating_sub(v6::HEADER as u64);
-        let to = if self.window_from(mark) == [0; v6::HEADER] { mark } else { end };
-        self.covers_blocks(from, to)
-    }
-
-    /// Looks at a blob that may be none, because its block's size is too large: then other blocks follow each
-    /// other from it on, or from somewhere behind it. If none do, it is an event.
-    ///
-    /// Where another block begins behind the one at hand, or the input ends, its size is wrong only if it covers whole
-    /// blocks, which lead to its end. What looks like blocks in a payload hardly does.
-    #[cold]
-    pub(super) fn is_odd_blob_event(&mut self) -> Result<bool, Error> {
-        let (blob, end) = (self.state.cursor.blob, self.state.cursor.end);
-        let found = match self.is_chain(blob)? {
-            true => Some(blob),
-            false if self.state.odd_blob.is_header => None,
-            false => self.chain_in(blob, end)?.filter(|found| *found < end),
-        };
-        let is_none = match found {
-            Some(found) if self.is_followed_v6(end)? || self.is_last(end) => self.covers_blocks(found, end),
-            found => found.is_some(),
-        };
-        self.state.resume();
-        if is_none {
-            self.state.stop_before_blob();
-            return Ok(false);
-        }
-        Ok(self.state.accept_resumed(self.source.bytes(), self.source.start()))
     }
 }

@@ -107,12 +107,20 @@ impl<S: Source> Reader<S> {
                 self.state.open_block(frame, is_whole, present);
                 // Of events in blocks that are found or given, most are not looked at.
                 if !passes_over && (frame.kind != BlockKind::Event || !self.gives_blocks) {
-                    self.source.approach(frame.body);
+                    self.approach(frame.body);
                 }
                 return Ok(self.read_block(frame));
             }
         }
         Ok(None)
+    }
+
+    /// Content is about to be read. Reading may go back into it, but it was brought near once.
+    fn approach(&mut self, body: Span) {
+        let from = body.start.max(self.approached);
+        self.approached = from.max(body.end());
+        let len = u32::try_from(body.end().saturating_sub(from)).unwrap_or(0);
+        self.source.approach(Span { start: from, len });
     }
 
     /// Reads a block whose content is in the window, as far as it is there.

@@ -12,12 +12,16 @@ mod apply;
 mod begin;
 mod blobs;
 mod context;
+mod covered_v6;
 pub(crate) mod cursor;
 mod end;
 mod extent;
 mod extent_v6;
 mod framing;
 mod item;
+#[cfg(test)]
+mod linear;
+mod looked_through;
 mod phase;
 mod rows;
 mod run;
@@ -40,8 +44,8 @@ use crate::order::TimeOrdered;
 use crate::source::{Buffered, Source, Whole, index};
 use crate::statistics::Statistics;
 pub(crate) use context::{Context, Resolved};
-use extent_v6::LookedThrough;
 pub use item::Item;
+use looked_through::LookedThrough;
 use phase::{Phase, body_of};
 pub(crate) use run::{RunEnd, Take};
 use scope::Scope;
@@ -152,6 +156,8 @@ pub struct Reader<S> {
     goes_on_from: Option<u64>,
     /// The last block.
     last_block: Option<Frame>,
+    /// Content before this position was announced to the source.
+    approached: u64,
     /// What was looked through for blocks whose sizes are wrong.
     looked_through: LookedThrough,
     /// Bytes from here on are still needed by those who wait for their turn.
@@ -191,6 +197,7 @@ impl<S: Source> Reader<S> {
             shift: 0,
             goes_on_from: None,
             last_block: None,
+            approached: 0,
             looked_through: LookedThrough::default(),
             keep_from: None,
             gives_blocks: false,

@@ -3,8 +3,10 @@
 use super::cursor::{Cursor, Encoding};
 use crate::blob::BlobHeader;
 use crate::block::{BlockKind, event, label_list, metadata, sequence_point, stack, trace};
+use crate::error::located;
 use crate::format::Frame;
 use crate::primitive::{before, sized_row};
+use crate::work;
 
 /// Where the next row of a block begins.
 #[derive(Debug)]
@@ -15,6 +17,8 @@ pub(super) struct Rows {
     /// Rows that are left, where their number ends them.
     left: u32,
     at: u64,
+    /// Up to where bytes of a row were looked at that is not whole.
+    broken_at: u64,
 }
 
 impl Rows {
@@ -53,12 +57,17 @@ impl Rows {
             BlockKind::Unknown(_) => return None,
         };
         let at = frame.body.start.saturating_add(before(content, rest) as u64);
-        Some(Rows { kind: frame.kind, cursor, left, at })
+        Some(Rows { kind: frame.kind, cursor, left, at, broken_at: at })
     }
 
     /// Where the next row begins, or what follows the last.
     pub(super) fn at(&self) -> u64 {
         self.at
+    }
+
+    /// Up to where bytes were looked at.
+    pub(super) fn passed(&self) -> u64 {
+        self.at.max(self.broken_at)
     }
 
     /// The header of the row that was passed over last, if it is an event's.
@@ -73,6 +82,7 @@ impl Rows {
 
     /// Steps over a row. `false`: there is none that is whole and right.
     pub(super) fn step(&mut self, window: &[u8], start: u64) -> bool {
+        work::count(1);
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = if self.left == u32::MAX { self.left } else { left };
         if let Some(cursor) = &mut self.cursor {
@@ -95,8 +105,14 @@ impl Rows {
             BlockKind::LabelList => label_list::list(rest).map(|(rest, _)| rest),
             _ => sequence_point::entry_v6(rest).map(|(rest, _)| rest),
         };
-        let Ok(behind) = behind else { return false };
-        self.at = self.at.saturating_add(before(rest, behind) as u64);
+        match behind {
+            Ok(behind) => self.at = self.at.saturating_add(before(rest, behind) as u64),
+            // A list of labels may have been long.
+            Err(error) => {
+                self.broken_at = self.at.saturating_add(located(rest, error).at as u64);
+                return false;
+            }
+        }
         true
     }
 }

@@ -1,0 +1,26 @@
+//! What was looked through for blocks of version 6, so that no stream makes it dear (FORMAT.md 13.3).
+
+use super::rows::Rows;
+
+/// What was looked through once is not looked through again for the same reason, so that the work is linear: blocks
+/// and rows that a hostile stream is made of may belong to very many others. These are positions, which a call that
+/// has to wait for bytes and is made again finds as they were, or sums that only a call that is done adds to.
+#[derive(Debug, Default)]
+pub(super) struct LookedThrough {
+    /// No blocks follow each other from a place before this position on.
+    pub(super) bytes: u64,
+    /// Rows before this position were passed over to see whether a block's size is right.
+    pub(super) sizes: u64,
+    /// Rows before this position were passed over to find other blocks behind them.
+    pub(super) ends: u64,
+    /// The rows that are passed over for that, while they wait for bytes.
+    pub(super) waiting: Option<(u64, Rows)>,
+    /// Rows before this position were passed over to see whether blocks are within a block.
+    pub(super) covered: u64,
+    /// So many blocks were passed over to see where they lead.
+    pub(super) blocks: u64,
+    /// So many bytes were read of blocks that reading went back into.
+    pub(super) left: u64,
+    /// Whether blocks follow a position: the last one that was asked for.
+    pub(super) followed: Option<(u64, bool)>,
+}
