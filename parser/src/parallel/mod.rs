@@ -215,6 +215,31 @@ pub enum Ended<S> {
 /// The same in time order and by regions that lie between two sequence points, for those who read on by
 /// themselves where there are none: with one thread, and where the stream has a surprise.
 ///
+/// ```
+/// use nettrace_parser::Whole;
+/// use nettrace_parser::parallel::{self, Ended, Options, Region};
+/// use std::ops::ControlFlow;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let count = |region: &mut Region<'_, _>| {
+///     let mut events = 0u64;
+///     region.for_each(|_event| events += 1)?;
+///     Ok(events)
+/// };
+/// let mut total = 0;
+/// let source = || Whole::new(bytes.as_slice());
+/// let ended = parallel::read_regular(source, Options::new().threads(2), count, |events| {
+///     total += events;
+///     ControlFlow::Continue(())
+/// })?;
+/// if let Ended::Rest(mut rest) = ended {
+///     while rest.next_event()?.is_some() {
+///         total += 1;
+///     }
+/// }
+/// assert_eq!(total, 4);
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+///
 /// # Errors
 /// As [`Reader::next_event`](crate::Reader::next_event).
 pub fn read_regular<S: Source, T: Send>(
