@@ -330,6 +330,14 @@ impl Tables {
         other.labels.clone_from(&self.labels);
     }
 
+    /// The tables that are shared: a name for each, which is another one when it was copied, and its rows.
+    pub(crate) fn shared(&self) -> [(usize, u64); 2] {
+        [
+            (Arc::as_ptr(&self.metadata).addr(), self.metadata.rows.len() as u64),
+            (Arc::as_ptr(&self.threads).addr(), self.threads.rows.len() as u64),
+        ]
+    }
+
     /// What is shared, and the ids that are covered.
     pub(crate) fn share_with(&self, other: &mut Tables) {
         if !Arc::ptr_eq(&self.metadata, &other.metadata) {
