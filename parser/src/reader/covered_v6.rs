@@ -1,7 +1,6 @@
 //! Whether a block of version 6 covers other blocks, because its size is too large (FORMAT.md 13.3).
 //!
 //! Payloads may look like blocks, so what is within a block counts only if it leads to its end.
-#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use super::Reader;
 use crate::block::BlockKind;
