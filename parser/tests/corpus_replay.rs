@@ -74,9 +74,9 @@ fn no_event_is_given_twice_and_none_is_both_given_and_lost() {
     }
 }
 
-/// Objects at the end of what a row holds were taken for what follows a block whose size is wrong.
+/// Objects and blocks within what a row holds were taken for what follows a block whose size is wrong.
 #[test]
-fn an_object_within_a_row_of_a_whole_block_costs_no_event() {
+fn what_looks_like_objects_or_blocks_within_a_row_of_a_whole_block_costs_no_event() {
     for target in ["payload", "metadata"] {
         replay_all(target, files(&format!("fuzz/found/{target}")));
     }

@@ -21,7 +21,15 @@ impl<S: Source> Reader<S> {
 
     /// Whether whole blocks follow each other from `from` on and lead to `to`. Where they are few, the rows of one
     /// must lead to its end: one of a kind of which enough is known, for blocks of threads are soon made by chance.
-    fn covers_blocks(&mut self, from: u64, to: u64) -> bool {
+    pub(super) fn covers_blocks(&mut self, from: u64, to: u64) -> bool {
+        // Asked of a row that is none, and again of what the block is left for.
+        if self.looked_through.led != Some((from, to)) && self.leads_by_blocks(from, to) {
+            self.looked_through.led = Some((from, to));
+        }
+        self.looked_through.led == Some((from, to))
+    }
+
+    fn leads_by_blocks(&mut self, from: u64, to: u64) -> bool {
         if to.saturating_sub(from) < LEAST_COVERED {
             return false;
         }

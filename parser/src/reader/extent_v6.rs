@@ -6,6 +6,7 @@
 
 use super::Reader;
 use super::extent::{GROWN_BYTES, size_fault};
+use super::looked_through::Walked;
 use super::phase::{Phase, body_of};
 use super::rows::Rows;
 use crate::block::BlockKind;
@@ -20,7 +21,7 @@ use crate::source::{Source, index};
 pub(super) const LOOK_BACK: u64 = 24;
 
 /// So many blocks are passed over to find one that begins as it should.
-const MOST_BETWEEN: usize = 16;
+const MOST_BETWEEN: u32 = 16;
 
 impl<S: Source> Reader<S> {
     /// The block with the extent that fits what is behind it and in it. `None`: there is no block, and
@@ -129,23 +130,31 @@ impl<S: Source> Reader<S> {
     }
 
     fn leads_on_v6(&mut self, from: u64) -> Result<bool, Error> {
-        let mut position = from;
-        for _ in 0..MOST_BETWEEN {
-            let is_shown = self.source.fill(position.saturating_add(SHOWN as u64))?;
-            let behind = self.window_from(position);
-            let is_end = position == self.source_end() || behind == [0; 4];
-            if (!is_shown && is_end) || self.is_block(position)? {
-                return Ok(true);
-            }
-            let behind = self.window_from(position);
-            match v6::frame(behind, position) {
-                Framed::Block(next) if next.body_end() <= from.saturating_add(GROWN_BYTES) => {
-                    position = next.body_end();
+        // Asked of one block after the other, it goes on where it was.
+        let walked = self.looked_through.walked.filter(|walked| walked.from == from);
+        let Walked { mut at, mut passed, .. } = walked.unwrap_or(Walked { from, at: from, passed: 0 });
+        let mut is_followed = false;
+        while passed < MOST_BETWEEN {
+            let is_shown = self.source.fill(at.saturating_add(SHOWN as u64))?;
+            let behind = self.window_from(at);
+            let is_end = at == self.source_end() || behind == [0; 4];
+            is_followed = (!is_shown && is_end) || self.is_block(at)?;
+            match v6::frame(self.window_from(at), at) {
+                Framed::Block(next)
+                    if !is_followed && next.body_end() <= from.saturating_add(GROWN_BYTES) =>
+                {
+                    (at, passed) = (next.body_end(), passed.saturating_add(1));
                 }
                 _ => break,
             }
         }
-        Ok(false)
+        self.looked_through.walked = match v6::frame(self.window_from(from), from) {
+            Framed::Block(next) if passed > 0 => {
+                Some(Walked { from: next.body_end(), at, passed: passed.saturating_sub(1) })
+            }
+            _ => None,
+        };
+        Ok(is_followed)
     }
 
     /// Whether a block's rows end where it does, and all ids in them are known.
@@ -316,8 +325,13 @@ impl<S: Source> Reader<S> {
         let end = frame.body_end();
         let begins_here = self.is_chain(from)?;
         let found = if begins_here { Some(from) } else { self.chain_in(from, end)? };
+        let is_followed = self.is_followed_v6(end)?;
         self.state.broken_at = None;
         let Some(position) = found.filter(|position| *position < end) else { return Ok(false) };
+        // What is broken may look like blocks; those that the size covers lead to its end.
+        if (is_followed || self.is_last(end)) && !self.covers_blocks(position, end) {
+            return Ok(false);
+        }
         // Of these kinds more was read than what is in front of the other block, and perhaps of it as well. So
         // reading goes back over no more bytes than there are.
         if matches!(frame.kind, BlockKind::Stack | BlockKind::LabelList) {
