@@ -1,6 +1,6 @@
 //! Other tools' formats.
 
-use super::{InputArgs, SampleArgs, ThreadArgs};
+use super::{InputArgs, SampleArgs, SampleThreadArgs};
 use crate::samples::KindArg;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(crate) struct ConvertArgs {
     pub(crate) input: InputArgs,
 
     #[command(flatten)]
-    pub(crate) threads: ThreadArgs,
+    pub(crate) threads: SampleThreadArgs,
 
     /// One of the formats below; may be given several times. `--format list` shows them too
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]

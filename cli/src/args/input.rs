@@ -35,3 +35,17 @@ pub(crate) struct ThreadArgs {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 }
+
+/// The same where what is read goes through one thread all the same, so that more of them seldom pay.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct SampleThreadArgs {
+    /// Threads that read samples of a plain file; more than one seldom pays
+    #[arg(long, value_name = "N", default_value = "1")]
+    threads: NonZeroUsize,
+}
+
+impl From<SampleThreadArgs> for ThreadArgs {
+    fn from(args: SampleThreadArgs) -> ThreadArgs {
+        ThreadArgs { threads: Some(args.threads) }
+    }
+}

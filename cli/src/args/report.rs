@@ -1,6 +1,6 @@
 //! Reports.
 
-use super::{ReadArgs, SampleArgs, ThreadArgs};
+use super::{ReadArgs, SampleArgs, SampleThreadArgs};
 use clap::{Args, ValueEnum};
 use regex::Regex;
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ const REPORT_EXAMPLES: &str = "
 Times of topN, tree and threads are wall time between samples, not time on a processor: the runtime's sampler \
 stops threads whether they run or wait. --state managed leaves those out that were in native code or waiting.
 
-topN, tree, threads and modules are read with several --threads, the others with one.
+topN, tree, threads and modules can be read with several --threads, the others with one.
 
 Examples:
   nettrace report topN trace.nettrace
@@ -38,7 +38,7 @@ pub(crate) struct ReportArgs {
     pub(crate) read: ReadArgs,
 
     #[command(flatten)]
-    pub(crate) threads: ThreadArgs,
+    pub(crate) threads: SampleThreadArgs,
 
     /// One JSON object instead of text
     #[arg(long)]

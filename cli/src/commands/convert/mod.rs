@@ -26,7 +26,7 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
     }
     let targets = targets(args)?;
     // What cannot be read at all is said before anything is written.
-    let mut trace = Analysed::new(context.open(&args.input)?, args.threads)?;
+    let mut trace = Analysed::new(context.open(&args.input)?, args.threads.into())?;
     let file = trace.file.clone();
     let mut options = samples::options(&args.samples);
     let kinds: Vec<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();

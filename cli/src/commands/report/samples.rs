@@ -46,7 +46,7 @@ pub(super) fn run_modules(
 }
 
 fn run(report: Report, args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let mut trace = Analysed::new(trace, args.threads)?;
+    let mut trace = Analysed::new(trace, args.threads.into())?;
     let file = trace.file.clone();
     let mut options = samples::options(&args.samples);
     options.filter.to_nanos = options.filter.to_nanos.or(args.before);
