@@ -1,7 +1,7 @@
 //! Several threads give what one gives.
 
 use nettrace_parser::parallel::{self, Options, Order, Outcome, Region};
-use nettrace_parser::{Error, Event, Source, Whole};
+use nettrace_parser::{Error, Event, Met, Sift, Source, Whole};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{self, Damage};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -109,5 +109,51 @@ fn a_collector_can_stop_the_reading() {
         });
         assert_eq!(portions, 1);
         assert!(!outcome.unwrap().is_complete());
+    }
+}
+
+/// Lets every event wait, and counts none itself.
+struct All;
+
+impl Sift for All {
+    fn waits(&mut self, _: &Met<'_>) -> bool {
+        true
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn must_go(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[test]
+fn the_reading_ends_whatever_the_work_leaves_unread() {
+    let trace = corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the corpus");
+    let bytes = trace.bytes();
+    let (expected, _) = read(&bytes, Order::Time, 1);
+    for threads in [1, 2] {
+        let options = Options::new().threads(threads);
+        let lazy = |region: &mut Region<'_, _>| Ok(u64::from(region.next_event()?.is_some()));
+        let outcome = parallel::read_slice(&bytes, options, lazy, |_| ControlFlow::Continue(())).unwrap();
+        assert!(outcome.is_complete());
+        let sifting = |region: &mut Region<'_, _>| {
+            let mut count = 0;
+            while region.advance(&mut All)?.is_some() {
+                while region.ready().is_some() {
+                    count += 1;
+                }
+            }
+            Ok(count)
+        };
+        let mut count = 0;
+        let outcome = parallel::read_slice(&bytes, options, sifting, |of_region: usize| {
+            count += of_region;
+            ControlFlow::Continue(())
+        });
+        assert!(outcome.unwrap().is_complete());
+        assert_eq!(count, expected.len(), "{threads} threads");
     }
 }

@@ -294,6 +294,8 @@ fn in_one_thread<S: Source, T>(
     loop {
         let mut region = Region::new(&mut events, PORTION_EVENTS);
         let made = work(&mut region)?;
+        // What the work did not ask for is passed over, as workers do, or this would never end.
+        region.for_each(|_| {})?;
         let is_done = region.is_done();
         if collect(made).is_break() || is_done {
             break;

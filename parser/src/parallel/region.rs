@@ -75,7 +75,7 @@ impl<S: Source> Events<S> {
 }
 
 /// Some consecutive events of a stream: those between two sequence points, or a portion of a stream
-/// that is read by one thread.
+/// that is read by one thread. Events that are not asked for are passed over.
 #[derive(Debug)]
 pub struct Region<'r, S> {
     events: &'r mut Events<S>,
