@@ -69,6 +69,13 @@ impl Finding {
         self.lost_bytes = still_lost;
         given_back
     }
+
+    /// Nothing before `position` is lost.
+    fn spare(&mut self, position: u64) {
+        let spared = position.saturating_sub(self.lost_offset).min(self.lost_bytes);
+        self.lost_offset = self.lost_offset.saturating_add(spared);
+        self.lost_bytes = self.lost_bytes.saturating_sub(spared);
+    }
 }
 
 impl fmt::Display for Finding {
@@ -95,6 +102,8 @@ pub struct Damage {
     findings: Vec<Finding>,
     kinds: Vec<Kind>,
     last_loss: Option<LastLoss>,
+    /// Bytes before this stream offset were given: a block that begins among them loses none of them.
+    given_to: u64,
 }
 
 /// The loss met last: reading may go on in the middle of it, and then less was lost.
@@ -194,6 +203,18 @@ impl Damage {
         }
     }
 
+    /// Where what is lost of a block begins, if it is lost up to its end. For the block that was read last.
+    pub(crate) fn lost_to_end_of(&self, block: Frame) -> Option<u64> {
+        let loss = self.last_loss().filter(|loss| loss.block_offset == block.start)?;
+        let end = loss.lost_offset.saturating_add(loss.lost_bytes);
+        (end >= block.body_end()).then_some(loss.lost_offset)
+    }
+
+    /// Events were given that reach to `position`, and reading goes on before it.
+    pub(crate) fn spare(&mut self, position: u64) {
+        self.given_to = self.given_to.max(position);
+    }
+
     /// So many bytes were not lost after all.
     fn give_back(&mut self, finding: &Finding, bytes: u64) {
         if let Some(kind) = self.kinds.iter_mut().find(|kind| bytes > 0 && kind.is_of(finding)) {
@@ -202,7 +223,8 @@ impl Damage {
     }
 
     #[cold]
-    pub(crate) fn add(&mut self, finding: Finding) {
+    pub(crate) fn add(&mut self, mut finding: Finding) {
+        finding.spare(self.given_to);
         let count = match self.kinds.iter_mut().find(|kind| kind.is_of(&finding)) {
             Some(kind) => {
                 kind.count = kind.count.saturating_add(1);

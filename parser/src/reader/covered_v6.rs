@@ -60,8 +60,9 @@ impl<S: Source> Reader<S> {
     pub(super) fn leads_to_end(&mut self, from: u64) -> bool {
         let end = self.source_end();
         let mark = end.saturating_sub(v6::HEADER as u64);
-        let to = if self.window_from(mark) == [0; v6::HEADER] { mark } else { end };
-        self.covers_blocks(from, to)
+        // Zeros are common at a block's end, too.
+        self.covers_blocks(from, end)
+            || (self.window_from(mark) == [0; v6::HEADER] && self.covers_blocks(from, mark))
     }
 
     /// Looks at a blob that may be none, because its block's size is too large: then other blocks follow each
@@ -84,10 +85,22 @@ impl<S: Source> Reader<S> {
             found => found.is_some(),
         };
         self.state.resume();
-        if is_none {
-            self.state.stop_before_blob();
-            return Ok(false);
+        if let Some(found) = found.filter(|_| is_none) {
+            if found < self.state.cursor.at {
+                self.state.stop_before_blob();
+                return Ok(false);
+            }
+            self.end_at(found);
         }
         Ok(self.state.accept_resumed(self.source.bytes(), self.source.start()))
+    }
+
+    /// The block at hand reaches to `position` only, where another begins.
+    fn end_at(&mut self, position: u64) {
+        let frame = self.state.cursor.frame;
+        self.take_back(position);
+        self.state.blocks_were_lost = true;
+        self.state.cursor.frame = self.resized(frame, position);
+        self.state.cursor.end = position;
     }
 }

@@ -290,7 +290,7 @@ impl<S: Source> Reader<S> {
     }
 
     /// The block up to where another begins.
-    fn resized(&mut self, frame: Frame, end: u64) -> Frame {
+    pub(super) fn resized(&mut self, frame: Frame, end: u64) -> Frame {
         let mut resized = frame;
         resized.body.len = u32::try_from(end.saturating_sub(frame.body.start)).unwrap_or(frame.body.len);
         let (at, fault) = (frame.start, size_fault(&frame));
@@ -315,6 +315,7 @@ impl<S: Source> Reader<S> {
         let Some(last) = self.last_block.as_mut().filter(|last| position < last.body_end()) else { return };
         self.state.statistics.take_bytes(last.kind, last.body_end().saturating_sub(position));
         self.state.damage.shorten_losses(last.start, position);
+        self.state.damage.spare(self.given_to);
         // Whoever takes back more takes it from what is left.
         last.body.len = u32::try_from(position.saturating_sub(last.body.start)).unwrap_or(last.body.len);
     }

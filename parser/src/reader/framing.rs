@@ -201,6 +201,9 @@ impl<S: Source> Reader<S> {
 
     /// All that could be read of a block was read.
     fn end_content(&mut self, frame: Frame) {
+        if frame.kind == BlockKind::Event {
+            self.given_to = self.state.damage.lost_to_end_of(frame).unwrap_or(frame.body_end());
+        }
         if matches!(self.scope, Scope::Planned { .. }) {
             self.phase = Phase::Planned;
             return;

@@ -156,6 +156,8 @@ pub struct Reader<S> {
     goes_on_from: Option<u64>,
     /// The last block.
     last_block: Option<Frame>,
+    /// Up to where events were given, once the block they are in is done.
+    given_to: u64,
     /// Content before this position was announced to the source.
     approached: u64,
     /// What was looked through for blocks whose sizes are wrong.
@@ -197,6 +199,7 @@ impl<S: Source> Reader<S> {
             shift: 0,
             goes_on_from: None,
             last_block: None,
+            given_to: 0,
             approached: 0,
             looked_through: LookedThrough::default(),
             keep_from: None,

@@ -2,9 +2,9 @@
 
 use crate::calm;
 use crate::lengths::{event, opened};
-use nettrace_parser::{BlockKind, Finding, Reader};
+use nettrace_parser::{BlockKind, Class, Finding, Reader};
 use nettrace_testdata::synth::{
-    Block, Content, EventBlock, MetadataBlock, MetadataRow, Stream, Trace, Version,
+    Blob, Block, Content, EventBlock, MetadataBlock, MetadataRow, SequencePoint, Stream, Trace, Version,
 };
 
 /// Counts the bytes of blocks that were read, and the blocks.
@@ -60,4 +60,62 @@ fn rows_are_lost_up_to_where_another_block_begins_among_them() {
     assert_eq!(reader.damage().lost_bytes(), 0);
     calm::assert_calm(&bytes);
     calm::assert_parallel_is_serial(&bytes);
+}
+
+#[test]
+fn a_block_that_begins_in_the_end_of_an_event_that_was_given_loses_none_of_its_bytes() {
+    let mut stream = opened();
+    // A block of a row that is broken behind its name. The event before has its header and two bytes of the row.
+    let row = b"\x01\x04Demo\x80\x80\x80\x80\x80\x80\x80\x80\0\0\0";
+    let block = Block::new(3, Content::raw([b"\0\0\x11\0", row.as_slice()].concat())).encode(0).0;
+    let shared = 10;
+    let payload = [[1; 9].as_slice(), &block[..shared]].concat();
+    let known = MetadataRow { metadata_id: 1, provider: "Demo".into(), ..MetadataRow::default() };
+    stream.metadata_rows(&MetadataBlock::new(vec![known]));
+    stream.event_block(&EventBlock::new([event(1, payload.clone())]));
+    let given_to = stream.bytes.len() as u64;
+    let bytes = behind(stream, &block[shared..]);
+    let mut reader = Reader::from_slice(&bytes);
+    let first = reader.next_event().unwrap().expect("it was whole, as far as could be seen");
+    assert_eq!((first.payload(), first.payload_offset()), (&*payload, given_to - payload.len() as u64));
+    let mut others = 0;
+    while reader.next_event().unwrap().is_some() {
+        others += 1;
+    }
+    let lost: Vec<(u64, u64)> = reader.damage().losses().map(|it| (it.lost_offset, it.lost_bytes)).collect();
+    let row_end = given_to + (block.len() - shared) as u64;
+    assert!(lost.contains(&(given_to, row_end - given_to)), "{:#?}", reader.damage().findings());
+    assert_eq!((others, reader.damage().lost_bytes()), (3, row_end - given_to));
+    calm::assert_calm(&bytes);
+    calm::assert_parallel_is_serial(&bytes);
+}
+
+#[test]
+fn rows_in_front_of_blocks_that_a_size_covers_are_given_whatever_follows() {
+    // Events of a type that is not defined, and in the same block four sequence points, of which the last ends
+    // with zeros, as an end mark does.
+    let odd = |number| Blob { metadata_id: 77, ..event(number, vec![1; 9]) };
+    let mut content = EventBlock::new([odd(1), odd(2)]).content(Version::V6).bytes;
+    let points = SequencePoint { ticks: 5, ..SequencePoint::default() };
+    for _ in 0..4 {
+        content.extend(Block::new(4, points.content(Version::V6)).encode(0).0);
+    }
+    let mut stream = opened();
+    stream.block(&Block::new(2, Content::raw(content)));
+    let last = stream.bytes.clone();
+    stream.event_block(&EventBlock::new([event(3, vec![3; 9])]));
+    stream.end();
+    for (bytes, events) in [(last, 2), (stream.bytes, 3)] {
+        let mut reader = Reader::from_slice(&bytes);
+        let mut numbers = Vec::new();
+        while let Some(event) = reader.next_event().unwrap() {
+            numbers.push(event.sequence_number());
+        }
+        assert_eq!(numbers, [1, 2, 3][..events], "{:#?}", reader.damage().findings());
+        assert_eq!(reader.statistics().blocks(BlockKind::SequencePoint), 4);
+        assert_eq!(reader.damage().count(Class::FramingLost), 1, "{:#?}", reader.damage().findings());
+        assert_eq!(reader.damage().lost_bytes(), 0);
+        calm::assert_calm(&bytes);
+        calm::assert_parallel_is_serial(&bytes);
+    }
 }
