@@ -171,9 +171,14 @@ pub(crate) enum ObjectEnd {
 /// Skips tagged values (8 to 11: 1, 2, 4, 8 bytes; 13 and 14: i32 length and bytes) and finds the
 /// object's end tag. `input` begins behind the content.
 pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
-    let mut at = 0usize;
+    let (mut at, mut last) = (0usize, 0usize);
+    let mut found = TAG_END;
     for _ in 0..TAGGED_LIMIT {
-        let Some(&found) = input.get(at) else { return ObjectEnd::Need(at.saturating_add(1)) };
+        last = at;
+        found = match input.get(at) {
+            Some(found) => *found,
+            None => return ObjectEnd::Need(at.saturating_add(1)),
+        };
         let value = match found {
             TAG_END => return ObjectEnd::At(at.saturating_add(1)),
             8 => 1,
@@ -198,8 +203,8 @@ pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
             break;
         }
     }
-    let found = input.get(at).copied().unwrap_or_default();
-    ObjectEnd::Broken { at: at.min(input.len()), fault: Fault::Tag { expected: TAG_END, found } }
+    // Too many, or too long. What is behind the last one may not be at hand.
+    ObjectEnd::Broken { at: last, fault: Fault::Tag { expected: TAG_END, found } }
 }
 
 /// Whether an object, or the end of the stream, may begin with this byte.
@@ -281,5 +286,21 @@ fn found_at(bytes: &[u8], at: usize) -> Option<Found> {
         }
         b"Trace" if matches!(version, 3 | 4) && (0..=4).contains(&minimum) => Some(Found::Trace(at)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tagged_values_that_are_too_long_are_told_alike_however_much_of_them_is_there() {
+        let mut values = vec![8, 0, 13];
+        values.extend_from_slice(&(TAGGED_BYTES as u32).to_le_bytes());
+        let fault = Fault::Tag { expected: TAG_END, found: 13 };
+        for more in [0, 1, 1000] {
+            values.resize(7 + more, 0);
+            assert_eq!(object_end(&values), ObjectEnd::Broken { at: 2, fault });
+        }
     }
 }

@@ -30,7 +30,8 @@ pub(crate) fn blob(bytes: &[u8], mut questions: Questions) {
     // Rows may hold whole objects and blocks. Where the block is doubted because of them, what follows matters, but not
     // to the rows before.
     let limit = sound_until(&last).min(sound_until(&stream.bytes));
-    let (careful, fast) = (rows_until(&last, limit), rows_until(&stream.bytes, limit));
+    let is_sized = !is_compressed || version == Version::V3;
+    let (careful, fast) = (rows_until(&last, limit, is_sized), rows_until(&stream.bytes, limit, is_sized));
     assert_eq!(careful, fast, "the same rows with and without bytes behind them");
     assert_every_byte_is_explained(&last);
     if questions.ask(4) {
@@ -57,12 +58,16 @@ pub(super) fn framing_lost(damage: &Damage) -> impl Iterator<Item = u64> {
     damage.losses().filter(|finding| finding.class == Class::FramingLost).map(|finding| finding.lost_offset)
 }
 
-/// Where each row up to a place lies and what its header says.
-fn rows_until(bytes: &[u8], limit: u64) -> Vec<(u64, u64, u64, u64, u32, usize, bool)> {
+/// Where each row up to a place lies and what its header says. `is_sized`: rows say where they end, which may be
+/// behind their payload.
+fn rows_until(bytes: &[u8], limit: u64, is_sized: bool) -> Vec<(u64, u64, u64, u64, u32, usize, bool)> {
     let mut reader = Reader::from_slice(bytes);
     let mut rows = Vec::new();
     while let Some(event) = reader.next_event().expect("the stream begins well") {
-        if event.payload_offset() + event.payload().len() as u64 > limit {
+        let size = bytes[event.offset() as usize..].first_chunk().map_or(0, |size| u32::from_le_bytes(*size));
+        let sized = event.offset() + 4 + u64::from(size);
+        let end = if is_sized { sized } else { event.payload_offset() + event.payload().len() as u64 };
+        if end > limit {
             break;
         }
         rows.push((
