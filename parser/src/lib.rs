@@ -30,6 +30,7 @@ mod clock;
 mod damage;
 mod error;
 mod event;
+mod forget;
 mod format;
 mod guid;
 mod held;

@@ -3,6 +3,7 @@
 //! All arithmetic wraps in 32 bits, differences are read as signed. Versions 4 and 5 identify
 //! threads by OS ids, which are recycled; version 6 by indices that rows define and end.
 
+use crate::forget;
 use std::collections::HashMap;
 
 /// What a thread's numbers say so far.
@@ -294,7 +295,7 @@ impl Losses {
             return;
         }
         self.run_is_valid = false;
-        self.states.clear();
+        forget::all(&mut self.states);
     }
 
     /// Keeps the number of threads within the limit: ended ones go first, then all.

@@ -125,9 +125,15 @@ impl<T: Weigh> Table<T> {
         self.first = 0;
     }
 
-    /// Whether most rows have no id any more.
+    /// Whether most rows have no id any more, and are enough to be worth a walk over all ids.
     fn is_sparse(&self) -> bool {
-        self.rows.len() >= 1024 && self.rows.len() / 2 >= self.ids.len()
+        let enough = 1024.max(self.ids.room() / 8);
+        self.rows.len() >= enough && self.rows.len() / 2 >= self.ids.len()
+    }
+
+    /// What a copy weighs, in bytes.
+    fn weight(&self) -> usize {
+        self.bytes.saturating_add(self.ids.room().saturating_mul(size_of::<Slot>()))
     }
 
     /// Gives up rows that no id stands for any more. Slots given out before must not be used.
@@ -246,6 +252,10 @@ impl ByteTable {
         self.spans.clear();
         self.bytes.clear();
     }
+
+    fn weight(&self) -> usize {
+        self.spans.weight().saturating_add(self.bytes.len())
+    }
 }
 
 /// All tables of a stream.
@@ -330,11 +340,16 @@ impl Tables {
         other.labels.clone_from(&self.labels);
     }
 
-    /// The tables that are shared: a name for each, which is another one when it was copied, and its rows.
+    /// What [`Tables::copy_to`] copies, in bytes.
+    pub(crate) fn copied_bytes(&self) -> u64 {
+        self.stacks.weight().saturating_add(self.labels.weight()) as u64
+    }
+
+    /// The tables that are shared: a name for each, which is another one when it was copied, and what it weighs.
     pub(crate) fn shared(&self) -> [(usize, u64); 2] {
         [
-            (Arc::as_ptr(&self.metadata).addr(), self.metadata.rows.len() as u64),
-            (Arc::as_ptr(&self.threads).addr(), self.threads.rows.len() as u64),
+            (Arc::as_ptr(&self.metadata).addr(), self.metadata.weight() as u64),
+            (Arc::as_ptr(&self.threads).addr(), self.threads.weight() as u64),
         ]
     }
 
@@ -434,6 +449,33 @@ mod tests {
         table.compact();
         assert_eq!(table.rows.len(), 3);
         assert_eq!((table.get(0), table.get(1), table.get(2)), (Some(&1998), Some(&1999), Some(&1997)));
+    }
+
+    #[test]
+    fn all_ids_are_walked_over_only_for_rows_that_are_worth_it() {
+        let mut table = Table::default();
+        for id in 0..100_000u64 {
+            table.define(id, id, Room::ANY);
+        }
+        for id in 1..100_000 {
+            table.remove(id);
+        }
+        assert!(table.is_sparse());
+        table.compact();
+        let (mut rounds, mut walks) = (0, 0);
+        while walks < 3 {
+            for id in 1..1025 {
+                table.define(id, id, Room::ANY);
+                table.remove(id);
+            }
+            rounds += 1;
+            if table.is_sparse() {
+                walks += 1;
+                table.compact();
+            }
+        }
+        assert!(rounds * 1024 * 8 >= walks * 100_000, "{walks} walks for {rounds} rounds");
+        assert_eq!(table.get(0), Some(&0));
     }
 
     #[test]

@@ -29,6 +29,9 @@ pub(super) enum Next {
 /// Event bytes of a region in file order that is large enough for a worker of its own.
 const PORTION_BYTES: u64 = 1 << 20;
 
+/// So many bytes of tables may be copied for each byte of the stream. Rows are larger in memory than in the stream.
+const COPIES: u64 = 64;
+
 /// Walks the stream block by block.
 #[derive(Debug)]
 pub(super) struct Index<S> {
@@ -39,7 +42,7 @@ pub(super) struct Index<S> {
     spare: Vec<Box<Plan>>,
     nothing: Tables,
     bytes: u64,
-    /// Rows of the tables that regions shared and that were copied because they changed.
+    /// Bytes of the tables that regions shared and that were copied because they changed.
     copied: u64,
     /// Which tables were shared last.
     shared: [usize; 2],
@@ -77,7 +80,7 @@ impl<S: Source> Index<S> {
                     if frame.kind == BlockKind::RemoveThread || self.is_surprised() {
                         return Ok(Next::Irregular);
                     }
-                    if self.may_cut && self.bytes >= PORTION_BYTES {
+                    if self.may_cut && self.bytes >= PORTION_BYTES && self.bytes >= self.copied_bytes() {
                         return Ok(self.job(false));
                     }
                 }
@@ -101,7 +104,7 @@ impl<S: Source> Index<S> {
             || state.context.is_v3()
             || !state.is_block_whole()
             // Many small regions between which large tables change are read faster by one.
-            || self.copied > self.reader.position()
+            || self.copied > self.reader.position().saturating_mul(COPIES)
             || state.damage.findings().iter().any(|finding| {
                 finding.block.is_some() || !matches!(finding.class, Class::Note | Class::Incomplete)
             })
@@ -113,9 +116,9 @@ impl<S: Source> Index<S> {
         let before = self.reader.state_mut().losses.take_log();
         let mut plan = self.spare.pop().unwrap_or_else(|| Box::new(Plan::empty()));
         let context = &mut self.reader.state_mut().context;
-        for (last, (table, rows)) in self.shared.iter_mut().zip(context.tables.shared()) {
+        for (last, (table, bytes)) in self.shared.iter_mut().zip(context.tables.shared()) {
             if std::mem::replace(last, table) != table {
-                self.copied = self.copied.saturating_add(rows);
+                self.copied = self.copied.saturating_add(bytes);
             }
         }
         if is_at_barrier {
@@ -127,6 +130,11 @@ impl<S: Source> Index<S> {
         self.blocks.clear();
         self.bytes = 0;
         Next::Job(Job { plan, before })
+    }
+
+    /// What is copied with a portion: where stacks are many, portions are larger.
+    fn copied_bytes(&self) -> u64 {
+        self.reader.state().context.tables.copied_bytes()
     }
 
     /// Takes back a plan that was read. What it shared is let go: tables that others share are copied
@@ -155,7 +163,7 @@ mod tests {
     use super::*;
     use crate::source::Whole;
     use nettrace_testdata::synth::{
-        Blob, EventBlock, SequencePoint, Stream, ThreadBlock, ThreadRow, Trace, Version,
+        Blob, EventBlock, SequencePoint, Stack, StackBlock, Stream, ThreadBlock, ThreadRow, Trace, Version,
     };
 
     /// Regions of one event each, between which a thread is defined; before them, so many threads.
@@ -174,6 +182,31 @@ mod tests {
         stream.bytes
     }
 
+    #[test]
+    fn portions_in_file_order_are_no_smaller_than_the_stacks_that_are_copied_for_them() {
+        let portions = |stacks: usize| {
+            let mut stream = Stream::new(Version::V4);
+            stream.trace(&Trace::default());
+            for first_id in (1..).take(stacks) {
+                let stack = Stack { bytes: vec![0; 64 << 10], size: None };
+                stream.stack_block(&StackBlock { first_id, stacks: vec![stack], ..StackBlock::default() });
+            }
+            for number in 1..=128 {
+                let event = Blob { sequence_number: number, payload: vec![0; 64 << 10], ..Blob::default() };
+                stream.event_block(&EventBlock::new([event]));
+            }
+            stream.end();
+            let mut index = Index::new(Whole::new(&stream.bytes), Limits::default(), true);
+            let mut portions = 0;
+            while let Next::Job(_) = index.next().unwrap() {
+                portions += 1;
+            }
+            portions
+        };
+        // Events have 8 MiB, stacks nothing, and 4 MiB and what belongs to them.
+        assert_eq!((portions(0), portions(64)), (8, 2));
+    }
+
     /// How many regions are given to several threads, and whether the rest is for one.
     fn given(bytes: &[u8]) -> (u64, bool) {
         let mut index = Index::new(Whole::new(bytes), Limits::default(), false);
@@ -189,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_rows_are_copied_for_regions_than_the_stream_has_bytes() {
+    fn no_more_is_copied_for_regions_than_the_stream_is_worth() {
         assert_eq!(given(&regions(10, 30)), (30, false));
         let (jobs, is_for_one) = given(&regions(2000, 2000));
         assert!(is_for_one && jobs < 50, "{jobs}");

@@ -1,6 +1,7 @@
 //! Ids to slots: an array where ids are dense, as every real writer makes them, a map for the rest.
 
 use super::{NO_SLOT, Slot};
+use crate::forget;
 use std::collections::HashMap;
 
 /// Holes of this many ids are bridged in the array; further away ids go to the map, so that a
@@ -81,6 +82,11 @@ impl IdTable {
         self.count
     }
 
+    /// What a walk over all ids costs, and a copy: more than there are ids, where most were removed.
+    pub(super) fn room(&self) -> usize {
+        self.dense.len().saturating_add(self.sparse.capacity())
+    }
+
     #[inline]
     pub(super) fn insert(&mut self, id: u64, slot: Slot) {
         if self.is_next(id) {
@@ -150,7 +156,7 @@ impl IdTable {
 
     pub(super) fn clear(&mut self) {
         self.dense.clear();
-        self.sparse.clear();
+        forget::all(&mut self.sparse);
         self.gapless = 0;
         self.count = 0;
     }

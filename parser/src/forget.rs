@@ -1,0 +1,39 @@
+//! Emptying maps that are emptied often: every sequence point may ask for it.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+/// Fewer places are always kept.
+const KEPT: usize = 1024;
+
+/// Takes everything out of a map. That costs as much as the map has room, so one that was large once, and holds little
+/// by now, gives its room up: else a stream could ask for that much work again and again, for a few bytes each.
+pub(crate) fn all<K, V, S: BuildHasher + Default>(map: &mut HashMap<K, V, S>) {
+    if map.capacity() > KEPT.max(map.len().saturating_mul(8)) {
+        *map = HashMap::default();
+    } else {
+        map.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_that_was_large_once_gives_its_room_up_when_it_holds_little() {
+        let mut map: HashMap<u64, u64> = (0..100_000).map(|id| (id, id)).collect();
+        let room = map.capacity();
+        all(&mut map);
+        assert_eq!((map.len(), map.capacity()), (0, room), "it was full: the next ones may be as many");
+        map.insert(1, 1);
+        all(&mut map);
+        assert!(map.is_empty() && map.capacity() <= KEPT);
+        map.extend((0..100).map(|id| (id, id)));
+        let room = map.capacity();
+        map.clear();
+        map.insert(1, 1);
+        all(&mut map);
+        assert_eq!(map.capacity(), room, "little room costs little");
+    }
+}
