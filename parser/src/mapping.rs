@@ -109,7 +109,11 @@ impl Source for MappedFile {
         }
         let length = self.file.metadata()?.len();
         let map_start = self.start.saturating_sub(self.start % ALIGNMENT);
-        let map_end = end.max(self.start.saturating_add(WINDOW_BYTES)).min(length);
+        // Where the reader holds on to much, the piece grows by a share of that, so that what is held is mapped anew,
+        // and its pages are looked up again, only so often.
+        let held = end.saturating_sub(self.start);
+        let ahead = WINDOW_BYTES.max(held.saturating_add(held / 2));
+        let map_end = self.start.saturating_add(ahead).min(length);
         if map_end > self.map_end() {
             // The old piece goes first: it must not count beside the new one.
             self.map = None;
@@ -178,6 +182,13 @@ mod tests {
             source.release(position);
         }
         assert_eq!(source.start() + source.bytes().len() as u64, data.len() as u64);
+        // What is held is not mapped anew for each step ahead.
+        let (mut held, mut maps, mut end) = (source.reopened(), 0, 0);
+        for wanted in (0..data.len() as u64).step_by(10_000) {
+            assert!(held.fill(wanted).unwrap());
+            maps += u32::from(std::mem::replace(&mut end, held.map_end()) != held.map_end());
+        }
+        assert!(maps <= 5 && held.bytes() == data, "{maps} maps");
         // Far ahead and back to where nothing is mapped.
         let mut other = source.reopened();
         other.release(19_999_999);

@@ -16,6 +16,8 @@
 //! order: it counts as if it had the watermark's time, which delivers it at once, behind what was
 //! delivered before it. So the order does not depend on when sorting happens.
 
+#[cfg(test)]
+mod linear;
 mod queue;
 mod radix;
 mod sift;
@@ -215,6 +217,9 @@ impl<S: Source> TimeOrdered<S> {
     /// Sorting again pays when as much again waits.
     fn plan_next(&mut self) {
         let limits = self.reader.state().limits;
+        // Up to where reading is: the events that went may have been the last ones.
+        let reached = self.reader.reached().max(self.reader.state().cursor.at);
+        let span = self.queue.position().map_or(0, |first| reached.saturating_sub(first));
         self.queue.plan(Fill {
             events: self
                 .queue
@@ -222,7 +227,7 @@ impl<S: Source> TimeOrdered<S> {
                 .saturating_mul(2)
                 .saturating_add(BATCH_EVENTS)
                 .min(limits.queue_events.max(1)),
-            bytes: self.queue.bytes().saturating_mul(2).saturating_add(BATCH_BYTES).min(limits.queue_bytes),
+            bytes: span.saturating_mul(2).saturating_add(BATCH_BYTES).min(limits.queue_bytes),
         });
     }
 

@@ -5,6 +5,7 @@ use crate::blob::BlobHeader;
 use crate::guid::Guid;
 use crate::reader::{Context, Resolved, Take, Visit};
 use crate::tables::{NO_SLOT, Slot};
+use crate::work;
 
 /// An event that waits: its header, its references and its place. One cache line, and not parts of two.
 #[derive(Debug, Clone, Copy)]
@@ -442,6 +443,7 @@ impl Queue {
 
     /// Sorts the places of all marks by time.
     fn sort(&mut self) {
+        work::count(self.count);
         self.delivered = 0;
         let bits = usize::BITS.saturating_sub(self.count.leading_zeros());
         let times = self.keys.get_mut(..self.count).unwrap_or_default();

@@ -1,0 +1,108 @@
+//! Times that make waiting costly, as far as they can. Work is counted, not timed: marks that are sorted.
+
+use super::{Met, Sift};
+use crate::limits::Limits;
+use crate::reader::Reader;
+use crate::source::Whole;
+use crate::work;
+use nettrace_testdata::synth::{Blob, EventBlock, Stream, Trace, Version};
+
+const EVENTS: u64 = 12_000;
+
+/// The time of an event by its number, and whether it is marked sorted.
+type Time = fn(u64) -> (u64, bool);
+
+/// Events of these times, each with whether it is marked sorted, so many in a block.
+fn stream(times: impl Iterator<Item = (u64, bool)>, in_block: usize) -> Vec<u8> {
+    let mut stream = Stream::new(Version::V4);
+    stream.trace(&Trace::default());
+    let events: Vec<Blob> = (1..)
+        .zip(times)
+        .map(|(sequence_number, (ticks, is_sorted))| Blob {
+            sequence_number,
+            ticks,
+            is_sorted,
+            payload: vec![0; 40],
+            ..Blob::default()
+        })
+        .collect();
+    for events in events.chunks(in_block) {
+        stream.event_block(&EventBlock::new(events.to_vec()));
+    }
+    stream.end();
+    stream.bytes
+}
+
+/// Lets all events wait.
+struct Waiting;
+
+impl Sift for Waiting {
+    fn waits(&mut self, _: &Met<'_>) -> bool {
+        true
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn must_go(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Marks that are sorted, for each event.
+fn sorted(bytes: &[u8], limits: Limits, is_sifted: bool) -> u64 {
+    let mut events = Reader::with_limits(Whole::new(bytes), limits).time_ordered();
+    let mut count = 0;
+    work::take();
+    if is_sifted {
+        while events.advance(&mut Waiting).unwrap().is_some() {
+            while events.ready().is_some() {
+                count += 1;
+            }
+        }
+    } else {
+        while events.next_event().unwrap().is_some() {
+            count += 1;
+        }
+    }
+    assert_eq!(count, EVENTS);
+    work::take() / EVENTS
+}
+
+#[test]
+fn sorting_takes_a_bounded_number_of_steps_for_each_event_whatever_the_times() {
+    let shapes: [(&str, Time); 8] = [
+        ("ever older", |n| (EVENTS - n, false)),
+        ("ever younger, none sorted", |n| (n, false)),
+        ("all alike", |_| (7, false)),
+        ("the youngest first, then older ones that are sorted", |n| {
+            (if n < 5000 { u64::MAX } else { n }, n >= 5000)
+        }),
+        ("half of them young, then each lets one go", |n| {
+            if n < EVENTS / 2 { (EVENTS + n, false) } else { (n - EVENTS / 2, true) }
+        }),
+        ("two threads, one behind", |n| (if n % 2 == 0 { n } else { n + EVENTS }, n % 2 == 0)),
+        ("a saw", |n| (n % 777, n % 777 == 0)),
+        ("far apart", |n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15), n % 100 == 0)),
+    ];
+    let limits = [
+        Limits::new(),
+        Limits::new().queue_events(1000),
+        Limits::new().queue_events(1),
+        Limits::new().queue_bytes(200_000),
+        Limits::new().queue_bytes(1),
+        Limits::new().queue_events(9000).queue_bytes(900_000),
+    ];
+    for (what, time) in shapes {
+        for in_block in [1, 1000] {
+            let bytes = stream((0..EVENTS).map(time), in_block);
+            for limits in limits {
+                for is_sifted in [false, true] {
+                    let steps = sorted(&bytes, limits, is_sifted);
+                    assert!(steps <= 6, "{what}, {in_block} in a block, {limits:?}: {steps}");
+                }
+            }
+        }
+    }
+}
