@@ -18,6 +18,8 @@
 
 #[cfg(test)]
 mod linear;
+mod mark;
+mod packing;
 mod queue;
 mod radix;
 mod sift;

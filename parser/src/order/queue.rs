@@ -1,106 +1,13 @@
-//! Events that wait for their turn, as marks, and their sorting.
+//! Events that wait for their turn, as marks, and when and how they are sorted.
 
+use super::mark::{Mark, short};
+use super::packing::{Packing, place};
 use super::radix;
 use crate::blob::BlobHeader;
 use crate::guid::Guid;
 use crate::reader::{Context, Resolved, Take, Visit};
-use crate::tables::{NO_SLOT, Slot};
+use crate::tables::NO_SLOT;
 use crate::work;
-
-/// An event that waits: its header, its references and its place. One cache line, and not parts of two.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
-struct Mark {
-    timestamp: u64,
-    thread: u64,
-    capture_thread: u64,
-    /// Stream position of the payload.
-    payload_at: u64,
-    payload_size: u32,
-    metadata: Slot,
-    /// Slot of the stack; version 3: its size.
-    stack: u32,
-    /// Activity pair (versions 3 to 5), or slot of the labels (version 6).
-    extra: u32,
-    /// Slot of the thread row in version 6; before it the metadata id, which an undefined type has
-    /// nothing else to tell by.
-    thread_row_or_id: u32,
-    sequence: u32,
-    processor: u32,
-    header_size: u8,
-    is_sorted: bool,
-}
-
-impl Mark {
-    const NOTHING: Mark = Mark {
-        timestamp: 0,
-        thread: 0,
-        capture_thread: 0,
-        payload_at: 0,
-        payload_size: 0,
-        metadata: NO_SLOT,
-        stack: NO_SLOT,
-        extra: NO_SLOT,
-        thread_row_or_id: NO_SLOT,
-        sequence: 0,
-        processor: 0,
-        header_size: 0,
-        is_sorted: false,
-    };
-}
-
-impl Mark {
-    /// Writes the event's header, and gives its references.
-    #[inline(always)]
-    fn recall(
-        &self,
-        header: &mut BlobHeader,
-        context: &Context,
-        is_v6: bool,
-        activities: &[[Guid; 2]],
-    ) -> Resolved {
-        let (metadata_id, thread_row) = if is_v6 {
-            (context.tables.metadata.row(self.metadata).map_or(0, |row| row.id), self.thread_row_or_id)
-        } else {
-            (self.thread_row_or_id, NO_SLOT)
-        };
-        let labels = if is_v6 { self.extra } else { NO_SLOT };
-        (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
-        if !is_v6 && self.extra != NO_SLOT {
-            let pair = activities.get(self.extra as usize).copied().unwrap_or_default();
-            [header.activity, header.related_activity] = pair;
-        }
-        header.metadata_id = metadata_id;
-        header.sequence = self.sequence;
-        header.thread = self.thread;
-        header.capture_thread = self.capture_thread;
-        header.processor = self.processor;
-        header.timestamp = self.timestamp;
-        header.payload_size = self.payload_size;
-        header.header_size = u32::from(self.header_size);
-        header.is_sorted = self.is_sorted;
-        let stack = if context.is_v3() {
-            header.stack_size = self.stack;
-            NO_SLOT
-        } else {
-            self.stack
-        };
-        Resolved { metadata: self.metadata, stack, thread: thread_row, labels }
-    }
-}
-
-/// The size of a header that was read without a fault: at most 88.
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "a header's size is below 128")]
-fn short(header_size: u32) -> u8 {
-    header_size as u8
-}
-
-/// An index into what waits, which is in memory.
-#[inline(always)]
-fn place(packed: u64) -> usize {
-    usize::try_from(packed).unwrap_or(usize::MAX)
-}
 
 /// Bits of a word of [`Queue::places`].
 const PLACES_A_WORD: usize = 64;
@@ -142,38 +49,6 @@ pub(super) struct Queue {
     next: Fill,
     /// Stream position of a payload that is `next.bytes` behind the first.
     full_at: u64,
-}
-
-/// How times and places are packed into one integer each, so that equal times keep file order and nothing
-/// but integers is moved.
-#[derive(Debug, Default)]
-struct Packing {
-    place_bits: u32,
-    /// The oldest time, from which the others count.
-    least: u64,
-    /// Times by place, if they are too far apart to be packed, which no real stream has. Keys are places
-    /// alone then.
-    times: Vec<u64>,
-}
-
-impl Packing {
-    #[inline(always)]
-    fn mask(&self) -> u64 {
-        (1u64 << self.place_bits).wrapping_sub(1)
-    }
-
-    #[inline(always)]
-    fn place(&self, key: u64) -> usize {
-        place(key & self.mask())
-    }
-
-    #[inline]
-    fn time(&self, key: u64) -> u64 {
-        if self.times.is_empty() {
-            return self.least.saturating_add(key >> self.place_bits);
-        }
-        self.times.get(self.place(key)).copied().unwrap_or_default()
-    }
 }
 
 impl Queue {
@@ -548,15 +423,5 @@ impl Take for Queue {
     #[inline(always)]
     fn take(&mut self, context: &Context, header: &BlobHeader, _: &[u8], payload_at: u64) -> bool {
         self.push(context, header, payload_at)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mark_is_one_cache_line() {
-        assert_eq!(size_of::<Mark>(), 64);
     }
 }
