@@ -157,3 +157,52 @@ fn the_reading_ends_whatever_the_work_leaves_unread() {
         assert_eq!(count, expected.len(), "{threads} threads");
     }
 }
+
+/// Events of 60,000 bytes in blocks of their own, with a sequence point behind every so many.
+fn regions(events: u32, in_region: u32) -> Vec<u8> {
+    let mut stream = synth::Stream::new(synth::Version::V4);
+    stream.trace(&synth::Trace::default());
+    let definition =
+        synth::Definition { metadata_id: 1, provider: "Demo".into(), ..synth::Definition::default() };
+    stream.metadata_blobs(&synth::EventBlock::new([synth::Blob::definition(1, 0, definition.encode())]));
+    for number in 1..=events {
+        let ticks = u64::from(number);
+        let event = synth::Blob {
+            metadata_id: 1,
+            sequence_number: number,
+            ticks,
+            payload: vec![1; 60_000],
+            ..Default::default()
+        };
+        stream.event_block(&synth::EventBlock::new([event]));
+        if number % in_region == 0 {
+            let threads = vec![(0, number)];
+            stream.sequence_point(&synth::SequencePoint { ticks, threads, ..Default::default() });
+        }
+    }
+    stream.end();
+    stream.bytes
+}
+
+#[test]
+fn what_is_made_of_a_stream_with_few_sequence_points_is_not_held_whole() {
+    // Regions of 6 MB are for workers; 18 MB are given in portions, as one thread gives all.
+    for (events, in_region, portions) in [(300, 100, 3), (600, 300, 1), (600, 10_000, 1)] {
+        let bytes = regions(events, in_region);
+        let mut counts = Vec::new();
+        let is_caller = std::thread::current().id();
+        let who = |region: &mut Region<'_, _>| {
+            let count = work::<Whole<&[u8]>>(region)?.len();
+            Ok((count, std::thread::current().id() == is_caller))
+        };
+        let outcome = parallel::read_slice(&bytes, Options::new().threads(2), who, |made| {
+            counts.push(made);
+            ControlFlow::Continue(())
+        });
+        assert!(outcome.unwrap().is_complete());
+        assert_eq!(counts.iter().map(|(count, _)| count).sum::<usize>(), events as usize);
+        assert_eq!(counts.len(), portions, "{in_region} in a region: {counts:?}");
+        assert_eq!(counts.iter().all(|(_, is_caller)| *is_caller), in_region > 100, "{counts:?}");
+        assert_equal("few sequence points", &bytes);
+    }
+}

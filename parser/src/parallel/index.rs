@@ -15,6 +15,8 @@ pub(super) struct Job {
     pub(super) plan: Box<Plan>,
     /// What the count of losses must be told before the region's events.
     pub(super) before: Vec<loss::Step>,
+    /// Bytes of its event blocks.
+    pub(super) bytes: u64,
 }
 
 /// What comes next.
@@ -28,6 +30,10 @@ pub(super) enum Next {
 
 /// Event bytes of a region in file order that is large enough for a worker of its own.
 const PORTION_BYTES: u64 = 1 << 20;
+
+/// Event bytes of the largest region. What is made of a region is held whole until its turn comes, so a stream with
+/// larger ones is for one thread, which gives events as it goes. Runtimes write a sequence point every 10 MiB.
+const REGION_BYTES: u64 = 16 << 20;
 
 /// So many bytes of tables may be copied for each byte of the stream. Rows are larger in memory than in the stream.
 const COPIES: u64 = 64;
@@ -77,7 +83,8 @@ impl<S: Source> Index<S> {
                         self.blocks.push(PlannedBlock { frame, covered });
                         self.bytes = self.bytes.saturating_add(u64::from(frame.body.len));
                     }
-                    if frame.kind == BlockKind::RemoveThread || self.is_surprised() {
+                    let is_large = self.bytes > REGION_BYTES;
+                    if frame.kind == BlockKind::RemoveThread || is_large || self.is_surprised() {
                         return Ok(Next::Irregular);
                     }
                     if self.may_cut && self.bytes >= PORTION_BYTES && self.bytes >= self.copied_bytes() {
@@ -128,8 +135,7 @@ impl<S: Source> Index<S> {
         }
         std::mem::swap(&mut plan.blocks, &mut self.blocks);
         self.blocks.clear();
-        self.bytes = 0;
-        Next::Job(Job { plan, before })
+        Next::Job(Job { plan, before, bytes: std::mem::take(&mut self.bytes) })
     }
 
     /// What is copied with a portion: where stacks are many, portions are larger.

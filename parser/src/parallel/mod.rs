@@ -8,7 +8,8 @@
 //! Only streams without surprises are read so. Whatever asks for the whole stream's story to be told
 //! right (damage, ids that are not defined or defined twice, threads that end within a region,
 //! events out of order) sends the rest of the stream through one thread; so do version 3, which has no
-//! sequence points, and sources that are not in memory.
+//! sequence points, regions of more than 16 MiB, because what is made of a region is held until its turn comes, and
+//! sources that are not in memory.
 //!
 //! ```
 //! use nettrace_parser::parallel::{self, Options, Region};

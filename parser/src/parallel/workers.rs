@@ -35,6 +35,8 @@ struct Done<T> {
 
 /// Regions on their way, per thread: one that is read, one that is ready to be.
 const REGIONS_PER_THREAD: u64 = 2;
+/// Event bytes of regions on their way, above which no other is sent: what is made of them may be much larger.
+const BYTES_PER_THREAD: u64 = 16 << 20;
 
 pub(super) fn read<S: Source, T: Send>(
     source: &(impl Fn() -> S + Sync),
@@ -104,8 +106,10 @@ struct Collector<S> {
     index: Index<S>,
     options: Options,
     to_workers: Sender<(u64, Box<Plan>)>,
-    /// What the count of losses must be told before each region, by its number.
-    before: BTreeMap<u64, Vec<loss::Step>>,
+    /// What the count of losses must be told before each region on its way, by its number, and the region's bytes.
+    before: BTreeMap<u64, (Vec<loss::Step>, u64)>,
+    /// Event bytes of the regions on their way.
+    bytes: u64,
     found: u64,
     collected: u64,
     losses: loss::Losses,
@@ -120,6 +124,7 @@ impl<S: Source> Collector<S> {
             options,
             to_workers,
             before: BTreeMap::new(),
+            bytes: 0,
             found: 0,
             collected: 0,
             losses: loss::Losses::default(),
@@ -136,12 +141,18 @@ impl<S: Source> Collector<S> {
         let mut early: BTreeMap<u64, Done<T>> = BTreeMap::new();
         let mut is_all_found = false;
         let mut is_irregular = false;
-        let ahead = (self.options.threads as u64).saturating_mul(REGIONS_PER_THREAD);
+        let threads = self.options.threads as u64;
+        let (ahead, ahead_bytes) =
+            (threads.saturating_mul(REGIONS_PER_THREAD), threads.saturating_mul(BYTES_PER_THREAD));
         loop {
-            while !is_all_found && self.found.saturating_sub(self.collected) < ahead {
+            while !is_all_found
+                && self.found.saturating_sub(self.collected) < ahead
+                && self.bytes < ahead_bytes
+            {
                 match self.index.next()? {
                     Next::Job(job) => {
-                        self.before.insert(self.found, job.before);
+                        self.bytes = self.bytes.saturating_add(job.bytes);
+                        self.before.insert(self.found, (job.before, job.bytes));
                         // Workers live as long as this sender does.
                         let _ = self.to_workers.send((self.found, job.plan));
                         self.found = self.found.saturating_add(1);
@@ -185,7 +196,8 @@ impl<S: Source> Collector<S> {
         // In time order a region may not reach back before those that were collected.
         let reaches_back =
             self.options.order == Order::Time && done.events > 0 && done.oldest < self.youngest;
-        let before = self.before.remove(&done.number).unwrap_or_default();
+        let (before, bytes) = self.before.remove(&done.number).unwrap_or_default();
+        self.bytes = self.bytes.saturating_sub(bytes);
         let (is_v6, limit) = (self.index.is_v6(), self.options.limits.table_rows);
         !done.is_irregular
             && !reaches_back
