@@ -124,7 +124,8 @@ fn reports_of_the_runtimes_doings_are_as_expected() {
 
 #[test]
 fn formats_are_as_expected() {
-    assert_page("convert-list.txt", &["convert", SAMPLES, "--format", "list"]);
+    assert_page("convert-list.txt", &["convert", "--format", "list"]);
+    assert_page("convert-no-trace.txt", &["convert", "--format", "folded"]);
     assert_page(
         "convert-folded.txt",
         &["convert", SAMPLES, "--format", "folded", "-o", "-", "--unit", "samples"],

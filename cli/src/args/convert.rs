@@ -1,6 +1,7 @@
 //! Other tools' formats.
 
-use super::{InputArgs, SampleArgs, SampleThreadArgs};
+use super::{InputArgs, ReadArgs, SampleArgs, SampleThreadArgs};
+use crate::failure::Failure;
 use crate::samples::KindArg;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -22,10 +23,14 @@ fn convert_help() -> String {
 
 /// Write a trace's stacks in another tool's format
 #[derive(Debug, Args)]
-#[command(after_help = convert_help())]
+#[command(after_help = convert_help(), override_usage = "nettrace convert [OPTIONS] <FILE>")]
 pub(crate) struct ConvertArgs {
+    /// The trace: a file, plain or gzip, or - for standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
     #[command(flatten)]
-    pub(crate) input: InputArgs,
+    read: ReadArgs,
 
     #[command(flatten)]
     pub(crate) threads: SampleThreadArgs,
@@ -64,6 +69,13 @@ pub(crate) struct ConvertArgs {
 }
 
 impl ConvertArgs {
+    /// Which trace. Only `--format list` needs none.
+    pub(crate) fn input(&self) -> Result<InputArgs, Failure> {
+        let file = self.file.clone();
+        let file = file.ok_or_else(|| Failure::Usage("give the trace to convert: a file, or - for standard input".to_owned()))?;
+        Ok(InputArgs { file, read: self.read })
+    }
+
     /// The events that are to be counted.
     pub(crate) fn event_names(&self) -> Vec<&str> {
         self.kind.iter().filter_map(KindArg::event_name).collect()

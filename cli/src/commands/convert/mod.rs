@@ -24,9 +24,10 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
         context.out.finish()?;
         return Ok(Exit::Fine);
     }
-    let targets = targets(args)?;
+    let input = args.input()?;
+    let targets = targets(args, &input.file)?;
     // What cannot be read at all is said before anything is written.
-    let mut trace = Analysed::new(context.open(&args.input)?, args.threads.into())?;
+    let mut trace = Analysed::new(context.open(&input)?, args.threads.into())?;
     let file = trace.file.clone();
     let mut options = samples::options(&args.samples);
     let kinds: Vec<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
@@ -60,12 +61,8 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
             options.kinds.clone_from(&kinds);
             options.is_by_thread = args.by_thread;
             options.counts_samples = args.unit == UnitArg::Samples;
-            options.title = args
-                .input
-                .file
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default();
+            options.title =
+                input.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             options.is_gzip = target.is_gzip;
             analysis.add(make(out, &options));
         }

@@ -114,7 +114,7 @@ impl Target {
 }
 
 /// Which formats go where.
-pub(super) fn targets(args: &ConvertArgs) -> Result<Vec<Target>, Failure> {
+pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, Failure> {
     let formats = args.format.iter().map(|name| Wanted::by_name(name)).collect::<Result<Vec<_>, _>>()?;
     let targets: Vec<Target> = match (formats.as_slice(), args.output.as_slice()) {
         ([], []) => {
@@ -122,9 +122,7 @@ pub(super) fn targets(args: &ConvertArgs) -> Result<Vec<Target>, Failure> {
                 "give a format with --format, or an output with -o; --format list shows them".to_owned(),
             ));
         }
-        (formats, []) => {
-            formats.iter().map(|wanted| Target::new(*wanted, &beside(&args.input.file, wanted))).collect()
-        }
+        (formats, []) => formats.iter().map(|wanted| Target::new(*wanted, &beside(input, wanted))).collect(),
         ([], outputs) => outputs
             .iter()
             .map(|path| Ok(Target::new(Wanted::by_path(path)?, path)))
