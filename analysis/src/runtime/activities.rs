@@ -39,6 +39,10 @@ pub struct ActivitiesReport {
     pub errors: u64,
     /// Stops whose start is not in the trace.
     pub stops_without_start: u64,
+    /// Stops whose start was looked for among the newest open activities only: many thousands of one name were
+    /// open at once, again and again. Left out of JSON if there are none, as in all but strange traces.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
+    pub stops_cut_short: u64,
     /// By name: the longest total first.
     pub activities: Vec<ActivityRow>,
     /// Which run inside which: a node, then what runs inside of it, the longest total first.
@@ -49,6 +53,11 @@ pub struct ActivitiesReport {
     pub events: Vec<ActivityEvent>,
     /// Events that are left out of `events` because there are more than 10,000.
     pub events_left_out: u64,
+}
+
+#[cfg(feature = "serde")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Activities of one name.
@@ -368,6 +377,7 @@ impl Report for Activities {
 
     fn finish(self, resolved: &Resolved<'_>) -> ActivitiesReport {
         let texts = resolved.model().texts();
+        let stops_cut_short = self.open.cut_short();
         let open: Vec<OpenActivity> = self.open.into_open().filter(|activity| activity.is_selected).collect();
         let mut sites = self.sites;
         for activity in open {
@@ -415,6 +425,7 @@ impl Report for Activities {
             stopped: all.durations.count(),
             errors: all.errors,
             stops_without_start: self.stops_without_start,
+            stops_cut_short,
             activities,
             tree: tree_rows(&self.tree, &nodes, resolved),
             slowest: slowest

@@ -23,6 +23,7 @@
 
 mod activities;
 mod activity_edge;
+mod activity_ids;
 mod activity_path;
 mod activity_tree;
 mod alloc;
@@ -38,6 +39,7 @@ mod gc;
 mod http;
 mod jit;
 mod loader;
+mod log_scopes;
 mod logs;
 mod message_group;
 mod open_activities;

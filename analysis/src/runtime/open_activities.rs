@@ -1,6 +1,7 @@
 //! Activities that have started and not stopped.
 
 use super::activity_edge::Edge;
+use super::activity_ids::ActivityIds;
 use super::activity_path::parent_path;
 use crate::model::{StackHandle, TextHandle, ThreadHandle};
 use std::collections::{BTreeMap, HashMap};
@@ -9,6 +10,12 @@ use std::collections::{BTreeMap, HashMap};
 const MOST: usize = 65_536;
 /// Deepest path that is walked up to find an open activity.
 const DEEPEST_PATH: usize = 32;
+/// Open activities that may be looked at to find those that end, all stops together: so many at first, and
+/// more with each start and stop. Ids need no search; what is searched for by its fields is mostly among the
+/// newest few. Without a limit, 65,536 activities that never stop would be looked at for each stop that has no
+/// start.
+const STEPS_AT_FIRST: u64 = 1 << 25;
+const STEPS_EACH: u64 = 256;
 
 /// An activity that has started.
 #[derive(Debug, Clone)]
@@ -33,23 +40,37 @@ pub(crate) struct OpenActivity {
 type Place = (TextHandle, u64);
 
 /// Activities that have started and not stopped, found by id, by fields, or by thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct OpenActivities {
     by_name: HashMap<TextHandle, BTreeMap<u64, OpenActivity>>,
-    by_id: HashMap<String, Vec<Place>>,
+    ids: ActivityIds,
     started: u64,
     open: usize,
+    /// How many open activities may still be looked at.
+    steps_left: u64,
+    cut_short: u64,
+}
+
+impl Default for OpenActivities {
+    fn default() -> OpenActivities {
+        OpenActivities {
+            by_name: HashMap::new(),
+            ids: ActivityIds::default(),
+            started: 0,
+            open: 0,
+            steps_left: STEPS_AT_FIRST,
+            cut_short: 0,
+        }
+    }
 }
 
 impl OpenActivities {
     /// An activity starts. Gives one whose stop is known never to come: one that had its id, or the oldest of too many.
     pub(crate) fn start(&mut self, activity: OpenActivity, is_id_unique: bool) -> Option<OpenActivity> {
+        self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
         let name = activity.name;
         let lost = match &activity.id {
-            Some(id) if is_id_unique => {
-                let places = self.by_id.get(id);
-                places.and_then(|places| places.iter().rev().find(|place| place.0 == name).copied())
-            }
+            Some(id) if is_id_unique => self.ids.newest_of(id, name).map(|number| (name, number)),
             _ => None,
         };
         let lost = lost.or_else(|| {
@@ -64,7 +85,7 @@ impl OpenActivities {
         let number = self.started;
         self.started = self.started.saturating_add(1);
         if let Some(id) = &activity.id {
-            self.by_id.entry(id.clone()).or_default().push((name, number));
+            self.ids.add(id, name, number);
         }
         self.by_name.entry(name).or_default().insert(number, activity);
         self.open = self.open.saturating_add(1);
@@ -74,13 +95,8 @@ impl OpenActivities {
     fn remove(&mut self, (name, number): Place) -> Option<OpenActivity> {
         let activity = self.by_name.get_mut(&name)?.remove(&number)?;
         self.open = self.open.saturating_sub(1);
-        if let Some(id) = &activity.id
-            && let Some(places) = self.by_id.get_mut(id)
-        {
-            places.retain(|place| *place != (name, number));
-            if places.is_empty() {
-                self.by_id.remove(id);
-            }
+        if let Some(id) = &activity.id {
+            self.ids.remove(id, name, number);
         }
         Some(activity)
     }
@@ -96,36 +112,70 @@ impl OpenActivities {
         name: TextHandle,
         thread: ThreadHandle,
     ) -> Option<OpenActivity> {
-        let rows = self.by_name.get(&name)?;
-        let by_id = edge.id.as_ref().and_then(|id| self.by_id.get(id));
-        let with_id =
-            || by_id.into_iter().flatten().rev().filter(|place| place.0 == name).map(|(_, number)| *number);
-        let agrees = |number: &u64| rows.get(number).and_then(|row| agree(&row.keys, &edge.keys));
-        let has_agreed = |number: &u64| agrees(number) == Some(true);
-        let number = with_id().find(has_agreed).or_else(|| with_id().next());
-        let number = number.or_else(|| {
-            let fitting = || rows.iter().rev().filter(|(number, _)| has_agreed(number));
-            let on_thread = fitting().find(|(_, row)| row.thread == thread);
-            on_thread.or_else(|| fitting().next()).map(|(number, _)| *number)
-        });
-        let number = number.or_else(|| {
-            let fits = |row: &OpenActivity| row.thread == thread && (row.id.is_none() || edge.id.is_none());
-            let on_thread =
-                |(number, row): &(&u64, &OpenActivity)| fits(row) && agrees(number) != Some(false);
-            rows.iter().rev().find(on_thread).map(|(number, _)| *number)
-        });
+        self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
+        let number = self.number_with_id(edge, name).or_else(|| self.number_by_fields(edge, name, thread));
         self.remove((name, number?))
+    }
+
+    /// The last one with the stop's id that agrees in fields, else the last one with it.
+    fn number_with_id(&mut self, edge: &Edge, name: TextHandle) -> Option<u64> {
+        let (rows, id) = (self.by_name.get(&name)?, edge.id.as_ref()?);
+        let mut numbers = self.ids.all_of(id, name);
+        let newest = numbers.next()?;
+        for number in std::iter::once(newest).chain(numbers) {
+            let Some(left) = self.steps_left.checked_sub(1) else {
+                self.cut_short = self.cut_short.saturating_add(1);
+                break;
+            };
+            self.steps_left = left;
+            if rows.get(&number).and_then(|row| agree(&row.keys, &edge.keys)) == Some(true) {
+                return Some(number);
+            }
+        }
+        Some(newest)
+    }
+
+    /// The last one that agrees in fields, on the stop's thread or another; else the last one on the thread that
+    /// has no fields to agree in.
+    fn number_by_fields(&mut self, edge: &Edge, name: TextHandle, thread: ThreadHandle) -> Option<u64> {
+        let rows = self.by_name.get(&name)?;
+        let (mut elsewhere, mut on_thread) = (None, None);
+        for (number, row) in rows.iter().rev() {
+            let Some(left) = self.steps_left.checked_sub(1) else {
+                self.cut_short = self.cut_short.saturating_add(1);
+                break;
+            };
+            self.steps_left = left;
+            match agree(&row.keys, &edge.keys) {
+                Some(true) if row.thread == thread => return Some(*number),
+                Some(true) => elsewhere = elsewhere.or(Some(*number)),
+                None if row.thread == thread && (row.id.is_none() || edge.id.is_none()) => {
+                    on_thread = on_thread.or(Some(*number));
+                    if edge.keys.is_empty() {
+                        // Without fields none agrees.
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        elsewhere.or(on_thread)
+    }
+
+    /// Stops whose start was not looked for among all that were open: there were too many of one name for that.
+    pub(crate) fn cut_short(&self) -> u64 {
+        self.cut_short
     }
 
     /// The innermost open activity with this id.
     pub(crate) fn with_id(&self, id: &str) -> Option<&OpenActivity> {
-        let (name, number) = self.by_id.get(id)?.last()?;
-        self.by_name.get(name)?.get(number)
+        let (name, number) = self.ids.newest(id)?;
+        self.by_name.get(&name)?.get(&number)
     }
 
     pub(crate) fn with_id_mut(&mut self, id: &str) -> Option<&mut OpenActivity> {
-        let (name, number) = self.by_id.get(id)?.last()?;
-        self.by_name.get_mut(name)?.get_mut(number)
+        let (name, number) = self.ids.newest(id)?;
+        self.by_name.get_mut(&name)?.get_mut(&number)
     }
 
     /// The open activity that a new one is part of: the one that the start names, else the nearest on its path.
@@ -261,5 +311,63 @@ mod tests {
             lost += usize::from(open.start(activity, true).is_some());
         }
         assert_eq!((lost, open.open), (70_000 - MOST, MOST));
+    }
+    #[test]
+    fn stops_that_fit_no_start_look_at_a_bounded_number_of_activities() {
+        let mut open = OpenActivities::default();
+        for nanos in 0..65_000 {
+            let number = u64::try_from(nanos).unwrap();
+            start(&mut open, nanos, None, ONE, &[(7, number)]);
+        }
+        // As if others had used up what is there at first.
+        open.steps_left = 100_000;
+        for _ in 0..2000 {
+            assert_eq!(stop(&mut open, None, OTHER, &[(7, u64::MAX)]), None);
+        }
+        assert_eq!((open.cut_short(), open.steps_left), (1999, 0), "the first one looks at all");
+        // What is among the newest is found as before, and what has an id too.
+        assert_eq!(stop(&mut open, None, ONE, &[(7, 64_990)]), Some(64_990));
+        start(&mut open, 70_000, Some("//1/1"), ONE, &[]);
+        assert_eq!(stop(&mut open, Some("//1/1"), OTHER, &[]), Some(70_000));
+        assert_eq!(open.cut_short(), 1999);
+    }
+
+    /// All have one id, and stop in the order that is the worst for a list of them.
+    #[test]
+    fn activities_of_one_id_go_in_any_order_without_a_search() {
+        let mut open = OpenActivities::default();
+        let begin = |open: &mut OpenActivities, name: u32, nanos: i64| {
+            let activity = OpenActivity {
+                name: TextHandle(name),
+                id: Some("abc".to_owned()),
+                node: 0,
+                thread: ONE,
+                nanos,
+                stack: StackHandle(0),
+                is_selected: true,
+                is_error: false,
+                fields: String::new(),
+                label: None,
+                keys: Vec::new(),
+            };
+            open.start(activity, false)
+        };
+        for name in 0..60_000 {
+            assert!(begin(&mut open, name, 0).is_none());
+        }
+        for name in 0..60_000 {
+            let edge = Edge {
+                is_start: false,
+                name: String::new(),
+                id: Some("abc".to_owned()),
+                is_id_unique: false,
+                parent: None,
+                told_nanos: None,
+                is_error: false,
+                keys: Vec::new(),
+            };
+            assert!(open.stop(&edge, TextHandle(name), ONE).is_some());
+        }
+        assert_eq!((open.open, open.cut_short()), (0, 0));
     }
 }

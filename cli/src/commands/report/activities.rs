@@ -79,8 +79,12 @@ pub(super) fn text(
         0 => String::new(),
         lost => format!(", {} without a start", units::counted(lost, "stop")),
     };
+    let cut_short = match report.stops_cut_short {
+        0 => String::new(),
+        stops => format!(" ({} looked for among the newest only)", units::count(stops)),
+    };
     let noun = if report.started == 1 { "activity" } else { "activities" };
-    let summary = format!("{} {noun}{wrong}{open}{lost}", units::count(report.started));
+    let summary = format!("{} {noun}{wrong}{open}{lost}{cut_short}", units::count(report.started));
     writeln!(out, "{}", strong.over(summary))?;
     if let Some(id) = report.slowest.first().and_then(|row| row.id.as_deref()) {
         writeln!(out, "{}", faint.over(format!("events of one of them: --id {}", printable(id))))?;

@@ -1,0 +1,102 @@
+//! Which open activities have an id.
+
+use crate::model::TextHandle;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The numbers of open activities by their ids. Any number of them may have one id, and each may go at any time:
+/// no operation takes more than a few steps.
+#[derive(Debug, Default)]
+pub(crate) struct ActivityIds {
+    ids: HashMap<String, OpenId>,
+    /// By id, then by number.
+    all: BTreeMap<(u64, u64), TextHandle>,
+    by_name: BTreeSet<(u64, TextHandle, u64)>,
+    given: u64,
+}
+
+#[derive(Debug)]
+struct OpenId {
+    /// Stands for the id in the other tables.
+    number: u64,
+    /// How many activities have it.
+    open: usize,
+}
+
+impl ActivityIds {
+    /// An activity with this id is open. Later ones have higher numbers.
+    pub(crate) fn add(&mut self, id: &str, name: TextHandle, number: u64) {
+        let of_id = match self.ids.get_mut(id) {
+            Some(known) => {
+                known.open = known.open.saturating_add(1);
+                known.number
+            }
+            None => {
+                let given = self.given;
+                self.given = given.saturating_add(1);
+                self.ids.insert(id.to_owned(), OpenId { number: given, open: 1 });
+                given
+            }
+        };
+        self.all.insert((of_id, number), name);
+        self.by_name.insert((of_id, name, number));
+    }
+
+    /// It is not open any more.
+    pub(crate) fn remove(&mut self, id: &str, name: TextHandle, number: u64) {
+        let Some(known) = self.ids.get_mut(id) else { return };
+        if self.all.remove(&(known.number, number)).is_none() {
+            return;
+        }
+        self.by_name.remove(&(known.number, name, number));
+        known.open = known.open.saturating_sub(1);
+        if known.open == 0 {
+            self.ids.remove(id);
+        }
+    }
+
+    /// The newest with an id.
+    pub(crate) fn newest(&self, id: &str) -> Option<(TextHandle, u64)> {
+        let of_id = self.ids.get(id)?.number;
+        let ((_, number), name) = self.all.range((of_id, 0)..=(of_id, u64::MAX)).next_back()?;
+        Some((*name, *number))
+    }
+
+    /// The newest with an id and a name.
+    pub(crate) fn newest_of(&self, id: &str, name: TextHandle) -> Option<u64> {
+        self.all_of(id, name).next()
+    }
+
+    /// All with an id and a name, the newest first.
+    pub(crate) fn all_of(&self, id: &str, name: TextHandle) -> impl Iterator<Item = u64> + use<'_> {
+        let of_id = self.ids.get(id).map(|known| known.number);
+        let range = of_id.map(|of_id| self.by_name.range((of_id, name, 0)..=(of_id, name, u64::MAX)));
+        range.into_iter().flatten().rev().map(|(_, _, number)| *number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_with_an_id_comes_first_and_the_last_to_go_takes_the_id_along() {
+        let [one, other] = [TextHandle(1), TextHandle(2)];
+        let mut ids = ActivityIds::default();
+        for (id, name, number) in [("a", one, 0), ("b", one, 1), ("a", other, 2), ("a", one, 3)] {
+            ids.add(id, name, number);
+        }
+        assert_eq!(
+            (ids.newest("a"), ids.newest("b"), ids.newest("c")),
+            (Some((one, 3)), Some((one, 1)), None)
+        );
+        assert_eq!(ids.all_of("a", one).collect::<Vec<_>>(), [3, 0]);
+        ids.remove("a", one, 3);
+        ids.remove("a", one, 3);
+        assert_eq!((ids.newest("a"), ids.newest_of("a", one)), (Some((other, 2)), Some(0)));
+        ids.remove("a", one, 0);
+        ids.remove("a", other, 2);
+        assert_eq!((ids.newest("a"), ids.newest_of("a", one)), (None, None));
+        ids.remove("b", one, 1);
+        assert!(ids.ids.is_empty() && ids.all.is_empty() && ids.by_name.is_empty());
+    }
+}
