@@ -11,14 +11,14 @@
 //! The trace does not tell in which scopes a message was written; shown are those that began on its thread, and, if
 //! both have activity ids, have the same.
 
+use super::log_scopes::LogScopes;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved, ThreadHandle};
 use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Event, Value};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-/// Most scopes open at once on a thread. More are a sign of lost ends.
-const DEEPEST: usize = 64;
 /// Most loggers that are counted; the rest is one more.
 const MOST_LOGGERS: usize = 10_000;
 
@@ -63,7 +63,8 @@ pub struct LogRow {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arguments: Option<String>,
     /// Scopes that are open on the thread, outermost first.
-    pub scopes: Vec<String>,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_texts"))]
+    pub scopes: Vec<Arc<str>>,
 }
 
 /// How severe a message is, as ILogger counts.
@@ -148,15 +149,12 @@ pub struct LoggerCount {
     pub count: u64,
 }
 
-#[derive(Debug)]
-struct Scope {
-    id: Option<i64>,
-    factory: Option<i64>,
-    activity: Option<nettrace_parser::Guid>,
-    text: String,
+/// What a thread logged last.
+#[cfg(feature = "serde")]
+fn as_texts<S: serde::Serializer>(texts: &[Arc<str>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(texts.iter().map(|text| &**text))
 }
 
-/// What a thread logged last.
 #[derive(Debug)]
 struct Last {
     logger: String,
@@ -168,7 +166,7 @@ struct Last {
 #[derive(Debug, Default)]
 pub struct Logs {
     rows: Vec<LogRow>,
-    scopes: HashMap<ThreadHandle, Vec<Scope>>,
+    scopes: LogScopes,
     last: HashMap<ThreadHandle, Last>,
     levels: BTreeMap<LogLevel, u64>,
     loggers: BTreeMap<String, u64>,
@@ -243,7 +241,7 @@ impl Logs {
             message: if is_again { String::new() } else { message.message.to_string() },
             exception,
             arguments: json.and_then(text).filter(|_| !is_told),
-            scopes: self.scopes_of(event, moment.thread),
+            scopes: self.scopes.of(event, moment.thread),
         };
         if is_again {
             self.rows.push(row);
@@ -252,53 +250,10 @@ impl Logs {
         }
         true
     }
-
-    fn scopes_of(&self, event: &Event<'_>, thread: ThreadHandle) -> Vec<String> {
-        let activity = event.activity_id().filter(|id| !id.is_zero());
-        let scopes = self.scopes.get(&thread).map(Vec::as_slice).unwrap_or_default();
-        let fits =
-            |scope: &&Scope| scope.activity.is_none() || activity.is_none() || scope.activity == activity;
-        scopes.iter().filter(fits).map(|scope| scope.text.clone()).collect()
-    }
-
-    fn scope_begins(&mut self, event: &Event<'_>, moment: &Moment) {
-        let (mut id, mut factory, mut text) = (None, None, String::new());
-        for field in event.fields() {
-            let Ok(value) = field.value else { break };
-            match field.name() {
-                "ID" => id = value.as_i64(),
-                "FactoryID" => factory = value.as_i64(),
-                "Arguments" | "ArgumentsJson" => text = scope_text(&value),
-                _ => {}
-            }
-        }
-        let scopes = self.scopes.entry(moment.thread).or_default();
-        if scopes.len() >= DEEPEST {
-            scopes.remove(0);
-        }
-        scopes.push(Scope { id, factory, activity: event.activity_id().filter(|id| !id.is_zero()), text });
-    }
-
-    fn scope_ends(&mut self, event: &Event<'_>, moment: &Moment) {
-        let number = |name| event.field(name).and_then(|value| value.as_i64());
-        let (id, factory) = (number("ID"), number("FactoryID"));
-        let is_it = |scope: &Scope| scope.id == id && scope.factory == factory;
-        let on_thread = self.scopes.get_mut(&moment.thread);
-        if let Some(scopes) = on_thread
-            && let Some(at) = scopes.iter().rposition(is_it)
-        {
-            scopes.remove(at);
-            return;
-        }
-        // Asynchronous code ends scopes on other threads.
-        for scopes in self.scopes.values_mut() {
-            scopes.retain(|scope| !is_it(scope));
-        }
-    }
 }
 
 /// `RequestId=1 Path=/x` of pairs, else the text as it is.
-fn scope_text(value: &Value<'_>) -> String {
+pub(super) fn scope_text(value: &Value<'_>) -> String {
     let Some(array) = value.as_array() else { return value.to_text().unwrap_or_default() };
     let mut text = String::new();
     for pair in array.iter().filter_map(|pair| pair.as_object()) {
@@ -330,8 +285,8 @@ impl Report for Logs {
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if event.known_provider() == KnownProvider::Logging {
             match event.name() {
-                "ActivityStart" | "ActivityJsonStart" => self.scope_begins(event, moment),
-                "ActivityStop" | "ActivityJsonStop" => self.scope_ends(event, moment),
+                "ActivityStart" | "ActivityJsonStart" => self.scopes.begin(event, moment.thread),
+                "ActivityStop" | "ActivityJsonStop" => self.scopes.end(event, moment.thread),
                 _ => return self.message(event, moment, model),
             }
             return true;

@@ -9,7 +9,7 @@ use super::suspension::{Change, FOR_COLLECTION, FOR_COLLECTION_STEP, Stop, Suspe
 use crate::runtime::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, GcEnd, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A heap segment of frozen objects: the type in runtime 5.
 const FROZEN_SEGMENT: u64 = 2;
@@ -24,7 +24,7 @@ pub(super) struct Heap {
     ended: Option<usize>,
     suspensions: Suspensions,
     /// Who has a part in which stop.
-    claims: Vec<Claim>,
+    claims: VecDeque<Claim>,
     frozen: BTreeMap<u64, u64>,
     frozen_bytes: u64,
     last_start_ns: Option<i64>,
@@ -87,7 +87,7 @@ impl Heap {
                     Change::Restarted(stop, end_ns) => self.settle(stop, end_ns),
                     Change::Stopped(stop) if stop.reason == FOR_COLLECTION_STEP => {
                         if let Some(row) = self.background {
-                            self.claims.push(Claim { stop: stop.id, row, from_ns: moment.nanos });
+                            self.claims.push_back(Claim { stop: stop.id, row, from_ns: moment.nanos });
                         }
                     }
                     _ => {}
@@ -136,7 +136,7 @@ impl Heap {
         }
         self.ended = None;
         if let Some(stop) = self.suspensions.in_force().filter(is_for_collection) {
-            self.claims.push(Claim { stop: stop.id, row: place, from_ns: moment.nanos });
+            self.claims.push_back(Claim { stop: stop.id, row: place, from_ns: moment.nanos });
         }
     }
 
@@ -173,13 +173,14 @@ impl Heap {
     /// blocks.
     fn settle(&mut self, stop: Stop, end_ns: i64) {
         let mut claims: Vec<Claim> = Vec::new();
-        // A stop whose end was lost is not settled; its claims go with the next.
-        self.claims.retain(|claim| {
+        // A stop whose end was lost is not settled; its claims go with the next. Stops are numbered, and claims
+        // are made for the newest: those of older ones are in front.
+        while let Some(claim) = self.claims.front().copied().filter(|claim| claim.stop <= stop.id) {
+            self.claims.pop_front();
             if claim.stop == stop.id {
-                claims.push(*claim);
+                claims.push(claim);
             }
-            claim.stop > stop.id
-        });
+        }
         let mut from_ns = stop.start_nanos;
         let nexts = claims.iter().skip(1).map(|claim| claim.from_ns).chain([end_ns]);
         for (claim, to_ns) in claims.iter().zip(nexts) {
