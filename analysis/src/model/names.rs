@@ -118,6 +118,12 @@ impl Frame {
         Frame { method: text.clone(), text, ..Frame::unnamed("", kind) }
     }
 
+    /// What stands for the outer frames of a stack that has too many.
+    pub(crate) fn left_out() -> Frame {
+        let text = "(outer frames left out)".to_owned();
+        Frame { method: text.clone(), text, ..Frame::unnamed("", FrameKind::Unknown) }.named()
+    }
+
     fn unnamed(module: &str, kind: FrameKind) -> Frame {
         Frame {
             text: String::new(),

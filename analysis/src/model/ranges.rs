@@ -4,7 +4,13 @@
 //! it goes, or when the session ends, in any mixture, so that a life may have no known begin or
 //! end; it then reaches as far as nothing speaks against it.
 
+use super::overlaps::{Life, Overlaps};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
+
+/// Ranges that are looked at one by one to find an address. More lie above each other, or behind a very large one,
+/// only in traces that were made for it.
+const FEW: u64 = 64;
 
 /// One thing at one place for one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,11 +55,13 @@ pub(crate) struct Ranges<T> {
     newest: BTreeMap<u64, u32>,
     /// `rows` by start, and the highest last address up to each place; made by [`Ranges::sort`].
     sorted: Vec<(u32, u64)>,
+    /// For addresses that many ranges may have; made when the first one is met.
+    overlaps: OnceCell<Overlaps>,
 }
 
 impl<T> Default for Ranges<T> {
     fn default() -> Self {
-        Ranges { rows: Vec::new(), newest: BTreeMap::new(), sorted: Vec::new() }
+        Ranges { rows: Vec::new(), newest: BTreeMap::new(), sorted: Vec::new(), overlaps: OnceCell::new() }
     }
 }
 
@@ -149,6 +157,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
                 (row, highest)
             })
             .collect();
+        self.overlaps = OnceCell::new();
     }
 
     /// What lay at `address` at `ticks`: the youngest that lived then, else what came nearest in
@@ -158,11 +167,15 @@ impl<T: Copy + PartialEq> Ranges<T> {
             self.rows.get(*row as usize).is_some_and(|range| range.start <= address)
         });
         let mut best: Option<&Range<T>> = None;
-        let mut found = 0u64;
+        let (mut found, mut looked_at) = (0u64, 0u64);
         for (row, highest) in self.sorted.get(..end)?.iter().rev() {
             if *highest < address {
                 break;
             }
+            if looked_at == FEW {
+                return self.find_of_many(address, ticks, &mut looked_at);
+            }
+            looked_at = looked_at.saturating_add(1);
             let Some(range) = self.rows.get(*row as usize).filter(|range| range.last >= address) else {
                 continue;
             };
@@ -173,6 +186,20 @@ impl<T: Copy + PartialEq> Ranges<T> {
             }
         }
         best.map(|range| (range, found == 1))
+    }
+
+    #[cold]
+    fn find_of_many(&self, address: u64, ticks: u64, steps: &mut u64) -> Option<(&Range<T>, bool)> {
+        let overlaps = self.overlaps.get_or_init(|| {
+            let lives = self.sorted.iter().filter_map(|(row, _)| {
+                let Range { start, last, from, to, .. } = *self.rows.get(*row as usize)?;
+                Some(Life { start, last, from, end: to.saturating_sub(1) })
+            });
+            Overlaps::new(lives.collect())
+        });
+        let (place, is_only) = overlaps.find(address, ticks, steps)?;
+        let (row, _) = self.sorted.get(place)?;
+        Some((self.rows.get(*row as usize)?, is_only))
     }
 
     /// The lowest start above `address`.
@@ -226,5 +253,73 @@ mod tests {
         ranges.add(Told::Begins, 100, 0, 1, 'a');
         ranges.add(Told::Begins, u64::MAX, 2, 1, 'b');
         assert!(ranges.rows.is_empty());
+    }
+
+    /// Both ways of looking, on ranges of all kinds, many of them above each other.
+    #[test]
+    fn many_ranges_above_each_other_are_told_apart_as_few_are() {
+        let mut random = 7u64;
+        let mut next = |most: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % most
+        };
+        for count in [1, 2, 16, 17, 32, 33, 64, 300] {
+            for spread in [1, 5, 400] {
+                let mut ranges = Ranges::default();
+                for value in 0..count {
+                    let start = if next(20) == 0 { u64::MAX - next(50) } else { next(spread) };
+                    let size = next(40) + 1;
+                    match next(4) {
+                        0 => ranges.add_ended(start, size, next(100), value),
+                        1 => drop(ranges.add(Told::Exists, start, size, next(100), value)),
+                        2 => drop(ranges.end(start, next(100), |_| true)),
+                        _ => drop(ranges.add(Told::Begins, start, size, next(100), value)),
+                    }
+                }
+                ranges.sort();
+                for _ in 0..2000 {
+                    let address = if next(20) == 0 { u64::MAX - next(50) } else { next(spread + 45) };
+                    let ticks = next(110);
+                    let one_by_one = {
+                        let rank =
+                            |range: &Range<u64>| (range.distance(ticks), std::cmp::Reverse(range.from));
+                        let there = ranges.sorted.iter().rev().map(|(row, _)| &ranges.rows[*row as usize]);
+                        let there = there.filter(|range| range.start <= address && address <= range.last);
+                        let only = there.clone().count() == 1;
+                        there.min_by_key(|range| rank(range)).map(|range| (*range, only))
+                    };
+                    let of_many =
+                        ranges.find_of_many(address, ticks, &mut 0).map(|(range, only)| (*range, only));
+                    assert_eq!(of_many, one_by_one, "{count} {spread} {address} {ticks}");
+                    assert_eq!(ranges.find(address, ticks).map(|(range, only)| (*range, only)), one_by_one);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_address_is_found_in_few_steps_whatever_the_ranges() {
+        let count = 20_000u64;
+        let mut same = Ranges::default();
+        let mut behind_one = Ranges::default();
+        let mut within = Ranges::default();
+        behind_one.add(Told::Begins, 0, u64::MAX, 0, 0);
+        for value in 0..count {
+            same.add(Told::Begins, 100, 10, value, value);
+            behind_one.add(Told::Begins, 100 + value * 10, 5, value, value);
+            within.add(Told::Begins, value, 4 * count - 2 * value, value, value);
+        }
+        for (name, ranges) in [("same", &mut same), ("behind", &mut behind_one), ("within", &mut within)] {
+            ranges.sort();
+            let mut most = 0;
+            for address in (0..count * 12).step_by(97) {
+                for ticks in [0, address / 12, count / 2, u64::MAX] {
+                    let mut steps = 0;
+                    ranges.find_of_many(address, ticks, &mut steps);
+                    most = most.max(steps);
+                }
+            }
+            assert!(most > 0 && most < 2500, "{name}: {most} steps");
+        }
     }
 }

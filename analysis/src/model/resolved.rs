@@ -26,6 +26,7 @@ pub struct Resolved<'m> {
 
 #[derive(Debug, Clone, Copy)]
 struct StackRow {
+    start: usize,
     end: usize,
     leaf: FrameKind,
     is_waiting: bool,
@@ -83,8 +84,21 @@ impl<'m> Resolved<'m> {
         let stacks = model.stacks();
         let mut rows = Vec::with_capacity(stacks.len());
         let mut flat = Vec::new();
+        // Of stacks with the same addresses many have the same frames, too.
+        let mut shared: NumberMap<usize, (usize, usize)> = NumberMap::default();
         for stack in stacks.handles() {
-            let row = resolver.stack(stack, &mut flat);
+            let mut row = resolver.stack(stack, &mut flat);
+            if let Some(place) = stacks.shared_place(stack) {
+                match shared.get(&place) {
+                    Some(&(start, end)) if flat.get(start..end) == flat.get(row.start..row.end) => {
+                        flat.truncate(row.start);
+                        (row.start, row.end) = (start, end);
+                    }
+                    _ => {
+                        shared.insert(place, (row.start, row.end));
+                    }
+                }
+            }
             rows.push(row);
         }
         let coverage = Coverage {
@@ -125,9 +139,8 @@ impl<'m> Resolved<'m> {
 
     /// The frames of a stack, innermost first, whatever the filter says. One for each address.
     pub fn frames(&self, stack: StackHandle) -> &[FrameHandle] {
-        let at = stack.index();
-        let start = at.checked_sub(1).and_then(|before| self.stacks.get(before)).map_or(0, |row| row.end);
-        self.stacks.get(at).and_then(|row| self.flat.get(start..row.end)).unwrap_or_default()
+        let row = self.stacks.get(stack.index());
+        row.and_then(|row| self.flat.get(row.start..row.end)).unwrap_or_default()
     }
 
     /// The frames of a sample's stack, innermost first; `None` if the filter does not let it pass.
@@ -212,13 +225,18 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let stacks = self.model.stacks();
         let process = stacks.process(stack).unwrap_or(ProcessHandle(0));
         let ticks = stacks.since_ticks(stack);
-        let mut row = StackRow { end: 0, leaf: FrameKind::Unknown, is_waiting: false, passes: false };
+        let cut_at = stacks.is_cut(stack).then(|| stacks.addresses(stack).len().saturating_sub(1));
+        let start = flat.len();
+        let mut row = StackRow { start, end: 0, leaf: FrameKind::Unknown, is_waiting: false, passes: false };
         let (mut is_wanted, mut is_excluded) = (self.filter.frame.is_none(), false);
         let mut is_below_managed = true;
         for (index, address) in stacks.addresses(stack).iter().enumerate() {
             // A return address may be the first behind its method: the call was its last instruction.
             let address = if index == 0 { *address } else { address.saturating_sub(1) };
-            let handle = self.address(process, address, ticks, index == 0);
+            let handle = match cut_at == Some(index) {
+                true => self.intern(Frame::left_out(), false),
+                false => self.address(process, address, ticks, index == 0),
+            };
             flat.push(handle);
             let (Some(frame), Some(facts)) =
                 (self.frames.get(handle.index()), self.facts.get(handle.index()))

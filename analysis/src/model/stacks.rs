@@ -6,15 +6,23 @@
 //! An address may mean something else later, when code was unloaded and its memory used again. A
 //! stack that touches such memory gets a new handle from then on, so that one handle has one
 //! meaning, and the time of its first use tells which.
+//!
+//! A stack is compared with what is known each time it is met, and each event may have one: of a stack with more
+//! than 4,096 frames the innermost ones are kept, and the last of these stands for all outer ones. (.NET writes 100
+//! frames at most, recorders of operating systems mostly 127.)
 
 use super::handle::{ProcessHandle, StackHandle};
-use super::hash::{NumberHasher, NumberMap};
+use super::hash::{NumberMap, NumberState};
+use super::reuses::Reuses;
 use nettrace_parser::Stack;
-use std::hash::Hasher;
+use std::hash::{BuildHasher, Hasher};
 
 const NONE: u32 = u32::MAX;
 /// Ids of streams that are remembered; above that, ids share a place.
 const RECENT: usize = 1 << 16;
+
+/// Most frames of a stack.
+pub(crate) const MOST_FRAMES: usize = 4096;
 
 /// Distinct stacks of a trace.
 #[derive(Debug, Default)]
@@ -26,7 +34,8 @@ pub struct Stacks {
     /// The row that a stream's id stood for most recently. Ids die and come back, so that this is
     /// where to look first and no more.
     recent: Vec<u32>,
-    reuses: Vec<Reuse>,
+    reuses: Reuses,
+    hashes: NumberState,
 }
 
 #[derive(Debug)]
@@ -37,17 +46,13 @@ struct Row {
     count: u32,
     /// Ticks of its first use.
     since: u64,
+    /// It has more frames than are kept.
+    is_cut: bool,
+    /// An older row has the same addresses, at the same place.
+    is_again: bool,
     /// Reuses of memory that are known not to touch it, or to have come before it.
     reuses_seen: usize,
     next: u32,
-}
-
-/// Memory that got a new meaning.
-#[derive(Debug, Clone, Copy)]
-struct Reuse {
-    process: ProcessHandle,
-    start: u64,
-    last: u64,
 }
 
 impl Stacks {
@@ -55,16 +60,18 @@ impl Stacks {
     /// calls it for now: equal stacks with equal ids are found without a look at the table.
     #[inline]
     pub fn intern(&mut self, process: ProcessHandle, id: u32, stack: Stack<'_>, ticks: u64) -> StackHandle {
+        let (stack, is_cut) = cut(stack);
         let place = id as usize % RECENT;
         if let Some(row) = self.recent.get(place).copied()
             && let Some(found) = self.rows.get(row as usize)
-            && found.reuses_seen == self.reuses.len()
+            && found.reuses_seen == self.reuses.count()
             && found.process == process
+            && found.is_cut == is_cut
             && is_same(self.addresses_of(found), stack)
         {
             return StackHandle(row);
         }
-        let handle = self.look_up(process, stack, ticks);
+        let handle = self.look_up(process, stack, is_cut, ticks);
         if self.recent.len() <= place {
             self.recent.resize(place.saturating_add(1), NONE);
         }
@@ -74,33 +81,59 @@ impl Stacks {
         handle
     }
 
-    fn look_up(&mut self, process: ProcessHandle, stack: Stack<'_>, ticks: u64) -> StackHandle {
-        let mut hasher = NumberHasher::default();
+    fn look_up(&mut self, process: ProcessHandle, stack: Stack<'_>, is_cut: bool, ticks: u64) -> StackHandle {
+        let mut hasher = self.hashes.build_hasher();
         hasher.add(u64::from(process.0));
         stack.addresses().for_each(|address| hasher.add(address));
         let hash = hasher.finish();
         let mut row = self.newest.get(&hash).copied().unwrap_or(NONE);
         while let Some(found) = self.rows.get(row as usize) {
-            if found.process == process && is_same(self.addresses_of(found), stack) {
-                if found.reuses_seen == self.reuses.len() || self.pass_reuses(row) {
+            let is_it = found.process == process && found.is_cut == is_cut;
+            if is_it && is_same(self.addresses_of(found), stack) {
+                if found.reuses_seen == self.reuses.count() || self.pass_reuses(row) {
                     return StackHandle(row);
                 }
-                break;
+                return self.add_again(hash, row, ticks);
             }
             row = found.next;
         }
-        self.add(hash, process, stack, ticks)
+        self.add(hash, process, stack, is_cut, ticks)
     }
 
     #[cold]
-    fn add(&mut self, hash: u64, process: ProcessHandle, stack: Stack<'_>, ticks: u64) -> StackHandle {
-        let handle = StackHandle::next(self.rows.len());
+    fn add(
+        &mut self,
+        hash: u64,
+        process: ProcessHandle,
+        stack: Stack<'_>,
+        is_cut: bool,
+        ticks: u64,
+    ) -> StackHandle {
         let at = self.addresses.len();
         self.addresses.extend(stack.addresses());
         let count = u32::try_from(stack.len()).unwrap_or(u32::MAX);
+        self.put(
+            hash,
+            Row { process, at, count, since: ticks, is_cut, is_again: false, reuses_seen: 0, next: 0 },
+        )
+    }
+
+    /// The same addresses, with another meaning.
+    #[cold]
+    fn add_again(&mut self, hash: u64, row: u32, ticks: u64) -> StackHandle {
+        let Some(&Row { process, at, count, is_cut, .. }) = self.rows.get(row as usize) else {
+            return StackHandle(NONE);
+        };
+        self.put(
+            hash,
+            Row { process, at, count, since: ticks, is_cut, is_again: true, reuses_seen: 0, next: 0 },
+        )
+    }
+
+    fn put(&mut self, hash: u64, row: Row) -> StackHandle {
+        let handle = StackHandle::next(self.rows.len());
         let next = self.newest.insert(hash, handle.0).unwrap_or(NONE);
-        let reuses_seen = self.reuses.len();
-        self.rows.push(Row { process, at, count, since: ticks, reuses_seen, next });
+        self.rows.push(Row { reuses_seen: self.reuses.count(), next, ..row });
         handle
     }
 
@@ -108,15 +141,9 @@ impl Stacks {
     #[cold]
     fn pass_reuses(&mut self, row: u32) -> bool {
         let Some(found) = self.rows.get(row as usize) else { return false };
-        let (addresses, process) = (self.addresses_of(found), found.process);
-        let new = self.reuses.get(found.reuses_seen..).unwrap_or_default();
-        let touches = |reuse: &Reuse| {
-            // Return addresses may be one behind what they belong to.
-            let last = reuse.last.saturating_add(1);
-            reuse.process == process && addresses.iter().any(|at| (reuse.start..=last).contains(at))
-        };
-        let is_same = !new.iter().any(touches);
-        let seen = self.reuses.len();
+        let touched = |address: &u64| self.reuses.is_new_since(found.process, *address, found.reuses_seen);
+        let is_same = !self.addresses_of(found).iter().any(touched);
+        let seen = self.reuses.count();
         if is_same && let Some(found) = self.rows.get_mut(row as usize) {
             found.reuses_seen = seen;
         }
@@ -125,13 +152,13 @@ impl Stacks {
 
     /// Memory of a process means something new from now on.
     pub(crate) fn reuse(&mut self, process: ProcessHandle, start: u64, size: u64) {
-        let last = start.saturating_add(size.saturating_sub(1));
-        self.reuses.push(Reuse { process, start, last });
+        // Return addresses may be one behind what they belong to.
+        self.reuses.add(process, start, start.saturating_add(size.max(1)));
     }
 
     /// How often that happened.
     pub(crate) fn reuses(&self) -> usize {
-        self.reuses.len()
+        self.reuses.count()
     }
 
     fn addresses_of(&self, row: &Row) -> &[u64] {
@@ -160,6 +187,16 @@ impl Stacks {
         self.rows.get(stack.index()).map_or(&[], |row| self.addresses_of(row))
     }
 
+    /// Whether its last address stands for all outer ones: it has more frames than are kept.
+    pub fn is_cut(&self, stack: StackHandle) -> bool {
+        self.rows.get(stack.index()).is_some_and(|row| row.is_cut)
+    }
+
+    /// Where its addresses lie, if an older stack has the same: some may mean something else by now.
+    pub(crate) fn shared_place(&self, stack: StackHandle) -> Option<usize> {
+        self.rows.get(stack.index()).filter(|row| row.is_again).map(|row| row.at)
+    }
+
     /// The process whose stack it is.
     pub fn process(&self, stack: StackHandle) -> Option<ProcessHandle> {
         self.rows.get(stack.index()).map(|row| row.process)
@@ -169,6 +206,29 @@ impl Stacks {
     pub fn since_ticks(&self, stack: StackHandle) -> u64 {
         self.rows.get(stack.index()).map_or(0, |row| row.since)
     }
+}
+
+/// The innermost frames, and whether there are more.
+#[inline]
+fn cut(stack: Stack<'_>) -> (Stack<'_>, bool) {
+    // No address has less than four bytes.
+    if stack.bytes().len() <= MOST_FRAMES.saturating_mul(4) {
+        return (stack, false);
+    }
+    cut_long(stack)
+}
+
+#[cold]
+fn cut_long(stack: Stack<'_>) -> (Stack<'_>, bool) {
+    let frames = stack.len();
+    let bytes = stack.bytes();
+    if frames <= MOST_FRAMES {
+        return (stack, false);
+    }
+    // Bytes behind the last whole address are fewer than an address has.
+    let pointer_size = if bytes.len() / 8 >= frames { 8 } else { 4 };
+    let kept = bytes.get(..MOST_FRAMES.saturating_mul(pointer_size)).unwrap_or(bytes);
+    (Stack::new(kept, if pointer_size == 8 { 8 } else { 4 }), true)
 }
 
 #[inline]
@@ -205,5 +265,36 @@ mod tests {
         assert_eq!((intern(&mut stacks, &one, 4), stacks.len()), (2, 3));
         assert_eq!(stacks.since_ticks(StackHandle(2)), 3);
         assert_eq!(stacks.addresses(StackHandle(2)), [100, 200]);
+    }
+
+    #[test]
+    fn of_a_stack_of_very_many_frames_the_innermost_are_kept() {
+        let mut stacks = Stacks::default();
+        for (pointer_size, width) in [(8u8, 8usize), (4, 4)] {
+            let of = |count: u64, stacks: &mut Stacks| {
+                let bytes: Vec<u8> = (0..count).flat_map(|at| at.to_le_bytes()[..width].to_vec()).collect();
+                stacks.intern(ProcessHandle(u32::from(pointer_size)), 1, Stack::new(&bytes, pointer_size), 1)
+            };
+            let most = MOST_FRAMES as u64;
+            let (whole, cut, longer) =
+                (of(most, &mut stacks), of(most + 1, &mut stacks), of(100_000, &mut stacks));
+            assert!(whole != cut && cut == longer);
+            assert_eq!((stacks.is_cut(whole), stacks.is_cut(cut)), (false, true));
+            assert!(stacks.addresses(cut).iter().copied().eq(0..most));
+        }
+    }
+
+    /// Each time the stack means something else: its addresses are not kept again each time.
+    #[test]
+    fn a_stack_that_means_something_new_again_and_again_takes_little_room() {
+        let mut stacks = Stacks::default();
+        let deep = bytes(&(0..2000).collect::<Vec<u64>>());
+        for ticks in 0..2000 {
+            stacks.reuse(ProcessHandle(0), 1000, 10);
+            stacks.intern(ProcessHandle(0), 1, Stack::new(&deep, 8), ticks);
+        }
+        assert_eq!((stacks.len(), stacks.addresses.len()), (2000, 2000));
+        assert_eq!(stacks.shared_place(StackHandle(0)), None);
+        assert_eq!(stacks.shared_place(StackHandle(1999)), Some(0));
     }
 }

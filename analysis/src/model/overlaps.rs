@@ -1,0 +1,209 @@
+//! What lay at an address at a time, where very many ranges lie above each other.
+//!
+//! Addresses are cut at all ends of ranges, and a binary tree stands over the pieces. A range is listed at the few
+//! nodes whose pieces it covers whole, so that those with an address are the lists from one leaf to the root. Each
+//! list is in the order of births, with the latest death of each of its parts. All steps together are the square
+//! of a logarithm, whatever the ranges.
+
+use std::cmp::Reverse;
+
+/// When a range lived: its birth and its last tick.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Life {
+    pub(super) start: u64,
+    pub(super) last: u64,
+    pub(super) from: u64,
+    pub(super) end: u64,
+}
+
+/// Shorter lists are looked at one by one.
+const SHORT: usize = 16;
+
+/// Ranges by address and time.
+#[derive(Debug)]
+pub(super) struct Overlaps {
+    lives: Vec<Life>,
+    /// First addresses of the pieces.
+    bounds: Vec<u64>,
+    /// Of each node, where its list begins in `listed`.
+    lists: Vec<usize>,
+    /// Places in `lives`, node after node, the oldest birth first.
+    listed: Vec<u32>,
+    /// Of each list the place within it that dies last up to there; the latest of equals.
+    longest: Vec<u32>,
+    /// Of each long list a tree of the latest deaths, and where that begins in `deaths`.
+    trees: Vec<usize>,
+    deaths: Vec<u64>,
+}
+
+/// How well a range fits: the lowest is the best. Among equals the later one in the list of all.
+type Rank = (u64, Reverse<u64>, Reverse<usize>);
+
+impl Overlaps {
+    /// Of ranges in an order of which the later one wins among equals.
+    pub(super) fn new(lives: Vec<Life>) -> Overlaps {
+        let mut bounds: Vec<u64> =
+            lives.iter().flat_map(|life| [Some(life.start), life.last.checked_add(1)]).flatten().collect();
+        bounds.sort_unstable();
+        bounds.dedup();
+        let leaves = bounds.len().next_power_of_two();
+        let place = |address: u64| bounds.partition_point(|bound| *bound < address).saturating_add(leaves);
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        for (at, life) in (0u32..).zip(&lives) {
+            let mut first = place(life.start);
+            let mut end = life.last.checked_add(1).map_or(bounds.len().saturating_add(leaves), place);
+            let mut list = |node: usize| pairs.extend(u32::try_from(node).map(|node| (node, at)));
+            while first < end {
+                if first % 2 == 1 {
+                    list(first);
+                    first = first.saturating_add(1);
+                }
+                if end % 2 == 1 {
+                    end = end.saturating_sub(1);
+                    list(end);
+                }
+                (first, end) = (first / 2, end / 2);
+            }
+        }
+        let birth = |at: u32| lives.get(at as usize).map_or(0, |life| life.from);
+        pairs.sort_unstable_by_key(|(node, at)| (*node, birth(*at), *at));
+        let mut overlaps = Overlaps {
+            lists: Vec::with_capacity(leaves.saturating_mul(2).saturating_add(1)),
+            listed: pairs.iter().map(|(_, at)| *at).collect(),
+            longest: Vec::with_capacity(pairs.len()),
+            trees: Vec::new(),
+            deaths: Vec::new(),
+            bounds,
+            lives,
+        };
+        let mut begin = 0usize;
+        for node in 0..leaves.saturating_mul(2) {
+            overlaps.lists.push(begin);
+            let rest = pairs.get(begin..).unwrap_or_default();
+            begin = begin.saturating_add(rest.partition_point(|(of, _)| *of as usize <= node));
+        }
+        overlaps.lists.push(begin);
+        overlaps.look_ahead();
+        overlaps
+    }
+
+    /// Notes of each list who dies last.
+    fn look_ahead(&mut self) {
+        for node in 0..self.lists.len().saturating_sub(1) {
+            self.trees.push(self.deaths.len());
+            let list = self.list(node);
+            let ends: Vec<u64> = list.iter().map(|at| self.life(*at).end).collect();
+            let mut longest = (0u64, 0u32);
+            for (place, end) in (0u32..).zip(&ends) {
+                if *end >= longest.0 {
+                    longest = (*end, place);
+                }
+                self.longest.push(longest.1);
+            }
+            if ends.len() > SHORT {
+                let leaves = ends.len().next_power_of_two();
+                let begin = self.deaths.len();
+                self.deaths.resize(begin.saturating_add(leaves), 0);
+                self.deaths.extend(ends);
+                self.deaths.resize(begin.saturating_add(leaves.saturating_mul(2)), 0);
+                for at in (1..leaves).rev() {
+                    let [left, right] = [at.saturating_mul(2), at.saturating_mul(2).saturating_add(1)]
+                        .map(|at| self.deaths.get(begin.saturating_add(at)).copied().unwrap_or(0));
+                    if let Some(parent) = self.deaths.get_mut(begin.saturating_add(at)) {
+                        *parent = left.max(right);
+                    }
+                }
+            }
+        }
+    }
+
+    fn list(&self, node: usize) -> &[u32] {
+        let (from, to) = (self.lists.get(node), self.lists.get(node.saturating_add(1)));
+        from.zip(to).and_then(|(from, to)| self.listed.get(*from..*to)).unwrap_or_default()
+    }
+
+    fn life(&self, at: u32) -> Life {
+        self.lives.get(at as usize).copied().unwrap_or(Life { start: 0, last: 0, from: 0, end: 0 })
+    }
+
+    fn rank(&self, at: u32, ticks: u64) -> Rank {
+        let Life { from, end, .. } = self.life(at);
+        let distance = if ticks < from { from.saturating_sub(ticks) } else { ticks.saturating_sub(end) };
+        (distance, Reverse(from), Reverse(at as usize))
+    }
+
+    /// The place of the range that fits an address and a time best, and whether it is the only one there. `steps`
+    /// counts what was looked at.
+    pub(super) fn find(&self, address: u64, ticks: u64, steps: &mut u64) -> Option<(usize, bool)> {
+        let piece = self.bounds.partition_point(|bound| *bound <= address).checked_sub(1)?;
+        let mut node = piece.saturating_add(self.bounds.len().next_power_of_two());
+        let (mut best, mut count): (Option<u32>, usize) = (None, 0);
+        while node > 0 {
+            let list = self.list(node);
+            count = count.saturating_add(list.len());
+            *steps = steps.saturating_add(1);
+            for at in self.candidates(node, list, ticks, steps) {
+                if best.is_none_or(|best| self.rank(at, ticks) < self.rank(best, ticks)) {
+                    best = Some(at);
+                }
+            }
+            node /= 2;
+        }
+        best.map(|at| (at as usize, count == 1))
+    }
+
+    /// Those of a list of which one fits best.
+    fn candidates(&self, node: usize, list: &[u32], ticks: u64, steps: &mut u64) -> Vec<u32> {
+        if list.len() <= SHORT {
+            *steps = steps.saturating_add(list.len() as u64);
+            return list.to_vec();
+        }
+        *steps = steps.saturating_add(u64::from(list.len().ilog2()).saturating_mul(4));
+        let born = list.partition_point(|at| self.life(*at).from <= ticks);
+        let mut found = Vec::with_capacity(3);
+        // The youngest that lived then, else the one that had died last.
+        let begin = self.lists.get(node).copied().unwrap_or(0);
+        match self.youngest_alive(node, list.len(), born, ticks) {
+            Some(place) => found.extend(list.get(place)),
+            None => {
+                let longest =
+                    born.checked_sub(1).and_then(|last| self.longest.get(begin.saturating_add(last)));
+                found.extend(longest.and_then(|place| list.get(*place as usize)));
+            }
+        }
+        // The next one to be born.
+        if let Some(next) = list.get(born) {
+            let from = self.life(*next).from;
+            let behind = list.partition_point(|at| self.life(*at).from <= from);
+            found.extend(behind.checked_sub(1).and_then(|place| list.get(place)));
+        }
+        found
+    }
+
+    /// The last place of the first `born` whose range had not died.
+    fn youngest_alive(&self, node: usize, len: usize, born: usize, ticks: u64) -> Option<usize> {
+        let leaves = len.next_power_of_two();
+        let begin = *self.trees.get(node)?;
+        let lives = |at: usize| self.deaths.get(begin.saturating_add(at)).is_some_and(|end| *end >= ticks);
+        // Up from the end of the first `born`, to the first subtree on the left with one that lived.
+        let mut at = born.saturating_add(leaves);
+        if born == leaves {
+            // All of them: the tree itself.
+            at = lives(1).then_some(1)?;
+        } else {
+            while at % 2 == 0 || !lives(at.saturating_sub(1)) {
+                at /= 2;
+                // A subtree that begins the tree has none on its left.
+                if at.is_power_of_two() {
+                    return None;
+                }
+            }
+            at = at.saturating_sub(1);
+        }
+        while at < leaves {
+            let right = at.saturating_mul(2).saturating_add(1);
+            at = if lives(right) { right } else { right.saturating_sub(1) };
+        }
+        at.checked_sub(leaves)
+    }
+}
