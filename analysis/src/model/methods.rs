@@ -186,6 +186,18 @@ impl Methods {
     }
 
     /// The code of a handle.
+    /// First and last address of all that [`Methods::find`] finds.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let entry_points = if self.has_rundown { &[] } else { self.sorted_entry_points.as_slice() };
+        let reaches = entry_points.iter().enumerate().map(|(at, (start, _))| {
+            let next = entry_points.get(at.saturating_add(1)).map(|(next, _)| *next);
+            let end = [next, self.ranges.next_start(*start)].into_iter().flatten().min();
+            let reach = start.saturating_add(ENTRY_POINT_REACH.saturating_sub(1));
+            (*start, end.map_or(reach, |end| reach.min(end.saturating_sub(1))))
+        });
+        self.ranges.extents().chain(reaches)
+    }
+
     pub(crate) fn code(&self, method: MethodHandle) -> Option<&MethodCode> {
         self.codes.get(method.index())
     }

@@ -12,6 +12,7 @@ mod filter;
 mod handle;
 pub(crate) mod hash;
 mod il_maps;
+mod kernel;
 mod methods;
 mod modules;
 mod names;

@@ -33,38 +33,54 @@ pub struct Module {
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
     rows: Vec<Module>,
-    /// The newest row of each id.
-    by_id: NumberMap<u64, u32>,
+    /// Of each id the rows that it had, oldest first.
+    by_id: NumberMap<u64, Vec<Owner>>,
+}
+
+/// A row of an id.
+#[derive(Debug, Clone, Copy)]
+struct Owner {
+    row: u32,
+    /// When it was unloaded, or one in front of it if that was later; 0: none was.
+    unloaded: u64,
 }
 
 impl Modules {
     pub(crate) fn learn(&mut self, module: &view::Module<'_>, ticks: u64) {
-        let known = self.by_id.get(&module.module_id).copied();
-        let row = known.and_then(|row| self.rows.get_mut(row as usize));
-        let is_new = match (&row, module.change) {
+        self.tell(module.module_id, module.change, ticks, || new_row(module, ticks));
+    }
+
+    fn tell(&mut self, id: u64, change: ModuleChange, ticks: u64, row_of: impl FnOnce() -> Module) {
+        let owners = self.by_id.entry(id).or_default();
+        let newest = owners.last_mut();
+        let row = newest.as_ref().and_then(|owner| self.rows.get_mut(owner.row as usize));
+        let is_new = match (&row, change) {
             (None, _) => true,
             // Its id was given to another.
             (Some(row), change) => row.unloaded_ticks.is_some() && change != ModuleChange::Unload,
         };
         if is_new {
             let Ok(place) = u32::try_from(self.rows.len()) else { return };
-            self.by_id.insert(module.module_id, place);
-            self.rows.push(new_row(module, ticks));
-        } else if let (Some(row), ModuleChange::Unload) = (row, module.change) {
-            row.unloaded_ticks.get_or_insert(ticks);
+            let row = row_of();
+            let before = newest.map_or(0, |owner| owner.unloaded);
+            owners.push(Owner { row: place, unloaded: before.max(row.unloaded_ticks.unwrap_or(0)) });
+            self.rows.push(row);
+        } else if let (Some(row), Some(owner), ModuleChange::Unload) = (row, newest, change) {
+            let unloaded = *row.unloaded_ticks.get_or_insert(ticks);
+            owner.unloaded = owner.unloaded.max(unloaded);
         }
     }
 
     /// The module of an id that lived at `ticks`; else the newest.
     pub(crate) fn find(&self, module_id: u64, ticks: u64) -> Option<&Module> {
-        let newest = self.rows.get(*self.by_id.get(&module_id)? as usize)?;
+        let owners = self.by_id.get(&module_id)?;
+        let newest = self.rows.get(owners.last()?.row as usize)?;
         if newest.loaded_ticks.is_none_or(|loaded| loaded <= ticks) {
             return Some(newest);
         }
-        let is_older = |row: &&Module| {
-            row.module_id == module_id && row.unloaded_ticks.is_some_and(|unloaded| ticks < unloaded)
-        };
-        self.rows.iter().find(is_older).or(Some(newest))
+        // The first that was unloaded later.
+        let older = owners.get(owners.partition_point(|owner| owner.unloaded <= ticks));
+        older.and_then(|owner| self.rows.get(owner.row as usize)).or(Some(newest))
     }
 
     /// All modules, in the order in which they were first told of.
@@ -112,5 +128,38 @@ mod tests {
             ["/a/b/System.Private.CoreLib.dll", "C:\\x\\App.EXE", "libc.so.6", "Emitted", "é.dll", ".dll"];
         let short = ["System.Private.CoreLib", "App", "libc.so.6", "Emitted", "é", ".dll"];
         assert_eq!(names.map(short_name), short);
+    }
+
+    /// 10^10 steps, if all modules were asked for each time.
+    #[test]
+    fn an_id_that_was_given_to_many_modules_means_the_one_of_the_time() {
+        let mut modules = Modules::default();
+        let (count, id) = (100_000, 7);
+        for at in 0..count {
+            let row = || Module {
+                module_id: id,
+                assembly_id: at,
+                name: String::new(),
+                il_path: String::new(),
+                native_path: String::new(),
+                pdb_path: String::new(),
+                is_ready_to_run: false,
+                is_dynamic: false,
+                loaded_ticks: Some(10 * at),
+                unloaded_ticks: None,
+            };
+            modules.tell(id, ModuleChange::Load, 10 * at, row);
+            if at + 1 < count {
+                modules.tell(id, ModuleChange::Unload, 10 * at + 5, row);
+                modules.tell(id, ModuleChange::Unload, 10 * at + 7, row);
+            }
+        }
+        let found = |ticks| modules.find(id, ticks).unwrap().assembly_id;
+        for at in 0..count {
+            assert_eq!(found(10 * at + 4), at);
+            // Between two of them it is the next.
+            assert_eq!(found(10 * at + 5), if at + 1 == count { at } else { at + 1 });
+        }
+        assert_eq!((modules.rows().len(), found(u64::MAX)), (100_000, count - 1));
     }
 }

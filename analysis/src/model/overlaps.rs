@@ -191,7 +191,7 @@ impl Overlaps {
             // All of them: the tree itself.
             at = lives(1).then_some(1)?;
         } else {
-            while at % 2 == 0 || !lives(at.saturating_sub(1)) {
+            while at.is_multiple_of(2) || !lives(at.saturating_sub(1)) {
                 at /= 2;
                 // A subtree that begins the tree has none on its left.
                 if at.is_power_of_two() {

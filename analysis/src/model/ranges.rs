@@ -202,6 +202,11 @@ impl<T: Copy + PartialEq> Ranges<T> {
         Some((self.rows.get(*row as usize)?, is_only))
     }
 
+    /// First and last address of each.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.rows.iter().map(|range| (range.start, range.last))
+    }
+
     /// The lowest start above `address`.
     pub(crate) fn next_start(&self, address: u64) -> Option<u64> {
         let end = self.sorted.partition_point(|(row, _)| {

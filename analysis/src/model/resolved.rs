@@ -3,6 +3,7 @@
 use super::filter::Filter;
 use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
 use super::hash::NumberMap;
+use super::kernel::KernelOwners;
 use super::names::{Frame, FrameKind, MethodName, NameOptions};
 use super::perf_map::ManagedName;
 use super::sample::{Mode, State};
@@ -10,6 +11,7 @@ use super::symbol_file::readable;
 use super::universal::KERNEL_START;
 use super::waits::{is_native_wait, is_wait};
 use super::{Model, Process};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 /// A trace that was read to its end, with a name for every frame.
@@ -190,6 +192,7 @@ struct Resolver<'m, 'f> {
     by_address: NumberMap<(u32, u64), FrameHandle>,
     by_method: NumberMap<(u32, u32), FrameHandle>,
     coverage: Coverage,
+    kernel: OnceCell<KernelOwners>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -218,6 +221,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             by_address: NumberMap::default(),
             by_method: NumberMap::default(),
             coverage: Coverage::default(),
+            kernel: OnceCell::new(),
         }
     }
 
@@ -281,10 +285,18 @@ impl<'m, 'f> Resolver<'m, 'f> {
         // The kernel is the same for all; a recorder may have told of it once.
         let is_kernel = address >= KERNEL_START;
         if is_kernel {
-            for (other, row) in model.processes().filter(|(other, _)| *other != process) {
-                if let Some(found) = self.find_in(row, other, address, ticks) {
-                    return found;
-                }
+            let owners = self.kernel.get_or_init(|| {
+                KernelOwners::new(model.processes().flat_map(|(process, row)| {
+                    let of_code = row.methods.extents().chain(row.mappings.extents());
+                    let all = of_code.chain(row.perf_map.extents());
+                    all.map(move |(start, last)| (process, start, last))
+                }))
+            });
+            if let Some(other) = owners.other_than(process, address)
+                && let Some(row) = model.process(other)
+                && let Some(found) = self.find_in(row, other, address, ticks)
+            {
+                return found;
             }
         }
         let kind = if is_kernel { FrameKind::Kernel } else { FrameKind::Unknown };

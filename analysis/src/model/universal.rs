@@ -125,6 +125,11 @@ impl Mappings {
         self.symbols.find(address, ticks).map(|(range, is_always)| (range.value, is_always))
     }
 
+    /// First and last address of all mappings and symbols.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.ranges.extents().chain(self.symbols.extents())
+    }
+
     /// All mappings, in the order in which they were told of.
     pub(crate) fn rows(&self) -> &[Mapping] {
         &self.rows

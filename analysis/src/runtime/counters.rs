@@ -18,6 +18,9 @@ use std::collections::HashMap;
 /// Nanoseconds of a second.
 const SECOND: f64 = 1e9;
 
+/// Most quantiles of a histogram's event. Each is a series with all of its tags; .NET publishes three.
+const MOST_QUANTILES: usize = 16;
+
 /// All values of all counters.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -29,6 +32,15 @@ pub struct CountersReport {
     pub start_unix_ns: Option<i64>,
     /// By provider, name and tags.
     pub series: Vec<CounterSeries>,
+    /// Values of histograms that are left out because an event has more than 16 quantiles. Left out of JSON if there
+    /// are none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
+    pub quantiles_left_out: u64,
+}
+
+#[cfg(feature = "serde")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What a series is known by.
@@ -52,6 +64,7 @@ pub struct Counters {
     /// Seconds between publications of instruments, by session.
     intervals: HashMap<String, Interval>,
     points: u64,
+    quantiles_left_out: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +89,7 @@ impl Counters {
             has_start: false,
             intervals: HashMap::new(),
             points: 0,
+            quantiles_left_out: 0,
         }
     }
 
@@ -158,7 +172,11 @@ impl Counters {
             let (quantile, value) = pair.split_once('=')?;
             Some((quantile.trim().parse::<f64>().ok()?, value.trim().parse::<f64>().ok()?))
         });
-        for (quantile, value) in pairs {
+        for (place, (quantile, value)) in pairs.enumerate() {
+            if place >= MOST_QUANTILES {
+                self.quantiles_left_out = self.quantiles_left_out.saturating_add(1);
+                continue;
+            }
             let mut key = key.clone();
             key.tags.push(("Percentile".to_owned(), percentile_text(quantile)));
             let point = CounterPoint { value, count: metric.count, sum: metric.sum, ..point };
@@ -215,7 +233,9 @@ impl Report for Counters {
         let mut all: Vec<(Key, CounterSeries)> = self.series.into_iter().collect();
         // Of sessions that saw the same, the one that saw most.
         all.sort_by(|(one, one_series), (other, other_series)| {
-            let same = |key: &Key| (key.provider.clone(), key.name.clone(), key.tags.clone(), key.kind);
+            fn same(key: &Key) -> impl Ord + '_ {
+                (&key.provider, &key.name, &key.tags, key.kind)
+            }
             same(one)
                 .cmp(&same(other))
                 .then_with(|| other_series.count.cmp(&one_series.count))
@@ -228,7 +248,12 @@ impl Report for Counters {
                 && one.kind == other.kind
         });
         let series = all.into_iter().map(|(_, series)| series).collect();
-        CountersReport { schema: SCHEMA, start_unix_ns: self.start_unix_ns, series }
+        CountersReport {
+            schema: SCHEMA,
+            start_unix_ns: self.start_unix_ns,
+            series,
+            quantiles_left_out: self.quantiles_left_out,
+        }
     }
 }
 

@@ -14,8 +14,10 @@ const DEEPEST_PATH: usize = 32;
 /// more with each start and stop. Ids need no search; what is searched for by its fields is mostly among the
 /// newest few. Without a limit, 65,536 activities that never stop would be looked at for each stop that has no
 /// start.
-const STEPS_AT_FIRST: u64 = 1 << 25;
+const STEPS_AT_FIRST: u64 = 1 << 23;
 const STEPS_EACH: u64 = 256;
+/// Steps that one costs which is found by id: it lies elsewhere.
+const STEPS_BY_ID: u64 = 8;
 
 /// An activity that has started.
 #[derive(Debug, Clone)]
@@ -123,7 +125,7 @@ impl OpenActivities {
         let mut numbers = self.ids.all_of(id, name);
         let newest = numbers.next()?;
         for number in std::iter::once(newest).chain(numbers) {
-            let Some(left) = self.steps_left.checked_sub(1) else {
+            let Some(left) = self.steps_left.checked_sub(STEPS_BY_ID) else {
                 self.cut_short = self.cut_short.saturating_add(1);
                 break;
             };

@@ -2,7 +2,7 @@
 
 use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
 use super::counters::CountersReport;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -185,10 +185,14 @@ fn unit_name(unit: &str) -> Option<&'static str> {
     })
 }
 
+/// Most underscores that tell tags of one name apart.
+const MOST_UNDERSCORES: usize = 8;
+
 /// `provider="System.Runtime",kind="book"`, without the percentile of a histogram.
 fn labels(series: &CounterSeries) -> String {
     let mut text = format!("provider=\"{}\"", escaped(&series.provider, true));
     let mut names = BTreeSet::from(["provider".to_owned(), "quantile".to_owned()]);
+    let mut numbers: HashMap<String, usize> = HashMap::new();
     let is_histogram = series.kind == CounterKind::Histogram;
     let tags =
         series.tags.split_last().filter(|_| is_histogram).map_or(series.tags.as_slice(), |(_, tags)| tags);
@@ -198,8 +202,17 @@ fn labels(series: &CounterSeries) -> String {
         if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
             name.insert(0, '_');
         }
+        let (base, mut underscores) = (name.clone(), 0);
         while !names.insert(name.clone()) {
-            name.push('_');
+            if underscores < MOST_UNDERSCORES {
+                underscores = underscores.saturating_add(1);
+                name.push('_');
+                continue;
+            }
+            // Many tags of one key: numbers do not grow as underscores do.
+            let number = numbers.entry(base.clone()).or_insert(MOST_UNDERSCORES);
+            *number = number.saturating_add(1);
+            name = format!("{base}_{number}");
         }
         // Writing to a String does not fail.
         let _ = write!(text, ",{name}=\"{}\"", escaped(value, true));
@@ -235,7 +248,7 @@ mod tests {
 
     fn report(series: Vec<CounterSeries>) -> String {
         let mut out = Vec::new();
-        CountersReport { schema: 1, start_unix_ns: Some(1_000_000_000), series }
+        CountersReport { schema: 1, start_unix_ns: Some(1_000_000_000), series, quantiles_left_out: 0 }
             .write_openmetrics(&mut out)
             .unwrap();
         String::from_utf8(out).unwrap()
@@ -304,5 +317,18 @@ orders_total{provider=\"P\",_1x=\"y\",_1x_=\"z\"} 2.5 1.500000000
             "# TYPE y_count_gauge2 gauge",
         ];
         assert_eq!(types, expected);
+    }
+
+    #[test]
+    fn tags_of_one_name_have_short_names_however_many_there_are() {
+        let tags = vec![("a.b", "1"); 12];
+        let text = report(vec![series("x", CounterKind::Mean, "", &tags)]);
+        let names = ["a_b", "a_b_", "a_b__", "a_b________", "a_b_9", "a_b_10", "a_b_11"];
+        for name in names {
+            assert!(text.contains(&format!(",{name}=\"1\"")), "{name}: {text}");
+        }
+        // The square of their number, if each had one character more than the one in front.
+        let tags = vec![("a", "1"); 20_000];
+        assert!(report(vec![series("x", CounterKind::Mean, "", &tags)]).len() < 20_000 * 20);
     }
 }

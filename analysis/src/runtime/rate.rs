@@ -10,17 +10,47 @@ const FIRST_WIDTH: i64 = 1_000_000;
 pub(crate) struct RateCounter {
     width: i64,
     counts: Vec<u64>,
+    /// The first moments, as long as there are few: stretches take more room, and there may be a counter for each
+    /// event of a trace.
+    few: [i64; FEW],
+    few_count: usize,
 }
+
+/// Moments that are kept as they are.
+const FEW: usize = 4;
 
 impl Default for RateCounter {
     fn default() -> RateCounter {
-        RateCounter { width: FIRST_WIDTH, counts: Vec::new() }
+        RateCounter { width: FIRST_WIDTH, counts: Vec::new(), few: [0; FEW], few_count: 0 }
     }
 }
 
 impl RateCounter {
     /// Counts a moment, in nanoseconds since the session's start; one before it counts as at it.
     pub(crate) fn add(&mut self, nanos: i64) {
+        if self.counts.is_empty() {
+            if let Some(place) = self.few.get_mut(self.few_count) {
+                *place = nanos;
+                self.few_count = self.few_count.saturating_add(1);
+                return;
+            }
+            self.spread();
+        }
+        self.put(nanos);
+    }
+
+    fn few(&self) -> impl Iterator<Item = i64> + use<> {
+        self.few.into_iter().take(self.few_count)
+    }
+
+    /// From here on there are stretches.
+    fn spread(&mut self) {
+        let few = self.few();
+        self.few_count = 0;
+        few.for_each(|nanos| self.put(nanos));
+    }
+
+    fn put(&mut self, nanos: i64) {
         let nanos = nanos.max(0);
         loop {
             let at = usize::try_from(nanos.checked_div(self.width).unwrap_or(0)).unwrap_or(usize::MAX);
@@ -44,6 +74,10 @@ impl RateCounter {
     }
 
     pub(crate) fn merge(&mut self, other: &RateCounter) {
+        if other.counts.is_empty() {
+            return other.few().for_each(|nanos| self.add(nanos));
+        }
+        self.spread();
         let mut other = other.clone();
         while self.width < other.width {
             self.halve();
@@ -59,7 +93,8 @@ impl RateCounter {
         }
     }
 
-    pub(crate) fn rate(self) -> Rate {
+    pub(crate) fn rate(mut self) -> Rate {
+        self.spread();
         Rate { stretch_ns: self.width, counts: self.counts }
     }
 }

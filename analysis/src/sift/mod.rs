@@ -9,6 +9,7 @@
 //! The result is that of `Analysis::event` for each event in time order. Therefore the event by which
 //! a thread is met first always waits: threads are numbered in the order in which they were met.
 
+mod by_number;
 mod regions;
 mod sifter;
 mod taken;

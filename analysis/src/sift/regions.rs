@@ -4,6 +4,7 @@
 //! and kept events of one region after the other go to the analysis on the caller's thread, as they would
 //! come from one reader.
 
+use super::by_number::ByNumber;
 use super::sifter::{MOST_NUMBERS, Sifter, Sifting, Waiting, Wanted};
 use super::taken::{Numbered, Taken};
 use crate::convert::ConvertError;
@@ -27,10 +28,10 @@ struct Portion {
 }
 
 /// The stacks of a region's samples, by their numbers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct StackCopies {
     /// Where in `bytes` each begins and ends; [`UNKNOWN`] where there is none.
-    places: Vec<(u32, u32)>,
+    places: ByNumber<(u32, u32)>,
     bytes: Vec<u8>,
     /// Numbers that are too large to be places.
     others: BTreeMap<u32, Vec<u8>>,
@@ -48,7 +49,7 @@ impl StackCopies {
 
     #[inline]
     fn note<'s>(&mut self, number: u32, stack: impl FnOnce() -> Stack<'s>) {
-        if self.places.get(number as usize).is_none_or(|place| *place == UNKNOWN) {
+        if self.places.get(number).is_none_or(|place| *place == UNKNOWN) {
             self.add(number, stack().bytes());
         }
     }
@@ -62,17 +63,11 @@ impl StackCopies {
             return;
         };
         self.bytes.extend_from_slice(stack);
-        let place = number as usize;
-        if self.places.len() <= place {
-            self.places.resize(place.saturating_add(1), UNKNOWN);
-        }
-        if let Some(known) = self.places.get_mut(place) {
-            *known = (from, end);
-        }
+        self.places.put(number, (from, end));
     }
 
     fn get(&self, number: u32) -> Stack<'_> {
-        let bytes = match self.places.get(number as usize) {
+        let bytes = match self.places.get(number) {
             Some(place) if *place != UNKNOWN => self.bytes.get(place.0 as usize..place.1 as usize),
             _ => self.others.get(&number).map(Vec::as_slice),
         };
@@ -87,7 +82,12 @@ impl Portion {
             samples: Vec::new(),
             kept: KeptEvents::new(),
             turns: Vec::new(),
-            stacks: StackCopies::default(),
+            stacks: StackCopies {
+                places: ByNumber::new(UNKNOWN),
+                bytes: Vec::new(),
+                others: BTreeMap::new(),
+                pointer_size: 8,
+            },
         }
     }
 

@@ -1,5 +1,6 @@
 //! Decides, event by event, what waits.
 
+use super::by_number::ByNumber;
 use crate::model::hash::NumberMap;
 use crate::model::{EventSelector, Kind, Mode, Model, ThreadHandle};
 use nettrace_parser::view::{self, KnownProvider};
@@ -95,7 +96,7 @@ impl Wanted {
 pub(super) struct Sifter {
     wanted: Wanted,
     /// By the number of the type.
-    pub(super) roles: Vec<Role>,
+    pub(super) roles: ByNumber<Role>,
     pub(super) threads: Vec<Row>,
     by_id: NumberMap<u64, u32>,
     /// Ids, and where their rows are.
@@ -117,7 +118,7 @@ impl Sifter {
     pub(super) fn new(wanted: Wanted) -> Sifter {
         Sifter {
             wanted,
-            roles: Vec::new(),
+            roles: ByNumber::new(Role::New),
             threads: Vec::new(),
             by_id: NumberMap::default(),
             recent: [(0, u32::MAX); RECENT],
@@ -130,8 +131,12 @@ impl Sifter {
     /// Begins again with another stretch of the stream; memory is kept.
     pub(super) fn begin_again(&mut self) {
         self.roles.clear();
-        self.threads.clear();
+        // A table that was large once takes long to clear.
+        if self.by_id.capacity() / 16 > self.threads.len().saturating_add(64) {
+            self.by_id = NumberMap::default();
+        }
         self.by_id.clear();
+        self.threads.clear();
         self.recent = [(0, u32::MAX); RECENT];
         self.samples.clear();
         (self.room, self.changes_wait) = (BATCH, false);
@@ -164,13 +169,8 @@ impl Sifter {
     #[inline(never)]
     fn learn_role(&mut self, number: Option<u32>, event: &Event<'_>) -> Role {
         let role = self.wanted.role_of(event);
-        if let Some(place) = number.map(|number| number as usize).filter(|place| *place < MOST_NUMBERS) {
-            if self.roles.len() <= place {
-                self.roles.resize(place.saturating_add(1), Role::New);
-            }
-            if let Some(known) = self.roles.get_mut(place) {
-                *known = role;
-            }
+        if let Some(number) = number.filter(|number| (*number as usize) < MOST_NUMBERS) {
+            self.roles.put(number, role);
         }
         role
     }
@@ -217,7 +217,7 @@ impl Sift for Sifting<'_> {
     #[inline(always)]
     fn waits(&mut self, met: &Met<'_>) -> bool {
         let (event, number) = (met.event(), met.type_number());
-        let role = number.and_then(|number| self.sifter.roles.get(number as usize)).copied();
+        let role = number.and_then(|number| self.sifter.roles.get(number)).copied();
         let role = match role {
             Some(role) if role != Role::New => role,
             _ => self.sifter.learn_role(number, event),

@@ -1,5 +1,6 @@
 //! Samples on their way from the sifter to the analysis.
 
+use super::by_number::ByNumber;
 use super::sifter::{MOST_NUMBERS, Row, Waiting};
 use crate::convert::ConvertError;
 use crate::driver::Analysis;
@@ -7,11 +8,17 @@ use crate::model::{StackHandle, ThreadHandle};
 use nettrace_parser::Stack;
 
 /// Handles of stacks by the numbers that the stream gives them for now.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Numbered {
-    handles: Vec<StackHandle>,
+    handles: ByNumber<StackHandle>,
     /// Reuses of memory when they were found: after one more, a stack may have a new handle.
     reuses: usize,
+}
+
+impl Default for Numbered {
+    fn default() -> Numbered {
+        Numbered { handles: ByNumber::new(Numbered::NONE), reuses: 0 }
+    }
 }
 
 impl Numbered {
@@ -23,15 +30,8 @@ impl Numbered {
     const NONE: StackHandle = StackHandle(u32::MAX);
 
     fn put(&mut self, number: u32, handle: StackHandle) {
-        let place = number as usize;
-        if place >= MOST_NUMBERS {
-            return;
-        }
-        if self.handles.len() <= place {
-            self.handles.resize(place.saturating_add(1), Numbered::NONE);
-        }
-        if let Some(known) = self.handles.get_mut(place) {
-            *known = handle;
+        if (number as usize) < MOST_NUMBERS {
+            self.handles.put(number, handle);
         }
     }
 }
@@ -69,7 +69,7 @@ impl Taken<'_> {
                 Some(Row { handle: Some(handle), .. }) => *handle,
                 _ => self.thread(sample.thread, analysis),
             };
-            let stack = match self.numbered.handles.get(sample.stack as usize) {
+            let stack = match self.numbered.handles.get(sample.stack) {
                 Some(handle) if *handle != Numbered::NONE => *handle,
                 _ => {
                     let stack = stack_of(sample.stack);

@@ -13,7 +13,7 @@ use crate::survey::Survey;
 use nettrace_parser::{BlockKind, Class, Finding, utc_text};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let mut trace = context.open(&args.input)?;
@@ -153,9 +153,10 @@ impl Serialize for ByKind {
 impl Serialize for Pairs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
+        let last: HashMap<&str, usize> =
+            self.0.iter().enumerate().map(|(at, (key, _))| (&**key, at)).collect();
         for (at, (key, value)) in self.0.iter().enumerate() {
-            let comes_again = self.0.iter().skip(at + 1).any(|(other, _)| other == key);
-            if !comes_again {
+            if last.get(&**key) == Some(&at) {
                 map.serialize_entry(key, value)?;
             }
         }
@@ -293,5 +294,19 @@ fn writer(version: u32, runtime: Option<&str>) -> Option<String> {
         }
         (_, Some(runtime)) => Some(format!(".NET {runtime}")),
         (_, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10^10 comparisons, if each key looked for itself among all that follow.
+    #[test]
+    fn of_keys_that_come_again_the_last_value_stays_however_many_there_are() {
+        let pair = |number: usize| (format!("k{}", number % 150_000), number.to_string());
+        let json = serde_json::to_string(&Pairs((0..200_000).map(pair).collect())).unwrap();
+        assert_eq!(json.matches(':').count(), 150_000);
+        assert!(json.starts_with("{\"k50000\":\"50000\"") && json.ends_with("\"k49999\":\"199999\"}"));
     }
 }

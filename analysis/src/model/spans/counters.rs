@@ -4,6 +4,9 @@ use super::{Moment, Spans};
 use nettrace_parser::Utf16;
 use nettrace_parser::view::{Counter, CounterValue, Metric, MetricKind};
 
+/// Most quantiles of an event that are shown. Each has the name and all tags; .NET publishes three.
+const MOST_QUANTILES: usize = 16;
+
 impl Spans {
     /// A value of an EventCounter: of a mean the mean, of a sum its growth.
     pub(super) fn event_counter(&mut self, moment: Moment<'_, '_>) {
@@ -33,7 +36,7 @@ impl Spans {
         if let Some(value) = value.and_then(|value| value.to_string().parse().ok()) {
             self.point(moment, name, metric.unit, value);
         } else if let Some(quantiles) = metric.quantiles {
-            for quantile in quantiles.to_string().split(';') {
+            for quantile in quantiles.to_string().split(';').take(MOST_QUANTILES) {
                 let Some((at, value)) = quantile.split_once('=') else { continue };
                 let (Ok(at), Ok(value)) = (at.parse::<f64>(), value.parse()) else { continue };
                 self.point(moment, format!("{name} p{}", at * 100.0), metric.unit, value);

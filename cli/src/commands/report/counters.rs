@@ -102,8 +102,14 @@ fn table(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) -> 
         )?;
     }
     let values = report.series.iter().map(|series| series.count).sum();
+    let left_out = match report.quantiles_left_out {
+        0 => String::new(),
+        left_out => {
+            format!("; {} left out: of a histogram 16 are shown", units::counted(left_out, "quantile"))
+        }
+    };
     let summary = format!(
-        "{} of {}",
+        "{} of {}{left_out}",
         units::counted(values, "value"),
         units::counted(report.series.len() as u64, "counter")
     );

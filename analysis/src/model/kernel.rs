@@ -1,0 +1,81 @@
+//! Which process told of what lies at an address of the kernel.
+//!
+//! The kernel is the same for all processes, so that a recorder may tell of it once. Any number of processes may have
+//! told of parts of it: they are not asked one after the other for each address.
+
+use super::handle::ProcessHandle;
+use super::universal::KERNEL_START;
+use std::collections::BTreeMap;
+
+/// The first two processes that told of each address of the kernel: one of them is not the one that asks.
+#[derive(Debug, Default)]
+pub(crate) struct KernelOwners {
+    /// First addresses of stretches that the same processes told of, in order.
+    bounds: Vec<u64>,
+    owners: Vec<[Option<ProcessHandle>; 2]>,
+}
+
+impl KernelOwners {
+    /// Of ranges, each with its first and last address.
+    pub(crate) fn new(ranges: impl Iterator<Item = (ProcessHandle, u64, u64)>) -> KernelOwners {
+        let mut edges: Vec<(u64, ProcessHandle, bool)> = Vec::new();
+        for (process, start, last) in ranges.filter(|(_, _, last)| *last >= KERNEL_START) {
+            edges.push((start.max(KERNEL_START), process, true));
+            edges.extend(last.checked_add(1).map(|end| (end, process, false)));
+        }
+        edges.sort_unstable();
+        let mut found = KernelOwners::default();
+        let mut there: BTreeMap<ProcessHandle, usize> = BTreeMap::new();
+        for edges in edges.chunk_by(|one, other| one.0 == other.0) {
+            // Of one process begins come first, so that no count goes below what is there.
+            for (_, process, is_begin) in edges.iter().rev() {
+                let count = there.entry(*process).or_default();
+                *count = if *is_begin { count.saturating_add(1) } else { count.saturating_sub(1) };
+                if *count == 0 {
+                    there.remove(process);
+                }
+            }
+            let mut first = there.keys().copied();
+            found.bounds.extend(edges.first().map(|edge| edge.0));
+            found.owners.push([first.next(), first.next()]);
+        }
+        found
+    }
+
+    /// The first process that told of an address and is another one.
+    pub(crate) fn other_than(&self, process: ProcessHandle, address: u64) -> Option<ProcessHandle> {
+        let behind = self.bounds.partition_point(|bound| *bound <= address);
+        let owners = self.owners.get(behind.checked_sub(1)?)?;
+        owners.iter().flatten().copied().find(|owner| *owner != process)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_the_first_other_process_of_all_that_told_of_it() {
+        let mut random = 3u64;
+        let mut next = |most: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) % most
+        };
+        for count in [0, 1, 5, 60] {
+            let ranges: Vec<(ProcessHandle, u64, u64)> = (0..count)
+                .map(|_| {
+                    let near_end = next(8) == 0;
+                    let start = if near_end { u64::MAX - next(20) } else { KERNEL_START - 5 + next(60) };
+                    (ProcessHandle(u32::try_from(next(6)).unwrap()), start, start.saturating_add(next(12)))
+                })
+                .collect();
+            let owners = KernelOwners::new(ranges.iter().copied());
+            let addresses = (KERNEL_START..KERNEL_START + 80).chain(u64::MAX - 25..=u64::MAX);
+            for (address, own) in addresses.flat_map(|at| (0..7).map(move |own| (at, ProcessHandle(own)))) {
+                let there = ranges.iter().filter(|(_, start, last)| (*start..=*last).contains(&address));
+                let expected = there.map(|(process, ..)| *process).filter(|process| *process != own).min();
+                assert_eq!(owners.other_than(own, address), expected, "{address:#x} {own:?} {ranges:?}");
+            }
+        }
+    }
+}
