@@ -72,7 +72,9 @@ impl ConvertArgs {
     /// Which trace. Only `--format list` needs none.
     pub(crate) fn input(&self) -> Result<InputArgs, Failure> {
         let file = self.file.clone();
-        let file = file.ok_or_else(|| Failure::Usage("give the trace to convert: a file, or - for standard input".to_owned()))?;
+        let file = file.ok_or_else(|| {
+            Failure::Usage("give the trace to convert: a file, or - for standard input".to_owned())
+        })?;
         Ok(InputArgs { file, read: self.read })
     }
 
