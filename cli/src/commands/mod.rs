@@ -30,7 +30,7 @@ use crate::progress::Progress;
 use crate::style::{Style, is_coloured};
 use crate::{Console, units};
 use nettrace_parser::{Reader, utc_text};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::rc::Rc;
@@ -171,9 +171,8 @@ fn instant(clock: nettrace_parser::Clock, ticks: u64, is_utc: bool) -> String {
 
 /// Writes a report as one JSON object, indented, with a newline behind it.
 fn write_json(context: &mut Context<'_>, report: &impl serde::Serialize) -> Result<(), Failure> {
-    let out = context.out.buffer();
-    serde_json::to_writer_pretty(&mut *out, report).map_err(io::Error::from)?;
-    out.push(b'\n');
+    serde_json::to_writer_pretty(&mut context.out, report).map_err(io::Error::from)?;
+    context.out.write_all(b"\n")?;
     Ok(())
 }
 

@@ -20,10 +20,8 @@ pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) ->
         }
         CounterFormat::Json => {
             let json = |_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>| {
-                let out = context.out.buffer();
-                serde_json::to_writer_pretty(&mut *out, report)?;
-                out.push(b'\n');
-                Ok(())
+                serde_json::to_writer_pretty(&mut context.out, report)?;
+                context.out.write_all(b"\n")
             };
             super::runtime::run(Counters::new(), json, args, trace, context)
         }
