@@ -16,8 +16,10 @@
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{Kind, Profile, Resolved};
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::io::Write;
+use std::rc::Rc;
 
 /// What is shown when nothing else is asked for.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
@@ -44,31 +46,32 @@ impl Convert for Folded<'_> {
 
     fn finish(mut self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
         let kind = super::first_kind(&self.options.kinds_or(KINDS), profile)?;
-        let names: Vec<String> = resolved.all_frames().iter().map(|frame| clean(&frame.text)).collect();
-        let mut lines: BTreeMap<String, u64> = BTreeMap::new();
-        let mut line = String::new();
+        let mut names = Names::default();
+        let of_frame: Vec<u32> =
+            resolved.all_frames().iter().map(|frame| names.number(&frame.text)).collect();
+        let unknown = names.number("?");
+        let mut lines: HashMap<Box<[u32]>, u64> = HashMap::new();
+        let mut line: Vec<u32> = Vec::new();
         for (key, totals) in profile.rows() {
             let Some(frames) = resolved.selected(key.stack, key.mode).filter(|_| key.kind == kind) else {
                 continue;
             };
             line.clear();
             if self.options.is_by_thread {
-                line.push_str(&clean(&resolved.model().thread_label(key.thread)));
+                line.push(names.number(&resolved.model().thread_label(key.thread)));
             }
-            for frame in frames.iter().rev() {
-                if !line.is_empty() {
-                    line.push(';');
-                }
-                line.push_str(names.get(frame.index()).map_or("?", |name| name));
-            }
+            let frames = frames.iter().rev().map(|frame| of_frame.get(frame.index()).copied());
+            line.extend(frames.map(|number| number.unwrap_or(unknown)));
+            // Nothing stands in front of the first name that is not empty.
+            let first = line.iter().position(|number| !names.text(*number).is_empty());
             let number = if self.options.counts_samples { totals.samples } else { totals.weight };
-            if line.is_empty() || number == 0 {
+            let Some(line) = first.and_then(|first| line.get(first..)).filter(|_| number > 0) else {
                 continue;
-            }
-            match lines.get_mut(&line) {
+            };
+            match lines.get_mut(line) {
                 Some(sum) => *sum = sum.saturating_add(number),
                 None => {
-                    lines.insert(line.clone(), number);
+                    lines.insert(line.into(), number);
                 }
             }
         }
@@ -78,10 +81,54 @@ impl Convert for Folded<'_> {
                 wanted: "stacks of this kind, or none that pass the filters",
             });
         }
+        let mut lines: Vec<(Box<[u32]>, u64)> = lines.into_iter().collect();
+        lines.sort_unstable_by(|(one, _), (other, _)| names.order(one, other));
         for (line, number) in &lines {
-            writeln!(self.out, "{line} {number}")?;
+            for (place, name) in line.iter().enumerate() {
+                if place > 0 {
+                    self.out.write_all(b";")?;
+                }
+                self.out.write_all(names.text(*name).as_bytes())?;
+            }
+            writeln!(self.out, " {number}")?;
         }
         Ok(self.out.finish()?)
+    }
+}
+
+/// Names by numbers: a line has many, and each is in many lines.
+#[derive(Debug, Default)]
+struct Names {
+    texts: Vec<Rc<str>>,
+    numbers: HashMap<Rc<str>, u32>,
+}
+
+impl Names {
+    fn number(&mut self, name: &str) -> u32 {
+        let name = clean(name);
+        if let Some(number) = self.numbers.get(&*name) {
+            return *number;
+        }
+        let (name, number) = (Rc::from(name), u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
+        self.texts.push(Rc::clone(&name));
+        self.numbers.insert(name, number);
+        number
+    }
+
+    fn text(&self, number: u32) -> &str {
+        self.texts.get(number as usize).map_or("", |text| text)
+    }
+
+    /// The order of the lines as texts. What they have in common in front is passed by its numbers.
+    fn order(&self, one: &[u32], other: &[u32]) -> Ordering {
+        let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+        let [one, other] = [one, other].map(|line| {
+            line.iter().skip(same).enumerate().flat_map(|(place, name)| {
+                let between = if place > 0 { ";" } else { "" };
+                between.bytes().chain(self.text(*name).bytes())
+            })
+        });
+        one.cmp(other)
     }
 }
 
@@ -94,4 +141,27 @@ fn clean(name: &str) -> String {
             c => c,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_in_the_order_of_their_texts() {
+        let mut names = Names::default();
+        let all = ["a", "a b", "ab", "", "z", "a:", "\u{1}", "B", "!"].map(|name| names.number(name));
+        let mut lines: Vec<Vec<u32>> = all.iter().map(|name| vec![*name]).collect();
+        for length in 0..2 {
+            let longer: Vec<Vec<u32>> = lines
+                .iter()
+                .filter(|line| line.len() == length + 1)
+                .flat_map(|line| all.iter().map(|name| [line.as_slice(), &[*name]].concat()))
+                .collect();
+            lines.extend(longer);
+        }
+        let text = |line: &[u32]| line.iter().map(|name| names.text(*name)).collect::<Vec<_>>().join(";");
+        lines.sort_by(|one, other| names.order(one, other));
+        assert!(lines.len() > 800 && lines.is_sorted_by_key(|line| text(line)));
+    }
 }
