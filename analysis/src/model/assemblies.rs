@@ -6,6 +6,7 @@
 //! | runtime 156, 157; rundown 157, 158 | a domain: its id and name |
 
 use super::hash::NumberMap;
+use super::names::shorten;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
@@ -52,7 +53,8 @@ impl Assemblies {
         if is_assembly {
             let assembly_id = fields.find("AssemblyID")?.value.ok()?.as_u64()?;
             let domain_id = fields.find("AppDomainID")?.value.ok()?.as_u64()?;
-            let name = fields.find("FullyQualifiedAssemblyName")?.value.ok()?.to_text()?;
+            let mut name = fields.find("FullyQualifiedAssemblyName")?.value.ok()?.to_text()?;
+            shorten(&mut name);
             let place = u32::try_from(self.rows.len()).ok()?;
             let row = Assembly { assembly_id, domain_id, name };
             let known = *self.by_id.entry(assembly_id).or_insert(place);
@@ -63,7 +65,8 @@ impl Assemblies {
             }
         } else {
             let domain_id = fields.find("AppDomainID")?.value.ok()?.as_u64()?;
-            let name = fields.find("AppDomainName")?.value.ok()?.to_text()?;
+            let mut name = fields.find("AppDomainName")?.value.ok()?.to_text()?;
+            shorten(&mut name);
             let place = u32::try_from(self.domains.len()).ok()?;
             let known = *self.domain_by_id.entry(domain_id).or_insert(place);
             match self.domains.get_mut(known as usize) {

@@ -43,6 +43,7 @@ pub use filter::Filter;
 pub use handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
 pub use methods::MethodCode;
 pub use modules::Module;
+pub(crate) use names::short;
 pub use names::{Frame, FrameKind, NameOptions, NameStyle};
 pub use perf_map::{PerfMapSymbol, perf_map};
 pub use profile::{Profile, ProfileKey, Totals};

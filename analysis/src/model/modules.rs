@@ -1,6 +1,7 @@
 //! Modules: the files and the memory that methods come from.
 
 use super::hash::NumberMap;
+use super::names::shorten;
 use nettrace_parser::view::{self, ModuleChange};
 
 /// A module of a process.
@@ -90,14 +91,16 @@ impl Modules {
 }
 
 fn new_row(module: &view::Module<'_>, ticks: u64) -> Module {
-    let il_path = module.il_path.to_string();
-    let native_path = module.native_path.to_string();
+    let mut il_path = module.il_path.to_string();
+    let mut native_path = module.native_path.to_string();
+    let mut pdb_path = module.pdb_path.map(|path| path.to_string()).unwrap_or_default();
+    [&mut il_path, &mut native_path, &mut pdb_path].into_iter().for_each(shorten);
     let path = if il_path.is_empty() { &native_path } else { &il_path };
     Module {
         module_id: module.module_id,
         assembly_id: module.assembly_id,
         name: short_name(path).to_owned(),
-        pdb_path: module.pdb_path.map(|path| path.to_string()).unwrap_or_default(),
+        pdb_path,
         is_ready_to_run: module.is_ready_to_run(),
         is_dynamic: module.is_dynamic(),
         loaded_ticks: (module.change == ModuleChange::Load).then_some(ticks),

@@ -141,6 +141,30 @@ impl Frame {
     }
 }
 
+/// Longest name of anything, in characters. One name may stand in each row of a report and at each node of a tree; what
+/// is longer is cut and ends with `…`.
+pub(crate) const LONGEST_NAME: usize = 4096;
+
+/// As much of a name of an event, a provider or a field as is ever shown: one name may come with each event of a
+/// trace.
+pub(crate) fn short(name: &str) -> &str {
+    match name.len() > LONGEST_NAME {
+        true => name.char_indices().nth(LONGEST_NAME).and_then(|(end, _)| name.get(..end)).unwrap_or(name),
+        false => name,
+    }
+}
+
+/// Cuts a name that is too long.
+pub(crate) fn shorten(name: &mut String) {
+    if name.len() > LONGEST_NAME
+        && let Some((end, _)) = name.char_indices().nth(LONGEST_NAME)
+    {
+        name.truncate(end);
+        name.push('…');
+        name.shrink_to_fit();
+    }
+}
+
 /// Parts with dots between; empty ones are left out. `.ctor` keeps its own dot.
 fn dotted(parts: [&str; 3]) -> String {
     let mut text = String::new();
@@ -167,6 +191,18 @@ mod tests {
         method: "MoveNext",
         signature: "instance void  (class System.String[])",
     };
+
+    #[test]
+    fn very_long_names_are_cut_between_characters() {
+        let shortened = |name: &str| {
+            let mut name = name.to_owned();
+            shorten(&mut name);
+            name
+        };
+        let [whole, long] = [LONGEST_NAME, LONGEST_NAME + 1].map(|length| "ä".repeat(length));
+        assert_eq!(shortened(&whole), whole);
+        assert_eq!(shortened(&long), format!("{whole}…"));
+    }
 
     #[test]
     fn a_method_is_named_in_the_chosen_style() {

@@ -4,7 +4,7 @@ use super::filter::Filter;
 use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
 use super::hash::NumberMap;
 use super::kernel::KernelOwners;
-use super::names::{Frame, FrameKind, MethodName, NameOptions};
+use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
 use super::perf_map::ManagedName;
 use super::sample::{Mode, State};
 use super::symbol_file::readable;
@@ -13,6 +13,7 @@ use super::waits::{is_native_wait, is_wait};
 use super::{Model, Process};
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A trace that was read to its end, with a name for every frame.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub struct Resolved<'m> {
     stacks: Vec<StackRow>,
     states: Vec<State>,
     coverage: Coverage,
+    /// The texts of all frames, for those who keep many of them.
+    texts: OnceCell<Vec<Arc<str>>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -116,6 +119,7 @@ impl<'m> Resolved<'m> {
             stacks: rows,
             states: filter.states.clone(),
             coverage,
+            texts: OnceCell::new(),
         }
     }
 
@@ -137,6 +141,13 @@ impl<'m> Resolved<'m> {
     /// A frame's text.
     pub fn text(&self, frame: FrameHandle) -> &str {
         self.frame(frame).map_or("?", |frame| &frame.text)
+    }
+
+    /// A frame's text, which all who ask for it share.
+    pub(crate) fn shared_text(&self, frame: FrameHandle) -> Arc<str> {
+        let all = || self.frames.iter().map(|frame| Arc::from(&*frame.text)).collect();
+        let texts = self.texts.get_or_init(all);
+        texts.get(frame.index()).map_or_else(|| Arc::from("?"), Arc::clone)
     }
 
     /// The frames of a stack, innermost first, whatever the filter says. One for each address.
@@ -372,7 +383,9 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
     }
 
-    fn intern(&mut self, frame: Frame, is_waiting: bool) -> FrameHandle {
+    fn intern(&mut self, mut frame: Frame, is_waiting: bool) -> FrameHandle {
+        let Frame { text, module, namespace, type_name, method, .. } = &mut frame;
+        [text, module, namespace, type_name, method].into_iter().for_each(shorten);
         if let Some(known) = self.by_text.get(&frame.text) {
             return *known;
         }

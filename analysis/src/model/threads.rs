@@ -2,6 +2,7 @@
 
 use super::handle::{ProcessHandle, ThreadHandle};
 use super::hash::NumberMap;
+use super::names::shorten;
 use nettrace_parser::Event;
 
 /// A thread.
@@ -68,7 +69,9 @@ impl Threads {
         if let (Some(name), Some(row)) = (name, self.rows.get_mut(handle.index()))
             && row.name.is_none()
         {
-            row.name = Some(name.to_owned());
+            let mut name = name.to_owned();
+            shorten(&mut name);
+            row.name = Some(name);
         }
         handle
     }

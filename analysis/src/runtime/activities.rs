@@ -13,7 +13,7 @@ use super::distribution::{Distribution, Spread};
 use super::http::HttpFacts;
 use super::open_activities::{OpenActivities, OpenActivity};
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::{Mode, Model, Resolved, TextHandle};
+use crate::model::{Mode, Model, Resolved, TextHandle, short};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
 use std::cmp::Reverse;
@@ -335,7 +335,7 @@ impl Activities {
             ts_ns: moment.nanos,
             thread_id: model.threads().get(moment.thread).and_then(|row| row.os_thread_id),
             id,
-            event: format!("{}/{name}", event.provider()),
+            event: format!("{}/{}", short(event.provider()), short(&name)),
             fields: fields_text(event),
         });
     }
@@ -365,7 +365,7 @@ impl Report for Activities {
                     && is_failure(event)
                     && let Some(id) = event.activity_id().filter(|id| !id.is_zero())
                     && let Some(activity) = self.open.with_id_mut(&id_text(id, event.process_id()))
-                    && model.texts().get(activity.name).starts_with(event.provider())
+                    && model.texts().get(activity.name).starts_with(short(event.provider()))
                 {
                     activity.is_error = true;
                 }
@@ -557,7 +557,7 @@ fn fields_text(event: &Event<'_>) -> String {
     } else {
         for field in event.fields() {
             let Ok(value) = field.value else { break };
-            if add(&field.name(), &value) {
+            if add(&short(field.name()), &value) {
                 break;
             }
         }

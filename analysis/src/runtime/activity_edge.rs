@@ -1,6 +1,7 @@
 //! What an event says of an activity: that it starts, stops, or went wrong.
 
 use super::activity_path::activity_path;
+use crate::model::short;
 use nettrace_parser::view::{self, ActivityEdge, KnownProvider};
 use nettrace_parser::{Event, Guid, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -56,7 +57,7 @@ impl Edge {
         };
         Some(Edge {
             is_start,
-            name: format!("{}/{}", event.provider(), task_name(event.name())),
+            name: format!("{}/{}", short(event.provider()), short(task_name(event.name()))),
             id,
             is_id_unique,
             parent: related.map(|id| id_text(id, event.process_id())),
@@ -163,7 +164,8 @@ fn time_span_nanos(text: &str) -> Option<u64> {
 
 fn keys(event: &Event<'_>) -> Vec<(u64, u64)> {
     let mut keys = Vec::new();
-    for field in event.fields() {
+    let mut fields = event.fields();
+    while let Some(field) = fields.next() {
         if keys.len() >= MOST_KEYS {
             break;
         }
@@ -172,6 +174,8 @@ fn keys(event: &Event<'_>) -> Vec<(u64, u64)> {
             Ok(Value::Utf16(text)) if text.bytes().len() <= LONGEST_KEY => text.bytes().hash(&mut hasher),
             Ok(Value::Utf8(text)) if text.bytes().len() <= LONGEST_KEY => text.bytes().hash(&mut hasher),
             Ok(Value::Guid(id)) => id.hash(&mut hasher),
+            // The payload has ended, and those behind have nothing either.
+            Ok(Value::Absent) if fields.rest().is_empty() => break,
             Ok(value) => match (value.as_i64(), value.as_u64()) {
                 (Some(number), _) => number.hash(&mut hasher),
                 (None, Some(number)) => number.hash(&mut hasher),
@@ -181,7 +185,7 @@ fn keys(event: &Event<'_>) -> Vec<(u64, u64)> {
         }
         let value = hasher.finish();
         let mut hasher = DefaultHasher::new();
-        field.name().hash(&mut hasher);
+        short(field.name()).hash(&mut hasher);
         keys.push((hasher.finish(), value));
     }
     keys

@@ -10,7 +10,7 @@
 
 use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::{Model, Resolved};
+use crate::model::{Model, Resolved, short};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind};
 use std::collections::HashMap;
@@ -127,7 +127,7 @@ impl Counters {
             _ => return,
         };
         let key = Key {
-            provider: event.provider().to_owned(),
+            provider: short(event.provider()).to_owned(),
             name: counter.name.to_string(),
             kind,
             tags: tags_of(&counter.metadata.to_string(), ':'),

@@ -48,8 +48,13 @@ impl HttpFacts {
 
     fn read_fields(&mut self, event: &Event<'_>) {
         let (mut scheme, mut host, mut port, mut path) = (None, None, None, None);
-        for field in event.fields() {
+        let mut fields = event.fields();
+        while let Some(field) = fields.next() {
             let Ok(value) = field.value else { break };
+            if value.is_absent() && fields.rest().is_empty() {
+                // The payload has ended, and those behind have nothing either.
+                break;
+            }
             let text = |value: Value<'_>| value.to_text().filter(|text| !text.is_empty());
             match field.name() {
                 "scheme" => scheme = text(value),

@@ -45,8 +45,13 @@ impl LogScopes {
 
     pub(super) fn begin(&mut self, event: &Event<'_>, thread: ThreadHandle) {
         let (mut id, mut factory, mut text) = (None, None, String::new());
-        for field in event.fields() {
+        let mut fields = event.fields();
+        while let Some(field) = fields.next() {
             let Ok(value) = field.value else { break };
+            if value.is_absent() && fields.rest().is_empty() {
+                // The payload has ended, and those behind have nothing either.
+                break;
+            }
             match field.name() {
                 "ID" => id = value.as_i64(),
                 "FactoryID" => factory = value.as_i64(),

@@ -13,7 +13,7 @@
 
 use super::log_scopes::LogScopes;
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::{Model, Resolved, ThreadHandle};
+use crate::model::{Model, Resolved, ThreadHandle, short};
 use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Event, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -63,7 +63,7 @@ pub struct LogRow {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arguments: Option<String>,
     /// Scopes that are open on the thread, outermost first.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "as_texts"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::stack_rows::as_texts"))]
     pub scopes: Vec<Arc<str>>,
 }
 
@@ -150,11 +150,6 @@ pub struct LoggerCount {
 }
 
 /// What a thread logged last.
-#[cfg(feature = "serde")]
-fn as_texts<S: serde::Serializer>(texts: &[Arc<str>], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(texts.iter().map(|text| &**text))
-}
-
 #[derive(Debug)]
 struct Last {
     logger: String,
@@ -297,7 +292,7 @@ impl Report for Logs {
                 ts_ns: moment.nanos,
                 thread_id: thread_id(model, moment.thread),
                 level: LogLevel::of_event(event.level()),
-                logger: event.provider().to_owned(),
+                logger: short(event.provider()).to_owned(),
                 event: String::new(),
                 message: message.text.to_string(),
                 exception: None,

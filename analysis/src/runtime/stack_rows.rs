@@ -2,6 +2,7 @@
 
 use crate::model::{FrameHandle, Resolved, StackHandle};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A stack, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +12,19 @@ pub struct StackRow {
     /// How often: things, or nanoseconds where the report says so.
     pub count: u64,
     /// Names of the frames, innermost first. Empty: the trace has no stack there.
-    pub frames: Vec<String>,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_texts"))]
+    pub frames: Vec<Arc<str>>,
+}
+
+/// Texts that are shared, as an array.
+#[cfg(feature = "serde")]
+pub(crate) fn as_texts<S: serde::Serializer>(texts: &[Arc<str>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(texts.iter().map(|text| &**text))
+}
+
+/// The names of a stack's frames. A name is in memory once, however many stacks it is in.
+pub(crate) fn names_of(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec<Arc<str>> {
+    frames.iter().map(|frame| resolved.shared_text(*frame)).collect()
 }
 
 /// Methods that raise the events of tasks, and those of the tasks themselves, which lie on top of the one that schedules.
@@ -56,10 +69,5 @@ pub(crate) fn stack_rows(
     let mut rows: Vec<_> = by_frames.into_iter().collect();
     rows.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     rows.truncate(top);
-    rows.into_iter()
-        .map(|(frames, count)| StackRow {
-            count,
-            frames: frames.iter().map(|frame| resolved.text(*frame).to_owned()).collect(),
-        })
-        .collect()
+    rows.into_iter().map(|(frames, count)| StackRow { count, frames: names_of(resolved, frames) }).collect()
 }

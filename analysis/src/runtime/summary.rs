@@ -13,6 +13,7 @@ use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, SampleState};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// Most findings that are told.
 const MOST_FINDINGS: usize = 5;
@@ -354,12 +355,12 @@ fn kind(subjects: &BTreeMap<Subject, u64>) -> String {
 }
 
 /// The innermost frame that is not of the library that waits.
-fn caller(frames: &[String]) -> &str {
-    let is_library = |frame: &&String| {
+fn caller(frames: &[Arc<str>]) -> &str {
+    let is_library = |frame: &&Arc<str>| {
         frame.contains("System.Threading.") || frame.contains("System.Private.CoreLib!Interop")
     };
     let frame = frames.iter().find(|frame| !is_library(frame)).or(frames.first());
-    frame.map_or("(no stack)", String::as_str)
+    frame.map_or("(no stack)", |frame| &**frame)
 }
 
 /// The method in which most running samples are, and its share in percent.

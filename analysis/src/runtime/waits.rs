@@ -6,10 +6,12 @@ use super::distribution::{Distribution, Spread};
 use super::open_pairs::OpenPairs;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
+use crate::runtime::stack_rows::names_of;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// How long threads waited for handles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +48,8 @@ pub struct WaitPlace {
     /// Waits that ended.
     pub waits: Spread,
     /// Names of the frames, innermost first. Empty: the trace has no stack there.
-    pub frames: Vec<String>,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::stack_rows::as_texts"))]
+    pub frames: Vec<Arc<str>>,
 }
 
 /// Waits of one thread.
@@ -164,7 +167,7 @@ impl Report for Waits {
                 other => other.to_string(),
             },
             waits: waits.spread(),
-            frames: frames.iter().map(|frame| resolved.text(*frame).to_owned()).collect(),
+            frames: names_of(resolved, frames),
         });
         let mut threads: Vec<_> = threads.into_iter().collect();
         threads.sort_by_key(|(thread, (_, total))| (Reverse(*total), *thread));

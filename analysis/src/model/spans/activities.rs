@@ -3,6 +3,7 @@
 use super::mark::{Argument, Arguments, Category, Mark, Place};
 use super::open::{self, What};
 use super::{Moment, Spans};
+use crate::model::short;
 use nettrace_parser::view::{Activity, ActivityEdge};
 use nettrace_parser::{Event, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -81,12 +82,14 @@ impl Spans {
         }
         let (name, ending) = (event.name(), if opcode == START { "Start" } else { "Stop" });
         let stem = name.strip_suffix(ending).filter(|stem| !stem.is_empty()).unwrap_or(name);
+        let stem = short(stem);
         let activity = event.activity_id().filter(|id| !id.is_zero());
         let (key, place) = match activity {
-            Some(id) => ((What::EventSource, hash(&(event.provider(), stem)), hash(&id)), Place::Free),
-            None => {
-                ((What::EventSource, hash(&(event.provider(), stem)), moment.thread.0.into()), Place::Thread)
-            }
+            Some(id) => ((What::EventSource, hash(&(short(event.provider()), stem)), hash(&id)), Place::Free),
+            None => (
+                (What::EventSource, hash(&(short(event.provider()), stem)), moment.thread.0.into()),
+                Place::Thread,
+            ),
         };
         if opcode == START {
             let mut begin = moment.begin(Category::Activity, place, stem);
@@ -121,7 +124,7 @@ fn hash(value: &impl Hash) -> u64 {
 /// Provider and payload.
 fn arguments_of(event: &Event<'_>) -> Arguments {
     let mut arguments = Arguments::new();
-    open::text(&mut arguments, "provider", event.provider().to_owned());
+    open::text(&mut arguments, "provider", short(event.provider()).to_owned());
     for field in event.fields().take(MOST_ARGUMENTS) {
         let Ok(value) = field.value else { continue };
         let argument = match value {
@@ -139,7 +142,7 @@ fn arguments_of(event: &Event<'_>) -> Arguments {
                 _ => continue,
             },
         };
-        arguments.push((field.name().to_owned().into(), argument));
+        arguments.push((short(field.name()).to_owned().into(), argument));
     }
     arguments
 }

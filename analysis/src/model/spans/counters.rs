@@ -1,6 +1,7 @@
 //! Counters: EventCounters and the values of System.Diagnostics.Metrics.
 
 use super::{Moment, Spans};
+use crate::model::short;
 use nettrace_parser::Utf16;
 use nettrace_parser::view::{Counter, CounterValue, Metric, MetricKind};
 
@@ -16,7 +17,7 @@ impl Spans {
             CounterValue::Sum { increment } => increment,
             _ => return,
         };
-        let name = format!("{}/{}", moment.event.provider(), counter.name);
+        let name = format!("{}/{}", short(moment.event.provider()), counter.name);
         self.point(moment, name, counter.display_units, value);
     }
 

@@ -2,8 +2,10 @@
 
 use super::{Ledger, Sums, TypeKey};
 use crate::model::{Mode, Resolved, StackHandle, ThreadHandle, rounded};
+use crate::runtime::stack_rows::names_of;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What one way of measuring found. Lists are by bytes, most first.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +91,8 @@ pub struct AllocStack {
     /// Part of all bytes.
     pub percent: f64,
     /// The stack, innermost frame first; empty if none was recorded.
-    pub frames: Vec<String>,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::runtime::stack_rows::as_texts"))]
+    pub frames: Vec<Arc<str>>,
 }
 
 /// What one thread allocated.
@@ -183,7 +186,7 @@ impl AllocSource {
                 events: sums.events,
                 bytes: rounded(sums.bytes),
                 percent: percent(&sums),
-                frames: resolved.frames(stack).iter().map(|frame| resolved.text(*frame).to_owned()).collect(),
+                frames: names_of(resolved, resolved.frames(stack)),
             })
             .collect();
         let mut threads: Vec<(ThreadHandle, Sums)> = threads.into_iter().collect();

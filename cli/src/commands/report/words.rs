@@ -5,6 +5,7 @@ use crate::printable::printable;
 use crate::units;
 use nettrace_analysis::runtime::Spread;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// Nanoseconds as milliseconds.
 pub(super) fn ms(nanos: u64) -> String {
@@ -28,7 +29,7 @@ pub(super) fn spread(spread: &Spread) -> String {
 }
 
 /// The innermost frames, without modules and arguments: `Program.Thrower ← Program.Main`.
-pub(super) fn innermost(frames: &[String], count: usize) -> String {
+pub(super) fn innermost(frames: &[Arc<str>], count: usize) -> String {
     if frames.is_empty() {
         return "(no stack)".to_owned();
     }
@@ -77,7 +78,7 @@ mod tests {
         ] {
             assert_eq!(short(frame), name);
         }
-        let frames = ["a!B.C()".to_owned(), "a!D.E()".to_owned(), "a!F.G()".to_owned()];
+        let frames = ["a!B.C()", "a!D.E()", "a!F.G()"].map(Arc::from);
         assert_eq!(innermost(&frames, 2), "B.C ← D.E");
         assert_eq!(innermost(&[], 2), "(no stack)");
     }
