@@ -44,6 +44,8 @@ pub(super) struct Queue {
     activities_before: Vec<[Guid; 2]>,
     /// The newest time that may have been delivered.
     watermark: u64,
+    /// The newest time of an event that did not wait and promised nothing.
+    newest_passed: u64,
     pub(super) out_of_order: u64,
     /// Sort when this is reached.
     next: Fill,
@@ -65,6 +67,7 @@ impl Queue {
             activities: Vec::new(),
             activities_before: Vec::new(),
             watermark: 0,
+            newest_passed: 0,
             out_of_order: 0,
             next,
             full_at: 0,
@@ -77,7 +80,7 @@ impl Queue {
         self.activities_before.clear();
         self.packing.times.clear();
         (self.count, self.delivered, self.ready) = (0, 0, 0);
-        (self.watermark, self.out_of_order) = (0, 0);
+        (self.watermark, self.newest_passed, self.out_of_order) = (0, 0, 0);
         self.plan(next);
     }
 
@@ -204,6 +207,8 @@ impl Queue {
         self.out_of_order = self.out_of_order.wrapping_add(u64::from(self.is_late(header)));
         if header.is_sorted {
             self.raise_watermark(header.timestamp);
+        } else {
+            self.newest_passed = self.newest_passed.max(header.timestamp);
         }
     }
 
@@ -308,6 +313,7 @@ impl Queue {
         self.sort();
         self.ready = self.count;
         self.raise_to_ready();
+        self.raise_watermark(self.newest_passed);
     }
 
     /// What is ready may have been delivered.

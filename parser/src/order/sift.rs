@@ -236,3 +236,46 @@ impl<S: Source> TimeOrdered<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::Reader;
+    use nettrace_testdata::synth::{Blob, EventBlock, SequencePoint, Stream, Trace, Version};
+
+    /// Takes everything, and notes what is late.
+    struct Taking(Vec<bool>);
+
+    impl Sift for Taking {
+        fn waits(&mut self, met: &Met<'_>) -> bool {
+            self.0.push(met.is_late());
+            false
+        }
+
+        fn is_full(&self) -> bool {
+            false
+        }
+
+        fn must_go(&self) -> Option<u64> {
+            None
+        }
+    }
+
+    #[test]
+    fn behind_a_sequence_point_what_is_older_than_one_that_did_not_wait_is_late() {
+        let event = |ticks| EventBlock::new([Blob { ticks, is_sorted: false, ..Blob::default() }]);
+        let mut stream = Stream::new(Version::V4);
+        stream.trace(&Trace::default());
+        stream.event_block(&event(10)).event_block(&event(5));
+        stream.sequence_point(&SequencePoint { ticks: 10, ..SequencePoint::default() });
+        stream.event_block(&event(9)).event_block(&event(10));
+        stream.end();
+        let mut events = Reader::from_slice(&stream.bytes).time_ordered();
+        let mut sift = Taking(Vec::new());
+        while events.advance(&mut sift).unwrap().is_some() {}
+        assert_eq!(sift.0, [false, false, true, false]);
+        let mut all = Reader::from_slice(&stream.bytes).time_ordered();
+        while all.next_event().unwrap().is_some() {}
+        assert_eq!((events.out_of_order(), all.out_of_order()), (1, 1));
+    }
+}

@@ -7,12 +7,14 @@ pub(crate) mod explain;
 pub(crate) mod mix;
 pub(crate) mod questions;
 pub(crate) mod reading;
+pub(crate) mod sifted;
 pub(crate) mod targets;
 pub(crate) mod values;
 
 pub(crate) use explain::assert_every_byte_is_explained;
 pub(crate) use questions::Questions;
 pub(crate) use reading::{Told, in_pieces, of_slice};
+pub(crate) use sifted::assert_sifted_is_time_order;
 
 use nettrace_parser::parallel::{self, Options, Order, Region};
 use nettrace_parser::{Error, Reader};
@@ -35,6 +37,7 @@ pub(crate) fn assert_calm(bytes: &[u8]) {
     }
     assert_for_each_is_next_event(bytes, &whole);
     assert_time_order(bytes, &whole);
+    assert_sifted_is_time_order(bytes, &whole);
 }
 
 /// The fast way gives what the plain way gives.

@@ -1,7 +1,8 @@
 //! Any bytes as a stream, in time order and with several threads.
 
 use crate::calm::{
-    Questions, assert_for_each_is_next_event, assert_parallel_is_serial, assert_time_order, of_slice,
+    Questions, assert_for_each_is_next_event, assert_parallel_is_serial, assert_sifted_is_time_order,
+    assert_time_order, of_slice,
 };
 
 pub(crate) fn ordered(bytes: &[u8], mut questions: Questions) {
@@ -14,6 +15,9 @@ pub(crate) fn ordered(bytes: &[u8], mut questions: Questions) {
         assert_for_each_is_next_event(bytes, &whole);
     }
     assert_time_order(bytes, &whole);
+    if questions.ask(2) {
+        assert_sifted_is_time_order(bytes, &whole);
+    }
     // What cannot be read from its beginning starts no threads, which cost more than all the rest.
     if whole.error.is_none() && questions.ask(16) {
         assert_parallel_is_serial(bytes);

@@ -1,0 +1,73 @@
+//! Events that need not wait, whatever the bytes.
+
+use super::reading::{Told, digest, told_of_reader};
+use nettrace_parser::{Complete, Event, Met, Reader, Sift};
+
+/// Takes two of three events as they come, and lets the others wait.
+struct TwoOfThree {
+    taken: Vec<u64>,
+    room: usize,
+    complete: u64,
+}
+
+fn waits(event: &Event<'_>) -> bool {
+    event.offset().is_multiple_of(3)
+}
+
+impl Sift for TwoOfThree {
+    fn waits(&mut self, met: &Met<'_>) -> bool {
+        let event = met.event();
+        let is_late = event.timestamp_ticks() < self.complete;
+        assert!(!is_late || met.is_late(), "what is older than what was complete is late");
+        let waits = waits(event);
+        if !waits {
+            self.taken.push(digest(event));
+        }
+        waits
+    }
+
+    fn is_full(&self) -> bool {
+        self.taken.len() >= self.room
+    }
+
+    fn must_go(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// All events are shown; those that wait come in the order of those that all wait.
+pub(crate) fn assert_sifted_is_time_order(bytes: &[u8], whole: &Told) {
+    let mut all = Reader::from_slice(bytes).time_ordered();
+    let mut due = Vec::new();
+    while let Ok(Some(event)) = all.next_event() {
+        if waits(&event) {
+            due.push(digest(&event));
+        }
+    }
+    let mut events = Reader::from_slice(bytes).time_ordered();
+    let mut sift = TwoOfThree { taken: Vec::new(), room: 5, complete: 0 };
+    let mut given = Vec::new();
+    let error = loop {
+        match events.advance(&mut sift) {
+            Ok(Some(complete)) => {
+                if let Complete::UpTo(ticks) = complete {
+                    sift.complete = ticks;
+                }
+                while let Some(event) = events.ready() {
+                    given.push(digest(&event));
+                }
+                sift.room = sift.taken.len() + 5;
+            }
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    assert!(given == due, "{} events waited, {} due", given.len(), due.len());
+    assert_eq!(events.out_of_order(), all.out_of_order());
+    given.append(&mut sift.taken);
+    let mut told = told_of_reader(events.reader(), given, error);
+    let mut whole = whole.clone();
+    told.events.sort_unstable();
+    whole.events.sort_unstable();
+    assert!(told == whole, "sifted: {}", told.difference(&whole));
+}
