@@ -145,14 +145,21 @@ struct Site {
     first: i64,
     last: i64,
     rate: RateCounter,
-    to_catch: Distribution,
-    in_catch: Distribution,
-    in_filter: Distribution,
-    in_finally: Distribution,
+    /// `None` until a handler is told of: each exception may have a site of its own.
+    spreads: Option<Box<Spreads>>,
     messages: BTreeMap<TextHandle, u64>,
     inner: BTreeMap<TextHandle, u64>,
     caught_in: BTreeMap<TextHandle, u64>,
     threads: BTreeMap<ThreadHandle, u64>,
+}
+
+/// How long handlers took, and took to be found.
+#[derive(Debug, Default)]
+struct Spreads {
+    to_catch: Distribution,
+    in_catch: Distribution,
+    in_filter: Distribution,
+    in_finally: Distribution,
 }
 
 impl Site {
@@ -169,10 +176,13 @@ impl Site {
             *mine = mine.saturating_add(count);
         }
         self.rate.merge(&other.rate);
-        self.to_catch.merge(&other.to_catch);
-        self.in_catch.merge(&other.in_catch);
-        self.in_filter.merge(&other.in_filter);
-        self.in_finally.merge(&other.in_finally);
+        if let Some(others) = &other.spreads {
+            let mine = self.spreads.get_or_insert_default();
+            mine.to_catch.merge(&others.to_catch);
+            mine.in_catch.merge(&others.in_catch);
+            mine.in_filter.merge(&others.in_filter);
+            mine.in_finally.merge(&others.in_finally);
+        }
         add_all(&mut self.messages, &other.messages);
         add_all(&mut self.inner, &other.inner);
         add_all(&mut self.caught_in, &other.caught_in);
@@ -260,7 +270,7 @@ impl Exceptions {
         let Some(site) = key.and_then(|key| self.sites.get_mut(&key)) else { return };
         if clause == Clause::Catch {
             site.caught = site.caught.saturating_add(1);
-            site.to_catch.add(between(thrown, moment.nanos));
+            site.spreads.get_or_insert_default().to_catch.add(between(thrown, moment.nanos));
             if let Some(method) = event.field("MethodName").and_then(|value| value.to_text()) {
                 let method = model.texts_mut().intern(method_name(&method));
                 add_one(&mut site.caught_in, method);
@@ -272,10 +282,11 @@ impl Exceptions {
         let Some(dispatch) = self.threads.get_mut(&moment.thread) else { return };
         let Some((key, began)) = dispatch.end(clause) else { return };
         let Some(site) = key.and_then(|key| self.sites.get_mut(&key)) else { return };
+        let spreads = site.spreads.get_or_insert_default();
         let spread = match clause {
-            Clause::Catch => &mut site.in_catch,
-            Clause::Filter => &mut site.in_filter,
-            Clause::Finally => &mut site.in_finally,
+            Clause::Catch => &mut spreads.in_catch,
+            Clause::Filter => &mut spreads.in_filter,
+            Clause::Finally => &mut spreads.in_finally,
         };
         spread.add(between(began, moment.nanos));
     }
@@ -340,27 +351,34 @@ impl Report for Exceptions {
         };
         let mut types: Vec<ExceptionType> = types
             .into_iter()
-            .map(|(type_name, (site, stacks))| ExceptionType {
-                type_name: texts.get(type_name).to_owned(),
-                count: site.count,
-                rethrown: site.rethrown,
-                nested: site.nested,
-                caught: site.caught,
-                left_by_exception: site.left,
-                first_ns: site.first,
-                last_ns: site.last,
-                to_catch: site.to_catch.spread(),
-                in_catch: site.in_catch.spread(),
-                in_filter: site.in_filter.spread(),
-                in_finally: site.in_finally.spread(),
-                messages: named(&site.messages)
-                    .map(|(message, count)| MessageCount { message, count })
-                    .collect(),
-                inner: named(&site.inner).map(|(type_name, count)| TypeCount { type_name, count }).collect(),
-                caught_in: named(&site.caught_in)
-                    .map(|(method, count)| MethodCount { method, count })
-                    .collect(),
-                stacks: stack_rows(resolved, stacks, DISPATCH, top),
+            .map(|(type_name, (site, stacks))| {
+                let spread = |of: fn(&Spreads) -> &Distribution| {
+                    site.spreads.as_deref().map_or_else(Spread::default, |spreads| of(spreads).spread())
+                };
+                ExceptionType {
+                    type_name: texts.get(type_name).to_owned(),
+                    count: site.count,
+                    rethrown: site.rethrown,
+                    nested: site.nested,
+                    caught: site.caught,
+                    left_by_exception: site.left,
+                    first_ns: site.first,
+                    last_ns: site.last,
+                    to_catch: spread(|spreads| &spreads.to_catch),
+                    in_catch: spread(|spreads| &spreads.in_catch),
+                    in_filter: spread(|spreads| &spreads.in_filter),
+                    in_finally: spread(|spreads| &spreads.in_finally),
+                    messages: named(&site.messages)
+                        .map(|(message, count)| MessageCount { message, count })
+                        .collect(),
+                    inner: named(&site.inner)
+                        .map(|(type_name, count)| TypeCount { type_name, count })
+                        .collect(),
+                    caught_in: named(&site.caught_in)
+                        .map(|(method, count)| MethodCount { method, count })
+                        .collect(),
+                    stacks: stack_rows(resolved, stacks, DISPATCH, top),
+                }
             })
             .collect();
         types.sort_by(|one, other| {
