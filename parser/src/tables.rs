@@ -218,10 +218,23 @@ impl ByteTable {
     /// the next sequence point, megabytes away. `true` in the second place: the limit was reached
     /// and everything before this row is gone.
     pub(crate) fn define(&mut self, id: u32, row: &[u8], limit: usize) -> (Defined, bool) {
+        self.define_joined(id, row, &[], limit)
+    }
+
+    /// The same for a row in two pieces.
+    #[inline]
+    pub(crate) fn define_joined(
+        &mut self,
+        id: u32,
+        row: &[u8],
+        rest: &[u8],
+        limit: usize,
+    ) -> (Defined, bool) {
+        let length = row.len().saturating_add(rest.len());
         let before = !self.spans.ids.is_next(u64::from(id)) && self.is_defined(id);
         // A row costs its bytes and its place in the tables.
         let held = self.bytes.len().saturating_add(self.spans.rows.len().saturating_mul(16));
-        let is_full = held.saturating_add(row.len()) > limit.min(BYTES_LIMIT) && !self.spans.rows.is_empty();
+        let is_full = held.saturating_add(length) > limit.min(BYTES_LIMIT) && !self.spans.rows.is_empty();
         if is_full {
             // Nothing may hold on to what lies in `bytes`, so the slots move on.
             let next = self.spans.first.wrapping_add(slots(self.spans.rows.len()));
@@ -229,8 +242,9 @@ impl ByteTable {
             self.spans.first = next;
             self.bytes.clear();
         }
-        let span = (span_part(self.bytes.len()), span_part(row.len()));
+        let span = (span_part(self.bytes.len()), span_part(length));
         self.bytes.extend_from_slice(row);
+        self.bytes.extend_from_slice(rest);
         self.spans.append(u64::from(id), span, size_of_val(&span));
         (if before { Defined::Again } else { Defined::New }, is_full)
     }

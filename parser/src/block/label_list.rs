@@ -105,16 +105,78 @@ pub(crate) fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
+/// Longer lists are not walked each time that an event is asked for one of its labels.
+const SHORT: usize = 256;
+/// Stands behind the labels of a short list.
+const IS_SHORT: u8 = u8::MAX;
+
+/// What is kept behind the labels of a list: of a long one those once more that count where a kind occurs twice, and
+/// a byte that says how many bytes these are.
+#[derive(Debug)]
+pub(crate) struct Counting {
+    bytes: [u8; MOST_COUNTING],
+    length: usize,
+}
+
+/// Three kinds of 16 bytes, two of 8, three of one, each with its kind; and the byte behind them.
+const MOST_COUNTING: usize = 76;
+
+impl Counting {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let end = self.length.saturating_add(bytes.len());
+        if let Some(place) = self.bytes.get_mut(self.length..end) {
+            place.copy_from_slice(bytes);
+            self.length = end;
+        }
+    }
+}
+
+/// What is kept behind the labels of a list.
+pub(crate) fn counting(labels: &[u8]) -> Counting {
+    let mut counting = Counting { bytes: [0; MOST_COUNTING], length: 0 };
+    if labels.len() <= SHORT {
+        counting.push(&[IS_SHORT]);
+        return counting;
+    }
+    let mut last = [&[][..]; 11];
+    let mut rest = labels;
+    while let Ok((behind, (found, _))) = label(rest) {
+        let bytes = rest.get(..before(rest, behind)).unwrap_or_default();
+        let kind = bytes.first().map_or(0, |kind| usize::from(kind & !LAST));
+        let adds_up = matches!(found, Label::Text { .. } | Label::Number { .. });
+        if let Some(of_kind) = last.get_mut(kind).filter(|_| !adds_up) {
+            *of_kind = bytes;
+        }
+        rest = behind;
+    }
+    last.iter().for_each(|bytes| counting.push(bytes));
+    let length = u8::try_from(counting.length).unwrap_or(IS_SHORT);
+    counting.push(&[length]);
+    counting
+}
+
 /// The labels of one event. Empty for most.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Labels<'r> {
     /// Labels that were read once and found to be whole.
     bytes: &'r [u8],
+    /// Those that count where a kind occurs twice.
+    counting: &'r [u8],
 }
 
 impl<'r> Labels<'r> {
-    pub(crate) fn new(bytes: &'r [u8]) -> Labels<'r> {
-        Labels { bytes }
+    /// Of labels, and what [`counting`] gives for them.
+    pub(crate) fn new(row: &'r [u8]) -> Labels<'r> {
+        let Some((length, bytes)) = row.split_last() else { return Labels::default() };
+        let length = if *length == IS_SHORT { 0 } else { usize::from(*length) };
+        let (labels, counting) =
+            bytes.split_at_checked(bytes.len().saturating_sub(length)).unwrap_or_default();
+        let is_short = labels.len() <= SHORT;
+        Labels { bytes: labels, counting: if is_short { labels } else { counting } }
     }
 
     /// Whether there are none.
@@ -125,21 +187,26 @@ impl<'r> Labels<'r> {
     /// The labels in stored order. Of kinds that occur twice the last counts, but for texts and
     /// numbers, which add up.
     pub fn iter(&self) -> impl Iterator<Item = Label<'r>> + use<'r> {
-        let mut rest = self.bytes;
-        std::iter::from_fn(move || {
-            let (behind, (label, _)) = label(rest).ok()?;
-            rest = behind;
-            Some(label)
-        })
+        labels_in(self.bytes)
     }
 
-    /// The last value that `pick` finds.
+    /// The last value that `pick` finds, of labels that do not add up.
     pub(crate) fn last<T>(&self, pick: impl Fn(Label<'r>) -> Option<T>) -> Option<T> {
-        if self.bytes.is_empty() {
+        if self.counting.is_empty() {
             return None;
         }
-        self.iter().filter_map(pick).last()
+        labels_in(self.counting).filter_map(pick).last()
     }
+}
+
+fn labels_in<'r>(bytes: &'r [u8]) -> impl Iterator<Item = Label<'r>> + use<'r> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        work::count(1);
+        let (behind, (label, _)) = label(rest).ok()?;
+        rest = behind;
+        Some(label)
+    })
 }
 
 impl fmt::Debug for Labels<'_> {
@@ -198,5 +265,56 @@ pub(crate) fn block<'a>(
     }
     if found != u64::from(count) && !damage.is_cut() {
         damage.note(4, "label list count", Fault::Count { stated: u64::from(count), found });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Labels of all kinds again and again, each with other values, the last one marked.
+    fn labels(count: u8) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut last_at = 0;
+        for number in 0..count {
+            last_at = bytes.len();
+            let kind = number % 10 + 1;
+            bytes.push(kind);
+            match kind {
+                1..=3 => bytes.extend([number; 16]),
+                4 | 8 => bytes.extend([number; 8]),
+                5 => bytes.extend([1, b'k', 1, b'v']),
+                6 => bytes.extend([1, b'k', number & 0x7f]),
+                _ => bytes.push(number),
+            }
+        }
+        if let Some(kind) = bytes.get_mut(last_at) {
+            *kind |= LAST;
+        }
+        bytes
+    }
+
+    #[test]
+    fn of_a_long_list_the_labels_that_count_are_found_without_a_walk() {
+        for count in [0, 1, 9, 10, 11, 25, 60, 255] {
+            let bytes = labels(count);
+            let stored = [&bytes, counting(&bytes).bytes()].concat();
+            let of_row = Labels::new(&stored);
+            assert_eq!(of_row.iter().count(), usize::from(count));
+            assert!(of_row.iter().eq(labels_in(&bytes)));
+            let picks: [fn(Label<'_>) -> Option<String>; 4] = [
+                |label| matches!(label, Label::ActivityId(_)).then(|| format!("{label:?}")),
+                |label| matches!(label, Label::SpanId(_)).then(|| format!("{label:?}")),
+                |label| matches!(label, Label::Keywords(_)).then(|| format!("{label:?}")),
+                |label| matches!(label, Label::Version(_)).then(|| format!("{label:?}")),
+            ];
+            work::take();
+            for pick in picks {
+                let found = of_row.last(pick);
+                assert_eq!(found, labels_in(&bytes).filter_map(pick).last(), "{count} labels");
+            }
+            let walked = work::take().saturating_sub(4 * (u64::from(count) + 1));
+            assert!(count < 60 || walked <= 4 * 9, "{walked} labels of {count}");
+        }
     }
 }

@@ -186,7 +186,8 @@ impl State {
         let (labels, mut rows) = (&mut self.context.tables.labels, 0);
         label_list::block(content, &mut damage, |id, bytes, at, damage| {
             rows = u64::saturating_add(rows, 1);
-            let (defined, is_full) = labels.define(id, bytes, limit);
+            let counting = label_list::counting(bytes);
+            let (defined, is_full) = labels.define_joined(id, bytes, counting.bytes(), limit);
             if defined == Defined::Again {
                 damage.note(at, "label list id", Fault::Redefined(u64::from(id)));
             }
