@@ -47,3 +47,13 @@ fn what_is_no_trace_ends_with_1_and_an_empty_stdout() {
     assert_eq!((ran.code, ran.stdout.len()), (Some(1), 0));
     assert!(ran.stderr.contains("zip"), "{}", ran.stderr);
 }
+
+#[test]
+fn findings_that_are_not_shown_are_counted() {
+    let trace = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
+    let count = nettrace(&["check", trace, "--json"]).json()["counts"]["events_lost"].as_u64();
+    let more = count.expect("numbers are missing") - 5;
+    assert!(more > 64 - 5, "more than are kept");
+    let text = nettrace(&["check", trace]).text();
+    assert!(text.contains(&format!("    and {more} more; --json lists up to 64")), "{text}");
+}

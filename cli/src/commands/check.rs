@@ -131,12 +131,12 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
                     violation.offset
                 )?;
             }
-            let more = of_kind.len().saturating_sub(SHOWN_PER_KIND);
-            if more > 0 {
+            let shown = of_kind.len().min(SHOWN_PER_KIND) as u64;
+            if of_kind.len() > SHOWN_PER_KIND {
                 writeln!(
                     context.out,
-                    "    and {}; --json lists up to 64",
-                    units::counted(more as u64, "more")
+                    "    and {} more; --json lists up to 64",
+                    units::count(count.saturating_sub(shown))
                 )?;
             }
         }
