@@ -4,7 +4,7 @@ use super::{Context, Take};
 use crate::blob::BlobHeader;
 use crate::event::Event;
 
-/// Takes events, in the form that [`Reader::visit`] wants.
+/// Takes events, in the form that [`Reader::visit`](crate::Reader::visit) wants.
 ///
 /// ```
 /// use nettrace_parser::{Event, Reader, Visit};
