@@ -162,40 +162,42 @@ pub(crate) fn counting(labels: &[u8]) -> Counting {
 /// The labels of one event. Empty for most.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Labels<'r> {
-    /// Labels that were read once and found to be whole.
-    bytes: &'r [u8],
-    /// Those that count where a kind occurs twice.
-    counting: &'r [u8],
+    /// Labels that were read once and found to be whole, and what [`counting`] gives for them.
+    row: &'r [u8],
 }
 
 impl<'r> Labels<'r> {
-    /// Of labels, and what [`counting`] gives for them.
     pub(crate) fn new(row: &'r [u8]) -> Labels<'r> {
-        let Some((length, bytes)) = row.split_last() else { return Labels::default() };
-        let length = if *length == IS_SHORT { 0 } else { usize::from(*length) };
-        let (labels, counting) =
-            bytes.split_at_checked(bytes.len().saturating_sub(length)).unwrap_or_default();
-        let is_short = labels.len() <= SHORT;
-        Labels { bytes: labels, counting: if is_short { labels } else { counting } }
+        Labels { row }
+    }
+
+    /// All labels, and those that count where a kind occurs twice.
+    fn parts(&self) -> (&'r [u8], &'r [u8]) {
+        let Some((length, bytes)) = self.row.split_last() else { return Default::default() };
+        if *length == IS_SHORT {
+            return (bytes, bytes);
+        }
+        let labels = bytes.len().saturating_sub(usize::from(*length));
+        bytes.split_at_checked(labels).unwrap_or_default()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.row.is_empty()
     }
 
     /// The labels in stored order. Of kinds that occur twice the last counts, but for texts and
     /// numbers, which add up.
     pub fn iter(&self) -> impl Iterator<Item = Label<'r>> + use<'r> {
-        labels_in(self.bytes)
+        labels_in(self.parts().0)
     }
 
     /// The last value that `pick` finds, of labels that do not add up.
     pub(crate) fn last<T>(&self, pick: impl Fn(Label<'r>) -> Option<T>) -> Option<T> {
-        if self.counting.is_empty() {
+        if self.row.is_empty() {
             return None;
         }
-        labels_in(self.counting).filter_map(pick).last()
+        labels_in(self.parts().1).filter_map(pick).last()
     }
 }
 
