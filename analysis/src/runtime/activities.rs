@@ -41,7 +41,7 @@ pub struct ActivitiesReport {
     pub stops_without_start: u64,
     /// Stops whose start was looked for among the newest open activities only: many thousands of one name were
     /// open at once, again and again. Left out of JSON if there are none, as in all but strange traces.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub stops_cut_short: u64,
     /// By name: the longest total first.
     pub activities: Vec<ActivityRow>,
@@ -53,11 +53,6 @@ pub struct ActivitiesReport {
     pub events: Vec<ActivityEvent>,
     /// Events that are left out of `events` because there are more than 10,000.
     pub events_left_out: u64,
-}
-
-#[cfg(feature = "serde")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// Activities of one name.

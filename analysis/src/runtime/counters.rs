@@ -34,13 +34,8 @@ pub struct CountersReport {
     pub series: Vec<CounterSeries>,
     /// Values of histograms that are left out because an event has more than 16 quantiles. Left out of JSON if there
     /// are none.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_zero"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub quantiles_left_out: u64,
-}
-
-#[cfg(feature = "serde")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// What a series is known by.

@@ -1,16 +1,13 @@
 //! Scopes of log messages that have begun and not ended.
 
 use super::logs::scope_text;
-use crate::model::ThreadHandle;
+use crate::model::{ThreadHandle, shorten};
 use nettrace_parser::{Event, Guid};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Most scopes open on one thread; the oldest goes when there are more, because its end was lost.
 const DEEPEST: usize = 64;
-
-/// Longest text of a scope, in characters. It stands in each message within the scope.
-const LONGEST: usize = 4096;
 
 /// What ends of scopes name.
 type Id = (Option<i64>, Option<i64>);
@@ -59,10 +56,8 @@ impl LogScopes {
                 _ => {}
             }
         }
-        if let Some((end, _)) = text.char_indices().nth(LONGEST) {
-            text.truncate(end);
-            text.push('…');
-        }
+        // It stands in each message within the scope.
+        shorten(&mut text);
         self.push(thread, Scope { id: (id, factory), activity: activity_of(event), text: text.into() });
     }
 

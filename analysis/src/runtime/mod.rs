@@ -88,6 +88,12 @@ use std::fmt;
 /// Version of the documents; raised when a member changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
 
+/// Whether nothing was left out, which JSON then does not tell.
+#[cfg(feature = "serde")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// When and where an event happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
