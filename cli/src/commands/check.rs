@@ -131,8 +131,11 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
                     violation.offset
                 )?;
             }
-            let shown = of_kind.len().min(SHOWN_PER_KIND) as u64;
             if of_kind.len() > SHOWN_PER_KIND {
+                // A kind may be found as damage and as a note; the other ones are not among these.
+                let others =
+                    findings.violations().iter().filter(|it| it.kind == kind).count() - of_kind.len();
+                let shown = (SHOWN_PER_KIND + others) as u64;
                 writeln!(
                     context.out,
                     "    and {} more; --json lists up to 64",
