@@ -25,7 +25,6 @@ pub mod convert;
 mod driver;
 pub mod model;
 pub mod report;
-pub mod runtime;
 mod sift;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};

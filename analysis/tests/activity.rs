@@ -1,7 +1,7 @@
 //! Exceptions, locks, waits, tasks, activities and counters of real traces, in exact numbers: the recorded program is
 //! known, and so is how many rounds it made.
 
-use nettrace_analysis::runtime::{
+use nettrace_analysis::report::{
     Activities, Contention, CounterKind, Counters, CountersReport, Exceptions, Logs, Report, ReportPass,
     Reported, Tasks, Waits,
 };

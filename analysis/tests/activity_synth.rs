@@ -1,7 +1,7 @@
 //! The state machines of exceptions, locks, waits, tasks, activities, logs and counters on streams made by hand: what is
 //! nested, what has no other end, and what is lost between.
 
-use nettrace_analysis::runtime::{
+use nettrace_analysis::report::{
     Activities, ActivitiesReport, Contention, Counters, Exceptions, Logs, Report, ReportPass, Summary, Tasks,
     Waits,
 };

@@ -1,6 +1,6 @@
 //! Exact numbers of what the recorded program did, on the traces of the repository.
 
-use nettrace_analysis::runtime::{
+use nettrace_analysis::report::{
     Alloc, Gc, GcReport, Jit, JitReport, Loader, Report, ReportPass, ThreadPool, Types,
 };
 use nettrace_parser::Reader;

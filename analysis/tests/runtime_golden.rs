@@ -9,7 +9,7 @@
 //!   and a half later. The reference reader makes one method of them.
 
 use flate2::read::GzDecoder;
-use nettrace_analysis::runtime::{Gc, GcReport, Jit, JitReport, Report, ReportPass};
+use nettrace_analysis::report::{Gc, GcReport, Jit, JitReport, Report, ReportPass};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use serde_json::Value;

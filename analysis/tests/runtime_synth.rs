@@ -4,7 +4,7 @@ mod common;
 
 use common::{RUNTIME, native};
 use nettrace_analysis::Filter;
-use nettrace_analysis::runtime::{
+use nettrace_analysis::report::{
     Alloc, AllocReport, Gc, GcReport, Jit, JitReport, Loader, LoaderReport, Report, ReportPass, ThreadPool,
     ThreadPoolReport, Types,
 };
@@ -167,7 +167,7 @@ impl Script {
 }
 
 fn pauses(report: &GcReport) -> Vec<(u32, Vec<(i64, u64)>)> {
-    let row = |row: &nettrace_analysis::runtime::Collection| {
+    let row = |row: &nettrace_analysis::report::Collection| {
         (row.number, row.pauses.iter().map(|pause| (pause.start_ns, pause.pause_ns)).collect())
     };
     report.collections.iter().map(row).collect()
@@ -439,7 +439,7 @@ fn what_the_compiler_inlined_and_why_it_did_not_is_counted() {
         .event(40, 0, 191, refused("caller has pinned locals"))
         .event(50, 0, 160, vec![Value::U64(7), Value::U16(0)]);
     let report: JitReport = report(Jit::new(), script.steps);
-    let reasons = |decisions: &nettrace_analysis::runtime::JitDecisions| -> Vec<(String, u64)> {
+    let reasons = |decisions: &nettrace_analysis::report::JitDecisions| -> Vec<(String, u64)> {
         decisions.reasons.iter().map(|row| (row.reason.clone(), row.count)).collect()
     };
     assert_eq!((report.inlining.done, report.inlining.refused), (1, 3));

@@ -8,8 +8,11 @@ use std::hint::black_box;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
-use nettrace_analysis::report::{CallTree, TopN, TopNOptions, TreeOptions};
-use nettrace_analysis::runtime::{Activities, Contention, Exceptions, Gc, Report, ReportPass, Tasks};
+
+use nettrace_analysis::report::{
+    Activities, CallTree, Contention, Exceptions, Gc, Report, ReportPass, Tasks, TopN, TopNOptions,
+    TreeOptions,
+};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished};
 use nettrace_benches::cases::Case;
 use nettrace_benches::pass::{self, Mode};

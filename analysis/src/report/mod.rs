@@ -1,23 +1,189 @@
-//! Reports: plain structs, made from a finished trace. With the feature `serde` they serialise; each
-//! document has a `schema`, which is raised when a member changes its meaning or goes.
+//! Reports: what is made of a trace, as plain structs. One file each.
 //!
-//! Percentages are of the weight of all samples that the filter lets pass. All lists have an order
-//! that depends on the trace alone.
+//! Reports of samples ([`TopN`], [`CallTree`], [`ThreadsReport`], [`ModulesReport`]) are made from a finished
+//! [`Analysis`](crate::Analysis). Their percentages are of the weight of all samples that the filter lets pass.
+//! The others are state machines that take events in time order. All lists have an order that depends on
+//! the trace alone.
+//!
+//! A [`Report`] sees every event of the trace, so that what began before the stretch of time that is
+//! asked for is understood; it counts what [`Moment::is_selected`] lets pass. What it keeps is
+//! bounded by distinct things (types, stacks, threads), not by events; where a row stands for a thing
+//! that happened, such as a collection, its documentation says so.
+//!
+//! With the feature `serde` the structs serialise; each document has a `schema`, which is raised when
+//! a member changes its meaning or goes. Members ending in `_ns` are nanoseconds, times are since the
+//! session's start; `_bytes` are bytes, `_percent` are percent.
+//!
+//! ```
+//! use nettrace_analysis::report::{Gc, ReportPass};
+//! use nettrace_parser::Reader;
+//! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+//! let mut pass = ReportPass::new(Gc::new());
+//! pass.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+//! let reported = pass.finish();
+//! assert_eq!((reported.events, reported.output.totals.count), (0, 0));
+//! # Ok::<(), nettrace_parser::Error>(())
+//! ```
 
+mod activities;
+mod activity_edge;
+mod activity_ids;
+mod activity_path;
+mod activity_tree;
+mod alloc;
+mod clauses;
+mod contention;
+mod counter_series;
+mod counters;
+mod counters_csv;
+mod distribution;
+mod exceptions;
+mod fields;
+mod gc;
+mod http;
+mod jit;
+mod loader;
+mod log_scopes;
+mod logs;
+mod message_group;
 mod modules;
+mod open_activities;
+mod open_pairs;
+mod openmetrics;
+mod pass;
+mod rate;
+mod series;
+mod stack_rows;
+mod summary;
+mod tasks;
+mod threadpool;
 mod threads;
 mod topn;
 mod tree;
+mod types;
+mod waits;
 
+pub use activities::{
+    Activities, ActivitiesReport, ActivityEvent, ActivityNode, ActivityRow, SlowActivity, StatusCount,
+};
+pub use activity_path::activity_path;
+pub use alloc::{Alloc, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType};
+pub use contention::{Contention, ContentionReport, Lock, LockOwner};
+pub use counter_series::{CounterKind, CounterPoint, CounterSeries};
+pub use counters::{Counters, CountersReport};
+pub use distribution::Spread;
+pub use exceptions::{
+    ExceptionThread, ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
+};
+pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause};
+pub use jit::{Jit, JitDecisions, JitMethod, JitReport, JitTotals, RefusalReason, TierTotals};
+pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
+pub use logs::{LogLevel, LogLevelCount, LogRow, LoggerCount, Logs, LogsReport};
 pub use modules::{ModuleRow, ModulesReport};
+pub use pass::{ReportPass, Reported};
+pub use rate::Rate;
+pub use series::SeriesPoint;
+pub use stack_rows::StackRow;
+pub use summary::{Answer, Finding, Summary, SummaryReport};
+pub use tasks::{TaskActivity, TaskRow, TaskWaitRow, Tasks, TasksReport};
+pub use threadpool::{PoolAdjustment, PoolLimits, PoolReason, PoolStarvation, ThreadPool, ThreadPoolReport};
 pub use threads::{StateTotals, ThreadRow, ThreadsReport};
 pub use topn::{GroupBy, MethodRow, ThreadTop, TopN, TopNOptions};
 pub use tree::{CallTree, TreeNode, TreeOptions};
+pub use types::{Types, TypesReport};
+pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
-/// Version of the documents.
+use crate::model::{Model, Resolved, ThreadHandle};
+use nettrace_parser::Event;
+use std::fmt;
+
+/// Version of the documents; raised when a member changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
+
+/// Whether nothing was left out, which JSON then does not tell.
+#[cfg(feature = "serde")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// When and where an event happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Moment {
+    /// Its thread.
+    pub thread: ThreadHandle,
+    /// Nanoseconds since the session's start; 0 in a stream without a clock.
+    pub nanos: i64,
+    /// Whether the filter's threads, processes and times let it pass.
+    pub is_selected: bool,
+}
+
+/// A state machine that makes a report.
+pub trait Report {
+    /// What it yields.
+    type Output;
+
+    /// What to record to have its events: one of these is enough.
+    const RECORD: &'static [Recording];
+
+    /// Takes the next event, which is not older than the one before. Tells whether it is one of the
+    /// events that the report is about.
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool;
+
+    /// The end of the trace.
+    fn finish(self, resolved: &Resolved<'_>) -> Self::Output;
+}
+
+/// A provider as it is asked for when recording. Its text is `PROVIDER:KEYWORDS:LEVEL`, as
+/// `--providers` takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recording {
+    /// Name of the provider.
+    pub provider: &'static str,
+    /// Keywords.
+    pub keywords: u64,
+    /// Level.
+    pub level: u8,
+}
+
+impl Recording {
+    /// Events of the runtime.
+    pub const fn runtime(keywords: u64, level: u8) -> Recording {
+        Recording { provider: "Microsoft-Windows-DotNETRuntime", keywords, level }
+    }
+}
+
+impl fmt::Display for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{:#x}:{}", self.provider, self.keywords, self.level)
+    }
+}
 
 /// `part` of `whole` in percent; 0 of nothing.
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
+}
+
+/// The value below or at which `percent` of the sorted values lie (nearest rank); 0 of none.
+pub(crate) fn percentile(sorted: &[u64], percent: usize) -> u64 {
+    let rank = sorted.len().saturating_mul(percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_values_that_occur() {
+        let values: Vec<u64> = (1..=10).collect();
+        assert_eq!([0, 50, 90, 99, 100].map(|percent| percentile(&values, percent)), [1, 5, 9, 10, 10]);
+        assert_eq!((percentile(&[], 50), percentile(&[7], 1)), (0, 7));
+    }
+
+    #[test]
+    fn a_recording_is_written_as_it_is_asked_for() {
+        let text = Recording::runtime(0x8000, 2).to_string();
+        assert_eq!(text, "Microsoft-Windows-DotNETRuntime:0x8000:2");
+    }
 }

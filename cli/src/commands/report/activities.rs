@@ -5,7 +5,7 @@ use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
 use crate::units;
-use nettrace_analysis::runtime::{ActivitiesReport, ActivityRow};
+use nettrace_analysis::report::{ActivitiesReport, ActivityRow};
 use std::io::{self, Write};
 
 pub(super) fn text(

@@ -5,7 +5,7 @@ use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
 use crate::units;
-use nettrace_analysis::runtime::{AllocReport, AllocSource, AllocType, TypesReport};
+use nettrace_analysis::report::{AllocReport, AllocSource, AllocType, TypesReport};
 use std::io::{self, Write};
 
 /// Frames of a stack that are shown.

@@ -4,7 +4,7 @@ use super::words::{SPREAD_HEADING, duration, innermost, spread, thread};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::units;
-use nettrace_analysis::runtime::ContentionReport;
+use nettrace_analysis::report::ContentionReport;
 use std::io::{self, Write};
 
 /// Stacks shown of each lock.

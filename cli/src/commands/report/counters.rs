@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::printable::printable;
 use crate::sparkline::sparkline;
 use crate::units;
-use nettrace_analysis::runtime::{CounterKind, CounterSeries, Counters, CountersReport};
+use nettrace_analysis::report::{CounterKind, CounterSeries, Counters, CountersReport};
 use serde::Serialize;
 use std::io::{self, Write};
 

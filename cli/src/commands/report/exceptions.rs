@@ -5,7 +5,7 @@ use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
 use crate::{sparkline, units};
-use nettrace_analysis::runtime::ExceptionsReport;
+use nettrace_analysis::report::ExceptionsReport;
 use std::io::{self, Write};
 
 /// Messages, stacks and so on shown of each type.
@@ -22,7 +22,7 @@ pub(super) fn text(
     writeln!(out, "{}", faint.over(heading))?;
     for row in report.types.iter().take(args.number) {
         let caught = if report.is_handling_traced { units::count(row.caught) } else { "-".to_owned() };
-        let median = |spread: &nettrace_analysis::runtime::Spread| {
+        let median = |spread: &nettrace_analysis::report::Spread| {
             if spread.count == 0 { "-".to_owned() } else { ms(spread.p50_ns) }
         };
         writeln!(

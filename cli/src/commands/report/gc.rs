@@ -4,7 +4,7 @@ use super::words::{duration, ms};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::units;
-use nettrace_analysis::runtime::{Collection, GcReport};
+use nettrace_analysis::report::{Collection, GcReport};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 

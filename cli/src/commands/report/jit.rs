@@ -5,7 +5,7 @@ use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
 use crate::units;
-use nettrace_analysis::runtime::{JitDecisions, JitMethod, JitReport};
+use nettrace_analysis::report::{JitDecisions, JitMethod, JitReport};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 

@@ -5,7 +5,7 @@ use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
 use crate::units;
-use nettrace_analysis::runtime::{LoadedModule, LoaderReport};
+use nettrace_analysis::report::{LoadedModule, LoaderReport};
 use std::collections::HashMap;
 use std::io::{self, Write};
 

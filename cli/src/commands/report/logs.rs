@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::{samples, units};
-use nettrace_analysis::runtime::{LogLevel, LogRow, Logs, LogsReport, ReportPass};
+use nettrace_analysis::report::{LogLevel, LogRow, Logs, LogsReport, ReportPass};
 use std::io::{self, Write};
 
 /// As JSON the report is one object; for reading, messages are written while the trace is read.

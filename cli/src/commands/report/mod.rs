@@ -23,7 +23,7 @@ use crate::args::{InputArgs, ReportArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::nearest::{nearest, suggestion};
-use nettrace_analysis::runtime::{
+use nettrace_analysis::report::{
     Activities, Alloc, Contention, Exceptions, Gc, Jit, Loader, Tasks, ThreadPool, Types, Waits,
 };
 use std::ffi::OsStr;

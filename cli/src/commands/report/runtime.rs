@@ -6,7 +6,7 @@ use crate::commands::{Context, Trace, failed, write_json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::samples;
-use nettrace_analysis::runtime::{Report, ReportPass};
+use nettrace_analysis::report::{Report, ReportPass};
 use serde::Serialize;
 use std::io;
 

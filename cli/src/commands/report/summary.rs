@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::{samples, units};
-use nettrace_analysis::runtime::{Finding, ReportPass, Summary, SummaryReport};
+use nettrace_analysis::report::{Finding, ReportPass, Summary, SummaryReport};
 use std::io::{self, Write};
 
 pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {

@@ -5,7 +5,7 @@ use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
 use crate::units;
-use nettrace_analysis::runtime::TasksReport;
+use nettrace_analysis::report::TasksReport;
 use std::io::{self, Write};
 
 pub(super) fn text(args: &ReportArgs, report: &TasksReport, context: &mut Context<'_>) -> io::Result<()> {

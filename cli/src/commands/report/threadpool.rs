@@ -4,7 +4,7 @@ use super::words::{duration, left_out};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::units;
-use nettrace_analysis::runtime::{Spread, ThreadPoolReport};
+use nettrace_analysis::report::{Spread, ThreadPoolReport};
 use std::io::{self, Write};
 
 pub(super) fn text(

@@ -5,7 +5,7 @@ use super::words::{SPREAD_HEADING, duration, innermost, ms, spread, thread};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::units;
-use nettrace_analysis::runtime::WaitsReport;
+use nettrace_analysis::report::WaitsReport;
 use std::io::{self, Write};
 
 /// Threads shown.

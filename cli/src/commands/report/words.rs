@@ -3,7 +3,7 @@
 use crate::commands::Context;
 use crate::printable::printable;
 use crate::units;
-use nettrace_analysis::runtime::Spread;
+use nettrace_analysis::report::Spread;
 use std::io::{self, Write};
 use std::sync::Arc;
 

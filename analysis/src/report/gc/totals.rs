@@ -1,7 +1,7 @@
 //! All collections together.
 
 use super::collection::Collection;
-use crate::runtime::percentile;
+use crate::report::percentile;
 use std::collections::BTreeMap;
 
 /// All collections together. Percentiles are pauses that occurred (nearest rank).

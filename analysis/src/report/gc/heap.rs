@@ -6,7 +6,7 @@
 
 use super::collection::{Collection, kind, reason};
 use super::suspension::{Change, FOR_COLLECTION, FOR_COLLECTION_STEP, Stop, Suspensions};
-use crate::runtime::Moment;
+use crate::report::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, GcEnd, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart};
 use std::collections::{BTreeMap, VecDeque};

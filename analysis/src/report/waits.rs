@@ -6,7 +6,7 @@ use super::distribution::{Distribution, Spread};
 use super::open_pairs::OpenPairs;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
-use crate::runtime::stack_rows::names_of;
+use crate::report::stack_rows::names_of;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;

@@ -28,7 +28,7 @@ const MULTIPLE_BYTES: u8 = 12;
 /// guids. Without `process_id` half of the check is left.
 ///
 /// ```
-/// use nettrace_analysis::runtime::activity_path;
+/// use nettrace_analysis::report::activity_path;
 /// use nettrace_parser::Guid;
 /// let id = [0x1c, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xd3, 0xea, 0x9d, 0x59];
 /// assert_eq!(activity_path(Guid::from_bytes(id), Some(17178)).as_deref(), Some("/#17178/1/16"));

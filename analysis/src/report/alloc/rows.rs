@@ -2,7 +2,7 @@
 
 use super::{Ledger, Sums, TypeKey};
 use crate::model::{Mode, Resolved, StackHandle, ThreadHandle, rounded};
-use crate::runtime::stack_rows::names_of;
+use crate::report::stack_rows::names_of;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ pub struct AllocStack {
     /// Part of all bytes.
     pub percent: f64,
     /// The stack, innermost frame first; empty if none was recorded.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::runtime::stack_rows::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::stack_rows::as_texts"))]
     pub frames: Vec<Arc<str>>,
 }
 
