@@ -83,4 +83,7 @@ fn random_samples_estimate_what_the_collector_counted() {
     let (error, slack) = (source.bytes_error.unwrap(), 40_000_000);
     assert!(source.bytes.abs_diff(gc.totals.allocated_bytes) < 3 * error + slack, "{} {error}", source.bytes);
     assert!(error < source.bytes / 200);
+    // The same type at the same frames is one row: 15 places in the code are 9.
+    assert_eq!(source.stacks.len(), 9);
+    assert_eq!(source.stacks.iter().map(|row| row.events).sum::<u64>(), source.events);
 }

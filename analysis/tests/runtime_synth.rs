@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{RUNTIME, native};
+use common::{LOAD, RUNTIME, TICK, native};
 use nettrace_analysis::Filter;
 use nettrace_analysis::report::{
-    Alloc, AllocReport, Gc, GcReport, Jit, JitReport, Loader, LoaderReport, Report, ReportPass, ThreadPool,
-    ThreadPoolReport, Types,
+    Alloc, AllocReport, Gc, GcReport, Jit, JitReport, Loader, LoaderReport, Report, ReportPass, Summary,
+    ThreadPool, ThreadPoolReport, Types,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Session, SessionEvent, SessionThread, Step, Value, Version};
@@ -573,6 +573,91 @@ fn ticks_and_random_samples_measure_the_same_and_are_not_added() {
     filter.threads = vec![12];
     let (types, _) = report_with(Types::new(), steps, filter);
     assert_eq!((types.source, types.bytes, types.types.len()), (Some("AllocationSampled"), 10_240_000, 1));
+}
+
+/// A tick of 1,000 bytes at a stack, so long after the event before.
+fn tick_at(later: u32, stack: &[u64]) -> Step {
+    let values = vec![
+        Value::U32(0),
+        Value::U32(0),
+        Value::U16(0),
+        Value::U64(1_000),
+        Value::U64(3),
+        text("N.Small"),
+        Value::U32(0),
+    ];
+    common::event(TICK, 0, later, stack, values)
+}
+
+fn of_session<R: Report>(report: R, steps: Vec<Step>, filter: Filter) -> R::Output {
+    let bytes = common::session(steps).record().stream.bytes;
+    let mut pass = ReportPass::new(report).filter(filter);
+    pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    pass.finish().output
+}
+
+#[test]
+fn allocations_of_one_type_at_stacks_with_equal_names_are_one_row() {
+    let report = of_session(
+        Alloc::new(),
+        vec![
+            common::method(LOAD, 1, 0x1000, 0x100, "N.T.A"),
+            common::method(LOAD, 2, 0x2000, 0x100, "N.T.B"),
+            // The same calls at other places of the code.
+            tick_at(1, &[0x1010, 0x2020]),
+            tick_at(1, &[0x1018, 0x2020]),
+            tick_at(1, &[0x1018, 0x2040]),
+            tick_at(1, &[0x1018]),
+        ],
+        Filter::new(),
+    );
+    let rows: Vec<_> = report.sources[0].stacks.iter().map(|row| (row.events, row.frames.len())).collect();
+    assert_eq!(rows, [(3, 2), (1, 1)]);
+}
+
+#[test]
+fn the_rate_of_allocation_is_over_all_the_time_that_is_looked_at() {
+    // Two ticks 1 us apart, in a session of 1 ms.
+    let steps = vec![
+        common::method(LOAD, 1, 0x1000, 0x100, "N.T.A"),
+        tick_at(500_000, &[0x1010]),
+        tick_at(1_000, &[0x1010]),
+        common::event(LOAD, 0, 499_000, &[], vec![]),
+    ];
+    let rate = |filter: Filter| of_session(Alloc::new(), steps.clone(), filter).sources[0].bytes_per_second;
+    assert_eq!(rate(Filter::new()), Some(2_000.0 / 0.001));
+    let mut only = Filter::new();
+    only.from_nanos = Some(400_000);
+    assert_eq!(rate(only), Some(2_000.0 / 0.0005));
+}
+
+#[test]
+fn the_summary_counts_the_allocations_that_the_report_is_made_of() {
+    let tick = |kind: u32| {
+        vec![
+            Value::U32(0),
+            Value::U32(kind),
+            Value::U16(0),
+            Value::U64(100_000),
+            Value::U64(3),
+            text("A"),
+            Value::U32(0),
+        ]
+    };
+    let sampled = vec![
+        Value::U32(0),
+        Value::U16(0),
+        Value::U64(3),
+        text("A"),
+        Value::U64(4),
+        Value::U64(24),
+        Value::U64(9),
+    ];
+    let script =
+        Script::new().event(10, 0, 10, tick(0)).of_type(20, 0, SAMPLED, sampled).event(30, 0, 10, tick(0));
+    let summary = report(Summary::new(), script.steps);
+    let answers: Vec<_> = summary.answers.iter().map(|answer| (&*answer.report, answer.events)).collect();
+    assert_eq!(answers, [("alloc", 1)]);
 }
 
 #[test]

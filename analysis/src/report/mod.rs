@@ -53,6 +53,7 @@ mod openmetrics;
 mod pass;
 mod rate;
 mod series;
+mod session_span;
 mod stack_rows;
 mod summary;
 mod tasks;

@@ -1,6 +1,7 @@
 //! What a trace is, what it can answer, and what stands out in it.
 
 use super::activities::Activities;
+use super::alloc::Alloc;
 use super::contention::Contention;
 use super::counters::Counters;
 use super::exceptions::Exceptions;
@@ -117,6 +118,7 @@ impl Subject {
 pub struct Summary {
     subjects: BTreeMap<Subject, u64>,
     gc: Gc,
+    alloc: Alloc,
     exceptions: Exceptions,
     contention: Contention,
     waits: Waits,
@@ -144,7 +146,6 @@ impl Summary {
     fn runtime(&mut self, event: &Event<'_>) {
         let subject = match event.id() {
             1 => Subject::Gc,
-            10 | 303 => Subject::Allocations,
             18 => Subject::Heap,
             80 => Subject::Exceptions,
             81 => Subject::Contention,
@@ -171,6 +172,7 @@ impl Report for Summary {
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         self.gc.event(event, moment, model);
+        self.alloc.event(event, moment, model);
         self.exceptions.event(event, moment, model);
         self.contention.event(event, moment, model);
         self.waits.event(event, moment, model);
@@ -217,7 +219,11 @@ impl Report for Summary {
         true
     }
 
-    fn finish(self, resolved: &Resolved<'_>) -> SummaryReport {
+    fn finish(mut self, resolved: &Resolved<'_>) -> SummaryReport {
+        // The report is made of one way of measuring, the most exact.
+        if let Some(source) = self.alloc.finish(resolved).sources.first() {
+            self.subjects.insert(Subject::Allocations, source.events);
+        }
         let duration_ns = u64::try_from(self.last.saturating_sub(self.first.unwrap_or(0))).unwrap_or(0);
         let seconds = duration_ns as f64 / 1e9;
         let mut findings = Vec::new();

@@ -5,6 +5,7 @@ mod rows;
 pub use rows::{AllocKind, AllocSource, AllocStack, AllocThread, AllocType};
 
 use super::fields::Walk;
+use super::session_span::SessionSpan;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, ProcessHandle, Resolved, StackHandle, TextHandle, ThreadHandle, stands_for};
 use nettrace_parser::Event;
@@ -28,6 +29,8 @@ pub struct Alloc {
     ticks: Ledger,
     /// Names of types, as 15 tells them.
     names: HashMap<(ProcessHandle, u64), TextHandle>,
+    /// Of all events, for allocations may be few and close together.
+    span: SessionSpan,
 }
 
 /// What was allocated.
@@ -60,8 +63,6 @@ enum TypeKey {
 #[derive(Debug, Default)]
 struct Ledger {
     sums: HashMap<Key, Sums>,
-    first_ns: Option<i64>,
-    last_ns: i64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -85,10 +86,8 @@ impl Sums {
 }
 
 impl Ledger {
-    fn add(&mut self, key: Key, sums: &Sums, nanos: i64) {
+    fn add(&mut self, key: Key, sums: &Sums) {
         self.sums.entry(key).or_default().add(sums);
-        self.first_ns.get_or_insert(nanos);
-        self.last_ns = nanos;
     }
 }
 
@@ -106,7 +105,7 @@ impl Alloc {
             let kind = walk.number("AllocationKind")?;
             let type_name = TypeKey::Name(model.texts_mut().intern(""));
             let sums = Sums { events: 1, objects: 1.0, bytes: bytes as f64, ..Sums::default() };
-            self.ticks.add(key(event, moment, model, type_name, kind), &sums, moment.nanos);
+            self.ticks.add(key(event, moment, model, type_name, kind), &sums);
             return Some(());
         };
         let type_name = TypeKey::Name(model.texts_mut().intern_shown(seen.type_name));
@@ -118,11 +117,11 @@ impl Alloc {
             // Of an estimate that counts each pick by the inverse of its chance p: (1 - p) / p² each.
             let variance = (size as f64).powi(2) * (objects - 1.0).max(0.0) * objects;
             let sums = Sums { events: 1, objects, bytes, variance, max_object_bytes };
-            self.random.add(key, &sums, moment.nanos);
+            self.random.add(key, &sums);
         } else {
             let bytes = seen.bytes_since_last? as f64;
             let sums = Sums { events: 1, objects: 1.0, bytes, variance: 0.0, max_object_bytes };
-            self.ticks.add(key, &sums, moment.nanos);
+            self.ticks.add(key, &sums);
         }
         Some(())
     }
@@ -136,7 +135,7 @@ impl Alloc {
         let bytes = walk.number("TotalSizeForTypeSample")? as f64;
         let key = key(event, moment, model, TypeKey::Id(process, type_id), 0);
         let sums = Sums { events: 1, objects, bytes, ..Sums::default() };
-        self.objects.add(key, &sums, moment.nanos);
+        self.objects.add(key, &sums);
         Some(())
     }
 
@@ -167,6 +166,9 @@ impl Report for Alloc {
         &[Recording::runtime(0x800_0000_0000, 4), Recording::runtime(0x1, 5)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if moment.is_selected {
+            self.span.add(moment.nanos);
+        }
         if event.known_provider() != KnownProvider::Runtime {
             return false;
         }
@@ -205,7 +207,7 @@ impl Report for Alloc {
                 for key in ledger.sums.keys() {
                     types.entry(key.type_name).or_insert_with(|| self.type_name(key.type_name, resolved));
                 }
-                AllocSource::new(name, ledger, &types, resolved)
+                AllocSource::new(name, ledger, &types, self.span.nanos(), resolved)
             })
             .collect();
         AllocReport { schema: SCHEMA, sources }

@@ -1,7 +1,7 @@
 //! Allocations as they are shown: by type, stack, thread and kind.
 
 use super::{Ledger, Sums, TypeKey};
-use crate::model::{Mode, Resolved, StackHandle, ThreadHandle, rounded};
+use crate::model::{FrameHandle, Mode, Resolved, ThreadHandle, rounded};
 use crate::report::stack_rows::names_of;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -23,13 +23,13 @@ pub struct AllocSource {
     pub bytes_error: Option<u64>,
     /// Objects that were allocated; `None` of ticks, which do not tell.
     pub objects: Option<u64>,
-    /// Bytes a second between the first event and the last.
+    /// Bytes a second, from the first event of any kind that the filter lets pass until the last.
     pub bytes_per_second: Option<f64>,
     /// Small, large and pinned objects.
     pub kinds: Vec<AllocKind>,
     /// By type.
     pub types: Vec<AllocType>,
-    /// By stack and type.
+    /// By stack and type; stacks whose frames have equal names are one.
     pub stacks: Vec<AllocStack>,
     /// By thread.
     pub threads: Vec<AllocThread>,
@@ -128,13 +128,14 @@ impl AllocSource {
         source: &'static str,
         ledger: &Ledger,
         names: &BTreeMap<TypeKey, String>,
+        span_ns: u64,
         resolved: &Resolved<'_>,
     ) -> AllocSource {
         let is_random = source == "AllocationSampled";
         let has_objects = source != "AllocationTick";
         let (mut all, mut kinds) = (Sums::default(), [Sums::default(); 4]);
         let mut types: BTreeMap<&str, TypeSums> = BTreeMap::new();
-        let mut stacks: BTreeMap<(StackHandle, &str), Sums> = BTreeMap::new();
+        let mut stacks: BTreeMap<(&[FrameHandle], &str), Sums> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, Sums> = BTreeMap::new();
         let mut entries: Vec<_> = ledger.sums.iter().collect();
         // Sums of fractions depend on the order; a table of hashes has none.
@@ -155,13 +156,13 @@ impl AllocSource {
                 2 => row.pinned.add(sums),
                 _ => {}
             }
-            stacks.entry((key.stack, name)).or_default().add(sums);
+            stacks.entry((resolved.frames(key.stack), name)).or_default().add(sums);
             threads.entry(key.thread).or_default().add(sums);
         }
         let percent = |sums: &Sums| if all.bytes > 0.0 { sums.bytes * 100.0 / all.bytes } else { 0.0 };
         let error = |sums: &Sums| is_random.then(|| rounded(sums.variance.sqrt()));
         let objects = |sums: &Sums| has_objects.then(|| rounded(sums.objects));
-        let seconds = ledger.last_ns.saturating_sub(ledger.first_ns.unwrap_or(0)) as f64 / 1e9;
+        let seconds = span_ns as f64 / 1e9;
         let mut types: Vec<AllocType> = types
             .into_iter()
             .map(|(name, row)| AllocType {
@@ -177,16 +178,16 @@ impl AllocSource {
             })
             .collect();
         types.sort_by(|a, b| (Reverse(a.bytes), &a.type_name).cmp(&(Reverse(b.bytes), &b.type_name)));
-        let mut stacks: Vec<((StackHandle, &str), Sums)> = stacks.into_iter().collect();
+        let mut stacks: Vec<((&[FrameHandle], &str), Sums)> = stacks.into_iter().collect();
         stacks.sort_by_key(|(key, sums)| (Reverse(rounded(sums.bytes)), *key));
         let stacks = stacks
             .into_iter()
-            .map(|((stack, name), sums)| AllocStack {
+            .map(|((frames, name), sums)| AllocStack {
                 type_name: name.to_owned(),
                 events: sums.events,
                 bytes: rounded(sums.bytes),
                 percent: percent(&sums),
-                frames: names_of(resolved, resolved.frames(stack)),
+                frames: names_of(resolved, frames),
             })
             .collect();
         let mut threads: Vec<(ThreadHandle, Sums)> = threads.into_iter().collect();
