@@ -75,7 +75,7 @@ impl Methods {
     ) -> Option<Reused> {
         self.has_rundown |= matches!(method.change, MethodChange::AtEnd | MethodChange::AtStart);
         let (start, size) = (method.start, u64::from(method.size));
-        if let Some(known) = self.known(method) {
+        if let Some(known) = self.known(method, texts) {
             // The same code again. What was told without names may have them now.
             if !method.name.is_empty()
                 && self.codes.get(known.index()).is_some_and(|code| texts.get(code.name).is_empty())
@@ -138,13 +138,28 @@ impl Methods {
         self.ranges.at_start(start).map(|range| range.value)
     }
 
-    fn known(&self, method: &view::Method<'_>) -> Option<MethodHandle> {
+    fn known(&self, method: &view::Method<'_>, texts: &mut Texts) -> Option<MethodHandle> {
         let range = self.ranges.at_start(method.start)?;
         let code = self.codes.get(range.value.index())?;
         let is_same = code.method_id == method.method_id && code.size == method.size;
-        // What has ended may be told to have ended once more, but not to be there.
-        let is_alive = range.to == u64::MAX || method.change == MethodChange::Unload;
-        (is_same && is_alive).then_some(range.value)
+        let is_it = match method.change {
+            _ if !is_same => false,
+            _ if range.to == u64::MAX => true,
+            // What has ended may be told to have ended once more.
+            MethodChange::Unload => true,
+            // A process that ends unloads its methods, and the session's rundown lists them behind that. The id
+            // may have been given to another method whose load was lost.
+            MethodChange::AtStart | MethodChange::AtEnd => {
+                let is_named = !texts.get(code.name).is_empty() && !method.name.is_empty();
+                code.module_id == method.module_id
+                    && (!is_named
+                        || texts.intern_shown(method.name) == code.name
+                            && texts.intern_shown(method.namespace) == code.namespace)
+            }
+            // It comes once more.
+            _ => false,
+        };
+        is_it.then_some(range.value)
     }
 
     /// Learns the entry point of precompiled code.

@@ -30,6 +30,15 @@ pub struct Module {
     pub unloaded_ticks: Option<u64>,
 }
 
+impl Module {
+    /// Whether a module of the same id is this one: it has the same files and is in the same assembly.
+    fn is_same(&self, other: &Module) -> bool {
+        self.assembly_id == other.assembly_id
+            && self.il_path == other.il_path
+            && self.native_path == other.native_path
+    }
+}
+
 /// The modules of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
@@ -51,14 +60,19 @@ impl Modules {
         self.tell(module.module_id, module.change, ticks, || new_row(module, ticks));
     }
 
-    fn tell(&mut self, id: u64, change: ModuleChange, ticks: u64, row_of: impl FnOnce() -> Module) {
+    fn tell(&mut self, id: u64, change: ModuleChange, ticks: u64, row_of: impl Fn() -> Module) {
         let owners = self.by_id.entry(id).or_default();
         let newest = owners.last_mut();
         let row = newest.as_ref().and_then(|owner| self.rows.get_mut(owner.row as usize));
         let is_new = match (&row, change) {
             (None, _) => true,
+            (Some(_), ModuleChange::Unload) => false,
+            (Some(row), _) if row.unloaded_ticks.is_none() => false,
+            // A process that ends unloads everything, and the session's rundown lists it behind that: the same
+            // module once more, unless the id was given to another whose load was lost.
+            (Some(row), ModuleChange::AtStart | ModuleChange::AtEnd) => !row.is_same(&row_of()),
             // Its id was given to another.
-            (Some(row), change) => row.unloaded_ticks.is_some() && change != ModuleChange::Unload,
+            (Some(_), _) => true,
         };
         if is_new {
             let Ok(place) = u32::try_from(self.rows.len()) else { return };

@@ -159,11 +159,18 @@ enum Told {
 
 trait Lives {
     fn times(&mut self) -> (&mut Option<i64>, &mut Option<i64>);
+
+    /// Whether a row of the same id is about the same thing.
+    fn is_same(&self, other: &Self) -> bool;
 }
 
 impl Lives for AssemblyRow {
     fn times(&mut self) -> (&mut Option<i64>, &mut Option<i64>) {
         (&mut self.loaded_ns, &mut self.unloaded_ns)
+    }
+
+    fn is_same(&self, other: &AssemblyRow) -> bool {
+        self.name == other.name
     }
 }
 
@@ -171,21 +178,30 @@ impl Lives for LoadedModule {
     fn times(&mut self) -> (&mut Option<i64>, &mut Option<i64>) {
         (&mut self.loaded_ns, &mut self.unloaded_ns)
     }
+
+    fn is_same(&self, other: &LoadedModule) -> bool {
+        self.assembly_id == other.assembly_id && self.path == other.path
+    }
 }
 
 impl<T: Lives> Rows<T> {
-    fn tell(&mut self, process: ProcessHandle, id: u64, told: Told, nanos: i64, row: impl FnOnce() -> T) {
+    fn tell(&mut self, process: ProcessHandle, id: u64, told: Told, nanos: i64, row: impl Fn() -> T) {
         let known = self.newest.get(&(process, id)).and_then(|at| self.rows.get_mut(*at));
-        if let Some((_, row)) = known {
-            let (_, unloaded) = row.times();
-            if told == Told::Unload || unloaded.is_none() {
-                if told == Told::Unload {
+        let mut new = None;
+        if let Some((_, known)) = known {
+            let (_, unloaded) = known.times();
+            match told {
+                Told::Unload => {
                     unloaded.get_or_insert(nanos);
+                    return;
                 }
-                return;
+                _ if unloaded.is_none() => return,
+                // A process that ends unloads everything, and the session's rundown lists it behind that.
+                Told::Exists if known.is_same(new.insert(row())) => return,
+                _ => {}
             }
         }
-        let mut row = row();
+        let mut row = new.unwrap_or_else(row);
         let (loaded, unloaded) = row.times();
         match told {
             Told::Load => *loaded = Some(nanos),
