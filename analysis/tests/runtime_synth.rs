@@ -320,6 +320,83 @@ fn stops_for_other_reasons_are_no_pauses_and_threads_that_stop_others_take_turns
 }
 
 #[test]
+fn a_stop_that_ends_within_another_leaves_that_its_pause() {
+    // The sampler on thread 2 stops all between the release by the collection's thread and its return, or
+    // begins before it and returns behind it.
+    let asked = |script: Script, at| {
+        script.event(at, 2, 9, vec![0, 0].into_iter().map(Value::U32).chain([Value::U16(0)]).collect())
+    };
+    let plain = |script: Script, at, thread, id| script.event(at, thread, id, vec![Value::U16(0)]);
+    let script = Script::new().suspend(10, 12, 0, 1).start(14, 0, [1, 0, 0, 0]);
+    let script = asked(script, 15).end(16, 0, 1).stats(17, 0, 100);
+    let script = plain(plain(plain(plain(script, 18, 0, 7), 19, 2, 8), 20, 2, 7), 21, 2, 3);
+    let script = plain(script, 22, 0, 3);
+    let script = asked(script, 30).suspend(31, 32, 0, 1).start(33, 0, [2, 0, 0, 0]).end(34, 0, 2);
+    let script = plain(plain(plain(plain(script, 35, 0, 7), 36, 2, 8), 37, 0, 3), 38, 2, 7);
+    // The next collection begins and ends before the sampler is back.
+    let script = script.suspend(39, 40, 1, 1).start(41, 1, [3, 0, 0, 0]).end(42, 1, 3).restart(43, 44, 1);
+    let script = plain(script, 45, 2, 3);
+    let report: GcReport = report(Gc::new(), script.steps);
+    assert_eq!(pauses(&report), [(1, vec![(10, 12)]), (2, vec![(31, 6)]), (3, vec![(39, 5)])]);
+    assert_eq!((report.totals.count, report.totals.incomplete, report.totals.pause_ns), (3, 0, 23));
+}
+
+#[test]
+fn what_is_told_of_a_background_collection_behind_its_end_is_its_own() {
+    let row = [1_000, 100, 0, 600, 40, 0, 0, 0, 300, 0];
+    // Thread 1 is the collector's. Between its events a blocking collection begins, tells and ends.
+    let script = Script::new()
+        .suspend(10, 12, 0, 1)
+        .start(14, 0, [1, 2, 0, 1])
+        .restart(20, 22, 0)
+        .end(90, 1, 1)
+        .suspend(91, 92, 0, 1)
+        .start(93, 0, [2, 0, 0, 0])
+        .stats(94, 1, 30)
+        .global(95, 1, 1, 0b0001, &[])
+        .global(96, 0, 1, 0b0010, &[])
+        .heap(97, 0, 0, [2_000, 0, 0, 10, 0, 0, 0, 0, 10, 0])
+        .heap(98, 1, 0, row)
+        .end(99, 0, 2)
+        .stats(100, 0, 50)
+        .restart(101, 102, 0);
+    let report: GcReport = report(Gc::new(), script.steps);
+    let [background, blocking] = &report.collections[..] else { panic!("two") };
+    assert_eq!((background.heap_before_bytes, background.heap_after_bytes), (Some(5_000), Some(150)));
+    assert_eq!((background.is_concurrent, background.is_compacting), (Some(true), Some(false)));
+    assert_eq!(background.survival_percent, Some(300.0 * 100.0 / 900.0));
+    assert_eq!(background.generations[2].free_bytes, Some(40));
+    assert_eq!((blocking.heap_before_bytes, blocking.heap_after_bytes), (Some(10_000), Some(250)));
+    assert_eq!((blocking.is_concurrent, blocking.is_compacting), (Some(false), Some(true)));
+    // The background one left 560 bytes of objects in each of three, known only when the next had begun.
+    assert_eq!((background.allocated_bytes, blocking.allocated_bytes), (None, Some(3 * (2_000 - 560))));
+    assert_eq!(report.totals.count, 2);
+}
+
+#[test]
+fn what_was_allocated_before_a_background_collection_is_not_counted_for_those_within_it() {
+    let heap = |before, after| [before, 0, 0, after, 0, 0, 0, 0, after, 0];
+    let script = Script::new()
+        .suspend(1, 2, 0, 1)
+        .start(3, 0, [1, 0, 0, 0])
+        .heap(4, 0, 0, heap(100, 10))
+        .end(5, 0, 1)
+        .restart(6, 7, 0)
+        .suspend(10, 12, 0, 1)
+        .start(14, 0, [2, 2, 0, 1])
+        .start(15, 0, [3, 0, 0, 2])
+        .heap(16, 0, 0, heap(210, 20))
+        .end(17, 0, 3)
+        .restart(20, 22, 0)
+        .heap(80, 1, 0, heap(210, 30))
+        .end(90, 1, 2);
+    let report: GcReport = report(Gc::new(), script.steps);
+    let allocated: Vec<_> = report.collections.iter().map(|row| row.allocated_bytes).collect();
+    assert_eq!(allocated, [None, Some(600), Some(0)]);
+    assert_eq!(report.totals.allocated_bytes, 600);
+}
+
+#[test]
 fn a_filter_chooses_collections_by_their_start() {
     let script = Script::new().whole(10, 1, 0).whole(50, 2, 1);
     let mut filter = Filter::new();

@@ -1,15 +1,18 @@
 //! The collections of one process: which event belongs to which.
 //!
 //! At most one background collection runs, and within it one that blocks; what the runtime tells of
-//! a collection it tells before its end (204, 205) or right behind it (4). A stop of all threads
-//! belongs to the collections that begin in it; one for a step of the background collection to that.
+//! a collection it tells before its end (204, 205) or right behind it (4). Of a background collection
+//! .NET 10 may tell all of it behind the end, on the thread that told the end; others may begin and
+//! end meanwhile. A stop of all threads belongs to the collections that begin in it; one for a step of
+//! the background collection to that.
 
 use super::collection::{Collection, kind, reason};
 use super::suspension::{Change, FOR_COLLECTION, FOR_COLLECTION_STEP, Stop, Suspensions};
+use crate::model::ThreadHandle;
 use crate::report::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, GcEnd, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// A heap segment of frozen objects: the type in runtime 5.
 const FROZEN_SEGMENT: u64 = 2;
@@ -20,16 +23,41 @@ pub(super) struct Heap {
     /// Places of those that have not ended.
     blocking: Option<usize>,
     background: Option<usize>,
-    /// The one that ended last: what the heap is like behind it is told next.
+    /// The blocking one that ended last: what the heap is like behind it is told next.
     ended: Option<usize>,
+    /// The background one that ended last.
+    ended_background: Option<EndedBackground>,
     suspensions: Suspensions,
-    /// Who has a part in which stop.
-    claims: VecDeque<Claim>,
+    /// Who has a part in which stop, by the stop's number. Only those of stops that have not ended: one that
+    /// is in force, and one a thread that lets the others go.
+    claims: BTreeMap<u64, Vec<Claim>>,
     frozen: BTreeMap<u64, u64>,
     frozen_bytes: u64,
     last_start_ns: Option<i64>,
-    /// Bytes of objects in generation 0, of large and of pinned objects behind the last collection.
-    left_bytes: Option<u64>,
+    /// What the program went on allocating from.
+    base: Base,
+}
+
+/// A background collection of which something may be told behind its end.
+#[derive(Debug, Clone, Copy)]
+struct EndedBackground {
+    row: usize,
+    /// The thread that told the end.
+    thread: ThreadHandle,
+    wants_stats: bool,
+    wants_history: bool,
+}
+
+/// When it was last known how much lies where the program allocates.
+#[derive(Debug, Clone, Copy, Default)]
+enum Base {
+    /// Never.
+    #[default]
+    Unknown,
+    /// Behind the collection in this place.
+    Behind(usize),
+    /// When the background collection in this place began: it collects nothing there until it ends.
+    Beginning(usize),
 }
 
 #[derive(Debug)]
@@ -38,17 +66,19 @@ struct Row {
     is_selected: bool,
     /// Whether the threads were stopped for it before the session began.
     is_partial: bool,
+    has_history: bool,
+    base: Base,
     /// Bytes of objects before it where the program allocates, and in the generations it collects.
     youngest_bytes: Option<u64>,
     collected_bytes: u64,
     survived_bytes: u64,
+    /// Bytes of objects behind it where the program allocates.
     left_bytes: u64,
 }
 
 /// A collection's part in a stop.
 #[derive(Debug, Clone, Copy)]
 struct Claim {
-    stop: u64,
     row: usize,
     /// When it began to work in it.
     from_ns: i64,
@@ -59,23 +89,23 @@ impl Heap {
     pub(super) fn event(&mut self, event: &Event<'_>, moment: &Moment) -> bool {
         match event.id() {
             1 => GcStart::of(event).map(|start| self.start(&start, moment)).is_some(),
-            2 => GcEnd::of(event).map(|end| self.end(&end, moment.nanos)).is_some(),
+            2 => GcEnd::of(event).map(|end| self.end(&end, moment)).is_some(),
             4 => {
-                let (Some(stats), Some(row)) = (GcHeapStats::of(event), self.ended.take()) else {
-                    return false;
-                };
+                let Some(stats) = GcHeapStats::of(event) else { return false };
+                let Some(row) = self.take_place_of_stats(moment.thread) else { return false };
                 self.with(row, |row| row.collection.heap_stats(&stats));
                 self.join_peaks(row);
                 true
             }
             204 => {
                 let Some(heap) = GcHeapHistory::of(event) else { return false };
-                self.current().is_some_and(|row| self.with(row, |row| row.heap_history(&heap)))
+                let row = self.place_of_history(moment.thread);
+                row.is_some_and(|row| self.with(row, |row| row.heap_history(&heap)))
             }
             205 => {
                 let Some(history) = GcGlobalHistory::of(event) else { return false };
-                self.current()
-                    .is_some_and(|row| self.with(row, |row| row.collection.global_history(&history)))
+                let row = self.place_of_history(moment.thread);
+                row.is_some_and(|row| self.with(row, |row| row.global_history(&history)))
             }
             5 | 6 => {
                 let _ = self.segment(event);
@@ -83,11 +113,15 @@ impl Heap {
             }
             _ => {
                 let Some(suspension) = view::Suspension::of(event) else { return false };
-                match self.suspensions.event(suspension, moment.thread, moment.nanos) {
+                let change = self.suspensions.event(suspension, moment.thread, moment.nanos);
+                if let Some(stop) = self.suspensions.take_abandoned() {
+                    self.claims.remove(&stop);
+                }
+                match change {
                     Change::Restarted(stop, end_ns) => self.settle(stop, end_ns),
                     Change::Stopped(stop) if stop.reason == FOR_COLLECTION_STEP => {
                         if let Some(row) = self.background {
-                            self.claims.push_back(Claim { stop: stop.id, row, from_ns: moment.nanos });
+                            self.claim(stop, row, moment.nanos);
                         }
                     }
                     _ => {}
@@ -101,9 +135,25 @@ impl Heap {
         self.rows.get_mut(row).map(change).is_some()
     }
 
-    /// The collection that works now.
-    fn current(&self) -> Option<usize> {
-        self.blocking.or(self.background)
+    /// The collection whose history a thread tells: the one that works now, unless the thread told the end
+    /// of a background one that lacks its history.
+    fn place_of_history(&self, thread: ThreadHandle) -> Option<usize> {
+        let ended = self.ended_background.filter(|ended| ended.wants_history && ended.thread == thread);
+        ended.map(|ended| ended.row).or(self.blocking).or(self.background)
+    }
+
+    /// The collection behind which a thread tells what the heap is like.
+    fn take_place_of_stats(&mut self, thread: ThreadHandle) -> Option<usize> {
+        let background = self.ended_background.as_mut();
+        if let Some(ended) = background.filter(|ended| ended.wants_stats && ended.thread == thread) {
+            ended.wants_stats = false;
+            return Some(ended.row);
+        }
+        self.ended.take()
+    }
+
+    fn claim(&mut self, stop: Stop, row: usize, from_ns: i64) {
+        self.claims.entry(stop.id).or_default().push(Claim { row, from_ns });
     }
 
     fn start(&mut self, start: &GcStart, moment: &Moment) {
@@ -123,41 +173,54 @@ impl Heap {
             collection,
             is_selected: moment.is_selected,
             is_partial: place == 0 && self.suspensions.is_unheard(),
+            has_history: false,
+            base: self.base,
             youngest_bytes: None,
             collected_bytes: 0,
             survived_bytes: 0,
             left_bytes: 0,
         });
         // One whose end was lost is over when the next of its kind begins.
+        // No background one begins within one that blocks.
         if start.kind == Some(1) {
+            self.blocking = None;
             self.background = Some(place);
+            self.base = Base::Beginning(place);
         } else {
             self.blocking = Some(place);
         }
         self.ended = None;
+        // What was not told behind the end is lost when the thread turns to the next collection.
+        self.ended_background = self.ended_background.filter(|ended| ended.thread != moment.thread);
         if let Some(stop) = self.suspensions.in_force().filter(is_for_collection) {
-            self.claims.push_back(Claim { stop: stop.id, row: place, from_ns: moment.nanos });
+            self.claim(stop, place, moment.nanos);
         }
     }
 
-    fn end(&mut self, end: &GcEnd, nanos: i64) {
-        let is_it = |row: &Option<usize>| {
-            row.and_then(|row| self.rows.get(row)).is_some_and(|row| row.collection.number == end.number)
-        };
-        let place = if is_it(&self.blocking) {
-            self.blocking.take()
-        } else if is_it(&self.background) {
+    fn end(&mut self, end: &GcEnd, moment: &Moment) {
+        let number_of = |row: Option<usize>| self.rows.get(row?).map(|row| row.collection.number);
+        self.ended = None;
+        let place = if number_of(self.blocking) == Some(end.number) {
+            self.ended = self.blocking.take();
+            self.ended
+        } else if number_of(self.background) == Some(end.number) {
             self.background.take()
         } else {
             // Its start was before the session or was lost.
             None
         };
-        self.ended = place;
         let Some(place) = place else { return };
-        let left_before = self.left_bytes;
-        let mut left_behind = None;
-        self.with(place, |row| left_behind = row.end(nanos, left_before));
-        self.left_bytes = left_behind;
+        self.base = Base::Behind(place);
+        let Some(row) = self.rows.get_mut(place) else { return };
+        row.collection.duration_ns = Some(length(row.collection.start_ns, moment.nanos));
+        if self.ended.is_none() {
+            self.ended_background = Some(EndedBackground {
+                row: place,
+                thread: moment.thread,
+                wants_stats: true,
+                wants_history: !row.has_history,
+            });
+        }
     }
 
     /// What a foreground collection sees is a peak of the background one around it.
@@ -172,15 +235,7 @@ impl Heap {
     /// begins, the first from the stop's beginning. A background collection may begin with one that
     /// blocks.
     fn settle(&mut self, stop: Stop, end_ns: i64) {
-        let mut claims: Vec<Claim> = Vec::new();
-        // A stop whose end was lost is not settled; its claims go with the next. Stops are numbered, and claims
-        // are made for the newest: those of older ones are in front.
-        while let Some(claim) = self.claims.front().copied().filter(|claim| claim.stop <= stop.id) {
-            self.claims.pop_front();
-            if claim.stop == stop.id {
-                claims.push(claim);
-            }
-        }
+        let claims = self.claims.remove(&stop.id).unwrap_or_default();
         let mut from_ns = stop.start_nanos;
         let nexts = claims.iter().skip(1).map(|claim| claim.from_ns).chain([end_ns]);
         for (claim, to_ns) in claims.iter().zip(nexts) {
@@ -206,16 +261,43 @@ impl Heap {
     }
 
     /// The collections that were selected, and whether each was under way when the session began.
-    pub(super) fn finish(self) -> impl Iterator<Item = (Collection, bool)> {
+    pub(super) fn finish(mut self) -> impl Iterator<Item = (Collection, bool)> {
+        self.compare_with_bases();
         self.rows.into_iter().filter(|row| row.is_selected).map(|mut row| {
             row.collection.complete();
             (row.collection, row.is_partial)
         })
     }
+
+    /// What was allocated between collections can be said when all is told: the history of one may come
+    /// behind the next.
+    fn compare_with_bases(&mut self) {
+        let mut bases: Vec<Option<u64>> = Vec::new();
+        for place in 0..self.rows.len() {
+            let base = self.rows.get(place).map(|row| row.base).unwrap_or_default();
+            let bytes = match base {
+                Base::Unknown => None,
+                Base::Behind(before) => self.rows.get(before).and_then(Row::left_bytes),
+                // Where that is lost, what was known when that one began.
+                Base::Beginning(before) => {
+                    let told = self.rows.get(before).and_then(|row| row.youngest_bytes);
+                    told.or_else(|| bases.get(before).copied().flatten())
+                }
+            };
+            bases.push(bytes);
+            self.with(place, |row| row.compare_with(bytes));
+        }
+    }
 }
 
 impl Row {
+    fn global_history(&mut self, history: &GcGlobalHistory) {
+        self.has_history = true;
+        self.collection.global_history(history);
+    }
+
     fn heap_history(&mut self, heap: &GcHeapHistory) {
+        self.has_history = true;
         self.collection.heap_history(heap);
         let collected = usize::try_from(self.collection.generation).unwrap_or(usize::MAX);
         for (place, told) in heap.generations.iter().enumerate() {
@@ -236,17 +318,20 @@ impl Row {
         }
     }
 
-    /// Gives the bytes of objects that it left where the program allocates.
-    fn end(&mut self, nanos: i64, left_before: Option<u64>) -> Option<u64> {
+    /// Bytes of objects behind it where the program allocates, if that was told.
+    fn left_bytes(&self) -> Option<u64> {
+        self.youngest_bytes.map(|_| self.left_bytes)
+    }
+
+    /// Compares what it found with what lay there before.
+    fn compare_with(&mut self, base_bytes: Option<u64>) {
         let row = &mut self.collection;
-        row.duration_ns = Some(length(row.start_ns, nanos));
-        let youngest = self.youngest_bytes?;
+        let (Some(youngest), Some(_)) = (self.youngest_bytes, row.duration_ns) else { return };
         row.survival_percent = percent(self.survived_bytes, self.collected_bytes);
-        row.allocated_bytes = left_before.map(|left| youngest.saturating_sub(left));
+        row.allocated_bytes = base_bytes.map(|base| youngest.saturating_sub(base));
         if let (Some(bytes), Some(since @ 1..)) = (row.allocated_bytes, row.since_last_ns) {
             row.allocated_bytes_per_second = Some(bytes as f64 * 1e9 / since as f64);
         }
-        Some(self.left_bytes)
     }
 }
 

@@ -8,6 +8,8 @@
 //! | runtime 3 | they may run; another thread may have stopped them again before this is told |
 //!
 //! An event that was lost leaves a stop without its end; the next one of that kind takes its place.
+//! Restarts are not told in the order of the stops: the sampler may stop all threads and let them go
+//! again between runtime 7 and 3 of a collection.
 
 use crate::model::ThreadHandle;
 use nettrace_parser::view;
@@ -50,6 +52,7 @@ pub(super) struct Suspensions {
     beginning: BTreeMap<ThreadHandle, (u32, i64)>,
     in_force: Option<Stop>,
     restarting: BTreeMap<ThreadHandle, Stop>,
+    abandoned: Option<u64>,
     stops: u64,
     has_begun: bool,
 }
@@ -60,21 +63,21 @@ impl Suspensions {
             view::Suspension::SuspendStart(reason) => {
                 self.has_begun |= matches!(reason, FOR_COLLECTION | FOR_COLLECTION_STEP);
                 self.beginning.insert(thread, (reason, nanos));
+                // A thread that stops the others again has ended its stop before.
+                self.abandoned = self.restarting.remove(&thread).map(|stop| stop.id);
                 Change::None
             }
             view::Suspension::SuspendStop => {
+                self.abandoned = self.in_force.take().map(|stop| stop.id);
                 // Without its beginning nobody knows what it is for.
-                let Some((reason, start_nanos)) = self.beginning.remove(&thread) else {
-                    self.in_force = None;
-                    return Change::None;
-                };
+                let Some((reason, start_nanos)) = self.beginning.remove(&thread) else { return Change::None };
                 self.stops = self.stops.wrapping_add(1);
                 let stop = Stop { reason, start_nanos, stopped_nanos: nanos, id: self.stops };
                 self.in_force = Some(stop);
                 Change::Stopped(stop)
             }
             view::Suspension::RestartStart => {
-                self.restarting.remove(&thread);
+                self.abandoned = self.restarting.remove(&thread).map(|stop| stop.id);
                 let Some(stop) = self.in_force.take() else { return Change::None };
                 self.restarting.insert(thread, stop);
                 Change::LetGo(stop)
@@ -89,6 +92,12 @@ impl Suspensions {
     /// Whether no thread has begun to stop the others for a collection since the session began.
     pub(super) fn is_unheard(&self) -> bool {
         !self.has_begun
+    }
+
+    /// The number of the stop of which the last event showed that its end will not be told. One event
+    /// shows it of one stop at most.
+    pub(super) fn take_abandoned(&mut self) -> Option<u64> {
+        self.abandoned.take()
     }
 
     /// The stop that all threads are in.
@@ -135,6 +144,46 @@ mod tests {
             (2, RestartStop, 21),
         ];
         assert_eq!(stops(&events), [(10, 15, 0), (11, 21, 1)]);
+    }
+
+    #[test]
+    fn a_stop_that_began_later_may_end_first() {
+        let events = [
+            (1, SuspendStart(1), 10),
+            (1, SuspendStop, 12),
+            (2, SuspendStart(0), 13),
+            (1, RestartStart, 14),
+            (2, SuspendStop, 15),
+            (2, RestartStart, 16),
+            (2, RestartStop, 17),
+            (1, RestartStop, 18),
+        ];
+        assert_eq!(stops(&events), [(13, 17, 0), (10, 18, 1)]);
+    }
+
+    #[test]
+    fn a_stop_whose_end_was_lost_is_abandoned_once() {
+        let whole =
+            [(1, SuspendStart(1), 30), (1, SuspendStop, 31), (1, RestartStart, 32), (1, RestartStop, 33)];
+        let before =
+            [(1, SuspendStart(1), 10), (1, SuspendStop, 12), (1, RestartStart, 20), (1, RestartStop, 25)];
+        // Neither restart of the first; its last event; its last and the next one's release.
+        for (first, second, expected) in [
+            (&before[..2], &whole[..], &[(30, 33, 1)][..]),
+            (&before[..3], &whole[..], &[(30, 33, 1)]),
+            (&before[..3], &[whole[0], whole[1], whole[3]], &[]),
+        ] {
+            let mut suspensions = Suspensions::default();
+            let (mut ended, mut abandoned) = (Vec::new(), Vec::new());
+            for (thread, event, nanos) in first.iter().chain(second) {
+                if let Change::Restarted(stop, end) = suspensions.event(*event, ThreadHandle(*thread), *nanos)
+                {
+                    ended.push((stop.start_nanos, end, stop.reason));
+                }
+                abandoned.extend(suspensions.take_abandoned());
+            }
+            assert_eq!((&ended[..], &abandoned[..]), (expected, &[1][..]), "{} events", first.len());
+        }
     }
 
     #[test]
