@@ -8,6 +8,9 @@ use nettrace_analysis::report::{Collection, GcReport};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
+/// Generations 0, 1 and 2, large objects, pinned objects.
+const GENERATIONS: usize = 5;
+
 pub(super) fn text(args: &ReportArgs, report: &GcReport, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, faint) = (context.style.strong(), context.style.faint());
     let out = context.out.buffer();
@@ -17,7 +20,7 @@ pub(super) fn text(args: &ReportArgs, report: &GcReport, context: &mut Context<'
         rows.truncate(args.number);
         writeln!(out, "{}", strong.over("Longest pauses"))?;
     }
-    let heading = "     GC  GEN  TYPE           REASON             START ms   PAUSE ms      BEFORE       AFTER    PROMOTED   ALLOCATED  FRAGM";
+    let heading = "     GC  GEN  TYPE           REASON             START ms   PAUSE ms      BEFORE       AFTER    PROMOTED   ALLOCATED  FRAGM        GEN0        GEN1        GEN2         LOH         POH";
     writeln!(out, "{}", faint.over(heading))?;
     for row in rows {
         let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_owned(), units::bytes);
@@ -25,7 +28,7 @@ pub(super) fn text(args: &ReportArgs, report: &GcReport, context: &mut Context<'
             true => "?".to_owned(),
             false => units::milliseconds(i64::try_from(row.pause_ns).unwrap_or(i64::MAX)),
         };
-        writeln!(
+        write!(
             out,
             "{:>7}  {:>3}  {:<13}  {:<16} {:>10}  {pause:>9}  {:>10}  {:>10}  {:>10}  {:>10}  {:>5}",
             row.number,
@@ -39,6 +42,12 @@ pub(super) fn text(args: &ReportArgs, report: &GcReport, context: &mut Context<'
             bytes(row.allocated_bytes),
             row.fragmentation_percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.0} %")),
         )?;
+        // What each generation has behind it; nothing is told where that event was lost.
+        for place in 0..GENERATIONS {
+            let after = row.generations.get(place).and_then(|generation| generation.after_bytes);
+            write!(out, "  {:>10}", bytes(after))?;
+        }
+        writeln!(out)?;
     }
     writeln!(out)?;
     totals(
