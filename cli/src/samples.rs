@@ -11,12 +11,28 @@ use std::str::FromStr;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StateArg {
+    /// All there are
+    All,
+    /// Managed or native
+    Running,
     /// Managed code ran
     Managed,
-    /// Native code ran, or something blocked
+    /// Native code ran, or something blocked that is not known to wait
     Native,
-    /// A method that only waits was innermost
+    /// A method that is known to wait was innermost
     Waiting,
+}
+
+impl StateArg {
+    fn states(self) -> &'static [State] {
+        match self {
+            StateArg::All => &State::ALL,
+            StateArg::Running => &State::RUNNING,
+            StateArg::Managed => &[State::Managed],
+            StateArg::Native => &[State::Native],
+            StateArg::Waiting => &[State::Waiting],
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -85,15 +101,7 @@ pub(crate) fn options(args: &SampleArgs) -> AnalysisOptions {
     filter.to_nanos = args.time.and_then(crate::time_range::TimeRange::to);
     filter.frame.clone_from(&args.frame);
     filter.exclude.clone_from(&args.exclude);
-    filter.states = args
-        .state
-        .iter()
-        .map(|state| match state {
-            StateArg::Managed => State::Managed,
-            StateArg::Native => State::Native,
-            StateArg::Waiting => State::Waiting,
-        })
-        .collect();
+    filter.states = args.state.iter().flat_map(|state| state.states()).copied().collect();
     options.names.is_raw = args.raw_names;
     options.names.style = match args.names {
         NameStyleArg::Short => NameStyle::Short,

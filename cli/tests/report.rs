@@ -85,6 +85,11 @@ fn filters_hold_for_all_reports_of_samples() {
         report(&all)["samples"].as_u64().unwrap()
     };
     let samples = |arguments: &[&str]| samples_of("topN", arguments);
+    // The trees of what ran leave out what waited; the threads do not.
+    let samples = |arguments: &[&str]| match arguments.contains(&"--state") {
+        true => samples(arguments),
+        false => samples(&[arguments, &["--state", "all"]].concat()),
+    };
     let all = samples(&[]);
     let several = ["--frame", "Main", "--state", "waiting", "--time", "..1s"];
     let some = samples(&several);
@@ -100,6 +105,54 @@ fn filters_hold_for_all_reports_of_samples() {
     assert_eq!(samples(&["--process", &thread["process_id"].to_string()]), all);
     assert_eq!(samples(&["--process", "1"]), 0);
     assert!(rows(&report(&["modules", ALL, "--process", "1"]), "modules").is_empty());
+}
+
+#[test]
+fn what_ran_comes_first_and_waiting_is_counted_beside_it() {
+    for name in ["topN", "tree"] {
+        let [default, running, waiting, all] =
+            [&[][..], &["running"], &["waiting"], &["all"]].map(|states| {
+                let states = states.iter().flat_map(|state| ["--state", state]);
+                report(&[name, ALL].into_iter().chain(states).collect::<Vec<_>>())
+            });
+        assert_eq!(default, running, "{name}");
+        assert_eq!([&running["state"], &waiting["state"], &all["state"]], ["running", "waiting", "all"]);
+        for key in ["samples", "total_ns"] {
+            let of = |report: &Value| report[key].as_u64().unwrap();
+            assert!(of(&running) > 0 && of(&waiting) > of(&running), "{name} {key}");
+            assert_eq!(of(&running) + of(&waiting), of(&all), "{name} {key}");
+        }
+        for report in [&running, &waiting, &all] {
+            assert_eq!(report["waiting_samples"], waiting["samples"], "{name}");
+            assert_eq!(report["waiting_ns"], waiting["total_ns"], "{name}");
+        }
+    }
+    let text = nettrace(&["report", "topN", ALL]).text().to_owned();
+    assert!(text.contains("more in which threads waited"), "{text}");
+    // An operating system's sampler meets what runs: nothing is left out, and nothing is said.
+    let [default, all] =
+        [&[][..], &["--state", "all"]].map(|state| report(&[&["topN", ONE_COLLECT], state].concat()));
+    assert_eq!((&default["samples"], &default["methods"]), (&all["samples"], &all["methods"]));
+    assert!(!nettrace(&["report", "topN", ONE_COLLECT]).text().contains("waited"));
+}
+
+/// The thread pool's idle workers, the thread that waits for sockets, the one that watches files: 100 of 110 s.
+#[test]
+fn idle_threads_of_a_server_do_not_head_its_methods() {
+    let web = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../shared/traces/aspnet-net10-linux-x64/web.nettrace.gz");
+    if !web.exists() {
+        eprintln!("SKIPPED: no {}", web.display());
+        return;
+    }
+    let top = report(&["topN", web.to_str().unwrap(), "-n", "1000"]);
+    let methods = rows(&top, "methods");
+    assert_eq!(methods[0]["name"], "web!Program.Main.lambda_0_3()");
+    let idle = ["EventLoop", "WaitNative", "WaitForSignal", "WaitOneNoCheck", "Monitor.Wait(", "Sys.Read("];
+    let heads = |row: &&Value| idle.iter().any(|name| row["name"].as_str().unwrap().contains(name));
+    for row in methods.iter().filter(heads) {
+        assert!(row["self_percent"].as_f64().unwrap() < 0.5, "{row}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::perf_map::ManagedName;
 use super::sample::{Mode, State};
 use super::symbol_file::readable;
 use super::universal::KERNEL_START;
-use super::waits::{is_native_wait, is_wait};
+use super::waits::{Wait, is_native_wait, only_calls, wait_of};
 use super::{Model, Process};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ struct StackRow {
     start: usize,
     end: usize,
     leaf: FrameKind,
-    is_waiting: bool,
+    wait: Wait,
     /// Whether the filter's frames let it pass.
     passes: bool,
 }
@@ -173,12 +173,24 @@ impl<'m> Resolved<'m> {
         self.states.is_empty() && self.stacks.iter().all(|row| row.passes)
     }
 
+    /// Whether a sample waited. The filter's threads, times and frames let it pass; its states are not asked.
+    pub(crate) fn is_waiting(&self, stack: StackHandle, mode: Mode) -> bool {
+        self.stacks.get(stack.index()).is_some_and(|row| row.passes)
+            && self.state(stack, mode) == State::Waiting
+    }
+
+    /// The states that the filter lets pass, in a word or several: `all`, `running`, `waiting`, `managed,waiting`.
+    pub fn state_names(&self) -> String {
+        State::names(&self.states)
+    }
+
     /// What a thread with this stack did.
     pub fn state(&self, stack: StackHandle, mode: Mode) -> State {
         let row = self.stacks.get(stack.index());
         match (mode, row) {
+            (Mode::Managed, Some(row)) if row.wait == Wait::Always => State::Waiting,
             (Mode::Managed, _) => State::Managed,
-            (Mode::External, Some(row)) if row.is_waiting => State::Waiting,
+            (Mode::External, Some(row)) if row.wait != Wait::No => State::Waiting,
             (Mode::OnCpu | Mode::Unknown, Some(row)) if row.leaf == FrameKind::Managed => State::Managed,
             _ => State::Native,
         }
@@ -208,13 +220,27 @@ struct Resolver<'m, 'f> {
 
 #[derive(Debug, Clone, Copy)]
 struct Facts {
-    is_waiting: bool,
+    role: Role,
     /// Whether the filter wants, or does not want, stacks with this frame.
     is_wanted: bool,
     is_excluded: bool,
 }
 
-/// A frame, whether its method waits, and whether it is the same at all times.
+/// What a frame says about its thread's state.
+#[derive(Debug, Clone, Copy)]
+struct Role {
+    wait: Wait,
+    /// Whoever called it tells more.
+    is_passage: bool,
+}
+
+impl Role {
+    const WORK: Role = Role { wait: Wait::No, is_passage: false };
+    /// Native code, of which nothing is known.
+    const NATIVE: Role = Role { wait: Wait::No, is_passage: true };
+}
+
+/// A frame, and whether it is the same at all times.
 struct Found {
     frame: FrameHandle,
     is_always: bool,
@@ -242,14 +268,14 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let ticks = stacks.since_ticks(stack);
         let cut_at = stacks.is_cut(stack).then(|| stacks.addresses(stack).len().saturating_sub(1));
         let start = flat.len();
-        let mut row = StackRow { start, end: 0, leaf: FrameKind::Unknown, is_waiting: false, passes: false };
+        let mut row = StackRow { start, end: 0, leaf: FrameKind::Unknown, wait: Wait::No, passes: false };
         let (mut is_wanted, mut is_excluded) = (self.filter.frame.is_none(), false);
-        let mut is_below_managed = true;
+        let mut is_undecided = true;
         for (index, address) in stacks.addresses(stack).iter().enumerate() {
             // A return address may be the first behind its method: the call was its last instruction.
             let address = if index == 0 { *address } else { address.saturating_sub(1) };
             let handle = match cut_at == Some(index) {
-                true => self.intern(Frame::left_out(), false),
+                true => self.intern(Frame::left_out(), Role::WORK),
                 false => self.address(process, address, ticks, index == 0),
             };
             flat.push(handle);
@@ -265,9 +291,11 @@ impl<'m, 'f> Resolver<'m, 'f> {
             if index == 0 {
                 row.leaf = frame.kind;
             }
-            if is_below_managed {
-                row.is_waiting |= facts.is_waiting;
-                is_below_managed = frame.kind != FrameKind::Managed;
+            if is_undecided {
+                let Role { wait, is_passage } = facts.role;
+                // Whatever was called, it is native code, or on its way there or back.
+                row.wait = if index > 0 && wait != Wait::No { Wait::Always } else { wait };
+                is_undecided = is_passage && wait == Wait::No;
             }
         }
         row.end = flat.len();
@@ -313,7 +341,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let kind = if is_kernel { FrameKind::Kernel } else { FrameKind::Unknown };
         // What is shown is the address of the stream.
         let shown = if is_leaf { address } else { address.saturating_add(1) };
-        let frame = self.intern(Frame::address(shown, kind), false);
+        let frame = self.intern(Frame::address(shown, kind), Role::NATIVE);
         Found { frame, is_always: false }
     }
 
@@ -340,7 +368,10 @@ impl<'m, 'f> Resolver<'m, 'f> {
             let frame = self.symbol(&mapping.name, &readable(name), kind);
             return Some(Found { frame, is_always });
         }
-        Some(Found { frame: self.intern(Frame::in_mapping(&mapping.name, offset, kind), false), is_always })
+        Some(Found {
+            frame: self.intern(Frame::in_mapping(&mapping.name, offset, kind), Role::NATIVE),
+            is_always,
+        })
     }
 
     fn method(
@@ -355,7 +386,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
         let texts = self.model.texts();
         let Some(code) = row.methods.code(method) else {
-            return self.intern(Frame::address(0, FrameKind::Unknown), false);
+            return self.intern(Frame::address(0, FrameKind::Unknown), Role::NATIVE);
         };
         let module = row.modules.find(code.module_id, ticks).map_or("", |module| &*module.name);
         let frame = self.managed(&MethodName {
@@ -369,8 +400,11 @@ impl<'m, 'f> Resolver<'m, 'f> {
     }
 
     fn managed(&mut self, name: &MethodName<'_>) -> FrameHandle {
-        let is_waiting = is_wait(name.type_name, name.method);
-        self.intern(Frame::managed(name, self.options), is_waiting)
+        let role = Role {
+            wait: wait_of(name.type_name, name.method),
+            is_passage: only_calls(name.type_name, name.method),
+        };
+        self.intern(Frame::managed(name, self.options), role)
     }
 
     /// A name that is a symbol's: native, or managed code as a perf map names it.
@@ -379,11 +413,14 @@ impl<'m, 'f> Resolver<'m, 'f> {
             Some(ManagedName { module, type_name, method, signature }) => {
                 self.managed(&MethodName { module, type_name, method, signature })
             }
-            None => self.intern(Frame::native(module, name, kind, self.options), is_native_wait(name)),
+            None => {
+                let wait = if is_native_wait(name) { Wait::Always } else { Wait::No };
+                self.intern(Frame::native(module, name, kind, self.options), Role { wait, is_passage: true })
+            }
         }
     }
 
-    fn intern(&mut self, mut frame: Frame, is_waiting: bool) -> FrameHandle {
+    fn intern(&mut self, mut frame: Frame, role: Role) -> FrameHandle {
         let Frame { text, module, namespace, type_name, method, .. } = &mut frame;
         [text, module, namespace, type_name, method].into_iter().for_each(shorten);
         if let Some(known) = self.by_text.get(&frame.text) {
@@ -393,7 +430,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let matches =
             |regex: &Option<regex::Regex>| regex.as_ref().is_some_and(|regex| regex.is_match(&frame.text));
         self.facts.push(Facts {
-            is_waiting,
+            role,
             is_wanted: matches(&self.filter.frame),
             is_excluded: matches(&self.filter.exclude),
         });

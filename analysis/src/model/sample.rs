@@ -124,13 +124,16 @@ pub enum State {
     Managed,
     /// Native code ran, or something blocked that is not known to wait.
     Native,
-    /// A method that only waits was the innermost managed one, and native code was running.
+    /// The innermost method is one that is known to wait: it only blocks, or native code that it called was running.
     Waiting,
 }
 
 impl State {
     /// All states.
     pub const ALL: [State; 3] = [State::Managed, State::Native, State::Waiting];
+
+    /// Those in which a thread ran, or is not known to have waited.
+    pub const RUNNING: [State; 2] = [State::Managed, State::Native];
 
     /// Name, as users type it.
     pub fn name(self) -> &'static str {
@@ -139,6 +142,20 @@ impl State {
             State::Native => "native",
             State::Waiting => "waiting",
         }
+    }
+
+    /// Names of several, as users type them: `all` of none and of all, `running`, `managed,waiting`.
+    pub(crate) fn names(states: &[State]) -> String {
+        let has = |state: &State| states.contains(state);
+        let is_running = State::RUNNING.iter().all(has);
+        if states.is_empty() || State::ALL.iter().all(has) {
+            return "all".to_owned();
+        }
+        if is_running {
+            return "running".to_owned();
+        }
+        let names: Vec<&str> = State::ALL.into_iter().filter(|state| has(state)).map(State::name).collect();
+        names.join(",")
     }
 }
 

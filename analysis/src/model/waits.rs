@@ -1,22 +1,23 @@
 //! Methods in which a thread waits.
 //!
 //! The sampler cannot tell waiting from work in native code. What can be told is the innermost
-//! managed method: one that is known to do nothing but wait.
+//! managed method: one that is known to do nothing but wait. Methods that only call native code
+//! (P/Invoke stubs, `Interop`) are looked through to who called them.
 
-/// Type and name of methods that wait. The type is matched whole, without generic arguments.
-const WAITS: &[(&str, &[&str])] = &[
-    (
-        "System.Threading.Monitor",
-        &[
-            "Wait",
-            "ObjWait",
-            "Enter",
-            "ReliableEnter",
-            "Enter_Slowpath",
-            "TryEnter_Slowpath",
-            "ReliableEnterTimeout",
-        ],
-    ),
+/// How a method waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wait {
+    /// It does not, or nobody knows.
+    No,
+    /// It waits in native code. Managed code of its own is work: it spins, or looks for something to do.
+    InNative,
+    /// It only blocks. A thread that is met in its managed code is about to block, or was just woken.
+    Always,
+}
+
+/// Type and names of methods that only block. The type is matched whole, without generic arguments.
+const BLOCKS: &[(&str, &[&str])] = &[
+    ("System.Threading.Monitor", &["Wait", "ObjWait"]),
     (
         "System.Threading.WaitHandle",
         &[
@@ -32,29 +33,39 @@ const WAITS: &[(&str, &[&str])] = &[
             "WaitForSingleObject",
         ],
     ),
-    (
-        "System.Threading.Thread",
-        &[
-            "Sleep",
-            "SleepInternal",
-            "Join",
-            "JoinInternal",
-            "UninterruptibleSleep0",
-            "Yield",
-            "YieldInternal",
-        ],
-    ),
-    ("System.Threading.Lock", &["Enter", "EnterSlow", "TryEnterSlow", "EnterAndGetCurrentThreadId"]),
+    ("System.Threading.Thread", &["Sleep", "SleepInternal", "Join", "JoinInternal"]),
     ("System.Threading.Condition", &["Wait"]),
     ("System.Threading.WaitSubsystem", &["Wait", "Sleep"]),
     ("System.Threading.WaitSubsystem+ThreadWaitInfo", &["Wait"]),
     ("System.Threading.LowLevelMonitor", &["Wait", "WaitCore"]),
-    ("System.Threading.LowLevelLifoSemaphore", &["Wait", "WaitForSignal", "WaitNative", "WaitCore"]),
+    ("System.Threading.LowLevelLifoSemaphore", &["WaitForSignal", "WaitNative", "WaitCore"]),
+    ("System.Threading.ReaderWriterLockSlim", &["WaitEvent"]),
+    ("System.GC", &["WaitForPendingFinalizers", "WaitForFullGCApproach", "WaitForFullGCComplete"]),
+];
+
+/// The same of methods that wait in native code and work in managed code.
+const WAITS: &[(&str, &[&str])] = &[
+    (
+        "System.Threading.Monitor",
+        &[
+            "Enter",
+            "ReliableEnter",
+            "Enter_Slowpath",
+            "TryEnter",
+            "TryEnter_Slowpath",
+            "TryEnter_Timeout_Slowpath",
+            "ReliableEnterTimeout",
+        ],
+    ),
+    ("System.Threading.Thread", &["UninterruptibleSleep0", "Yield", "YieldInternal"]),
+    ("System.Threading.SpinWait", &["SpinOnce", "SpinOnceCore"]),
+    ("System.Threading.LowLevelSpinWaiter", &["Wait", "SpinWaitForCondition"]),
+    ("System.Threading.Lock", &["Enter", "EnterSlow", "TryEnterSlow", "EnterAndGetCurrentThreadId"]),
+    ("System.Threading.LowLevelLifoSemaphore", &["Wait"]),
     ("System.Threading.ManualResetEventSlim", &["Wait"]),
     ("System.Threading.SemaphoreSlim", &["Wait", "WaitUntilCountOrTimeout"]),
     ("System.Threading.CountdownEvent", &["Wait"]),
     ("System.Threading.Barrier", &["SignalAndWait"]),
-    ("System.Threading.ReaderWriterLockSlim", &["WaitEvent"]),
     (
         "System.Threading.Tasks.Task",
         &[
@@ -67,13 +78,47 @@ const WAITS: &[(&str, &[&str])] = &[
             "WaitAllBlockingCore",
         ],
     ),
+    // Threads of the runtime's libraries that sleep until there is something to do. The calls with which
+    // they sleep are compiled into them.
+    ("System.Threading.PortableThreadPool+WorkerThread", &["WorkerThreadStart"]),
+    ("System.Threading.PortableThreadPool+GateThread", &["GateThreadStart"]),
+    ("System.Threading.PortableThreadPool+WaitThread", &["WaitThreadStart"]),
+    ("System.Threading.PortableThreadPool+IOCompletionPoller", &["Poll"]),
+    ("System.Threading.TimerQueue", &["TimerThread"]),
+    ("System.Diagnostics.Tracing.CounterGroup", &["PollForValues"]),
+    ("System.Diagnostics.Tracing.EventPipeInternal", &["WaitForSessionSignal"]),
     ("System.Net.Sockets.SocketAsyncEngine", &["EventLoop"]),
-    ("System.IO.FileSystemWatcher+RunningInstance", &["ProcessEvents"]),
+    ("System.IO.FileSystemWatcher+RunningInstance", &["ProcessEvents", "TryReadEvent"]),
+    // Somebody has to type something, or to connect.
+    ("System.ConsolePal", &["Read", "ReadKey", "ReadLine"]),
+    ("System.ConsolePal+WindowsConsoleStream", &["ReadFileNative"]),
+    ("System.ConsolePal+UnixConsoleStream", &["Read"]),
+    ("System.IO.StdInReader", &["ReadStdin", "ReadKey", "ReadLine"]),
+    ("System.IO.Pipes.NamedPipeServerStream", &["WaitForConnection"]),
+    ("Interop+Sys", &["WaitForSocketEvents", "Poll", "ReadStdin"]),
+    (
+        "Interop+Kernel32",
+        &[
+            "WaitForSingleObject",
+            "WaitForMultipleObjects",
+            "WaitForMultipleObjectsEx",
+            "GetQueuedCompletionStatus",
+            "GetQueuedCompletionStatusEx",
+            "Sleep",
+            "SleepConditionVariableCS",
+            "ConnectNamedPipe",
+            "ReadConsole",
+        ],
+    ),
+    ("Interop+Winsock", &["select", "WSAPoll", "accept"]),
 ];
 
-/// Functions of native code in which a thread waits; only the innermost frame is asked.
+/// Functions of native code in which a thread waits.
 const NATIVE_WAITS: &[&str] = &[
+    // Linux and other Unixes.
     "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
     "poll",
     "ppoll",
     "select",
@@ -81,23 +126,75 @@ const NATIVE_WAITS: &[&str] = &[
     "nanosleep",
     "clock_nanosleep",
     "sem_wait",
+    "sem_timedwait",
+    "sem_clockwait",
     "futex_wait",
     "pthread_cond_wait",
     "pthread_cond_timedwait",
+    "pthread_cond_clockwait",
     "pthread_mutex_lock",
+    "pthread_mutex_timedlock",
+    "pthread_join",
     "sigwait",
+    "sigwaitinfo",
+    "sigtimedwait",
     "wait4",
+    "waitid",
+    "waitpid",
+    // Linux's kernel.
+    "ep_poll",
+    "do_epoll_wait",
+    "do_poll",
+    "do_nanosleep",
+    "hrtimer_nanosleep",
+    "futex_wait_queue",
+    "futex_wait_queue_me",
+    "inotify_read",
+    // macOS.
+    "kevent",
+    "psynch_cvwait",
+    "psynch_mutexwait",
+    "semwait_signal",
+    "ulock_wait",
+    "semaphore_wait_trap",
+    "semaphore_timedwait_trap",
+    // Windows.
+    "NtWaitForSingleObject",
+    "NtWaitForMultipleObjects",
+    "NtWaitForAlertByThreadId",
+    "NtWaitForKeyedEvent",
+    "NtWaitForWorkViaWorkerFactory",
+    "NtDelayExecution",
+    "NtSignalAndWaitForSingleObject",
+    "NtRemoveIoCompletion",
+    "NtRemoveIoCompletionEx",
 ];
 
-/// Whether a method, by its stored name, only waits.
-pub(crate) fn is_wait(type_name: &str, method: &str) -> bool {
+/// How a method waits, by its stored name.
+pub(crate) fn wait_of(type_name: &str, method: &str) -> Wait {
+    // `<Sleep>g____PInvoke|20_0` is what the compiler makes of a P/Invoke called `Sleep`.
     let method = method.strip_prefix('<').map_or(method, |inner| inner.split('>').next().unwrap_or(inner));
-    WAITS.iter().any(|(waiting, methods)| *waiting == type_name && methods.contains(&method))
+    let is_in = |table: &[(&str, &[&str])]| {
+        table.iter().any(|(waiting, methods)| *waiting == type_name && methods.contains(&method))
+    };
+    match () {
+        () if is_in(BLOCKS) => Wait::Always,
+        () if is_in(WAITS) => Wait::InNative,
+        () => Wait::No,
+    }
+}
+
+/// Whether a method does nothing but call native code, so that whoever called it tells what for.
+pub(crate) fn only_calls(type_name: &str, method: &str) -> bool {
+    type_name == "Interop"
+        || type_name.starts_with("Interop+")
+        || method.contains(">g____PInvoke|")
+        || method.starts_with("IL_STUB_PInvoke")
 }
 
 /// Whether a native function only waits.
 pub(crate) fn is_native_wait(name: &str) -> bool {
-    let name = name.trim_start_matches('_').split(['@', '(']).next().unwrap_or(name);
+    let name = name.trim_start_matches('_').split(['@', '(', '.']).next().unwrap_or(name);
     NATIVE_WAITS.contains(&name)
 }
 
@@ -107,10 +204,18 @@ mod tests {
 
     #[test]
     fn waiting_is_told_by_the_method() {
-        assert!(is_wait("System.Threading.Monitor", "Wait"));
-        assert!(is_wait("System.Threading.Thread", "<Sleep>g____PInvoke|20_0"));
-        assert!(!is_wait("System.Threading.Monitor", "Pulse"));
-        assert!(!is_wait("MyApp.Monitor", "Wait"));
+        assert_eq!(wait_of("System.Threading.Monitor", "Wait"), Wait::Always);
+        assert_eq!(wait_of("System.Threading.Thread", "<Sleep>g____PInvoke|20_0"), Wait::Always);
+        assert_eq!(wait_of("System.Threading.Monitor", "Enter"), Wait::InNative);
+        assert_eq!(wait_of("System.Threading.Monitor", "Pulse"), Wait::No);
+        assert_eq!(wait_of("MyApp.Monitor", "Wait"), Wait::No);
         assert!(is_native_wait("__epoll_wait") && is_native_wait("pthread_cond_wait@@GLIBC_2.3.2"));
+        assert!(is_native_wait("futex_wait_queue") && !is_native_wait("memset"));
+    }
+
+    #[test]
+    fn interop_is_looked_through() {
+        assert!(only_calls("Interop+Sys", "Read") && only_calls("A.B", "<Do>g____PInvoke|3_0"));
+        assert!(!only_calls("InteropTests", "Read") && !only_calls("A.B", "Do"));
     }
 }

@@ -1,7 +1,7 @@
 //! The methods in which most time was spent.
 
 use super::{SCHEMA, percent};
-use crate::model::{Frame, FrameHandle, Kind, Profile, Resolved, ThreadHandle};
+use crate::model::{Frame, FrameHandle, Kind, Profile, Resolved, ThreadHandle, Totals};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -53,6 +53,13 @@ pub struct TopN {
     pub total_ns: u64,
     /// The median time between two samples of a thread, in nanoseconds; 0 without samples.
     pub period_ns: u64,
+    /// The states whose samples are counted: `all`, `running`, `waiting`, or one or two of `managed`, `native`
+    /// and `waiting` with a comma between.
+    pub state: String,
+    /// Samples that waited and pass the rest of the filter, counted or not.
+    pub waiting_samples: u64,
+    /// Their weights' sum, in nanoseconds.
+    pub waiting_ns: u64,
     /// Samples without frames: part of `samples`, and of no row.
     pub samples_without_stack: u64,
     /// The rows, heaviest first.
@@ -125,9 +132,13 @@ impl TopN {
     pub fn new(resolved: &Resolved<'_>, profile: &Profile, options: &TopNOptions) -> TopN {
         let groups = Groups::new(resolved, options.group_by);
         let mut all = Table::default();
+        let mut waiting = Totals::default();
         let mut threads: BTreeMap<ThreadHandle, Table> = BTreeMap::new();
         let mut met = HashSet::new();
         for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
+            if resolved.is_waiting(key.stack, key.mode) {
+                waiting.add(totals);
+            }
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             let frames = || frames.iter().filter_map(|frame| groups.of(*frame));
             all.add(frames(), totals.samples, totals.weight, &mut met);
@@ -144,6 +155,9 @@ impl TopN {
             samples: all.samples,
             total_ns: all.total_ns,
             period_ns: model.period_nanos().unwrap_or(0),
+            state: resolved.state_names(),
+            waiting_samples: waiting.samples,
+            waiting_ns: waiting.weight,
             samples_without_stack: all.without_stack,
             methods: all.rows(&groups, options),
             threads: threads

@@ -1,7 +1,7 @@
 //! Who called whom.
 
 use super::{SCHEMA, percent};
-use crate::model::{Call, CallNode, CallNodes, FrameHandle, Kind, Profile, Resolved};
+use crate::model::{Call, CallNode, CallNodes, FrameHandle, Kind, Profile, Resolved, Totals};
 use regex::Regex;
 
 /// Which tree.
@@ -29,6 +29,13 @@ pub struct CallTree {
     pub total_ns: u64,
     /// The median time between two samples of a thread, in nanoseconds; 0 without samples.
     pub period_ns: u64,
+    /// The states whose samples are counted: `all`, `running`, `waiting`, or one or two of `managed`, `native`
+    /// and `waiting` with a comma between.
+    pub state: String,
+    /// Samples that waited and pass the rest of the filter, counted or not.
+    pub waiting_samples: u64,
+    /// Their weights' sum, in nanoseconds.
+    pub waiting_ns: u64,
     /// The nodes: each in front of those below it, the heaviest first. A list and not nested
     /// objects, because stacks may be deeper than JSON readers allow.
     pub nodes: Vec<TreeNode>,
@@ -68,7 +75,11 @@ impl CallTree {
             .as_ref()
             .map(|from| resolved.all_frames().iter().map(|frame| from.is_match(&frame.text)).collect());
         let (mut samples, mut total_ns) = (0u64, 0u64);
+        let mut waiting = Totals::default();
         for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
+            if resolved.is_waiting(key.stack, key.mode) {
+                waiting.add(totals);
+            }
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             samples = samples.saturating_add(totals.samples);
             total_ns = total_ns.saturating_add(totals.weight);
@@ -91,6 +102,9 @@ impl CallTree {
             samples,
             total_ns,
             period_ns: resolved.model().period_nanos().unwrap_or(0),
+            state: resolved.state_names(),
+            waiting_samples: waiting.samples,
+            waiting_ns: waiting.weight,
             nodes,
         }
     }

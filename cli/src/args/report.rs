@@ -7,7 +7,8 @@ use std::ffi::OsString;
 
 const REPORT_EXAMPLES: &str = "
 Times of topN, tree and threads are wall time between samples, not time on a processor: the runtime's sampler \
-stops threads whether they run or wait. --state managed leaves those out that were in native code or waiting.
+stops threads whether they run or wait. topN and tree leave out what is known to wait and say how much that was; \
+--state waiting shows where, --state all counts both, --state managed leaves out native code, too.
 
 topN, tree, threads and modules can be read with several --threads, the others with one.
 

@@ -29,7 +29,8 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "REGEX")]
     pub(crate) exclude: Option<Regex>,
 
-    /// Only samples in this state; may be given several times
+    /// Only samples in this state; may be given several times. The runtime's sampler stops threads whether they run
+    /// or wait: report topN and tree show what ran (running) unless told otherwise, all else shows all
     #[arg(long, value_enum, value_name = "STATE")]
     pub(crate) state: Vec<StateArg>,
 

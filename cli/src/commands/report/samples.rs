@@ -10,7 +10,7 @@ use crate::samples;
 use nettrace_analysis::report::{
     CallTree, GroupBy, ModulesReport, ThreadsReport, TopN, TopNOptions, TreeOptions,
 };
-use nettrace_analysis::{Analysis, Finished};
+use nettrace_analysis::{Analysis, Finished, State};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,10 @@ fn run(report: Report, args: &ReportArgs, trace: Trace, context: &mut Context<'_
     let file = trace.file.clone();
     let mut options = samples::options(&args.samples);
     options.filter.to_nanos = options.filter.to_nanos.or(args.before);
+    // What ran comes first: most of a trace is threads that have nothing to do.
+    if matches!(report, Report::TopN | Report::Tree) && options.filter.states.is_empty() {
+        options.filter.states = State::RUNNING.to_vec();
+    }
     let mut analysis = Analysis::new(options);
     trace.read(&mut analysis, |file, error| Failure::Input {
         file: file.to_owned(),

@@ -40,7 +40,8 @@ pub(super) fn top(context: &mut Context<'_>, top: &TopN) -> io::Result<()> {
         rows(out, &faint.over(HEADING), &thread.methods)?;
         writeln!(out)?;
     }
-    writeln!(out, "{}", strong.over(summary(top.samples, top.total_ns, top.period_ns)))
+    writeln!(out, "{}", strong.over(summary(top.samples, top.total_ns, top.period_ns)))?;
+    waiting(out, &top.state, top.waiting_samples, top.waiting_ns)
 }
 
 const HEADING: &str = " SELF %  TOTAL %      SELF ms     TOTAL ms  SAMPLES  NAME";
@@ -84,7 +85,21 @@ pub(super) fn tree(context: &mut Context<'_>, tree: &CallTree) -> io::Result<()>
             printable(&node.name),
         )?;
     }
-    writeln!(out, "{}", strong.over(summary(tree.samples, tree.total_ns, tree.period_ns)))
+    writeln!(out, "{}", strong.over(summary(tree.samples, tree.total_ns, tree.period_ns)))?;
+    waiting(out, &tree.state, tree.waiting_samples, tree.waiting_ns)
+}
+
+/// What was left out because it waited.
+fn waiting(out: &mut Vec<u8>, state: &str, samples: u64, nanos: u64) -> io::Result<()> {
+    if state != "running" || samples == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "{} more in which threads waited ({}): --state waiting shows where, --state all counts both",
+        units::duration(i64::try_from(nanos).unwrap_or(i64::MAX)),
+        units::counted(samples, "sample"),
+    )
 }
 
 pub(super) fn threads(context: &mut Context<'_>, report: &ThreadsReport) -> io::Result<()> {
