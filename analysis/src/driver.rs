@@ -1,9 +1,10 @@
 //! One pass over a trace: events in, samples out to everybody who asked.
 
 use crate::convert::{Convert, ConvertError};
+use crate::model::intervals::{Edge, Interval, Matcher, told_nanos};
 use crate::model::{
-    CpuWeights, EventSelector, Filter, Kind, Mode, Model, NameOptions, OpenWaits, Profile, Resolved, Sample,
-    Spans, StackHandle, ThreadHandle, Weighed, rounded, stands_for,
+    CpuWeights, EventSelector, Filter, Kind, Mode, Model, NameOptions, Profile, Resolved, Sample, Spans,
+    StackHandle, ThreadHandle, Weighed, rounded, stands_for,
 };
 use crate::sift::{self, Wanted};
 use nettrace_parser::parallel::Outcome;
@@ -91,7 +92,8 @@ pub struct Analysis<'c> {
     model: Model,
     clock: Option<Clock>,
     cpu: CpuWeights,
-    waits: OpenWaits,
+    /// Waits for locks and handles.
+    waits: Matcher<(ThreadHandle, Kind), StackHandle>,
     /// Only if a converter shows them.
     spans: Option<Spans>,
     outputs: Outputs<'c>,
@@ -182,7 +184,7 @@ impl<'c> Analysis<'c> {
             model: Model::new(),
             clock: None,
             cpu: CpuWeights::new(),
-            waits: OpenWaits::default(),
+            waits: Matcher::default(),
             spans: None,
             outputs,
         }
@@ -372,12 +374,17 @@ impl<'c> Analysis<'c> {
                 Some(Sample { label, ..sample })
             }
             (_, 81 | 301) => {
-                self.waits.begin(kind, thread, nanos, stack);
+                self.waits.start_inside((thread, kind), Edge::of(event, thread, nanos), stack, |_| {});
                 None
             }
             (_, 91 | 302) => {
-                let told = view::ContentionStop::of(event).and_then(|stop| stop.duration_nanos);
-                self.waits.end(kind, thread, nanos, stack, told)
+                let (told, at) = (told_nanos(event), Edge::of(event, thread, nanos));
+                let wait = self.waits.stop((thread, kind), at, told, |_| {});
+                let wait = wait.unwrap_or_else(|| Interval::without_start(at, told, stack));
+                wait.measured_nanos().map(|weight| {
+                    let (stack, nanos) = (wait.what, wait.start.nanos);
+                    Sample { weight, ..plain(kind, thread, stack, nanos) }
+                })
             }
             _ => Some(sample),
         };

@@ -156,13 +156,15 @@ const LOCKED: usize = 1;
 const JITTING: usize = 2;
 const LOADED: usize = 3;
 const OTHER: usize = 4;
+const TOLD: usize = 5;
 
 fn session(steps: Vec<Step>) -> Vec<u8> {
     let native =
         |event_id, version| EventType { provider: RUNTIME.into(), event_id, version, ..EventType::default() };
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
-    session.types = vec![native(81, 1), native(91, 0), native(145, 1), native(143, 1), native(12345, 0)];
+    session.types =
+        vec![native(81, 1), native(91, 0), native(145, 1), native(143, 1), native(12345, 0), native(91, 1)];
     session.threads = vec![SessionThread::new(11), SessionThread::new(12)];
     session.steps = steps;
     session.record().stream.bytes
@@ -183,6 +185,11 @@ fn lock(event_type: usize, thread: usize, later: u32) -> Step {
     Step::Event(event(event_type, thread, later, vec![Value::U8(0), Value::U16(0)]))
 }
 
+/// A stop that says how long the wait was.
+fn told(thread: usize, later: u32, nanos: f64) -> Step {
+    Step::Event(event(TOLD, thread, later, vec![Value::U8(0), Value::U16(0), Value::F64(nanos)]))
+}
+
 fn ends_of(bytes: &[u8]) -> Vec<(Ends, u64)> {
     let (marks, _) = marks_of(bytes);
     spans_of(&marks).iter().map(|span| (span.ends, span.nanos)).collect()
@@ -190,7 +197,7 @@ fn ends_of(bytes: &[u8]) -> Vec<(Ends, u64)> {
 
 #[test]
 fn what_is_missing_of_a_span_is_said() {
-    // A stop alone; a start whose stop is missing; one that lasts to the end.
+    // A stop alone; a wait inside another, whose own stop is missing; one that lasts to the end.
     let bytes = session(vec![
         lock(LOCKED, 0, 10),
         lock(LOCK, 0, 10),
@@ -199,9 +206,25 @@ fn what_is_missing_of_a_span_is_said() {
         lock(LOCK, 1, 10),
         Step::Event(event(OTHER, 0, 5, vec![])),
     ]);
-    let expected = [(Ends::NoStart, 0), (Ends::NoStop, 0), (Ends::Known, 7), (Ends::OpenAtEnd, 5)];
+    let expected = [(Ends::NoStart, 0), (Ends::Known, 7), (Ends::OpenAtEnd, 32), (Ends::OpenAtEnd, 5)];
     assert_eq!(ends_of(&bytes), expected);
+    // The stop says that it ends the outer wait: the inner one's stop was lost.
+    let bytes = session(vec![lock(LOCK, 0, 10), lock(LOCK, 0, 10), told(0, 10, 19.0), told(0, 10, 4.0)]);
+    assert_eq!(ends_of(&bytes), [(Ends::NoStop, 0), (Ends::Known, 19), (Ends::NoStart, 4)]);
     assert!(Ends::Known.note().is_none() && Ends::NoStop.note().is_some());
+}
+
+#[test]
+fn a_thread_that_went_on_does_not_wait_to_the_end() {
+    let lost = SessionEvent { lost_before: 3, ..event(OTHER, 0, 5, vec![]) };
+    let bytes = session(vec![
+        Step::Event(event(OTHER, 1, 1, vec![])),
+        lock(LOCK, 0, 10),
+        lock(LOCK, 1, 10),
+        Step::Event(lost),
+        Step::Event(event(OTHER, 1, 100, vec![])),
+    ]);
+    assert_eq!(ends_of(&bytes), [(Ends::NoStop, 0), (Ends::OpenAtEnd, 105)]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod filter;
 mod handle;
 pub(crate) mod hash;
 mod il_maps;
+pub(crate) mod intervals;
 mod kernel;
 mod methods;
 mod modules;
@@ -58,7 +59,7 @@ pub use timeline::{Run, Timeline};
 pub use track::{TimedSample, Track};
 pub use universal::Mapping;
 pub use weights::EventSelector;
-pub(crate) use weights::{OpenWaits, rounded, stands_for};
+pub(crate) use weights::{rounded, stands_for};
 
 use assemblies::Assemblies;
 use il_maps::IlMaps;

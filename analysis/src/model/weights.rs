@@ -1,8 +1,5 @@
-//! Weighted stacks that are not CPU samples: allocations, exceptions, waits, any event.
+//! What weighs on stacks that are not CPU samples: allocations, any event.
 
-use super::handle::{StackHandle, ThreadHandle};
-use super::hash::NumberMap;
-use super::sample::{Kind, Mode, Sample};
 use nettrace_parser::Event;
 
 /// Bytes between two bytes that the runtime's random sampler picks, on average (.NET 10).
@@ -31,43 +28,6 @@ pub(crate) fn rounded(value: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut off at both ends")]
     let whole = value.round() as u64;
     whole
-}
-
-/// Waits that have begun and not ended.
-#[derive(Debug, Default)]
-pub(crate) struct OpenWaits {
-    open: NumberMap<(u32, u8), (i64, StackHandle)>,
-}
-
-impl OpenWaits {
-    pub(crate) fn begin(&mut self, kind: Kind, thread: ThreadHandle, nanos: i64, stack: StackHandle) {
-        self.open.insert((thread.0, kind as u8), (nanos, stack));
-    }
-
-    /// The wait as a sample. `told_nanos`: how long it took, if the event says so.
-    pub(crate) fn end(
-        &mut self,
-        kind: Kind,
-        thread: ThreadHandle,
-        nanos: i64,
-        stack: StackHandle,
-        told_nanos: Option<f64>,
-    ) -> Option<Sample> {
-        let begin = self.open.remove(&(thread.0, kind as u8));
-        let told = told_nanos.map(rounded);
-        // A wait whose begin was lost, or came before the session, still has its length.
-        let (since, stack, weight) = match (begin, told) {
-            (Some((since, stack)), told) => {
-                let between = u64::try_from(nanos.saturating_sub(since)).unwrap_or(0);
-                (since, stack, told.unwrap_or(between))
-            }
-            (None, Some(told)) => {
-                (nanos.saturating_sub(i64::try_from(told).unwrap_or(i64::MAX)), stack, told)
-            }
-            (None, None) => return None,
-        };
-        Some(Sample { kind, thread, stack, mode: Mode::Unknown, nanos: since, count: 1, weight, label: None })
-    }
 }
 
 /// Which events to weigh as [`Kind::Event`].

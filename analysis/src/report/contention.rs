@@ -4,9 +4,9 @@
 //! how long the wait was; where a stop was lost, that tells which start the next one belongs to.
 
 use super::distribution::{Distribution, Spread};
-use super::open_pairs::OpenPairs;
 use super::stack_rows::{StackRow, stack_rows};
 use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::intervals::{Bounds, Edge, Interval, Matcher, told_nanos};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider};
@@ -85,7 +85,11 @@ struct Site {
 #[derive(Debug)]
 pub struct Contention {
     sites: HashMap<Place, Site>,
-    open: OpenPairs<Option<Place>>,
+    /// By thread; without a place: the filter did not let the start pass.
+    open: Matcher<ThreadHandle, Option<Place>>,
+    stops_without_start: u64,
+    starts_without_stop: u64,
+    last_nanos: i64,
     top: usize,
 }
 
@@ -98,7 +102,14 @@ impl Default for Contention {
 impl Contention {
     /// With the 10 stacks and owners of each lock that weigh most.
     pub fn new() -> Contention {
-        Contention { sites: HashMap::new(), open: OpenPairs::default(), top: 10 }
+        Contention {
+            sites: HashMap::new(),
+            open: Matcher::default(),
+            stops_without_start: 0,
+            starts_without_stop: 0,
+            last_nanos: 0,
+            top: 10,
+        }
     }
 
     /// With so many stacks and owners of each lock.
@@ -116,7 +127,14 @@ impl Contention {
             is_native: start.is_some_and(|start| start.flags == 1),
             stack,
         };
-        self.open.begin(moment.thread, moment.nanos, moment.is_selected.then_some(place));
+        let at = Edge::of(event, moment.thread, moment.nanos);
+        let place_if_selected = moment.is_selected.then_some(place);
+        self.open.start_inside(
+            moment.thread,
+            at,
+            place_if_selected,
+            note_lost(&mut self.starts_without_stop),
+        );
         if moment.is_selected {
             let site = self.sites.entry(place).or_default();
             site.started = site.started.saturating_add(1);
@@ -128,28 +146,25 @@ impl Contention {
     }
 
     fn stop(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let stop = ContentionStop::of(event);
-        let told = stop.and_then(|stop| stop.duration_nanos).filter(|told| *told >= 0.0).map(rounded);
-        let begin = self.open.end(moment.thread, moment.nanos, told);
-        let between = |since: i64| u64::try_from(moment.nanos.saturating_sub(since)).unwrap_or(0);
-        let (place, nanos) = match (begin, told) {
-            (Some(begin), told) => (begin.what, told.unwrap_or_else(|| between(begin.nanos))),
-            (None, Some(told)) if moment.is_selected => {
-                let is_native = stop.is_some_and(|stop| stop.flags == 1);
-                let stack = model.stack_of(event, moment.thread);
-                (Some(Place { lock_id: None, is_native, stack }), told)
-            }
-            (None, _) => return,
-        };
-        if let Some(place) = place {
+        let (told, at) = (told_nanos(event), Edge::of(event, moment.thread, moment.nanos));
+        let lost = note_lost(&mut self.starts_without_stop);
+        let wait = self.open.stop(moment.thread, at, told, lost).unwrap_or_else(|| {
+            let is_native = ContentionStop::of(event).is_some_and(|stop| stop.flags == 1);
+            let place = Place { lock_id: None, is_native, stack: model.stack_of(event, moment.thread) };
+            Interval::without_start(at, told, moment.is_selected.then_some(place))
+        });
+        if matches!(wait.bounds, Bounds::StartLost | Bounds::StartTold) {
+            self.stops_without_start = self.stops_without_start.saturating_add(1);
+        }
+        if let (Some(nanos), Some(place)) = (wait.measured_nanos(), wait.what) {
             self.sites.entry(place).or_default().waits.add(nanos);
         }
     }
 }
 
-/// Rounds to the nearest whole number that fits.
-fn rounded(value: f64) -> u64 {
-    crate::model::rounded(value)
+/// Counts starts whose stop was lost.
+pub(super) fn note_lost<T>(count: &mut u64) -> impl FnMut(Interval<T>) {
+    |_| *count = count.saturating_add(1)
 }
 
 impl Report for Contention {
@@ -161,6 +176,7 @@ impl Report for Contention {
         if event.known_provider() != KnownProvider::Runtime {
             return false;
         }
+        self.last_nanos = moment.nanos;
         match event.id() {
             81 => self.start(event, moment, model),
             91 => self.stop(event, moment, model),
@@ -169,12 +185,10 @@ impl Report for Contention {
         true
     }
 
-    fn finish(self, resolved: &Resolved<'_>) -> ContentionReport {
+    fn finish(mut self, resolved: &Resolved<'_>) -> ContentionReport {
         let passes = |place: &Place| resolved.selected(place.stack, Mode::Unknown).is_some();
-        let ends_without_begin = self.open.ends_without_begin;
-        let begins_without_end = self.open.begins_without_end;
-        let still_waiting =
-            self.open.into_open().filter(|(_, begin)| begin.what.as_ref().is_some_and(passes)).count();
+        let open = self.open.finish(self.last_nanos);
+        let still_waiting = open.filter(|wait| wait.what.as_ref().is_some_and(passes)).count();
         #[derive(Default)]
         struct Sums {
             waits: Distribution,
@@ -225,8 +239,8 @@ impl Report for Contention {
             started,
             stopped: all.count(),
             still_waiting: still_waiting as u64,
-            stops_without_start: ends_without_begin,
-            starts_without_stop: begins_without_end,
+            stops_without_start: self.stops_without_start,
+            starts_without_stop: self.starts_without_stop,
             waits: all.spread(),
             locks,
         }

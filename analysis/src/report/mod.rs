@@ -48,7 +48,6 @@ mod logs;
 mod message_group;
 mod modules;
 mod open_activities;
-mod open_pairs;
 mod openmetrics;
 mod pass;
 mod rate;

@@ -2,9 +2,10 @@
 //!
 //! Neither tells for what is waited, except whether it is a monitor's wait; the stack does.
 
+use super::contention::note_lost;
 use super::distribution::{Distribution, Spread};
-use super::open_pairs::OpenPairs;
 use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::intervals::{Edge, Matcher};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::report::stack_rows::names_of;
 use nettrace_parser::Event;
@@ -74,7 +75,11 @@ type Place = (u64, StackHandle);
 #[derive(Debug)]
 pub struct Waits {
     sites: HashMap<Place, Site>,
-    open: OpenPairs<Option<Place>>,
+    /// By thread; without a place: the filter did not let the start pass.
+    open: Matcher<ThreadHandle, Option<Place>>,
+    stops_without_start: u64,
+    starts_without_stop: u64,
+    last_nanos: i64,
     top: usize,
 }
 
@@ -94,7 +99,14 @@ impl Default for Waits {
 impl Waits {
     /// With the 20 places and threads that waited longest.
     pub fn new() -> Waits {
-        Waits { sites: HashMap::new(), open: OpenPairs::default(), top: 20 }
+        Waits {
+            sites: HashMap::new(),
+            open: Matcher::default(),
+            stops_without_start: 0,
+            starts_without_stop: 0,
+            last_nanos: 0,
+            top: 20,
+        }
     }
 
     /// With so many places and threads.
@@ -114,37 +126,42 @@ impl Report for Waits {
         if event.known_provider() != KnownProvider::Runtime {
             return false;
         }
+        self.last_nanos = moment.nanos;
+        let at = Edge::of(event, moment.thread, moment.nanos);
         match event.id() {
             301 => {
                 let source = event.field("WaitSource").and_then(|value| value.as_u64()).unwrap_or(0);
                 let place = (source, model.stack_of(event, moment.thread));
-                self.open.begin(moment.thread, moment.nanos, moment.is_selected.then_some(place));
+                let place_if_selected = moment.is_selected.then_some(place);
+                let lost = note_lost(&mut self.starts_without_stop);
+                self.open.start_inside(moment.thread, at, place_if_selected, lost);
                 if moment.is_selected {
                     let site = self.sites.entry(place).or_default();
                     site.started = site.started.saturating_add(1);
                 }
             }
             302 => {
-                let Some(begin) = self.open.end(moment.thread, moment.nanos, None) else { return true };
-                let Some(place) = begin.what else { return true };
-                let nanos = u64::try_from(moment.nanos.saturating_sub(begin.nanos)).unwrap_or(0);
+                let lost = note_lost(&mut self.starts_without_stop);
+                let Some(wait) = self.open.stop(moment.thread, at, None, lost) else {
+                    self.stops_without_start = self.stops_without_start.saturating_add(1);
+                    return true;
+                };
+                let Some(place) = wait.what else { return true };
                 let site = self.sites.entry(place).or_default();
-                site.waits.add(nanos);
+                site.waits.add(wait.nanos);
                 let (count, total) = site.threads.entry(moment.thread).or_default();
                 *count = count.saturating_add(1);
-                *total = total.saturating_add(nanos);
+                *total = total.saturating_add(wait.nanos);
             }
             _ => return false,
         }
         true
     }
 
-    fn finish(self, resolved: &Resolved<'_>) -> WaitsReport {
+    fn finish(mut self, resolved: &Resolved<'_>) -> WaitsReport {
         let passes = |place: &Place| resolved.selected(place.1, Mode::Unknown).is_some();
-        let ends_without_begin = self.open.ends_without_begin;
-        let begins_without_end = self.open.begins_without_end;
-        let still_waiting =
-            self.open.into_open().filter(|(_, begin)| begin.what.as_ref().is_some_and(passes)).count();
+        let open = self.open.finish(self.last_nanos);
+        let still_waiting = open.filter(|wait| wait.what.as_ref().is_some_and(passes)).count();
         let (mut all, mut started) = (Distribution::default(), 0_u64);
         let mut places: BTreeMap<_, Distribution> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, (u64, u64)> = BTreeMap::new();
@@ -181,8 +198,8 @@ impl Report for Waits {
             started,
             stopped: all.count(),
             still_waiting: still_waiting as u64,
-            stops_without_start: ends_without_begin,
-            starts_without_stop: begins_without_end,
+            stops_without_start: self.stops_without_start,
+            starts_without_stop: self.starts_without_stop,
             waits: all.spread(),
             places: places.collect(),
             threads: threads.collect(),

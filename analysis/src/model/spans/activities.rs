@@ -1,8 +1,8 @@
 //! Activities: what sources start and stop.
 
 use super::mark::{Argument, Arguments, Category, Mark, Place};
-use super::open::{self, What};
-use super::{Moment, Spans};
+use super::subject::{self, What};
+use super::{Moment, Spans, Subject};
 use crate::model::short;
 use nettrace_parser::view::{Activity, ActivityEdge};
 use nettrace_parser::{Event, Value};
@@ -25,13 +25,13 @@ impl Spans {
         let Some(activity) = Activity::of(moment.event) else { return };
         let mut id = None;
         let mut arguments = Arguments::new();
-        open::text(&mut arguments, "source", activity.source.to_string());
+        subject::text(&mut arguments, "source", activity.source.to_string());
         for (name, value) in activity.arguments() {
             if name.equals("Id") || (id.is_none() && name.equals("ActivityId")) {
                 id = Some(hash(&value));
             }
             if let Some(shown) = SHOWN.iter().find(|shown| name.equals(shown)) {
-                open::text(&mut arguments, shown, value.to_string());
+                subject::text(&mut arguments, shown, value.to_string());
             }
         }
         let name = activity.name.to_string();
@@ -45,18 +45,18 @@ impl Spans {
         };
         match activity.edge {
             ActivityEdge::Start => {
-                let begin = super::Begin { arguments, ..moment.begin(Category::Activity, place, name) };
+                let begun = Subject { arguments, ..Subject::new(Category::Activity, place, name) };
                 match place {
-                    Place::Thread => self.open.push(key, begin, &mut self.ready),
-                    _ => self.open.begin(key, begin, &mut self.ready),
+                    Place::Thread => self.open.start_inside(key, moment.edge(), begun, &mut self.ready),
+                    _ => self.open.start_again(key, moment.edge(), begun, &mut self.ready),
                 }
             }
             ActivityEdge::Stop => {
-                let end = moment.end();
-                let mut span = self
-                    .open
-                    .end(key, end)
-                    .unwrap_or_else(|| open::end_alone(Category::Activity, place, name, end));
+                let span = self.open.stop(key, moment.edge(), &mut self.ready);
+                let mut span = span.unwrap_or_else(|| {
+                    let ended = Subject::new(Category::Activity, place, name);
+                    self.open.without_start(moment.edge(), None, ended)
+                });
                 // At its end more is known than at its start.
                 span.arguments = arguments;
                 self.ready.push(Mark::Span(span));
@@ -92,19 +92,18 @@ impl Spans {
             ),
         };
         if opcode == START {
-            let mut begin = moment.begin(Category::Activity, place, stem);
-            begin.arguments = arguments_of(event);
+            let mut begun = Subject::new(Category::Activity, place, stem);
+            begun.arguments = arguments_of(event);
             match place {
-                Place::Thread => self.open.push(key, begin, &mut self.ready),
-                _ => self.open.begin(key, begin, &mut self.ready),
+                Place::Thread => self.open.start_inside(key, moment.edge(), begun, &mut self.ready),
+                _ => self.open.start_again(key, moment.edge(), begun, &mut self.ready),
             }
             return;
         }
-        let end = moment.end();
-        let mut span = self
-            .open
-            .end(key, end)
-            .unwrap_or_else(|| open::end_alone(Category::Activity, place, stem.to_owned(), end));
+        let mut span = self.open.stop(key, moment.edge(), &mut self.ready).unwrap_or_else(|| {
+            let ended = Subject::new(Category::Activity, place, stem);
+            self.open.without_start(moment.edge(), None, ended)
+        });
         for argument in arguments_of(event) {
             if !span.arguments.contains(&argument) {
                 span.arguments.push(argument);
@@ -124,7 +123,7 @@ fn hash(value: &impl Hash) -> u64 {
 /// Provider and payload.
 fn arguments_of(event: &Event<'_>) -> Arguments {
     let mut arguments = Arguments::new();
-    open::text(&mut arguments, "provider", short(event.provider()).to_owned());
+    subject::text(&mut arguments, "provider", short(event.provider()).to_owned());
     for field in event.fields().take(MOST_ARGUMENTS) {
         let Ok(value) = field.value else { continue };
         let argument = match value {

@@ -95,11 +95,12 @@ pub enum Ends {
     /// Both are known, but events of its threads were lost in between: it may be two spans, of
     /// which one's end and the other's beginning are lost.
     LossBetween,
-    /// The beginning was lost, or came before the session. The span has no length.
+    /// The beginning was lost, or came before the session. The span has no length, unless its end tells it.
     NoStart,
     /// The trace ends first, and so does the span.
     OpenAtEnd,
-    /// The end was lost: the same thing began again. The span has no length.
+    /// The end was lost: the same thing began again, what it lies in ended, or the thread went on while events were
+    /// lost. The span has no length.
     NoStop,
 }
 

@@ -25,17 +25,18 @@
 mod activities;
 mod counters;
 mod mark;
-mod open;
 mod runtime;
+mod subject;
 mod tasks;
 
 pub use mark::{Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Mark, Place, Span};
 
 use super::hash::NumberMap;
+use super::intervals::Edge;
 use super::{Model, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
-use open::{Begin, End, OpenSpans};
+use subject::{Matched, Subject};
 use tasks::Operations;
 
 /// Pairs starts and stops. Takes all events in time order, gives [`Mark`]s: instants and counters at
@@ -61,7 +62,7 @@ use tasks::Operations;
 /// ```
 #[derive(Debug, Default)]
 pub struct Spans {
-    open: OpenSpans,
+    open: Matched,
     ready: Vec<Mark>,
     operations: Operations,
     /// By process: the thread that has suspended the others.
@@ -82,21 +83,8 @@ struct Moment<'e, 'r> {
 }
 
 impl Moment<'_, '_> {
-    fn begin(&self, category: mark::Category, place: Place, name: impl Into<String>) -> Begin {
-        Begin {
-            category,
-            place,
-            name: name.into(),
-            thread: self.thread,
-            writer: self.event.capture_thread(),
-            nanos: self.nanos,
-            flow: None,
-            arguments: Arguments::new(),
-        }
-    }
-
-    fn end(&self) -> End {
-        End { thread: self.thread, writer: self.event.capture_thread(), nanos: self.nanos }
+    fn edge(&self) -> Edge {
+        Edge::of(self.event, self.thread, self.nanos)
     }
 
     fn instant(&self, category: Category, name: impl Into<String>) -> Instant {
@@ -155,7 +143,7 @@ impl Spans {
         let Some(last) = self.numbers.insert(writer, number) else { return };
         let step = number.wrapping_sub(last).cast_signed();
         if step > 1 {
-            self.open.lost(writer, nanos);
+            self.open.losses.lost(writer, nanos);
         }
     }
 

@@ -1,10 +1,11 @@
 //! What the runtime's events begin and end.
 
 use super::mark::{Argument, Arguments, Category, Mark, Place};
-use super::open::{self, What};
-use super::{Moment, Spans};
+use super::subject::{self, What};
+use super::{Moment, Spans, Subject};
+use crate::model::intervals::told_nanos;
 use crate::model::names::{Frame, MethodName, NameOptions, NameStyle};
-use nettrace_parser::view::{ContentionStart, ContentionStop, Exception, GcEnd, GcStart, Method};
+use nettrace_parser::view::{ContentionStart, Exception, GcEnd, GcStart, Method};
 use nettrace_parser::{Event, Utf16};
 
 /// Pairs of events on one thread: start, stop, and what they are.
@@ -44,22 +45,22 @@ impl Spans {
             if start.kind == Some(1) {
                 name.push_str(" background");
             }
-            let mut begin = moment.begin(Category::Collection, Place::Process, name);
-            open::number(&mut begin.arguments, "number", Some(start.number.into()));
-            open::number(&mut begin.arguments, "generation", generation.map(u64::from));
-            open::text(&mut begin.arguments, "reason", named(moment.event, "Reason", start.reason));
-            open::text(&mut begin.arguments, "kind", kind);
+            let mut begun = Subject::new(Category::Collection, Place::Process, name);
+            subject::number(&mut begun.arguments, "number", Some(start.number.into()));
+            subject::number(&mut begun.arguments, "generation", generation.map(u64::from));
+            subject::text(&mut begun.arguments, "reason", named(moment.event, "Reason", start.reason));
+            subject::text(&mut begun.arguments, "kind", kind);
             let key = (What::Collection, moment.process, u64::from(start.number));
-            self.open.begin(key, begin, &mut self.ready);
+            self.open.start_again(key, moment.edge(), begun, &mut self.ready);
         }
         if let Some(end) = GcEnd::of(moment.event) {
             let key = (What::Collection, moment.process, u64::from(end.number));
-            let span = self.open.end(key, moment.end()).unwrap_or_else(|| {
+            let span = self.open.stop(key, moment.edge(), &mut self.ready).unwrap_or_else(|| {
                 let name = format!("GC gen {}", end.generation);
-                let mut span = open::end_alone(Category::Collection, Place::Process, name, moment.end());
-                open::number(&mut span.arguments, "number", Some(end.number.into()));
-                open::number(&mut span.arguments, "generation", Some(end.generation.into()));
-                span
+                let mut ended = Subject::new(Category::Collection, Place::Process, name);
+                subject::number(&mut ended.arguments, "number", Some(end.number.into()));
+                subject::number(&mut ended.arguments, "generation", Some(end.generation.into()));
+                self.open.without_start(moment.edge(), None, ended)
             });
             self.ready.push(Mark::Span(span));
         }
@@ -76,24 +77,25 @@ impl Spans {
                 let reason = moment.event.field("Reason").and_then(|value| value.as_u64());
                 let shown = reason.and_then(|reason| u32::try_from(reason).ok());
                 let shown = shown.map(|reason| named(moment.event, "Reason", reason)).unwrap_or_default();
-                let mut begin = moment.begin(Category::Pause, Place::Process, pause_name(reason));
-                open::text(&mut begin.arguments, "reason", shown);
-                self.open.begin(key, begin, &mut self.ready);
+                let mut begun = Subject::new(Category::Pause, Place::Process, pause_name(reason));
+                subject::text(&mut begun.arguments, "reason", shown);
+                self.open.start_again(key, moment.edge(), begun, &mut self.ready);
             }
             8 => {
-                if let Some(begin) = self.open.get_mut(key) {
+                if let Some((began, begun)) = self.open.innermost(key) {
                     self.suspenders.insert(moment.process, thread);
-                    let nanos = u64::try_from(moment.nanos.saturating_sub(begin.nanos)).ok();
-                    open::number(&mut begin.arguments, "suspended_after_ns", nanos);
+                    let nanos = u64::try_from(moment.nanos.saturating_sub(began.nanos)).ok();
+                    subject::number(&mut begun.arguments, "suspended_after_ns", nanos);
                 }
             }
             3 => {
-                let end = moment.end();
                 let suspender = self.suspenders.remove(&moment.process);
-                let span = self.open.end(key, end);
-                let span = span.or_else(|| self.open.end((What::Pause, moment.process, suspender?), end));
-                let span = span.unwrap_or_else(|| {
-                    open::end_alone(Category::Pause, Place::Process, pause_name(None).to_owned(), end)
+                let mut stop = |thread| {
+                    self.open.stop((What::Pause, moment.process, thread), moment.edge(), &mut self.ready)
+                };
+                let span = stop(thread).or_else(|| stop(suspender?)).unwrap_or_else(|| {
+                    let ended = Subject::new(Category::Pause, Place::Process, pause_name(None));
+                    self.open.without_start(moment.edge(), None, ended)
                 });
                 self.ready.push(Mark::Span(span));
             }
@@ -125,9 +127,9 @@ impl Spans {
             55 => {
                 let Some(count) = number("NewWorkerThreadCount") else { return };
                 let mut instant = moment.instant(Category::ThreadPool, "adjustment");
-                open::number(&mut instant.arguments, "threads", Some(count));
+                subject::number(&mut instant.arguments, "threads", Some(count));
                 let reason = value_name(moment.event, "Reason").unwrap_or_default();
-                open::text(&mut instant.arguments, "reason", reason);
+                subject::text(&mut instant.arguments, "reason", reason);
                 self.instant(instant);
                 self.ready.push(moment.counter("ThreadPool wanted threads", "threads", count as f64));
             }
@@ -143,10 +145,10 @@ impl Spans {
         let mut instant = moment.instant(Category::Exception, "exception");
         if let Some(exception) = Exception::of(moment.event) {
             instant.name = exception.type_name.to_string();
-            open::text(&mut instant.arguments, "message", exception.message.to_string());
-            open::address(&mut instant.arguments, "hresult", Some(exception.hresult.into()));
+            subject::text(&mut instant.arguments, "message", exception.message.to_string());
+            subject::address(&mut instant.arguments, "hresult", Some(exception.hresult.into()));
             if exception.is_rethrown() {
-                open::text(&mut instant.arguments, "thrown", "again".to_owned());
+                subject::text(&mut instant.arguments, "thrown", "again".to_owned());
             }
         }
         self.instant(instant);
@@ -155,26 +157,20 @@ impl Spans {
     fn contention(&mut self, moment: Moment<'_, '_>) {
         let key = (What::Contention, moment.thread.0.into(), 0);
         if moment.event.id() == 81 {
-            let mut begin = moment.begin(Category::Contention, Place::Thread, "lock contention");
+            let mut begun = Subject::new(Category::Contention, Place::Thread, "lock contention");
             if let Some(start) = ContentionStart::of(moment.event) {
-                open::address(&mut begin.arguments, "lock", start.lock_id);
-                open::address(&mut begin.arguments, "object", start.object_id);
-                open::number(&mut begin.arguments, "owner_thread", start.owner_thread_id);
+                subject::address(&mut begun.arguments, "lock", start.lock_id);
+                subject::address(&mut begun.arguments, "object", start.object_id);
+                subject::number(&mut begun.arguments, "owner_thread", start.owner_thread_id);
             }
-            self.open.begin(key, begin, &mut self.ready);
+            self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
-        let end = moment.end();
-        let span = self.open.end(key, end).unwrap_or_else(|| {
-            let told = ContentionStop::of(moment.event).and_then(|stop| stop.duration_nanos);
-            let mut span =
-                open::end_alone(Category::Contention, Place::Thread, "lock contention".into(), end);
-            // The runtime measured it: where it began is known although the event is not there.
-            if let Some(nanos) = told.map(crate::model::rounded) {
-                span.nanos = nanos;
-                span.start_nanos = span.start_nanos.saturating_sub_unsigned(nanos);
-            }
-            span
+        let (at, told) = (moment.edge(), told_nanos(moment.event));
+        let span = self.open.stop_told(key, at, told, &mut self.ready);
+        let span = span.unwrap_or_else(|| {
+            let ended = Subject::new(Category::Contention, Place::Thread, "lock contention");
+            self.open.without_start(at, told, ended)
         });
         self.ready.push(Mark::Span(span));
     }
@@ -182,17 +178,18 @@ impl Spans {
     fn wait(&mut self, moment: Moment<'_, '_>) {
         let key = (What::Wait, moment.thread.0.into(), 0);
         if moment.event.id() == 301 {
-            let mut begin = moment.begin(Category::Wait, Place::Thread, "wait");
+            let mut begun = Subject::new(Category::Wait, Place::Thread, "wait");
             let source = value_name(moment.event, "WaitSource").unwrap_or_default();
-            open::text(&mut begin.arguments, "source", source);
+            subject::text(&mut begun.arguments, "source", source);
             let object = moment.event.field("AssociatedObjectID").and_then(|value| value.as_u64());
-            open::address(&mut begin.arguments, "object", object.filter(|object| *object != 0));
-            self.open.begin(key, begin, &mut self.ready);
+            subject::address(&mut begun.arguments, "object", object.filter(|object| *object != 0));
+            self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
-        let end = moment.end();
-        let span = self.open.end(key, end);
-        let span = span.unwrap_or_else(|| open::end_alone(Category::Wait, Place::Thread, "wait".into(), end));
+        let span = self.open.stop(key, moment.edge(), &mut self.ready).unwrap_or_else(|| {
+            let ended = Subject::new(Category::Wait, Place::Thread, "wait");
+            self.open.without_start(moment.edge(), None, ended)
+        });
         self.ready.push(Mark::Span(span));
     }
 
@@ -205,19 +202,19 @@ impl Spans {
             let bytes = next("MethodILSize").and_then(|value| value.as_u64());
             let mut text = |name| next(name).and_then(|value| value.as_utf16()).unwrap_or_default();
             let name = method_name(text("MethodNamespace"), text("MethodName"), text("MethodSignature"));
-            let mut begin = moment.begin(Category::Jit, Place::Thread, name);
-            open::number(&mut begin.arguments, "il_bytes", bytes);
+            let mut begun = Subject::new(Category::Jit, Place::Thread, name);
+            subject::number(&mut begun.arguments, "il_bytes", bytes);
             let key = (What::Method, moment.thread.0.into(), id);
-            self.open.begin(key, begin, &mut self.ready);
+            self.open.start_again(key, moment.edge(), begun, &mut self.ready);
             return;
         }
         let Some(method) = Method::of(moment.event) else { return };
         let mut arguments = Arguments::new();
-        open::number(&mut arguments, "code_bytes", Some(method.size.into()));
+        subject::number(&mut arguments, "code_bytes", Some(method.size.into()));
         let made = if method.is_jitted() { method.tier().as_str() } else { "ready to run" };
-        open::text(&mut arguments, "code", made.to_owned());
+        subject::text(&mut arguments, "code", made.to_owned());
         let key = (What::Method, moment.thread.0.into(), method.method_id);
-        if let Some(mut span) = self.open.end(key, moment.end()) {
+        if let Some(mut span) = self.open.stop(key, moment.edge(), &mut self.ready) {
             span.arguments.append(&mut arguments);
             self.ready.push(Mark::Span(span));
             return;
@@ -233,21 +230,21 @@ impl Spans {
         let (start, _, category, name) = pair;
         let key = (What::OnThread(start), moment.thread.0.into(), 0);
         if moment.event.id() == start {
-            let mut begin = moment.begin(category, Place::Thread, name);
-            texts_of(moment.event, &mut begin.arguments);
+            let mut begun = Subject::new(category, Place::Thread, name);
+            texts_of(moment.event, &mut begun.arguments);
             // One inside another: a handler may throw, a load may cause a load.
-            self.open.push(key, begin, &mut self.ready);
+            self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
-        let end = moment.end();
-        let mut span = self
-            .open
-            .end(key, end)
-            .unwrap_or_else(|| open::end_alone(category, Place::Thread, name.to_owned(), end));
+        let span = self.open.stop(key, moment.edge(), &mut self.ready);
+        let mut span = span.unwrap_or_else(|| {
+            let ended = Subject::new(category, Place::Thread, name);
+            self.open.without_start(moment.edge(), None, ended)
+        });
         if start == 283 || start == 14 {
             let count = |name| moment.event.field(name).and_then(|value| value.as_u64());
-            open::number(&mut span.arguments, "methods", count("JittedMethodCount"));
-            open::number(&mut span.arguments, "objects", count("Count"));
+            subject::number(&mut span.arguments, "methods", count("JittedMethodCount"));
+            subject::number(&mut span.arguments, "objects", count("Count"));
         }
         self.ready.push(Mark::Span(span));
     }
@@ -257,7 +254,7 @@ impl Spans {
 fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
     for (field, name) in [("MethodName", "method"), ("AssemblyName", "assembly")] {
         let value = event.field(field).and_then(|value| value.as_utf16());
-        open::text(arguments, name, value.map(|text| text.to_string()).unwrap_or_default());
+        subject::text(arguments, name, value.map(|text| text.to_string()).unwrap_or_default());
     }
 }
 

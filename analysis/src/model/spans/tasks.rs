@@ -1,8 +1,8 @@
 //! Tasks: scheduled on one thread, run on another, waited for.
 
 use super::mark::{Category, Flow, Mark, Place};
-use super::open::{self, What};
-use super::{Moment, Spans};
+use super::subject::{self, What};
+use super::{Moment, Spans, Subject};
 use std::collections::HashMap;
 
 /// Names of tasks that were told of and have not ended, by process and number.
@@ -44,30 +44,30 @@ impl Spans {
             7 => {
                 let mut instant = moment.instant(Category::Task, "task scheduled");
                 instant.flow = Some(Flow::From(flow));
-                open::number(&mut instant.arguments, "task", Some(task));
+                subject::number(&mut instant.arguments, "task", Some(task));
                 let name = self.operations.get(process, task).unwrap_or_default().to_owned();
-                open::text(&mut instant.arguments, "name", name);
-                open::number(&mut instant.arguments, "created_by", number("CreatingTaskID"));
+                subject::text(&mut instant.arguments, "name", name);
+                subject::number(&mut instant.arguments, "created_by", number("CreatingTaskID"));
                 self.instant(instant);
             }
             8 => {
                 let name = self.operations.get(process, task).unwrap_or("task").to_owned();
-                let mut begin = moment.begin(Category::Task, Place::Thread, name);
-                begin.flow = Some(Flow::To(flow));
-                open::number(&mut begin.arguments, "task", Some(task));
-                self.open.begin(key, begin, &mut self.ready);
+                let mut begun = Subject::new(Category::Task, Place::Thread, name);
+                begun.flow = Some(Flow::To(flow));
+                subject::number(&mut begun.arguments, "task", Some(task));
+                self.open.start_again(key, moment.edge(), begun, &mut self.ready);
             }
             9 => {
-                let end = moment.end();
-                let mut span = self.open.end(key, end).unwrap_or_else(|| {
-                    let name = self.operations.get(process, task).unwrap_or("task").to_owned();
-                    let mut span = open::end_alone(Category::Task, Place::Thread, name, end);
-                    open::number(&mut span.arguments, "task", Some(task));
-                    span
+                let span = self.open.stop(key, moment.edge(), &mut self.ready);
+                let mut span = span.unwrap_or_else(|| {
+                    let name = self.operations.get(process, task).unwrap_or("task");
+                    let mut ended = Subject::new(Category::Task, Place::Thread, name);
+                    subject::number(&mut ended.arguments, "task", Some(task));
+                    self.open.without_start(moment.edge(), None, ended)
                 });
                 let is_failed = moment.event.field("IsExceptional").and_then(|value| value.as_bool());
                 if is_failed == Some(true) {
-                    open::text(&mut span.arguments, "ended", "with an exception".to_owned());
+                    subject::text(&mut span.arguments, "ended", "with an exception".to_owned());
                 }
                 self.operations.forget(process, task);
                 self.ready.push(Mark::Span(span));
@@ -77,18 +77,19 @@ impl Spans {
                 let is_await = number("Behavior") == Some(2);
                 let (name, place) =
                     if is_await { ("await", Place::Free) } else { ("wait for task", Place::Thread) };
-                let mut begin = moment.begin(Category::Task, place, name);
-                open::number(&mut begin.arguments, "task", Some(task));
+                let mut begun = Subject::new(Category::Task, place, name);
+                subject::number(&mut begun.arguments, "task", Some(task));
                 let name = self.operations.get(process, task).unwrap_or_default().to_owned();
-                open::text(&mut begin.arguments, "name", name);
-                self.open.push((What::TaskWait, process, task), begin, &mut self.ready);
+                subject::text(&mut begun.arguments, "name", name);
+                let key = (What::TaskWait, process, task);
+                self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             }
             11 => {
-                let end = moment.end();
-                let span = self.open.end((What::TaskWait, process, task), end).unwrap_or_else(|| {
-                    let mut span = open::end_alone(Category::Task, Place::Free, "await".into(), end);
-                    open::number(&mut span.arguments, "task", Some(task));
-                    span
+                let key = (What::TaskWait, process, task);
+                let span = self.open.stop(key, moment.edge(), &mut self.ready).unwrap_or_else(|| {
+                    let mut ended = Subject::new(Category::Task, Place::Free, "await");
+                    subject::number(&mut ended.arguments, "task", Some(task));
+                    self.open.without_start(moment.edge(), None, ended)
                 });
                 self.ready.push(Mark::Span(span));
             }

@@ -1,0 +1,206 @@
+//! Starts that wait for their stops.
+
+use super::{Bounds, Edge, Interval};
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Most starts kept open inside each other. More are a sign of lost stops.
+const DEEPEST: usize = 64;
+
+/// Most starts kept open in all. No program has so many: their stops were lost, or the trace is made up.
+const MOST_OPEN: usize = 1 << 16;
+
+/// Matches starts and stops that have the same key: a thread, the number of a task.
+///
+/// Whatever ends without a stop of its own is given to `lost`, with [`Bounds::StopLost`].
+#[derive(Debug)]
+pub(crate) struct Matcher<K, T> {
+    /// The outermost first.
+    open: HashMap<K, Vec<Begun<T>>>,
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Begun<T> {
+    at: Edge,
+    what: T,
+}
+
+impl<T> Begun<T> {
+    fn lost(self) -> Interval<T> {
+        Interval::without_stop(self.at, self.what)
+    }
+}
+
+impl<K, T> Default for Matcher<K, T> {
+    fn default() -> Matcher<K, T> {
+        Matcher { open: HashMap::new(), count: 0 }
+    }
+}
+
+impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
+    /// Begins inside of what is open under the key.
+    pub(crate) fn start_inside(&mut self, key: K, at: Edge, what: T, mut lost: impl FnMut(Interval<T>)) {
+        if self.count >= MOST_OPEN {
+            lost(Interval::without_stop(at, what));
+            return;
+        }
+        let open = self.open.entry(key).or_default();
+        if open.len() >= DEEPEST {
+            lost(open.remove(0).lost());
+        } else {
+            self.count = self.count.saturating_add(1);
+        }
+        open.push(Begun { at, what });
+    }
+
+    /// Begins what is there once: if it is open, its stop was lost.
+    pub(crate) fn start_again(&mut self, key: K, at: Edge, what: T, mut lost: impl FnMut(Interval<T>)) {
+        let open = self.open.remove(&key).unwrap_or_default();
+        self.count = self.count.saturating_sub(open.len());
+        open.into_iter().for_each(|begun| lost(begun.lost()));
+        self.start_inside(key, at, what, lost);
+    }
+
+    /// The innermost that is open under a key.
+    pub(crate) fn innermost(&mut self, key: K) -> Option<(Edge, &mut T)> {
+        self.open.get_mut(&key)?.last_mut().map(|begun| (begun.at, &mut begun.what))
+    }
+
+    /// Ends the innermost that is open under a key, or the one that fits best to the length that the stop tells: what
+    /// began inside of that one has lost its stop. `None`: nothing is open, see [`Interval::without_start`].
+    pub(crate) fn stop(
+        &mut self,
+        key: K,
+        at: Edge,
+        told: Option<u64>,
+        mut lost: impl FnMut(Interval<T>),
+    ) -> Option<Interval<T>> {
+        let open = self.open.get_mut(&key)?;
+        let place = match told {
+            Some(told) => {
+                let began = at.nanos.saturating_sub_unsigned(told);
+                let distance = |begun: &Begun<T>| begun.at.nanos.abs_diff(began);
+                // The first of equals, from the inside.
+                let from_inside = open.iter().enumerate().rev();
+                from_inside.min_by_key(|(_, begun)| distance(begun)).map(|(place, _)| place)
+            }
+            None => open.len().checked_sub(1),
+        }?;
+        let inner = open.split_off(place.saturating_add(1));
+        let begun = open.pop()?;
+        self.count = self.count.saturating_sub(inner.len().saturating_add(1));
+        if open.is_empty() {
+            self.open.remove(&key);
+        }
+        inner.into_iter().rev().for_each(|begun| lost(begun.lost()));
+        Some(Interval::whole(begun.at, at, told, begun.what))
+    }
+
+    /// What is open when the trace ends, in the order in which it began.
+    pub(crate) fn finish(&mut self, nanos: i64) -> impl Iterator<Item = Interval<T>> + use<K, T> {
+        self.count = 0;
+        let open = std::mem::take(&mut self.open).into_iter();
+        let mut open: Vec<(K, Begun<T>)> =
+            open.flat_map(|(key, open)| open.into_iter().map(move |begun| (key, begun))).collect();
+        // Stable: what began at once under one key stays in its order.
+        open.sort_by_key(|(key, begun)| (begun.at.nanos, *key));
+        open.into_iter().map(move |(_, begun)| {
+            let interval = Interval::whole(begun.at, Edge { nanos, ..begun.at }, None, begun.what);
+            Interval { bounds: Bounds::OpenAtEnd, ..interval }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ThreadHandle;
+
+    fn at(thread: u32, nanos: i64) -> Edge {
+        Edge { thread: ThreadHandle(thread), writer: thread.into(), nanos }
+    }
+
+    fn no_loss<T: std::fmt::Debug>(lost: Interval<T>) {
+        panic!("{lost:?}");
+    }
+
+    #[test]
+    fn what_began_last_on_a_thread_ends_first() {
+        let mut matcher = Matcher::default();
+        for (thread, nanos, what) in [(1, 10, 'a'), (2, 11, 'x'), (1, 12, 'b')] {
+            matcher.start_inside(thread, at(thread, nanos), what, no_loss);
+        }
+        let mut stop = |thread, nanos| {
+            let interval = matcher.stop(thread, at(thread, nanos), None, no_loss)?;
+            Some((interval.start.nanos, interval.nanos, interval.what))
+        };
+        assert_eq!(stop(1, 20), Some((12, 8, 'b')));
+        assert_eq!(stop(1, 21), Some((10, 11, 'a')));
+        assert_eq!(stop(1, 22), None);
+        assert_eq!(stop(2, 23), Some((11, 12, 'x')));
+    }
+
+    #[test]
+    fn a_told_duration_finds_the_start_across_a_lost_stop() {
+        let (mut matcher, mut lost) = (Matcher::default(), Vec::new());
+        matcher.start_inside(1, at(1, 10), "ends", no_loss);
+        matcher.start_inside(1, at(1, 50), "lost", no_loss);
+        let interval = matcher.stop(1, at(1, 100), Some(89), |interval| lost.push(interval)).unwrap();
+        assert_eq!((interval.start.nanos, interval.nanos, interval.what), (10, 89, "ends"));
+        assert_eq!(
+            (lost[0].what, lost[0].bounds, lost[0].nanos, lost.len()),
+            ("lost", Bounds::StopLost, 0, 1)
+        );
+        matcher.start_inside(1, at(1, 110), "open", no_loss);
+        let open: Vec<_> = matcher.finish(150).map(|open| (open.what, open.bounds, open.nanos)).collect();
+        assert_eq!(open, [("open", Bounds::OpenAtEnd, 40)]);
+    }
+
+    #[test]
+    fn an_interval_has_the_length_that_its_stop_tells_and_ends_with_it() {
+        let mut matcher = Matcher::default();
+        let mut took = |told| {
+            matcher.start_inside(1, at(1, 10), (), no_loss);
+            let interval = matcher.stop(1, at(1, 30), told, no_loss).unwrap();
+            (interval.start.nanos, interval.measured_nanos().unwrap())
+        };
+        assert_eq!([took(None), took(Some(17)), took(Some(25))], [(10, 20), (10, 17), (5, 25)]);
+        assert_eq!(took(Some(u64::MAX)).1, u64::MAX);
+    }
+
+    #[test]
+    fn what_is_there_once_and_begins_again_has_lost_its_stop() {
+        let (mut matcher, mut lost) = (Matcher::default(), Vec::new());
+        matcher.start_again((1, 7), at(1, 10), 'a', no_loss);
+        matcher.start_again((1, 7), at(1, 20), 'b', |interval: Interval<char>| lost.push(interval));
+        assert_eq!(lost, [Interval::without_stop(at(1, 10), 'a')]);
+        assert_eq!(matcher.innermost((1, 7)), Some((at(1, 20), &mut 'b')));
+        let interval = matcher.stop((1, 7), at(2, 25), None, no_loss).unwrap();
+        assert_eq!((interval.what, interval.nanos, interval.stop), ('b', 5, at(2, 25)));
+    }
+
+    #[test]
+    fn stops_that_never_come_do_not_pile_up() {
+        let (mut matcher, mut lost) = (Matcher::default(), 0);
+        (0..1000).for_each(|nanos| matcher.start_inside(1, at(1, nanos), (), |_| lost += 1));
+        assert_eq!((lost, matcher.finish(1000).count()), (1000 - DEEPEST, DEEPEST));
+        // Nor under many keys; and there is room again when they are gone.
+        for _ in 0..2 {
+            let mut lost = 0;
+            (0..70_000).for_each(|key| matcher.start_again(key, at(1, 0), (), |_| lost += 1));
+            assert_eq!((lost, matcher.finish(1).count()), (70_000 - MOST_OPEN, MOST_OPEN));
+        }
+    }
+
+    #[test]
+    fn a_stop_alone_is_as_long_as_it_tells() {
+        let told = Interval::without_start(at(1, 50), Some(20), ());
+        assert_eq!((told.start.nanos, told.measured_nanos()), (30, Some(20)));
+        let untold = Interval::without_start(at(1, 50), None, ());
+        assert_eq!(
+            (untold.start.nanos, untold.measured_nanos(), untold.bounds),
+            (50, None, Bounds::StartLost)
+        );
+    }
+}

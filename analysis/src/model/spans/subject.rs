@@ -1,0 +1,166 @@
+//! What a span is of, until its interval is known.
+
+use super::mark::{Argument, Arguments, Category, Ends, Flow, Mark, Place, Span};
+use crate::model::hash::NumberMap;
+use crate::model::intervals::{Bounds, Edge, Interval, Matcher};
+
+/// What tells one open span from another: what it is, and two numbers, such as process and task.
+pub(super) type Key = (What, u64, u64);
+
+/// Sorts of spans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum What {
+    Pause,
+    Collection,
+    Method,
+    Contention,
+    Wait,
+    /// A pair of events on one thread; the number is the first one's id.
+    OnThread(u32),
+    Task,
+    TaskWait,
+    /// An activity of an event source: provider and name are told apart by a hash in the key.
+    EventSource,
+    /// An activity of an activity source, by its id's hash.
+    ActivitySource,
+}
+
+/// What a span is of.
+#[derive(Debug, Clone)]
+pub(super) struct Subject {
+    pub(super) category: Category,
+    pub(super) place: Place,
+    pub(super) name: String,
+    pub(super) flow: Option<Flow>,
+    pub(super) arguments: Arguments,
+}
+
+impl Subject {
+    pub(super) fn new(category: Category, place: Place, name: impl Into<String>) -> Subject {
+        Subject { category, place, name: name.into(), flow: None, arguments: Arguments::new() }
+    }
+}
+
+/// Where events were lost.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    /// When events of a writing thread were last found to be missing.
+    last: NumberMap<u64, i64>,
+}
+
+impl Losses {
+    /// Events of a thread are missing before `nanos`.
+    pub(super) fn lost(&mut self, writer: u64, nanos: i64) {
+        self.last.insert(writer, nanos);
+    }
+
+    fn is_lossy<T>(&self, interval: &Interval<T>) -> bool {
+        let is_lossy = |writer: u64| self.last.get(&writer).is_some_and(|at| *at > interval.start.nanos);
+        is_lossy(interval.start.writer) || is_lossy(interval.stop.writer)
+    }
+
+    fn ends(&self, interval: &Interval<Subject>) -> Ends {
+        match interval.bounds {
+            Bounds::Stopped if self.is_lossy(interval) => Ends::LossBetween,
+            Bounds::Stopped => Ends::Known,
+            Bounds::StopLost => Ends::NoStop,
+            Bounds::StartLost | Bounds::StartTold => Ends::NoStart,
+            // A thread that stands still writes nothing. It went on, so the stop is among what was lost.
+            Bounds::OpenAtEnd if interval.what.place == Place::Thread && self.is_lossy(interval) => {
+                Ends::NoStop
+            }
+            Bounds::OpenAtEnd => Ends::OpenAtEnd,
+        }
+    }
+
+    /// An interval as a timeline shows it.
+    pub(super) fn span(&self, interval: Interval<Subject>) -> Span {
+        let ends = self.ends(&interval);
+        let Interval { start, stop, nanos, what: subject, .. } = interval;
+        Span {
+            category: subject.category,
+            place: subject.place,
+            name: subject.name,
+            thread: start.thread,
+            end_thread: stop.thread,
+            start_nanos: start.nanos,
+            nanos: if ends == Ends::NoStop { 0 } else { nanos },
+            ends,
+            flow: subject.flow,
+            arguments: subject.arguments,
+        }
+    }
+}
+
+/// Matches starts and stops, and gives the spans that come of it.
+#[derive(Debug, Default)]
+pub(super) struct Matched {
+    matcher: Matcher<Key, Subject>,
+    pub(super) losses: Losses,
+}
+
+impl Matched {
+    /// Begins what is there once: if it is open, its stop was lost.
+    pub(super) fn start_again(&mut self, key: Key, at: Edge, subject: Subject, ready: &mut Vec<Mark>) {
+        let lost = |interval| ready.push(Mark::Span(self.losses.span(interval)));
+        self.matcher.start_again(key, at, subject, lost);
+    }
+
+    /// Begins inside of what is open under the key.
+    pub(super) fn start_inside(&mut self, key: Key, at: Edge, subject: Subject, ready: &mut Vec<Mark>) {
+        let lost = |interval| ready.push(Mark::Span(self.losses.span(interval)));
+        self.matcher.start_inside(key, at, subject, lost);
+    }
+
+    /// The innermost that is open under a key.
+    pub(super) fn innermost(&mut self, key: Key) -> Option<(Edge, &mut Subject)> {
+        self.matcher.innermost(key)
+    }
+
+    /// Ends what is open under a key. `None`: nothing is.
+    pub(super) fn stop(&mut self, key: Key, at: Edge, ready: &mut Vec<Mark>) -> Option<Span> {
+        self.stop_told(key, at, None, ready)
+    }
+
+    /// As `stop`, with the length that the stop tells.
+    pub(super) fn stop_told(
+        &mut self,
+        key: Key,
+        at: Edge,
+        told: Option<u64>,
+        ready: &mut Vec<Mark>,
+    ) -> Option<Span> {
+        let lost = |interval| ready.push(Mark::Span(self.losses.span(interval)));
+        let interval = self.matcher.stop(key, at, told, lost)?;
+        Some(self.losses.span(interval))
+    }
+
+    /// A span of which only the stop is there.
+    pub(super) fn without_start(&self, at: Edge, told: Option<u64>, subject: Subject) -> Span {
+        self.losses.span(Interval::without_start(at, told, subject))
+    }
+
+    /// The trace's end.
+    pub(super) fn finish(&mut self, nanos: i64, ready: &mut Vec<Mark>) {
+        for interval in self.matcher.finish(nanos) {
+            ready.push(Mark::Span(self.losses.span(interval)));
+        }
+    }
+}
+
+/// Adds a number, if it is told.
+pub(super) fn number(arguments: &mut Arguments, name: &'static str, value: Option<u64>) {
+    arguments.extend(value.map(|value| (name.into(), Argument::Number(value))));
+}
+
+/// Adds an address, if it is told.
+pub(super) fn address(arguments: &mut Arguments, name: &'static str, value: Option<u64>) {
+    arguments.extend(value.map(|value| (name.into(), Argument::Address(value))));
+}
+
+/// Adds a text, unless it is empty.
+pub(super) fn text(arguments: &mut Arguments, name: &'static str, value: String) {
+    if !value.is_empty() {
+        arguments.push((name.into(), Argument::Text(value)));
+    }
+}

@@ -1,0 +1,171 @@
+//! Starts and stops are matched in one way: reports, weighted stacks and timelines have the same waits.
+
+mod common;
+
+use common::{RUNTIME, native};
+use nettrace_analysis::model::{Category, Ends, Mark, Model, Spans};
+use nettrace_analysis::report::{Contention, ReportPass, Waits};
+use nettrace_analysis::{Analysis, AnalysisOptions, Kind};
+use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
+use nettrace_testdata::synth::{Session, SessionEvent, SessionThread, Step, Value, Version};
+
+/// Waits whose length is known, and their sum in nanoseconds.
+type Sum = (u64, u64);
+
+/// What the three answer.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Answers {
+    report: Sum,
+    stacks: Sum,
+    timeline: Sum,
+}
+
+impl Answers {
+    fn of(sum: Sum) -> Answers {
+        Answers { report: sum, stacks: sum, timeline: sum }
+    }
+}
+
+/// Waits for locks, waits for handles.
+fn answers(bytes: &[u8]) -> [Answers; 2] {
+    let (mut contention, mut waits) = (ReportPass::new(Contention::new()), ReportPass::new(Waits::new()));
+    let (mut model, mut spans, mut marks) = (Model::new(), Spans::new(), Vec::new());
+    let mut events = Reader::from_slice(bytes).time_ordered();
+    while let Ok(Some(event)) = events.next_event() {
+        contention.event(&event);
+        waits.event(&event);
+        let thread = model.learn(&event);
+        spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
+        marks.extend(spans.ready().filter(|mark| matches!(mark, Mark::Span(_))));
+    }
+    spans.finish();
+    marks.extend(spans.ready());
+    let timeline = |category| {
+        let mut sum = (0, 0);
+        for mark in &marks {
+            let Mark::Span(span) = mark else { continue };
+            // A stop of a lock's wait tells the length, so that it is known without the start.
+            let is_told = span.ends == Ends::NoStart && span.nanos > 0;
+            if span.category == category && (matches!(span.ends, Ends::Known | Ends::LossBetween) || is_told)
+            {
+                sum = (sum.0 + 1, sum.1 + span.nanos);
+            }
+        }
+        sum
+    };
+    let mut options = AnalysisOptions::new();
+    options.kinds = vec![Kind::Contention, Kind::Waits];
+    let mut analysis = Analysis::new(options);
+    // A damaged trace is read as far as it goes, as above.
+    let _ = analysis.read(&mut Reader::from_slice(bytes).time_ordered());
+    let profile = analysis.finish().unwrap().profile;
+    let stacks = |kind| {
+        let of_kind = profile.rows().into_iter().filter(|(key, _)| key.kind == kind);
+        of_kind.fold((0, 0), |sum: Sum, (_, totals)| (sum.0 + totals.count, sum.1 + totals.weight))
+    };
+    let (contention, waits) = (contention.finish().output, waits.finish().output);
+    [
+        Answers {
+            report: (contention.waits.count, contention.waits.total_ns),
+            stacks: stacks(Kind::Contention),
+            timeline: timeline(Category::Contention),
+        },
+        Answers {
+            report: (waits.waits.count, waits.waits.total_ns),
+            stacks: stacks(Kind::Waits),
+            timeline: timeline(Category::Wait),
+        },
+    ]
+}
+
+/// Runtime 81 and 91, of a version without and one with durations; 301 and 302.
+const LOCK: usize = 0;
+const LOCKED: usize = 1;
+const LOCKED_TOLD: usize = 2;
+const WAIT: usize = 3;
+const WAITED: usize = 4;
+
+/// Events of one thread: type, nanoseconds after the one before, values.
+fn stream(events: Vec<(usize, u32, Vec<Value>)>) -> Vec<u8> {
+    let mut session = Session::new(Version::V4);
+    session.trace.tick_frequency = 1_000_000_000;
+    session.types = [(81, 1), (91, 0), (91, 1), (301, 0), (302, 0)]
+        .map(|(id, version)| native(RUNTIME, id, version))
+        .into();
+    session.threads = vec![SessionThread::new(11)];
+    let step = |(event_type, ticks_later, values)| {
+        Step::Event(SessionEvent { event_type, ticks_later, values, ..SessionEvent::default() })
+    };
+    session.steps = events.into_iter().map(step).collect();
+    session.record().stream.bytes
+}
+
+fn flags() -> Vec<Value> {
+    vec![Value::U8(0), Value::U16(0)]
+}
+
+fn told(nanos: f64) -> Vec<Value> {
+    vec![Value::U8(0), Value::U16(0), Value::F64(nanos)]
+}
+
+#[test]
+fn a_wait_inside_a_wait_is_two_waits_of_50_ns_whoever_is_asked() {
+    let [contention, waits] = answers(&stream(vec![
+        (LOCK, 5, flags()),
+        (LOCK, 10, flags()),
+        (LOCKED, 10, flags()),
+        (LOCKED, 20, flags()),
+    ]));
+    assert_eq!((contention, waits), (Answers::of((2, 50)), Answers::default()));
+    let wait = || vec![Value::U8(0), Value::U64(0), Value::U16(0)];
+    let waited = || vec![Value::U16(0)];
+    let [contention, waits] = answers(&stream(vec![
+        (WAIT, 5, wait()),
+        (WAIT, 10, wait()),
+        (WAITED, 10, waited()),
+        (WAITED, 20, waited()),
+    ]));
+    assert_eq!((contention, waits), (Answers::default(), Answers::of((2, 50))));
+}
+
+#[test]
+fn a_wait_is_as_long_as_its_stop_tells_whoever_is_asked() {
+    // Of the second start the stop was lost; of the last stop the start. What is no length is not believed.
+    let [contention, _] = answers(&stream(vec![
+        (LOCK, 5, flags()),
+        (LOCK, 10, flags()),
+        (LOCKED_TOLD, 10, told(18.0)),
+        (LOCKED_TOLD, 100, told(7.0)),
+        (LOCK, 5, flags()),
+        (LOCKED_TOLD, 3, told(f64::NAN)),
+        (LOCK, 5, flags()),
+        (LOCKED_TOLD, 4, told(-1.0)),
+    ]));
+    assert_eq!(contention, Answers::of((4, 18 + 7 + 3 + 4)));
+}
+
+#[test]
+fn locks_and_handles_do_not_end_each_other() {
+    let wait = vec![Value::U8(0), Value::U64(0), Value::U16(0)];
+    let [contention, waits] = answers(&stream(vec![
+        (LOCK, 5, flags()),
+        (WAIT, 10, wait),
+        (LOCKED, 10, flags()),
+        (WAITED, 20, vec![Value::U16(0)]),
+    ]));
+    assert_eq!((contention, waits), (Answers::of((1, 20)), Answers::of((1, 30))));
+}
+
+#[test]
+fn waits_of_every_trace_are_the_same_in_report_weighted_stacks_and_timeline() {
+    let mut found = [0, 0];
+    for trace in corpus::traces() {
+        for (answers, found) in answers(&trace.bytes()).iter().zip(&mut found) {
+            assert_eq!(*answers, Answers::of(answers.report), "{}", trace.name());
+            *found += answers.report.0;
+        }
+    }
+    // Those of the repository alone have as many.
+    assert!(found[0] > 1000 && found[1] > 1000, "{found:?}");
+}
