@@ -11,9 +11,9 @@ use super::activity_edge::{Edge, id_text, is_failure};
 use super::activity_tree::{ActivitySite, ActivityStats, ActivityTree, Slow};
 use super::distribution::{Distribution, Spread};
 use super::http::HttpFacts;
-use super::open_activities::{OpenActivities, OpenActivity};
+use super::open_activities::{OpenActivities, OpenActivity, Place};
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::{Mode, Model, Resolved, TextHandle, short};
+use crate::model::{Mode, Model, Resolved, TextHandle, ThreadHandle, short};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
 use std::cmp::Reverse;
@@ -31,12 +31,17 @@ const LONGEST_FIELDS: usize = 200;
 pub struct ActivitiesReport {
     /// Version of this document.
     pub schema: u32,
-    /// Activities that started.
+    /// Activities that started. HTTP: requests, each once, however many layers of the program told of it.
     pub started: u64,
+    /// Of these, those inside of no other that is counted here.
+    pub outermost: u64,
     /// Of these, those that stopped.
     pub stopped: u64,
     /// Of these, those that went wrong: their stop, or another of their events, says so.
     pub errors: u64,
+    /// HTTP: starts that are a further layer's word of a request that is counted already.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    pub layers: u64,
     /// Stops whose start is not in the trace.
     pub stops_without_start: u64,
     /// Stops whose start was looked for among the newest open activities only: many thousands of one name were
@@ -62,16 +67,39 @@ pub struct ActivitiesReport {
 pub struct ActivityRow {
     /// `Provider/Task`, or `Source/Activity` of DiagnosticSource; of HTTP what is asked for.
     pub name: String,
+    /// HTTP: `in` or `out`; `None` for other activities, and when the source does not tell.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub direction: Option<String>,
     /// How many started.
     pub started: u64,
+    /// Of these, those inside of another one of this name, whose time is a part of that one's.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    pub nested: u64,
     /// Of these, those that stopped.
     pub stopped: u64,
     /// Of these, those that went wrong.
     pub errors: u64,
     /// How long they took: from start to stop, or what the stop tells.
     pub durations: Spread,
+    /// Total time of those that are not inside of another one of this name: no time is in it twice for being nested.
+    pub outermost_ns: u64,
+    /// HTTP: what each layer of the program told of these requests, the longest total first; empty if one told all.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub layers: Vec<ActivityLayer>,
     /// HTTP: how often each status was answered.
     pub statuses: Vec<StatusCount>,
+}
+
+/// A layer of the program that tells of requests, such as Hosting and Kestrel. Durations are of the requests that this
+/// layer told of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ActivityLayer {
+    /// `Provider/Task`, or `Source/Activity` of DiagnosticSource.
+    pub name: String,
+    /// How long they took there.
+    pub durations: Spread,
 }
 
 /// An HTTP status, and how often.
@@ -150,6 +178,10 @@ pub struct Activities {
     open: OpenActivities,
     tree: ActivityTree,
     sites: HashMap<ActivitySite, ActivityStats>,
+    /// Ways of requests, by what they are counted as.
+    directions: HashMap<TextHandle, &'static str>,
+    /// The last request that started on each thread.
+    requests: HashMap<ThreadHandle, Place>,
     stops_without_start: u64,
     is_http: bool,
     id: Option<String>,
@@ -171,6 +203,8 @@ impl Activities {
             open: OpenActivities::default(),
             tree: ActivityTree::default(),
             sites: HashMap::new(),
+            directions: HashMap::new(),
+            requests: HashMap::new(),
             stops_without_start: 0,
             is_http: false,
             id: None,
@@ -216,11 +250,17 @@ impl Activities {
         model: &mut Model,
     ) {
         let name = model.texts_mut().intern(&edge.name);
-        let parent = self.open.parent(edge.id.as_deref(), edge.parent.as_deref()).map(|parent| parent.node);
-        let node = self.tree.node(parent, name);
+        let layer_of = facts.and_then(|facts| self.request_of(&edge, name, facts, moment));
+        let parent = layer_of.or_else(|| self.parent_of(&edge)).and_then(|place| self.open.at(place));
+        let node = self.tree.node(parent.map(|parent| parent.node), name);
+        let label = facts.and_then(HttpFacts::label).map(|label| model.texts_mut().intern(&label));
+        if let Some(request) = layer_of.and_then(|place| self.open.at_mut(place)) {
+            request.label = request.label.or(label);
+        }
         let activity = OpenActivity {
             name,
             id: edge.id,
+            path: edge.path,
             node,
             thread: moment.thread,
             nanos: moment.nanos,
@@ -228,12 +268,43 @@ impl Activities {
             is_selected: moment.is_selected,
             is_error: edge.is_error,
             fields: if moment.is_selected { fields_text(event) } else { String::new() },
-            label: facts.and_then(HttpFacts::label).map(|label| model.texts_mut().intern(&label)),
+            label,
+            http: facts.cloned(),
+            layer_of,
             keys: edge.keys,
         };
+        if activity.http.is_some() && layer_of.is_none() {
+            self.requests.insert(moment.thread, self.open.next_place(name));
+        }
         if let Some(lost) = self.open.start(activity, edge.is_id_unique) {
             self.never_stopped(lost, model);
         }
+    }
+
+    /// The open activity that a start is part of.
+    fn parent_of(&self, edge: &Edge) -> Option<Place> {
+        let told = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
+        told.or_else(|| self.open.parent_place(edge.path.as_deref(), None))
+    }
+
+    /// The open request that a start is a further layer's word of: it runs inside of it by id or path, or, when
+    /// there are no ids, on its thread; both go the same way and ask for the same, and the layer has not told of
+    /// that request before.
+    fn request_of(&self, edge: &Edge, name: TextHandle, facts: &HttpFacts, moment: &Moment) -> Option<Place> {
+        let told = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
+        let on_path = edge.path.as_deref().and_then(|path| self.open.parent_place(Some(path), None));
+        let on_thread = self.requests.get(&moment.thread).copied().filter(|place| {
+            let of_thread = self.open.at(*place);
+            edge.id.is_none() && of_thread.is_some_and(|request| request.id.is_none())
+        });
+        [told, on_path, on_thread].into_iter().flatten().find_map(|place| {
+            let inside = self.open.at(place)?;
+            let place = inside.layer_of.unwrap_or(place);
+            let request = self.open.at(place)?;
+            let is_new = inside.name != name && request.name != name;
+            let is_same = request.http.as_ref().is_some_and(|outer| outer.is_same_request(facts));
+            (is_new && is_same).then_some(place)
+        })
     }
 
     fn stop(
@@ -258,12 +329,25 @@ impl Activities {
         let duration = edge.told_nanos.unwrap_or(between);
         let is_error = activity.is_error || edge.is_error || facts.is_some_and(HttpFacts::is_error);
         let label = facts.and_then(HttpFacts::label);
+        if activity.layer_of.is_some() {
+            self.stop_layer(
+                &activity,
+                label,
+                duration,
+                is_error,
+                facts.and_then(|facts| facts.status),
+                model,
+            );
+            return;
+        }
         let top = self.top;
         let stats = self.stats(&activity, label, model);
         stats.started = stats.started.saturating_add(1);
         stats.errors = stats.errors.saturating_add(u64::from(is_error));
         stats.durations.add(duration);
-        if let Some(status) = facts.and_then(|facts| facts.status) {
+        if let Some(status) =
+            facts.and_then(|facts| facts.status).or(activity.http.and_then(|http| http.status))
+        {
             let count = stats.statuses.entry(status).or_default();
             *count = count.saturating_add(1);
         }
@@ -283,6 +367,35 @@ impl Activities {
         stats.add_slow(slow, top);
     }
 
+    /// A layer has told how long a request took there. What else it knows goes to the request.
+    fn stop_layer(
+        &mut self,
+        layer: &OpenActivity,
+        label: Option<String>,
+        duration: u64,
+        is_error: bool,
+        status: Option<i64>,
+        model: &mut Model,
+    ) {
+        let label = layer.label.or_else(|| label.map(|label| model.texts_mut().intern(&label)));
+        let request = layer.layer_of.and_then(|place| self.open.at_mut(place));
+        let mut request_label = None;
+        if let Some(request) = request {
+            request.label = request.label.or(label);
+            request_label = request.label;
+            request.is_error |= is_error;
+            if let Some(http) = &mut request.http {
+                http.status = http.status.or(status);
+            }
+        }
+        let label = request_label.or(label).unwrap_or(layer.name);
+        let site = ActivitySite { node: layer.node, label, is_layer: true, stack: layer.stack };
+        let stats = self.sites.entry(site).or_default();
+        stats.started = stats.started.saturating_add(1);
+        stats.errors = stats.errors.saturating_add(u64::from(is_error));
+        stats.durations.add(duration);
+    }
+
     fn never_stopped(&mut self, activity: OpenActivity, model: &mut Model) {
         if activity.is_selected {
             let stats = self.stats(&activity, None, model);
@@ -299,7 +412,10 @@ impl Activities {
     ) -> &mut ActivityStats {
         let label = activity.label.or_else(|| label.map(|label| model.texts_mut().intern(&label)));
         let label = label.unwrap_or(activity.name);
-        self.sites.entry(ActivitySite { node: activity.node, label, stack: activity.stack }).or_default()
+        if let Some(direction) = activity.http.as_ref().and_then(|http| http.direction) {
+            self.directions.insert(label, direction);
+        }
+        self.sites.entry(activity.site(label)).or_default()
     }
 
     /// Keeps an event of the activity that was asked for.
@@ -370,15 +486,17 @@ impl Report for Activities {
         true
     }
 
-    fn finish(self, resolved: &Resolved<'_>) -> ActivitiesReport {
+    fn finish(mut self, resolved: &Resolved<'_>) -> ActivitiesReport {
         let texts = resolved.model().texts();
         let stops_cut_short = self.open.cut_short();
         let open: Vec<OpenActivity> = self.open.into_open().filter(|activity| activity.is_selected).collect();
-        let mut sites = self.sites;
+        let mut sites = std::mem::take(&mut self.sites);
         for activity in open {
             let label = activity.label.unwrap_or(activity.name);
-            let site = ActivitySite { node: activity.node, label, stack: activity.stack };
-            let stats = sites.entry(site).or_default();
+            if let Some(direction) = activity.http.as_ref().and_then(|http| http.direction) {
+                self.directions.insert(label, direction);
+            }
+            let stats = sites.entry(activity.site(label)).or_default();
             stats.started = stats.started.saturating_add(1);
             stats.errors = stats.errors.saturating_add(u64::from(activity.is_error));
         }
@@ -387,15 +505,34 @@ impl Report for Activities {
             .filter(|(site, _)| resolved.selected(site.stack, Mode::Unknown).is_some())
             .collect();
         sites.sort_by_key(|(site, _)| *site);
-        let mut rows: BTreeMap<&str, ActivityStats> = BTreeMap::new();
+        let mut rows: BTreeMap<&str, NamedStats> = BTreeMap::new();
         let mut nodes: Vec<ActivityStats> = vec![ActivityStats::default(); self.tree.nodes().len()];
         let mut slowest = Vec::new();
         let mut all = ActivityStats::default();
+        let (mut layers, mut outermost) = (0_u64, 0_u64);
         for (site, mut stats) in sites {
             let name = texts.get(site.label);
-            rows.entry(name).or_default().merge(&stats);
             if let Some(node) = nodes.get_mut(site.node) {
                 node.merge(&stats);
+            }
+            let place = self.tree.nodes().get(site.node);
+            let row = rows.entry(name).or_default();
+            if let Some(place) = place.filter(|_| self.is_http) {
+                row.layers.entry(texts.get(place.name)).or_default().merge(&stats.durations);
+            }
+            if site.is_layer {
+                layers = layers.saturating_add(stats.started);
+                continue;
+            }
+            row.direction = row.direction.or(self.directions.get(&site.label).copied());
+            row.stats.merge(&stats);
+            if self.tree.is_in_own_kind(site.node) {
+                row.nested = row.nested.saturating_add(stats.started);
+            } else {
+                row.outermost_ns = row.outermost_ns.saturating_add(stats.durations.sum());
+            }
+            if place.is_none_or(|place| place.parent.is_none()) {
+                outermost = outermost.saturating_add(stats.started);
             }
             all.started = all.started.saturating_add(stats.started);
             all.errors = all.errors.saturating_add(stats.errors);
@@ -409,16 +546,24 @@ impl Report for Activities {
         slowest.truncate(self.top);
         let thread_id = |thread| resolved.model().threads().get(thread).and_then(|row| row.os_thread_id);
         let mut activities: Vec<ActivityRow> =
-            rows.into_iter().map(|(name, stats)| row(name, &stats)).collect();
+            rows.into_iter().map(|(name, stats)| row(name, stats)).collect();
         activities.sort_by(|one, other| {
-            let key = |row: &ActivityRow| (Reverse(row.durations.total_ns), Reverse(row.started));
+            // Requests that came in, then those that were made, then others.
+            let group = |row: &ActivityRow| match row.direction.as_deref() {
+                Some("in") => 0,
+                Some(_) => 1,
+                None => 2,
+            };
+            let key = |row: &ActivityRow| (group(row), Reverse(row.durations.total_ns), Reverse(row.started));
             key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))
         });
         ActivitiesReport {
             schema: SCHEMA,
             started: all.started,
+            outermost,
             stopped: all.durations.count(),
             errors: all.errors,
+            layers,
             stops_without_start: self.stops_without_start,
             stops_cut_short,
             activities,
@@ -442,13 +587,37 @@ impl Report for Activities {
     }
 }
 
-fn row(name: &str, stats: &ActivityStats) -> ActivityRow {
+/// What is known of the activities of one name.
+#[derive(Debug, Default)]
+struct NamedStats<'t> {
+    stats: ActivityStats,
+    direction: Option<&'static str>,
+    nested: u64,
+    outermost_ns: u64,
+    layers: BTreeMap<&'t str, Distribution>,
+}
+
+fn row(name: &str, row: NamedStats<'_>) -> ActivityRow {
+    let stats = row.stats;
+    let layer = |(name, durations): (&str, Distribution)| ActivityLayer {
+        name: name.to_owned(),
+        durations: durations.spread(),
+    };
+    let mut layers: Vec<ActivityLayer> = match row.layers.len() {
+        0 | 1 => Vec::new(),
+        _ => row.layers.into_iter().map(layer).collect(),
+    };
+    layers.sort_by_key(|layer| Reverse(layer.durations.total_ns));
     ActivityRow {
         name: name.to_owned(),
+        direction: row.direction.map(str::to_owned),
         started: stats.started,
+        nested: row.nested,
         stopped: stats.durations.count(),
         errors: stats.errors,
         durations: stats.durations.spread(),
+        outermost_ns: row.outermost_ns,
+        layers,
         statuses: stats
             .statuses
             .iter()

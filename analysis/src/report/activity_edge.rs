@@ -18,6 +18,8 @@ pub(crate) struct Edge {
     /// `Provider/Task`, or `Source/Activity` of DiagnosticSource.
     pub(crate) name: String,
     pub(crate) id: Option<String>,
+    /// The path in the activity id of an event that has an id of its own besides: where the event itself stands.
+    pub(crate) path: Option<String>,
     /// Whether no two activities have this id at a time.
     pub(crate) is_id_unique: bool,
     /// The id of the activity that it was started in, if the event tells.
@@ -59,6 +61,7 @@ impl Edge {
             is_start,
             name: format!("{}/{}", short(event.provider()), short(task_name(event.name()))),
             id,
+            path: None,
             is_id_unique,
             parent: related.map(|id| id_text(id, event.process_id())),
             told_nanos: None,
@@ -78,6 +81,7 @@ impl Edge {
             is_start,
             name: format!("{}/{}", activity.source, operation_name(&activity.name.to_string())),
             id: None,
+            path: None,
             is_id_unique: true,
             parent: None,
             told_nanos: None,
@@ -111,10 +115,10 @@ impl Edge {
         parent_span = parent_span.filter(|id: &String| id.bytes().any(|digit| digit != b'0'));
         edge.id = edge.id.or(span);
         edge.parent = edge.parent.or(parent_span).filter(|_| is_start);
+        edge.path = event.activity_id().filter(|id| !id.is_zero()).map(|id| id_text(id, event.process_id()));
         if edge.id.is_none() {
             edge.is_id_unique = false;
-            edge.id =
-                event.activity_id().filter(|id| !id.is_zero()).map(|id| id_text(id, event.process_id()));
+            edge.id = edge.path.take();
         }
         Some(edge)
     }

@@ -41,6 +41,20 @@ impl ActivityTree {
         node
     }
 
+    /// Whether a place is inside of another one of its name.
+    pub(crate) fn is_in_own_kind(&self, node: usize) -> bool {
+        let Some(own) = self.nodes.get(node) else { return false };
+        // Places come after those that they are in, so this ends.
+        let mut above = own.parent.and_then(|parent| self.nodes.get(parent));
+        while let Some(node) = above {
+            if node.name == own.name {
+                return true;
+            }
+            above = node.parent.and_then(|parent| self.nodes.get(parent));
+        }
+        false
+    }
+
     pub(crate) fn nodes(&self) -> &[Node] {
         &self.nodes
     }
@@ -94,6 +108,8 @@ impl ActivityStats {
 pub(crate) struct ActivitySite {
     pub(crate) node: usize,
     pub(crate) label: TextHandle,
+    /// Whether these are layers of requests that are counted elsewhere.
+    pub(crate) is_layer: bool,
     pub(crate) stack: StackHandle,
 }
 

@@ -96,6 +96,26 @@ impl HttpFacts {
         }
     }
 
+    /// Whether both may be of one request, as far as is known: they go in the same direction and ask for the same.
+    pub(crate) fn is_same_request(&self, other: &HttpFacts) -> bool {
+        fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+            one.zip(other).is_none_or(|(one, other)| one == other)
+        }
+        self.direction == other.direction
+            && self.direction.is_some()
+            && agree(self.method.as_deref(), other.method.as_deref())
+            && agree(self.path(), other.path())
+    }
+
+    /// The path that is asked for, without host and query.
+    fn path(&self) -> Option<&str> {
+        let target = self.target.as_deref()?.split(['?', '#']).next()?;
+        match target.split_once("://") {
+            Some((_, rest)) => Some(rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")),
+            None => Some(target),
+        }
+    }
+
     /// Whether the status is an error: the server failed, or there was no answer.
     pub(crate) fn is_error(&self) -> bool {
         self.status.is_some_and(|status| !(0..500).contains(&status))
@@ -140,6 +160,31 @@ mod tests {
         assert_eq!(label(None, None, "/items/37"), "/items/#");
         assert_eq!(label(Some("in"), None, "http://é"), "in http://é");
         assert_eq!(HttpFacts::default().label(), None);
+    }
+
+    #[test]
+    fn layers_of_a_request_go_one_way_and_ask_for_the_same() {
+        let facts = |direction, method: Option<&str>, target: Option<&str>| HttpFacts {
+            direction,
+            method: method.map(str::to_owned),
+            target: target.map(str::to_owned),
+            status: None,
+        };
+        let work = facts(Some("in"), Some("GET"), Some("/work"));
+        for same in
+            [facts(Some("in"), None, Some("http://h:1/work?x=1")), facts(Some("in"), Some("GET"), None)]
+        {
+            assert!(work.is_same_request(&same) && same.is_same_request(&work), "{same:?}");
+        }
+        for other in [
+            facts(Some("out"), Some("GET"), Some("/work")),
+            facts(Some("in"), Some("PUT"), Some("/work")),
+            facts(Some("in"), Some("GET"), Some("/works")),
+            facts(None, Some("GET"), Some("/work")),
+        ] {
+            assert!(!work.is_same_request(&other), "{other:?}");
+        }
+        assert!(!facts(None, None, None).is_same_request(&facts(None, None, None)));
     }
 
     #[test]

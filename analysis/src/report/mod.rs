@@ -64,7 +64,8 @@ mod types;
 mod waits;
 
 pub use activities::{
-    Activities, ActivitiesReport, ActivityEvent, ActivityNode, ActivityRow, SlowActivity, StatusCount,
+    Activities, ActivitiesReport, ActivityEvent, ActivityLayer, ActivityNode, ActivityRow, SlowActivity,
+    StatusCount,
 };
 pub use activity_path::activity_path;
 pub use alloc::{Alloc, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType};

@@ -3,6 +3,8 @@
 use super::activity_edge::Edge;
 use super::activity_ids::ActivityIds;
 use super::activity_path::parent_path;
+use super::activity_tree::ActivitySite;
+use super::http::HttpFacts;
 use crate::model::{StackHandle, TextHandle, ThreadHandle};
 use std::collections::{BTreeMap, HashMap};
 
@@ -35,11 +37,29 @@ pub(crate) struct OpenActivity {
     pub(crate) fields: String,
     /// What it is counted as, if not by its name.
     pub(crate) label: Option<TextHandle>,
+    /// The path of its start, if its id is another one.
+    pub(crate) path: Option<String>,
+    /// What it asks for, if it is an HTTP request.
+    pub(crate) http: Option<HttpFacts>,
+    /// The request that it is a layer of.
+    pub(crate) layer_of: Option<Place>,
     pub(crate) keys: Vec<(u64, u64)>,
 }
 
-/// A name, and the number of a start.
-type Place = (TextHandle, u64);
+impl OpenActivity {
+    /// Where it is counted.
+    pub(crate) fn site(&self, label: TextHandle) -> ActivitySite {
+        ActivitySite { node: self.node, label, is_layer: self.layer_of.is_some(), stack: self.stack }
+    }
+
+    /// What other events may call it.
+    fn ids(&self) -> impl Iterator<Item = &String> {
+        self.id.iter().chain(self.path.as_ref().filter(|path| self.id.as_ref() != Some(path)))
+    }
+}
+
+/// Where an open activity is found: its name, and the number of its start.
+pub(crate) type Place = (TextHandle, u64);
 
 /// Activities that have started and not stopped, found by id, by fields, or by thread.
 #[derive(Debug)]
@@ -86,7 +106,7 @@ impl OpenActivities {
         }
         let number = self.started;
         self.started = self.started.saturating_add(1);
-        if let Some(id) = &activity.id {
+        for id in activity.ids() {
             self.ids.add(id, name, number);
         }
         self.by_name.entry(name).or_default().insert(number, activity);
@@ -97,7 +117,7 @@ impl OpenActivities {
     fn remove(&mut self, (name, number): Place) -> Option<OpenActivity> {
         let activity = self.by_name.get_mut(&name)?.remove(&number)?;
         self.open = self.open.saturating_sub(1);
-        if let Some(id) = &activity.id {
+        for id in activity.ids() {
             self.ids.remove(id, name, number);
         }
         Some(activity)
@@ -171,24 +191,41 @@ impl OpenActivities {
 
     /// The innermost open activity with this id.
     pub(crate) fn with_id(&self, id: &str) -> Option<&OpenActivity> {
-        let (name, number) = self.ids.newest(id)?;
+        self.at(self.ids.newest(id)?)
+    }
+
+    pub(crate) fn at(&self, (name, number): Place) -> Option<&OpenActivity> {
         self.by_name.get(&name)?.get(&number)
     }
 
-    pub(crate) fn with_id_mut(&mut self, id: &str) -> Option<&mut OpenActivity> {
-        let (name, number) = self.ids.newest(id)?;
+    pub(crate) fn at_mut(&mut self, (name, number): Place) -> Option<&mut OpenActivity> {
         self.by_name.get_mut(&name)?.get_mut(&number)
+    }
+
+    /// Where the next one to start will be found.
+    pub(crate) fn next_place(&self, name: TextHandle) -> Place {
+        (name, self.started)
+    }
+
+    pub(crate) fn with_id_mut(&mut self, id: &str) -> Option<&mut OpenActivity> {
+        let place = self.ids.newest(id)?;
+        self.at_mut(place)
     }
 
     /// The open activity that a new one is part of: the one that the start names, else the nearest on its path.
     pub(crate) fn parent(&self, id: Option<&str>, named: Option<&str>) -> Option<&OpenActivity> {
-        if let Some(parent) = named.and_then(|named| self.with_id(named)) {
+        self.at(self.parent_place(id, named)?)
+    }
+
+    /// Where that one is.
+    pub(crate) fn parent_place(&self, id: Option<&str>, named: Option<&str>) -> Option<Place> {
+        if let Some(parent) = named.and_then(|named| self.ids.newest(named)) {
             return Some(parent);
         }
         let mut path = id.filter(|id| id.starts_with('/'))?;
         for _ in 0..DEEPEST_PATH {
             path = parent_path(path)?;
-            if let Some(parent) = self.with_id(path) {
+            if let Some(parent) = self.ids.newest(path) {
                 return Some(parent);
             }
         }
@@ -239,6 +276,9 @@ mod tests {
             is_error: false,
             fields: String::new(),
             label: None,
+            path: None,
+            http: None,
+            layer_of: None,
             keys: keys.to_vec(),
         };
         assert!(open.start(activity, true).is_none());
@@ -254,6 +294,7 @@ mod tests {
             is_start: false,
             name: String::new(),
             id: id.map(str::to_owned),
+            path: None,
             is_id_unique: true,
             parent: None,
             told_nanos: None,
@@ -308,6 +349,9 @@ mod tests {
                 is_error: false,
                 fields: String::new(),
                 label: None,
+                path: None,
+                http: None,
+                layer_of: None,
                 keys: Vec::new(),
             };
             lost += usize::from(open.start(activity, true).is_some());
@@ -350,6 +394,9 @@ mod tests {
                 is_error: false,
                 fields: String::new(),
                 label: None,
+                path: None,
+                http: None,
+                layer_of: None,
                 keys: Vec::new(),
             };
             open.start(activity, false)
@@ -362,6 +409,7 @@ mod tests {
                 is_start: false,
                 name: String::new(),
                 id: Some("abc".to_owned()),
+                path: None,
                 is_id_unique: false,
                 parent: None,
                 told_nanos: None,

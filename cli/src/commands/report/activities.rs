@@ -23,18 +23,37 @@ pub(super) fn text(
     if args.id.is_some() {
         return events(report, context);
     }
-    writeln!(out, "{}", faint.over(format!("STARTED  STOPPED   ERRORS  {SPREAD_HEADING}  ACTIVITY")))?;
-    for row in report.activities.iter().take(args.number) {
-        writeln!(
-            out,
-            "{:>7}  {:>7}  {}  {}  {}{}",
-            units::count(row.started),
-            units::count(row.stopped),
-            errors(row.errors),
-            spread(&row.durations),
-            name.over(printable(&row.name)),
-            statuses(row),
-        )?;
+    let rows: Vec<&ActivityRow> = report.activities.iter().take(args.number).collect();
+    let mut groups = rows.chunk_by(|one, other| one.direction == other.direction).peekable();
+    if groups.peek().is_none() {
+        writeln!(out, "{}", faint.over(format!("STARTED  STOPPED   ERRORS  {SPREAD_HEADING}  ACTIVITY")))?;
+    }
+    while let Some(group) = groups.next() {
+        let what = match group.first().and_then(|row| row.direction.as_deref()) {
+            Some("in") => "REQUESTS THAT CAME IN",
+            Some(_) => "REQUESTS THAT WENT OUT",
+            None => "ACTIVITY",
+        };
+        writeln!(out, "{}", faint.over(format!("STARTED  STOPPED   ERRORS  {SPREAD_HEADING}  {what}")))?;
+        for row in group {
+            writeln!(
+                out,
+                "{:>7}  {:>7}  {}  {}  {}{}",
+                units::count(row.started),
+                units::count(row.stopped),
+                errors(row.errors),
+                spread(&row.durations),
+                name.over(printable(&row.name)),
+                notes(row),
+            )?;
+            for layer in &row.layers {
+                let told = format!("{}    {}", spread(&layer.durations), printable(&layer.name));
+                writeln!(out, "{:>25}  {}", "", faint.over(told))?;
+            }
+        }
+        if groups.peek().is_some() {
+            writeln!(out)?;
+        }
     }
     if report.tree.iter().any(|node| node.depth > 0) {
         writeln!(out)?;
@@ -83,8 +102,18 @@ pub(super) fn text(
         0 => String::new(),
         stops => format!(" ({} looked for among the newest only)", units::count(stops)),
     };
-    let noun = if report.started == 1 { "activity" } else { "activities" };
-    let summary = format!("{} {noun}{wrong}{open}{lost}{cut_short}", units::count(report.started));
+    let what = match requests(report) {
+        Some(requests) => requests,
+        None => {
+            let noun = if report.started == 1 { "activity" } else { "activities" };
+            let outermost = match report.outermost {
+                all if all == report.started => String::new(),
+                outermost => format!(" ({} of them inside of no other)", units::count(outermost)),
+            };
+            format!("{} {noun}{outermost}", units::count(report.started))
+        }
+    };
+    let summary = format!("{what}{wrong}{open}{lost}{cut_short}");
     writeln!(out, "{}", strong.over(summary))?;
     if let Some(id) = report.slowest.first().and_then(|row| row.id.as_deref()) {
         writeln!(out, "{}", faint.over(format!("events of one of them: --id {}", printable(id))))?;
@@ -92,13 +121,39 @@ pub(super) fn text(
     Ok(())
 }
 
-/// ` 200 ×15, 500 ×2`.
-fn statuses(row: &ActivityRow) -> String {
-    let counts: Vec<String> = row
+/// `11,841 requests came in, 900 went out`, if it is known of all which way they went.
+fn requests(report: &ActivitiesReport) -> Option<String> {
+    let sum = |direction: &str| -> u64 {
+        let rows = report.activities.iter();
+        rows.filter(|row| row.direction.as_deref() == Some(direction)).map(|row| row.started).sum()
+    };
+    let (came, went) = (sum("in"), sum("out"));
+    if came.saturating_add(went) != report.started || report.started == 0 {
+        return None;
+    }
+    Some(match (came, went) {
+        (came, 0) => format!("{} came in", units::counted(came, "request")),
+        (0, went) => format!("{} went out", units::counted(went, "request")),
+        (came, went) => {
+            format!("{} came in, {} went out", units::counted(came, "request"), units::count(went))
+        }
+    })
+}
+
+/// `  200 ×15, 500 ×2`, and how many are inside of others of the name, whose time must not be added up.
+fn notes(row: &ActivityRow) -> String {
+    let mut counts: Vec<String> = row
         .statuses
         .iter()
         .map(|status| format!("{} ×{}", status.status, units::count(status.count)))
         .collect();
+    if row.nested > 0 {
+        let outermost = ms(row.outermost_ns);
+        counts.push(format!(
+            "{} inside of their own kind, {outermost} ms without them",
+            units::count(row.nested)
+        ));
+    }
     if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) }
 }
 
