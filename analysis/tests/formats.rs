@@ -3,13 +3,18 @@
 mod common;
 
 use common::*;
-use nettrace_analysis::convert::{ConvertOptions, FORMATS, Format};
+use flate2::read::GzDecoder;
+use nettrace_analysis::convert::{Convert, ConvertError, ConvertOptions, FORMATS, Format};
 use nettrace_analysis::report::{TopN, TopNOptions};
-use nettrace_analysis::{Analysis, AnalysisOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, Finished, Kind, Model, Profile, Resolved, Sample};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Session, Value};
 use serde_json::Value as Json;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::rc::Rc;
 
 fn converted(bytes: &[u8], format: &str, options: &ConvertOptions) -> Option<Vec<u8>> {
     let format = Format::by_name(format).unwrap();
@@ -89,13 +94,127 @@ fn speedscopes_sums_are_those_of_the_samples() {
     let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
     let profiles = document["profiles"].as_array().unwrap();
     let names: Vec<&str> = profiles.iter().map(|profile| profile["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["All threads", "thread 11", "thread 12"]);
+    let all = "All threads, wall time summed up by stack (not in time order)";
+    assert_eq!(names, [all, "thread 11", "thread 12"]);
     let frames = &document["shared"]["frames"];
     assert_eq!((&frames[0]["name"], &frames[1]["name"]), (&"N.T.B".into(), &"N.T.A".into()));
-    assert_eq!(profiles[1]["samples"], serde_json::json!([[0, 1], [0]]));
-    assert_eq!(profiles[1]["weights"], serde_json::json!([20, 10]));
-    assert_eq!((&profiles[1]["startValue"], &profiles[1]["endValue"]), (&12.into(), &42.into()));
+    assert_eq!(profiles[1]["samples"], serde_json::json!([[], [0, 1], [0]]));
+    assert_eq!(profiles[1]["weights"], serde_json::json!([12, 20, 10]));
+    assert_eq!((&profiles[1]["startValue"], &profiles[1]["endValue"]), (&0.into(), &42.into()));
     assert_eq!((&profiles[0]["endValue"], &profiles[0]["unit"]), (&40.into(), &"nanoseconds".into()));
+}
+
+/// Keeps all CPU samples, one by one.
+struct Moments(Rc<RefCell<BTreeMap<String, Vec<(i64, u64)>>>>);
+
+impl Convert for Moments {
+    fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
+        if sample.kind == Kind::Cpu && sample.weight > 0 {
+            let thread = model.thread_label(sample.thread);
+            self.0.borrow_mut().entry(thread).or_default().push((sample.nanos, sample.weight));
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+        Ok(())
+    }
+}
+
+/// The pieces of a speedscope profile that have frames, or not: from, to.
+fn pieces(profile: &Json, wants_frames: bool) -> Vec<(i64, i64)> {
+    let stacks = profile["samples"].as_array().unwrap().iter();
+    let mut at = profile["startValue"].as_i64().unwrap();
+    let mut pieces = Vec::new();
+    for (stack, weight) in stacks.zip(profile["weights"].as_array().unwrap()) {
+        let from = at;
+        at += weight.as_i64().unwrap();
+        if stack.as_array().unwrap().is_empty() != wants_frames {
+            pieces.push((from, at));
+        }
+    }
+    assert_eq!(profile["endValue"], at);
+    pieces
+}
+
+#[test]
+fn speedscope_shows_each_sample_when_it_was_taken() {
+    for (name, late) in
+        [("net10-linux-x64/all", 0), ("net3.1-linux-x64/all", 0), ("one-collect-v6/cpu", 1_000_000)]
+    {
+        let bytes = corpus::trace(&format!("{name}.nettrace")).unwrap().bytes();
+        let moments = Rc::default();
+        let mut analysis = Analysis::new(AnalysisOptions::new());
+        analysis.add(Box::new(Moments(Rc::clone(&moments))));
+        analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        analysis.finish().unwrap();
+        let written = converted(&bytes, "speedscope", &ConvertOptions::new()).unwrap();
+        let document: Json = serde_json::from_slice(&written).unwrap();
+        let profiles = document["profiles"].as_array().unwrap();
+        let (mut gaps, mut count) = (0, 0);
+        for (thread, samples) in moments.borrow().iter() {
+            let profile = profiles.iter().find(|profile| profile["name"] == **thread).unwrap();
+            let shown = pieces(profile, true);
+            for (nanos, weight) in samples {
+                let end = nanos + i64::try_from(*weight).unwrap();
+                // What an operating system took early is shown behind the one before it.
+                let is_in = |(from, to): &&(i64, i64)| *from <= nanos + late && end - late <= *to;
+                // Samples without frames look like gaps.
+                let is_bare = || pieces(profile, false).iter().any(|piece| is_in(&piece));
+                assert!(shown.iter().any(|piece| is_in(&piece)) || is_bare(), "{name} {thread} {nanos}");
+                count += 1;
+            }
+            gaps += pieces(profile, false).len();
+        }
+        assert!(count > 1000 && gaps > 5, "{name}: {count} samples, {gaps} gaps");
+    }
+}
+
+#[test]
+fn speedscopes_gaps_are_where_no_sample_was() {
+    let mut steps = vec![method(LOAD, 1, 0x1000, 0x100, "N.T.A")];
+    // A period of 10 ns; in the middle the thread is away for 1,000.
+    steps.extend([10, 10, 10, 1000, 10, 10].map(|later| sample(0, later, &[0x1010])));
+    let document = json(&session(steps), "speedscope");
+    let thread = &document["profiles"][1];
+    assert_eq!(thread["samples"], serde_json::json!([[], [0], [], [0]]));
+    // Behind a gap a sample weighs five periods.
+    assert_eq!(thread["weights"], serde_json::json!([11, 70, 950, 30]));
+}
+
+#[test]
+fn time_on_a_processor_is_called_so() {
+    let named = |name: &str, format| {
+        let bytes = corpus::trace(name).unwrap().bytes();
+        converted(&bytes, format, &ConvertOptions::new()).unwrap()
+    };
+    for (trace, is_cpu) in
+        [("one-collect-v6/cpu.nettrace", true), ("net10-linux-x64/samples-only.nettrace", false)]
+    {
+        let (yes, no) = if is_cpu { ("CPU time", "wall time") } else { ("wall time", "CPU time") };
+        for format in ["speedscope", "svg"] {
+            let text = String::from_utf8(named(trace, format)).unwrap();
+            assert!(text.contains(yes) && !text.contains(no), "{trace} {format}");
+        }
+        let mut pprof = Vec::new();
+        GzDecoder::new(&*named(trace, "pprof")).read_to_end(&mut pprof).unwrap();
+        // Texts in the string table: field 6, length, text.
+        let has = |text: &[u8]| pprof.windows(text.len()).any(|bytes| bytes == text);
+        assert_eq!(
+            (has(b"\x32\x03cpu"), has(b"\x32\x04wall"), has(b"wall time")),
+            (is_cpu, !is_cpu, !is_cpu)
+        );
+        let profile = read_trace(trace);
+        let top = TopN::new(&profile.resolved(), &profile.profile, &TopNOptions::default());
+        assert_eq!(top.clock, if is_cpu { "cpu" } else { "wall" });
+    }
+}
+
+fn read_trace(name: &str) -> Finished {
+    let bytes = corpus::trace(name).unwrap().bytes();
+    let mut analysis = Analysis::new(AnalysisOptions::new());
+    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    analysis.finish().unwrap()
 }
 
 #[test]

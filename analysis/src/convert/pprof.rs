@@ -3,19 +3,19 @@
 //! | | |
 //! |---|---|
 //! | opened by | `go tool pprof`, Pyroscope, Parca, Google Cloud Profiler, speedscope |
-//! | sample types | CPU: `samples/count`, `wall/nanoseconds`. Allocations: `alloc_objects/count`, `alloc_space/bytes`. Contention, waits: `contentions/count`, `delay/nanoseconds`. Others: their name and `count`, then `value` if it is another |
+//! | sample types | CPU: `samples/count`, `wall/nanoseconds`, or `cpu/nanoseconds` where an operating system took the samples. Allocations: `alloc_objects/count`, `alloc_space/bytes`. Contention, waits: `contentions/count`, `delay/nanoseconds`. Others: their name and `count`, then `value` if it is another |
 //! | labels | `thread` (text), `thread_id` and `process_id` (numbers), `state`; `type` of what was allocated or thrown |
 //! | mappings | one a module |
 //! | locations | one a function: offsets and lines are not known |
 //! | kinds | the first of those asked for that the trace has: a profile has one set of sample types |
 //!
-//! The second sample type is the default. `wall` is wall time; the runtime's sampler does not know
+//! The second sample type is the default. `wall` is wall time: the runtime's sampler does not know
 //! who was on a processor. Function names have no `system_name`: pprof would take a name that
 //! stands in both for C++ and cut its arguments off.
 
 use super::encode::Message;
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{FrameHandle, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, Totals, Unit};
+use crate::model::{FrameHandle, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Totals};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -48,6 +48,7 @@ impl Convert for Pprof<'_> {
         let mut file = File {
             out,
             resolved,
+            clock: profile.clock(),
             message: Message::new(),
             texts: Texts::new(),
             locations: HashMap::new(),
@@ -71,9 +72,9 @@ impl Convert for Pprof<'_> {
 }
 
 /// Names and units of the two values of a kind's samples.
-fn value_types(kind: Kind) -> [(&'static str, &'static str); 2] {
+fn value_types(kind: Kind, clock: SampleClock) -> [(&'static str, &'static str); 2] {
     match kind {
-        Kind::Cpu => [("samples", "count"), ("wall", "nanoseconds")],
+        Kind::Cpu => [("samples", "count"), (clock.key(), "nanoseconds")],
         Kind::AllocationTicks | Kind::AllocationSamples => {
             [("alloc_objects", "count"), ("alloc_space", "bytes")]
         }
@@ -131,6 +132,7 @@ impl Texts {
 struct File<'a, 'o> {
     out: Output<'o>,
     resolved: &'a Resolved<'a>,
+    clock: SampleClock,
     message: Message,
     texts: Texts,
     /// Ids from 1; a location and its function have the same.
@@ -155,7 +157,7 @@ impl File<'_, '_> {
     }
 
     fn sample_types(&mut self, kind: Kind) -> io::Result<()> {
-        for value_type in value_types(kind) {
+        for value_type in value_types(kind, self.clock) {
             let message = self.value_type(value_type);
             self.put(field::SAMPLE_TYPE, &message)?;
         }
@@ -261,7 +263,7 @@ impl File<'_, '_> {
 
     fn head(&mut self, kind: Kind, first: i64, last: i64, title: &str) -> io::Result<()> {
         let model = self.resolved.model();
-        let [_, default] = value_types(kind);
+        let [_, default] = value_types(kind, self.clock);
         let mut head = Message::new();
         if let Some(session) = model.session() {
             let start = session.start.unix_nanos().and_then(|nanos| i64::try_from(nanos).ok());
@@ -282,7 +284,7 @@ impl File<'_, '_> {
         if !title.is_empty() {
             head.uint(field::COMMENT, self.texts.number(title));
         }
-        if kind.unit() == Unit::Nanoseconds && kind == Kind::Cpu {
+        if kind == Kind::Cpu && self.clock == SampleClock::Wall {
             let comment = "wall time between the samples of a thread, not time on a processor";
             head.uint(field::COMMENT, self.texts.number(comment));
         }

@@ -3,18 +3,21 @@
 //! | | |
 //! |---|---|
 //! | opened by | speedscope.app, `npx speedscope`, VS Code extensions |
-//! | profiles | `All threads`: CPU samples summed up by stack. Then each thread, heaviest first: its samples in time order, equal neighbours as one. Then one of each other kind, summed up |
+//! | profiles | all threads: CPU samples summed up by stack, so not in time order, as the name says. Then each thread, heaviest first: its samples in time order, equal neighbours as one. Then one of each other kind, summed up |
+//! | time | a thread's samples stand where they were taken, from the session's start on: samples without frames fill the time between, and stand for samples that the filter leaves out |
 //! | type | `sampled`: samples are lists of frames, root first, each with a weight |
 //! | units | whole nanoseconds; bytes for allocations; none for counts |
 //! | frames | text; `file` is the module |
 //!
-//! Weights are wall time. Frames stand behind the profiles in the document, because only those in
+//! Weights are wall time, or CPU time where an operating system took the samples; the first profile's name
+//! says which. Frames stand behind the profiles in the document, because only those in
 //! use are written.
 
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    FrameHandle, Kind, Model, Profile, Resolved, Run, Sample, StackHandle, ThreadHandle, Timeline, Unit,
+    FrameHandle, Kind, Model, Piece, Profile, Resolved, Run, Sample, StackHandle, ThreadHandle, Timeline,
+    Unit,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -97,7 +100,9 @@ impl Convert for Speedscope<'_> {
         document.json.key("name")?.text(if title.is_empty() { "trace" } else { &title })?;
         document.json.key("activeProfileIndex")?.number(0)?.key("profiles")?.open('[')?;
         if kinds.contains(&Kind::Cpu) {
-            document.summed("All threads", Kind::Cpu, profile)?;
+            let clock = profile.clock().name();
+            let name = format!("All threads, {clock} summed up by stack (not in time order)");
+            document.summed(&name, Kind::Cpu, profile)?;
             document.threads(&threads)?;
         }
         for kind in kinds.into_iter().filter(|kind| *kind != Kind::Cpu) {
@@ -141,7 +146,7 @@ impl Document<'_, '_> {
                 *sum = sum.saturating_add(totals.weight);
             }
         }
-        self.sampled(name, kind.unit(), 0, || sums.iter().map(|(stack, sum)| (*stack, *sum)))
+        self.sampled(name, kind.unit(), || sums.iter().map(|(stack, sum)| (Some(*stack), *sum)))
     }
 
     /// A profile of each thread, the heaviest first.
@@ -163,22 +168,27 @@ impl Document<'_, '_> {
         for (weight, thread, timeline) in order.into_iter().filter(|(weight, ..)| *weight > 0) {
             let _ = weight;
             let name = resolved.model().thread_label(thread);
-            let start = timeline.first_nanos().unwrap_or(0);
-            self.sampled(&name, Unit::Nanoseconds, start, || {
-                let runs = timeline.runs();
-                let runs = runs.filter(|run| admits_all || resolved.admits(run.stack, run.mode));
-                runs.map(|run| (run.stack, run.weight))
+            // The viewer starts at 0 whatever the document says, so that this is where the session starts.
+            let before = timeline.first_nanos().and_then(|nanos| u64::try_from(nanos).ok());
+            let before = before.filter(|nanos| *nanos > 0).map(Piece::Gap);
+            self.sampled(&name, Unit::Nanoseconds, || {
+                before.into_iter().chain(timeline.pieces()).map(|piece| match piece {
+                    Piece::Run(run) if admits_all || resolved.admits(run.stack, run.mode) => {
+                        (Some(run.stack), run.weight)
+                    }
+                    Piece::Run(run) => (None, run.weight),
+                    Piece::Gap(nanos) => (None, nanos),
+                })
             })?;
         }
         Ok(())
     }
 
-    /// Stacks stand in front of weights in the document, so that rows are walked twice.
-    fn sampled<I: Iterator<Item = (StackHandle, u64)>>(
+    /// Stacks, `None` for nothing, stand in front of weights in the document, so that rows are walked twice.
+    fn sampled<I: Iterator<Item = (Option<StackHandle>, u64)>>(
         &mut self,
         name: &str,
         unit: Unit,
-        start: i64,
         rows: impl Fn() -> I,
     ) -> io::Result<()> {
         let unit = match unit {
@@ -196,15 +206,17 @@ impl Document<'_, '_> {
             .text(unit)?;
         let lists = &mut self.lists;
         let samples = self.json.key("samples")?.open('[')?;
-        samples.elements(rows(), |(stack, _), text| text.extend_from_slice(lists.of(stack).as_bytes()))?;
-        let mut total = 0i64;
+        samples.elements(rows(), |(stack, _), text| {
+            text.extend_from_slice(stack.map_or("[]", |stack| lists.of(stack)).as_bytes());
+        })?;
+        let mut total = 0u64;
         let weights = samples.close(']')?.key("weights")?.open('[')?;
         weights.elements(rows(), |(_, weight), text| {
             text.extend_from_slice(itoa::Buffer::new().format(weight).as_bytes());
-            total = total.saturating_add_unsigned(weight);
+            total = total.saturating_add(weight);
         })?;
-        self.json.close(']')?.key("startValue")?.number(start)?;
-        self.json.key("endValue")?.number(start.saturating_add(total))?.close('}')?;
+        self.json.close(']')?.key("startValue")?.number(0)?;
+        self.json.key("endValue")?.number(total)?.close('}')?;
         Ok(())
     }
 

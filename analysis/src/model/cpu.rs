@@ -20,6 +20,9 @@ use std::collections::VecDeque;
 
 /// A sample weighs at most so many periods.
 const MOST_PERIODS: u64 = 5;
+/// A processor is not asked exactly once a period. Two samples of an operating system that are closer than
+/// so many periods follow each other.
+const JITTER: u64 = 2;
 /// Gaps that are looked at before the period is fixed.
 const MEASURED_GAPS: usize = 1024;
 
@@ -66,8 +69,11 @@ impl Open {
             *self = next;
             return Ok(());
         };
-        let weight = weight(mode, self.gap_to(next.nanos), period);
-        if gathers && (self.stack, self.mode) == (next.stack, next.mode) && self.nanos <= next.nanos {
+        let gap = self.gap_to(next.nanos);
+        let weight = weight(mode, gap, period);
+        let is_like = (self.stack, self.mode) == (next.stack, next.mode) && self.nanos <= next.nanos;
+        // Behind a gap the next one begins anew: those who show time need to see where it was.
+        if gathers && is_like && !is_gap(mode, gap, weight) {
             self.before = self.before.saturating_add(1);
             self.weight = self.weight.saturating_add(weight);
             self.nanos = next.nanos;
@@ -261,6 +267,15 @@ impl CpuWeights {
         let threads = ThreadHandle::all(open.len());
         let mut there = threads.zip(open).filter_map(|(thread, open)| Some((thread, open, open.mode?)));
         there.try_for_each(|(thread, open, mode)| out(open.weighed(thread, mode, period)))
+    }
+}
+
+/// Whether something lies between a sample of this weight and the next one of its thread.
+#[inline(always)]
+fn is_gap(mode: Mode, gap: u64, weight: u64) -> bool {
+    match mode {
+        Mode::OnCpu => gap > weight.saturating_mul(JITTER),
+        _ => gap > weight,
     }
 }
 

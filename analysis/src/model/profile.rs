@@ -2,7 +2,8 @@
 
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
-use super::sample::{Kind, Mode, Sample};
+use super::sample::{Kind, Mode, Sample, SampleClock};
+use std::collections::BTreeMap;
 
 /// What is summed up by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,6 +132,25 @@ impl Profile {
     /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// What the weights of its CPU samples measure: [`SampleClock::Cpu`] if all were taken on processors.
+    pub fn clock(&self) -> SampleClock {
+        let mut cpu = self.rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).peekable();
+        match cpu.peek().is_some() && cpu.all(|(key, _)| key.mode == Mode::OnCpu) {
+            true => SampleClock::Cpu,
+            false => SampleClock::Wall,
+        }
+    }
+
+    /// The kinds of samples that were met, and how many of each.
+    pub fn kinds(&self) -> Vec<(Kind, u64)> {
+        let mut counts: BTreeMap<Kind, u64> = BTreeMap::new();
+        for (key, totals) in &self.rows {
+            let count = counts.entry(key.kind).or_default();
+            *count = count.saturating_add(totals.samples);
+        }
+        counts.into_iter().collect()
     }
 
     /// Whether samples of a kind were met.

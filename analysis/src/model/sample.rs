@@ -7,7 +7,8 @@ use nettrace_parser::view::SampleState;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A sampler found the thread there. Weight: wall time until the thread's next sample.
+    /// A sampler found the thread there. Weight: wall time until the thread's next sample; of samples that an
+    /// operating system took on a processor, the time for which each stands.
     Cpu,
     /// Runtime 10, after about each 100 KB. Weight: bytes allocated since the last one.
     AllocationTicks,
@@ -112,6 +113,34 @@ impl Mode {
             SampleState::Managed => Mode::Managed,
             SampleState::External => Mode::External,
             _ => Mode::Unknown,
+        }
+    }
+}
+
+/// What the weights of CPU samples measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SampleClock {
+    /// Time that passed, whether the thread ran or not: the runtime's sampler stops all threads.
+    Wall,
+    /// Time on a processor: the samplers of operating systems ask processors what they run.
+    Cpu,
+}
+
+impl SampleClock {
+    /// Name, as sentences have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SampleClock::Wall => "wall time",
+            SampleClock::Cpu => "CPU time",
+        }
+    }
+
+    /// Name, as JSON and pprof have it.
+    pub fn key(self) -> &'static str {
+        match self {
+            SampleClock::Wall => "wall",
+            SampleClock::Cpu => "cpu",
         }
     }
 }

@@ -5,15 +5,27 @@ use super::sample::{Mode, Sample};
 use std::slice;
 
 /// The samples of one thread in time order, for formats that show when what ran. Equal neighbours
-/// are one; each takes eight bytes.
+/// are one; each takes eight bytes, and so does the time between two samples in which there was none.
 #[derive(Debug, Default)]
 pub struct Timeline {
-    /// Stack and mode, weight. What does not fit follows an [`ESCAPE`] in two rows: stack and mode, then
-    /// the weight's halves.
+    /// Stack and mode, weight; or [`GAP`] and a length. What does not fit follows an [`ESCAPE`] in two rows:
+    /// stack and mode, then the weight's halves.
     rows: Vec<[u32; 2]>,
     last: Option<Run>,
     first_nanos: Option<i64>,
+    /// Where the newest sample's weight ends.
+    end_nanos: i64,
     weight: u64,
+}
+
+/// What a [`Timeline`] consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Piece {
+    /// Samples.
+    Run(Run),
+    /// So many nanoseconds without one: the thread was not there, or slept, or nobody sampled.
+    Gap(u64),
 }
 
 /// Samples that follow each other and have the same stack.
@@ -44,9 +56,14 @@ fn mode(number: u32) -> Mode {
     MODES.get(number as usize).copied().unwrap_or(Mode::Unknown)
 }
 
+/// What is escaped is a gap, not a run of one of the modes.
+const GAP_NUMBER: u32 = 4;
 /// Stands in front of rows that hold what does not fit into one. No stack has so high a number: it would
 /// be one of 2^30.
 const ESCAPE: [u32; 2] = [u32::MAX, u32::MAX];
+/// Stands in front of the length of a gap, where a stack would be that does not fit. A length that does not
+/// fit either is escaped like a weight.
+const GAP: u32 = MOST_STACKS << 2;
 /// Stacks from this one on do not fit.
 const MOST_STACKS: u32 = u32::MAX >> 2;
 
@@ -54,8 +71,15 @@ impl Timeline {
     /// Adds the next sample.
     #[inline]
     pub fn add(&mut self, sample: &Sample) {
-        self.first_nanos.get_or_insert(sample.nanos);
         self.weight = self.weight.saturating_add(sample.weight);
+        if self.first_nanos.is_none() {
+            (self.first_nanos, self.end_nanos) = (Some(sample.nanos), sample.nanos);
+        }
+        if sample.nanos > self.end_nanos {
+            self.put_gap(sample.nanos.saturating_sub(self.end_nanos).cast_unsigned());
+            self.end_nanos = sample.nanos;
+        }
+        self.end_nanos = self.end_nanos.saturating_add_unsigned(sample.weight);
         match &mut self.last {
             Some(last) if last.stack == sample.stack && last.mode == sample.mode => {
                 last.weight = last.weight.saturating_add(sample.weight);
@@ -79,11 +103,25 @@ impl Timeline {
         }
     }
 
+    fn put_gap(&mut self, nanos: u64) {
+        if let Some(done) = self.last.take() {
+            self.put(done);
+        }
+        match u32::try_from(nanos) {
+            Ok(nanos) => self.rows.push([GAP, nanos]),
+            Err(_) => self.put_escaped([0, GAP_NUMBER], nanos),
+        }
+    }
+
     #[cold]
     fn put_large(&mut self, run: Run) {
-        let [a, b, c, d, e, f, g, h] = run.weight.to_le_bytes();
+        self.put_escaped([run.stack.0, number(run.mode)], run.weight);
+    }
+
+    fn put_escaped(&mut self, head: [u32; 2], weight: u64) {
+        let [a, b, c, d, e, f, g, h] = weight.to_le_bytes();
         let halves = [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])];
-        self.rows.extend([ESCAPE, [run.stack.0, number(run.mode)], halves]);
+        self.rows.extend([ESCAPE, head, halves]);
     }
 
     /// Time of the first sample, in nanoseconds since the session's start.
@@ -98,35 +136,50 @@ impl Timeline {
 
     /// The samples, in time order.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        Runs { rows: self.rows.iter(), last: self.last }
+        self.pieces().filter_map(|piece| match piece {
+            Piece::Run(run) => Some(run),
+            Piece::Gap(_) => None,
+        })
+    }
+
+    /// The samples and what lies between them, in time order, from [`Timeline::first_nanos`] on. Where the
+    /// samples of an operating system are closer to each other than their period, those behind come late by
+    /// as much, up to the next gap.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+        Pieces { rows: self.rows.iter(), last: self.last }
     }
 }
 
-struct Runs<'t> {
+struct Pieces<'t> {
     rows: slice::Iter<'t, [u32; 2]>,
     last: Option<Run>,
 }
 
-impl Runs<'_> {
+impl Pieces<'_> {
     #[cold]
-    fn large(&mut self) -> Option<Run> {
+    fn large(&mut self) -> Option<Piece> {
         let ([stack, number], [low, high]) = (*self.rows.next()?, *self.rows.next()?);
         let weight = u64::from(high) << 32 | u64::from(low);
-        Some(Run { stack: StackHandle(stack), mode: mode(number), weight })
+        Some(match number {
+            GAP_NUMBER => Piece::Gap(weight),
+            number => Piece::Run(Run { stack: StackHandle(stack), mode: mode(number), weight }),
+        })
     }
 }
 
-impl Iterator for Runs<'_> {
-    type Item = Run;
+impl Iterator for Pieces<'_> {
+    type Item = Piece;
 
     #[inline]
-    fn next(&mut self) -> Option<Run> {
+    fn next(&mut self) -> Option<Piece> {
         match self.rows.next() {
             Some(&ESCAPE) => self.large(),
+            Some(&[GAP, nanos]) => Some(Piece::Gap(u64::from(nanos))),
             Some(&[head, weight]) => {
-                Some(Run { stack: StackHandle(head >> 2), mode: mode(head & 3), weight: u64::from(weight) })
+                let (stack, mode, weight) = (StackHandle(head >> 2), mode(head & 3), u64::from(weight));
+                Some(Piece::Run(Run { stack, mode, weight }))
             }
-            None => self.last.take(),
+            None => self.last.take().map(Piece::Run),
         }
     }
 }
@@ -137,32 +190,66 @@ mod tests {
     use super::super::sample::Kind;
     use super::*;
 
-    #[test]
-    fn equal_neighbours_are_one_run_and_all_come_back() {
+    fn timeline_of(samples: &[(i64, u32, Mode, u64)]) -> Timeline {
         let mut timeline = Timeline::default();
-        let samples = [
-            (1, Mode::Managed, 5),
-            (1, Mode::Managed, 7),
-            (1, Mode::External, 1),
-            (u32::MAX, Mode::Unknown, u64::MAX),
-        ];
-        for (stack, mode, weight) in samples {
+        for (nanos, stack, mode, weight) in samples.iter().copied() {
             timeline.add(&Sample {
                 kind: Kind::Cpu,
                 thread: ThreadHandle(0),
                 stack: StackHandle(stack),
                 mode,
-                nanos: 3,
+                nanos,
                 count: 1,
                 weight,
                 label: None,
             });
         }
+        timeline
+    }
+
+    #[test]
+    fn equal_neighbours_are_one_run_and_all_come_back() {
+        let timeline = timeline_of(&[
+            (3, 1, Mode::Managed, 5),
+            (8, 1, Mode::Managed, 7),
+            (15, 1, Mode::External, 1),
+            (16, u32::MAX, Mode::Unknown, u64::MAX),
+        ]);
         let runs: Vec<_> = timeline.runs().map(|run| (run.stack.0, run.mode, run.weight)).collect();
         assert_eq!(
             runs,
             [(1, Mode::Managed, 12), (1, Mode::External, 1), (u32::MAX, Mode::Unknown, u64::MAX)]
         );
         assert_eq!(timeline.first_nanos(), Some(3));
+    }
+
+    #[test]
+    fn time_without_samples_lies_between_them() {
+        const FAR: i64 = 1 << 40;
+        let timeline = timeline_of(&[
+            (-5, 1, Mode::Managed, 5),
+            (10, 1, Mode::Managed, 10),
+            // It is early, and the one behind it comes late.
+            (15, 2, Mode::OnCpu, 10),
+            (31, 2, Mode::OnCpu, 10),
+            (FAR, 2, Mode::OnCpu, 1),
+        ]);
+        let run = |stack, mode, weight| Piece::Run(Run { stack: StackHandle(stack), mode, weight });
+        let expected = [
+            run(1, Mode::Managed, 5),
+            Piece::Gap(10),
+            run(1, Mode::Managed, 10),
+            run(2, Mode::OnCpu, 10),
+            Piece::Gap(1),
+            run(2, Mode::OnCpu, 10),
+            Piece::Gap((FAR - 41).cast_unsigned()),
+            run(2, Mode::OnCpu, 1),
+        ];
+        assert_eq!(timeline.pieces().collect::<Vec<_>>(), expected);
+        assert_eq!((timeline.runs().count(), timeline.weight()), (5, 36));
+        // The longest gap that there can be takes no more room than another.
+        let timeline = timeline_of(&[(i64::MIN, 1, Mode::Managed, 0), (i64::MAX, 1, Mode::Managed, 0)]);
+        assert_eq!(timeline.pieces().count(), 3);
+        assert!(timeline.rows.len() < 8);
     }
 }

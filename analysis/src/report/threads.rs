@@ -16,6 +16,8 @@ pub struct ThreadsReport {
     pub samples: u64,
     /// The median time between two samples of a thread, in nanoseconds; 0 without samples.
     pub period_ns: u64,
+    /// What times measure: `wall`, or `cpu` where all samples were taken on processors.
+    pub clock: &'static str,
     /// The threads: by samples, most first, then in the order in which they were met.
     pub threads: Vec<ThreadRow>,
 }
@@ -126,6 +128,7 @@ impl ThreadsReport {
             schema: SCHEMA,
             samples: all.samples,
             period_ns: model.period_nanos().unwrap_or(0),
+            clock: profile.clock().key(),
             threads: threads.into_iter().map(|(_, row)| row).collect(),
         }
     }

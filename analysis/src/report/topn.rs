@@ -60,6 +60,8 @@ pub struct TopN {
     pub waiting_samples: u64,
     /// Their weights' sum, in nanoseconds.
     pub waiting_ns: u64,
+    /// What times measure: `wall`, or `cpu` where all samples were taken on processors.
+    pub clock: &'static str,
     /// Samples without frames: part of `samples`, and of no row.
     pub samples_without_stack: u64,
     /// The rows, heaviest first.
@@ -158,6 +160,7 @@ impl TopN {
             state: resolved.state_names(),
             waiting_samples: waiting.samples,
             waiting_ns: waiting.weight,
+            clock: profile.clock().key(),
             samples_without_stack: all.without_stack,
             methods: all.rows(&groups, options),
             threads: threads

@@ -36,6 +36,8 @@ pub struct CallTree {
     pub waiting_samples: u64,
     /// Their weights' sum, in nanoseconds.
     pub waiting_ns: u64,
+    /// What times measure: `wall`, or `cpu` where all samples were taken on processors.
+    pub clock: &'static str,
     /// The nodes: each in front of those below it, the heaviest first. A list and not nested
     /// objects, because stacks may be deeper than JSON readers allow.
     pub nodes: Vec<TreeNode>,
@@ -105,6 +107,7 @@ impl CallTree {
             state: resolved.state_names(),
             waiting_samples: waiting.samples,
             waiting_ns: waiting.weight,
+            clock: profile.clock().key(),
             nodes,
         }
     }

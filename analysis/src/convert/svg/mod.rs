@@ -3,7 +3,7 @@
 //! | | |
 //! |---|---|
 //! | opened by | any browser; without its script (as an image in a page) it still shows the whole graph |
-//! | width | weight in the kind's unit (CPU: wall time), of all threads together |
+//! | width | weight in the kind's unit (CPU: wall time, or CPU time where an operating system took the samples), of all threads together |
 //! | rows | callers above whom they called; with `is_by_thread` threads are the first row |
 //! | order | by name, so that two graphs can be laid side by side |
 //! | colours | by what a frame is: managed, native, kernel, unknown; shades by module and type |
@@ -15,7 +15,7 @@
 //! allow become spaces.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{Call, CallNode, CallNodes, FrameKind, Kind, Profile, Resolved, Unit};
+use crate::model::{Call, CallNode, CallNodes, FrameKind, Kind, Profile, Resolved, SampleClock, Unit};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -75,7 +75,7 @@ impl Convert for Svg<'_> {
         }
         let names = Names::new(resolved);
         let boxes = boxes(&calls, &names);
-        let mut page = Page { out, kind, whole: calls.node(0), line: String::new() };
+        let mut page = Page { out, kind, clock: profile.clock(), whole: calls.node(0), line: String::new() };
         page.head(&options.title, &boxes, resolved)?;
         for placed in &boxes.placed {
             page.frame(placed, &calls.node(placed.node), &names)?;
@@ -183,6 +183,7 @@ fn boxes(calls: &CallNodes, names: &Names<'_, '_>) -> Boxes {
 struct Page<'o> {
     out: Output<'o>,
     kind: Kind,
+    clock: SampleClock,
     whole: CallNode,
     line: String,
 }
@@ -226,7 +227,9 @@ impl Page<'_> {
         let samples = grouped(self.whole.total_samples);
         let weight = self.weight(self.whole.total_weight);
         match self.kind {
-            Kind::Cpu => format!("{samples} CPU samples, {weight} of wall time summed over threads"),
+            Kind::Cpu => {
+                format!("{samples} CPU samples, {weight} of {} summed over threads", self.clock.name())
+            }
             kind => format!("{}: {samples} samples, {weight}", kind.name()),
         }
     }

@@ -11,12 +11,13 @@ fn ms(nanos: u64) -> String {
     units::milliseconds(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-fn summary(samples: u64, total_ns: u64, period_ns: u64) -> String {
+fn summary(samples: u64, total_ns: u64, period_ns: u64, clock: &str) -> String {
     if samples == 0 {
         return units::counted(0, "sample");
     }
+    let time = if clock == "cpu" { "CPU" } else { "wall" };
     format!(
-        "{}, {} of wall time summed over threads, one every {}",
+        "{}, {} of {time} time summed over threads, one every {}",
         units::counted(samples, "sample"),
         units::duration(i64::try_from(total_ns).unwrap_or(i64::MAX)),
         units::duration(i64::try_from(period_ns).unwrap_or(i64::MAX)),
@@ -40,7 +41,7 @@ pub(super) fn top(context: &mut Context<'_>, top: &TopN) -> io::Result<()> {
         rows(out, &faint.over(HEADING), &thread.methods)?;
         writeln!(out)?;
     }
-    writeln!(out, "{}", strong.over(summary(top.samples, top.total_ns, top.period_ns)))?;
+    writeln!(out, "{}", strong.over(summary(top.samples, top.total_ns, top.period_ns, top.clock)))?;
     waiting(out, &top.state, top.waiting_samples, top.waiting_ns)
 }
 
@@ -85,7 +86,7 @@ pub(super) fn tree(context: &mut Context<'_>, tree: &CallTree) -> io::Result<()>
             printable(&node.name),
         )?;
     }
-    writeln!(out, "{}", strong.over(summary(tree.samples, tree.total_ns, tree.period_ns)))?;
+    writeln!(out, "{}", strong.over(summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock)))?;
     waiting(out, &tree.state, tree.waiting_samples, tree.waiting_ns)
 }
 
