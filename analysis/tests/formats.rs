@@ -105,7 +105,10 @@ fn speedscopes_sums_are_those_of_the_samples() {
 }
 
 /// Keeps all CPU samples, one by one.
-struct Moments(Rc<RefCell<BTreeMap<String, Vec<(i64, u64)>>>>);
+struct Moments(Rc<RefCell<ByThread>>);
+
+/// Time and weight.
+type ByThread = BTreeMap<String, Vec<(i64, u64)>>;
 
 impl Convert for Moments {
     fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
@@ -143,7 +146,7 @@ fn speedscope_shows_each_sample_when_it_was_taken() {
         [("net10-linux-x64/all", 0), ("net3.1-linux-x64/all", 0), ("one-collect-v6/cpu", 1_000_000)]
     {
         let bytes = corpus::trace(&format!("{name}.nettrace")).unwrap().bytes();
-        let moments = Rc::default();
+        let moments = Rc::new(RefCell::new(ByThread::new()));
         let mut analysis = Analysis::new(AnalysisOptions::new());
         analysis.add(Box::new(Moments(Rc::clone(&moments))));
         analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();

@@ -106,7 +106,7 @@ fn is_limit(error: &io::Error) -> bool {
 }
 
 /// Without Rust's `(os error 2)`.
-fn plain(error: &io::Error) -> String {
+pub(crate) fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut letters = text.chars();

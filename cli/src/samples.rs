@@ -57,18 +57,22 @@ impl FromStr for KindArg {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(KindArg::Known(match text.to_ascii_lowercase().as_str() {
-            "cpu" => &[Kind::Cpu],
-            "alloc" | "allocations" => &[Kind::AllocationSamples, Kind::AllocationTicks],
-            "exceptions" => &[Kind::Exceptions],
-            "contention" => &[Kind::Contention],
-            "waits" => &[Kind::Waits],
-            "threads" => &[Kind::ThreadStarts],
-            "off-cpu" => &[Kind::OffCpu],
-            _ => return Ok(KindArg::Event(text.to_owned())),
-        }))
+        let text_of = if text.eq_ignore_ascii_case("allocations") { "alloc" } else { text };
+        let known = KINDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text_of));
+        Ok(known.map_or_else(|| KindArg::Event(text.to_owned()), |(_, kinds)| KindArg::Known(kinds)))
     }
 }
+
+/// What `--kind` knows by name.
+pub(crate) const KINDS: &[(&str, &[Kind])] = &[
+    ("cpu", &[Kind::Cpu]),
+    ("alloc", &[Kind::AllocationSamples, Kind::AllocationTicks]),
+    ("exceptions", &[Kind::Exceptions]),
+    ("contention", &[Kind::Contention]),
+    ("waits", &[Kind::Waits]),
+    ("threads", &[Kind::ThreadStarts]),
+    ("off-cpu", &[Kind::OffCpu]),
+];
 
 impl KindArg {
     pub(crate) fn kinds(&self) -> &'static [Kind] {

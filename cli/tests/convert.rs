@@ -25,7 +25,9 @@ fn trace() -> (String, String) {
 fn several_formats_are_written_beside_the_trace_in_one_pass() {
     let (path, stem) = trace();
     let ran = nettrace(&["convert", &path, "--format", "speedscope,pprof,folded"]);
-    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
+    let names =
+        ["speedscope.json", "pb.gz", "folded"].map(|ending| format!("nettrace: wrote {stem}.{ending}\n"));
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), &*names.concat()));
     let speedscope: serde_json::Value =
         serde_json::from_slice(&fs::read(format!("{stem}.speedscope.json")).unwrap()).unwrap();
     let weights = speedscope["profiles"][0]["weights"].as_array().unwrap();
@@ -66,6 +68,70 @@ fn what_could_not_be_made_leaves_no_file() {
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("nothing to show"), "{}", ran.stderr);
     assert!(!Path::new(&out).exists());
+}
+
+#[test]
+fn what_a_trace_has_instead_is_said_with_its_kind() {
+    let alloc = "testdata/traces/net10-linux-x64/killed-1.nettrace.gz";
+    let none = "testdata/traces/tiny-v4.nettrace.gz";
+    let said = |arguments: &[&str]| {
+        let ran = nettrace(&[&["convert"], arguments, &["-o", "-"]].concat());
+        assert_eq!((ran.code, &*ran.stdout), (Some(1), &b""[..]), "{arguments:?}");
+        ran.stderr
+    };
+    let off_cpu = said(&[alloc, "--format", "pprof", "--kind", "off-cpu"]);
+    let (_, there) = off_cpu.split_once("the trace has no off cpu; it has --kind cpu (").expect(&off_cpu);
+    let folded = |kind| {
+        let ran = nettrace(&[
+            "convert",
+            alloc,
+            "--format",
+            "folded",
+            "-o",
+            "-",
+            "--by-thread",
+            "--unit",
+            "samples",
+            "--kind",
+            kind,
+        ]);
+        let count = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+        ran.text().lines().map(count).sum::<u64>()
+    };
+    let number = |text: &str| text.split(')').next().unwrap().replace(',', "").parse::<u64>().unwrap();
+    assert_eq!(number(there), folded("cpu"));
+    let (_, there) = there.split_once("alloc (").expect(&off_cpu);
+    assert_eq!(number(there), folded("alloc"));
+    let nothing = said(&[none, "--format", "svg"]);
+    assert!(
+        nothing.contains("no CPU samples, and no samples of another --kind; `nettrace stats`"),
+        "{nothing}"
+    );
+    let samples = said(&[SAMPLES, "--format", "heapprofile"]);
+    let formats =
+        "it has cpu (1,720), which --kind shows with one of the formats speedscope, pprof, folded, svg";
+    assert!(samples.contains(formats), "{samples}");
+    // What the filters hide is not called missing.
+    let hidden = said(&[SAMPLES, "--format", "folded", "--frame", "no method is called so"]);
+    assert!(!hidden.contains("--kind"), "{hidden}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_cannot_be_written_is_named() {
+    let full = file("full.folded", b"");
+    fs::remove_file(&full).unwrap();
+    std::os::unix::fs::symlink("/dev/full", &full).unwrap();
+    let ran = nettrace(&["convert", SAMPLES, "-o", &full, "--force"]);
+    assert_eq!(ran.code, Some(1));
+    let said = format!("nettrace: error: {full}: cannot be written: no space left on device\n");
+    assert_eq!(ran.stderr, said);
+    let ran = nettrace(&["convert", SAMPLES, "-o", "no/such/folder/x.folded"]);
+    assert!(
+        ran.stderr.contains("no/such/folder/x.folded: cannot be written: no such file"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

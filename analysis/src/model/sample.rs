@@ -70,7 +70,7 @@ impl Kind {
     /// Name as formats show it.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Cpu => "cpu samples",
+            Kind::Cpu => "CPU samples",
             Kind::AllocationTicks => "allocation ticks",
             Kind::AllocationSamples => "allocations",
             Kind::Exceptions => "exceptions",

@@ -3,7 +3,7 @@
 use super::amount::Span;
 use super::signals::Signals;
 use crate::args::{TalkArgs, TargetArgs};
-use crate::failure::Failure;
+use crate::failure::{Failure, plain};
 use crate::nearest::{nearest, suggestion};
 use nettrace_ipc::{
     Arrival, Deadlines, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind, Recorder,
@@ -11,7 +11,7 @@ use nettrace_ipc::{
 };
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How often somebody who waits looks whether to go on.
@@ -21,6 +21,8 @@ pub(crate) const TICK: Duration = Duration::from_millis(50);
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
     pub(crate) recorder: Option<Recorder>,
+    /// The transcript's file.
+    record: Option<PathBuf>,
     pub(crate) deadlines: Deadlines,
 }
 
@@ -40,7 +42,7 @@ impl Talk {
             None => defaults,
         };
         let recorder = args.record.as_deref().map(|path| recorder(path, args.force)).transpose()?;
-        Ok(Talk { recorder, deadlines })
+        Ok(Talk { recorder, record: args.record.clone(), deadlines })
     }
 
     fn with(&self, runtime: Runtime) -> Runtime {
@@ -53,7 +55,10 @@ impl Talk {
 
     /// Makes sure that the transcript is written.
     pub(crate) fn finish(&self) -> Result<(), Failure> {
-        self.recorder.as_ref().map_or(Ok(()), Recorder::finish).map_err(Failure::Output)
+        self.recorder.as_ref().map_or(Ok(()), Recorder::finish).map_err(|error| {
+            let file = self.record.as_deref().map_or_else(String::new, |path| path.display().to_string());
+            cannot(&file, &format!("cannot be written: {}", plain(&error)))
+        })
     }
 }
 

@@ -74,10 +74,10 @@ impl Formats {
         words.extend(["--".into(), trace.into()]);
         let parsed = Cli::try_parse_from(words).map_err(|error| Failure::Usage(error.to_string()))?;
         let Command::Convert(args) = parsed.command else { return Ok(Exit::Usage) };
-        let exit = convert::run(&args, context)?;
-        for file in self.files(trace) {
-            context.messages.note(&format!("{}: converted to {}", trace.display(), file.display()));
-        }
-        Ok(exit)
+        convert::write(&args, context, |_, context| {
+            for file in self.files(trace) {
+                context.messages.note(&format!("{}: converted to {}", trace.display(), file.display()));
+            }
+        })
     }
 }

@@ -1,5 +1,7 @@
 //! `nettrace convert`: a trace's stacks in other tools' formats.
 
+mod kinds;
+mod named_file;
 mod ndjson;
 mod target;
 
@@ -7,8 +9,9 @@ use super::Context;
 use super::analysed::Analysed;
 use crate::args::{ConvertArgs, UnitArg};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, plain};
 use crate::samples;
+use named_file::{NamedFile, fault};
 use ndjson::NdjsonEvents;
 use nettrace_analysis::convert::{ConvertError, ConvertOptions};
 use nettrace_analysis::{Analysis, AnalysisError, Kind};
@@ -16,9 +19,23 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use target::targets;
-pub(super) use target::{Wanted, beside};
+pub(super) use target::{Target, Wanted, beside};
 
 pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let chosen = |target: &Target| target.path.clone().filter(|_| target.is_chosen);
+    write(args, context, |targets, context| {
+        for path in targets.iter().filter_map(chosen) {
+            context.messages.note(&format!("wrote {}", path.display()));
+        }
+    })
+}
+
+/// Converts. `written` is called when all files are there.
+pub(super) fn write(
+    args: &ConvertArgs,
+    context: &mut Context<'_>,
+    written: impl FnOnce(&[Target], &mut Context<'_>),
+) -> Result<Exit, Failure> {
     if args.format.iter().any(|format| format == "list") {
         context.out.write_all(formats("").as_bytes())?;
         context.out.finish()?;
@@ -36,8 +53,9 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
         false => kinds.clone(),
         true => targets.iter().flat_map(|target| target.wanted.kinds).copied().collect(),
     };
-    let filter = options.filter.clone();
+    let (filter, wanted) = (options.filter.clone(), options.kinds.clone());
     let (mut made, mut unused) = (Vec::new(), Vec::new());
+    let mut lacks = None;
     let result = (|| {
         let mut analysis = Analysis::new(options);
         let mut stdout: Option<&mut dyn Write> = Some(&mut context.out);
@@ -46,7 +64,7 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
                 Some(path) => {
                     let file = create(path, args.force)?;
                     made.push(path.clone());
-                    Box::new(file)
+                    Box::new(NamedFile::new(file, path))
                 }
                 None => match stdout.take() {
                     Some(stdout) => Box::new(stdout),
@@ -81,7 +99,12 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
                     args.event_names().join(" or ")
                 ),
             },
-            error => failure(&file, error),
+            error => {
+                if matches!(error, ConvertError::NothingToShow { .. }) {
+                    lacks = Some(error.to_string());
+                }
+                failure(&file, error)
+            }
         })
     })();
     let finished = match result {
@@ -91,11 +114,14 @@ pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit,
             for path in made {
                 let _ = std::fs::remove_file(path);
             }
-            return Err(failure);
+            let Some(lacks) = lacks else { return Err(failure) };
+            let there = kinds::there_are(&input, args, &wanted, &targets, context);
+            return Err(Failure::Input { file, message: format!("{lacks}{there}") });
         }
     };
     context.out.finish()?;
     context.progress.end();
+    written(&targets, context);
     for message in unused {
         context.messages.warning(&message);
     }
@@ -117,7 +143,7 @@ pub(crate) fn formats(indent: &str) -> String {
 
 fn failure(file: &str, error: ConvertError) -> Failure {
     match error {
-        ConvertError::Write(error) => Failure::Output(error),
+        ConvertError::Write(error) => fault(error),
         error => Failure::Input { file: file.to_owned(), message: error.to_string() },
     }
 }
@@ -133,7 +159,7 @@ fn create(path: &Path, is_forced: bool) -> Result<File, Failure> {
     options.open(path).map_err(|error| {
         let message = match error.kind() {
             io::ErrorKind::AlreadyExists => "is there already; give --force to overwrite it".to_owned(),
-            _ => format!("cannot be written: {error}"),
+            _ => format!("cannot be written: {}", plain(&error)),
         };
         Failure::Input { file: path.display().to_string(), message }
     })

@@ -16,6 +16,8 @@ pub(in crate::commands) struct Wanted {
     pub(super) about: &'static str,
     /// Kinds of samples that it shows by itself.
     pub(super) kinds: &'static [Kind],
+    /// Whether users can choose others.
+    pub(super) takes_kinds: bool,
     is_always_gzip: bool,
     /// `None`: events as NDJSON.
     pub(super) make: Option<Make>,
@@ -26,6 +28,7 @@ const NDJSON: Wanted = Wanted {
     extensions: &["ndjson", "jsonl"],
     about: "jq, DuckDB, scripts: all events, one JSON object a line, as nettrace events writes them",
     kinds: &[],
+    takes_kinds: false,
     is_always_gzip: false,
     make: None,
 };
@@ -41,6 +44,7 @@ impl Wanted {
             extensions: format.extensions,
             about: format.about,
             kinds: format.kinds,
+            takes_kinds: format.takes_kinds,
             is_always_gzip: format.is_always_gzip,
             make: Some(format.make),
         }
@@ -98,18 +102,25 @@ fn untold(path: &Path, stem: &str) -> String {
 }
 
 /// One file, or standard output, and what goes there.
-pub(super) struct Target {
+pub(in crate::commands) struct Target {
     pub(super) wanted: Wanted,
     pub(super) is_gzip: bool,
     /// `None`: standard output.
     pub(super) path: Option<PathBuf>,
+    /// The user did not name it.
+    pub(super) is_chosen: bool,
 }
 
 impl Target {
     fn new(wanted: Wanted, path: &Path) -> Target {
         let is_stdout = path == Path::new("-");
         let is_gzip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
-        Target { wanted, is_gzip, path: (!is_stdout).then(|| path.to_owned()) }
+        Target { wanted, is_gzip, path: (!is_stdout).then(|| path.to_owned()), is_chosen: false }
+    }
+
+    /// Beside the trace.
+    fn chosen(wanted: Wanted, input: &Path) -> Target {
+        Target { is_chosen: true, ..Target::new(wanted, &beside(input, &wanted)) }
     }
 }
 
@@ -122,7 +133,7 @@ pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, F
                 "give a format with --format, or an output with -o; --format list shows them".to_owned(),
             ));
         }
-        (formats, []) => formats.iter().map(|wanted| Target::new(*wanted, &beside(input, wanted))).collect(),
+        (formats, []) => formats.iter().map(|wanted| Target::chosen(*wanted, input)).collect(),
         ([], outputs) => outputs
             .iter()
             .map(|path| Ok(Target::new(Wanted::by_path(path)?, path)))
