@@ -441,6 +441,17 @@ impl<'c> Analysis<'c> {
     /// # Errors
     /// When a converter fails.
     pub fn finish(mut self) -> Result<Finished, ConvertError> {
+        self.complete()?;
+        Ok(self.into_finished())
+    }
+
+    /// The end of a trace that no converter takes part in: nothing can fail.
+    pub(crate) fn finish_alone(mut self) -> Finished {
+        let _ = self.complete();
+        self.into_finished()
+    }
+
+    fn complete(&mut self) -> Result<(), ConvertError> {
         let (model, outputs) = (&self.model, &mut self.outputs);
         self.cpu.finish(|weighed| outputs.cpu_sample(&weighed, model))?;
         if let Some(spans) = &mut self.spans {
@@ -449,13 +460,17 @@ impl<'c> Analysis<'c> {
         }
         let has_samples = self.outputs.has_cpu;
         self.model.complete(self.cpu.period_nanos().filter(|_| has_samples));
-        if !self.outputs.converters.is_empty() {
-            let resolved = Resolved::new(&self.model, self.options.names, &self.options.filter);
-            let converters = std::mem::take(&mut self.outputs.converters);
-            let profile = &self.outputs.profile;
-            converters.into_iter().try_for_each(|converter| converter.finish(&resolved, profile))?;
+        let converters = std::mem::take(&mut self.outputs.converters);
+        if converters.is_empty() {
+            return Ok(());
         }
-        Ok(Finished { model: self.model, profile: self.outputs.profile, options: self.options })
+        let profile = &self.outputs.profile;
+        let resolved = Resolved::new(&self.model, profile, self.options.names, &self.options.filter);
+        converters.into_iter().try_for_each(|converter| converter.finish(&resolved, profile))
+    }
+
+    fn into_finished(self) -> Finished {
+        Finished { model: self.model, profile: self.outputs.profile, options: self.options }
     }
 }
 
@@ -478,7 +493,7 @@ pub struct Finished {
 impl Finished {
     /// All names, as the options ask for them, and the filter.
     pub fn resolved(&self) -> Resolved<'_> {
-        Resolved::new(&self.model, self.options.names, &self.options.filter)
+        Resolved::new(&self.model, &self.profile, self.options.names, &self.options.filter)
     }
 
     /// The kinds of samples that were collected.

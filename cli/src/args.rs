@@ -16,7 +16,7 @@ pub(crate) use overview::*;
 pub(crate) use report::*;
 pub(crate) use samples::*;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (reads nettrace 3 (NetPerf), 4, 5, 6)");
@@ -65,7 +65,7 @@ pub(crate) enum Command {
     Events(EventsArgs),
     Schema(SchemaArgs),
     Check(CheckArgs),
-    Report(ReportArgs),
+    Report(ReportCommand),
     Convert(ConvertArgs),
     Ps(PsArgs),
     Collect(Box<CollectArgs>),
@@ -74,6 +74,23 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
+}
+
+/// The command line as users see it: without the options that a report has only to refuse them.
+pub(crate) fn shown_command() -> clap::Command {
+    fn without_hidden(command: clap::Command) -> clap::Command {
+        let row = crate::commands::REPORTS.iter().find(|row| row.name == command.get_name());
+        let Some(row) = row else { return command };
+        let mut shown = clap::Command::new(row.name);
+        if let Some(about) = command.get_about() {
+            shown = shown.about(about.clone());
+        }
+        if let Some(after) = command.get_after_help() {
+            shown = shown.after_help(after.clone());
+        }
+        shown.args(command.get_arguments().filter(|arg| !arg.is_hide_set()).cloned())
+    }
+    Cli::command().mut_subcommand("report", |report| report.mut_subcommands(without_hidden))
 }
 
 /// Print a script that completes this command in a shell
@@ -88,6 +105,6 @@ pub(crate) struct CompletionsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  nettrace man | man -l -\n  nettrace man events > nettrace-events.1")]
 pub(crate) struct ManArgs {
-    /// Of this command; without: of nettrace
-    pub(crate) command: Option<String>,
+    /// Of this command, such as events or report gc; without: of nettrace
+    pub(crate) command: Vec<String>,
 }

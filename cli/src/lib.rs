@@ -81,7 +81,7 @@ pub struct Console<'a> {
 /// ```
 pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Exit {
     let mut console = console;
-    let args = with_summary(args.into_iter().collect());
+    let args = args::with_report_first(with_summary(args.into_iter().collect()));
     let matches = match Cli::command().try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => return help_or_usage(&error, &mut console),

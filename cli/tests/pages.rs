@@ -13,6 +13,9 @@ fn assert_page(name: &str, args: &[&str]) {
 fn help_of_every_command_is_as_expected() {
     assert_page("help.txt", &["--help"]);
     assert_page("help-short.txt", &["-h"]);
+    for report in ["gc", "topN", "modules", "counters"] {
+        assert_page(&format!("help-report-{report}.txt"), &["report", report, "--help"]);
+    }
     for command in ["info", "stats", "events", "schema", "check", "report", "convert", "completions", "man"] {
         assert_page(&format!("help-{command}.txt"), &[command, "--help"]);
     }
@@ -73,12 +76,16 @@ fn reports_are_as_expected() {
     assert_page("report-killed.txt", &["report", "topN", KILLED, "-n", "3"]);
     assert_page("report-none.txt", &["report", "topN", TINY_V4]);
     assert_page("report-unknown.txt", &["report", "topM", TINY_V4]);
+    assert_page("report-other-flag.txt", &["report", "gc", TINY_V4, "--callers"]);
 }
 
 #[test]
 fn reports_of_what_happened_are_as_expected() {
-    for report in ["exceptions", "contention", "tasks", "activities", "http", "summary", "logs"] {
+    for report in ["exceptions", "contention", "tasks", "activities", "http"] {
         assert_page(&format!("report-{report}.txt"), &["report", report, ALL, "-n", "5"]);
+    }
+    for report in ["summary", "logs"] {
+        assert_page(&format!("report-{report}.txt"), &["report", report, ALL]);
     }
     assert_page("report-waits.txt", &["report", "waits", WAITS, "-n", "5"]);
     assert_page("report-activities-tree.txt", &["report", "activities", METRICS, "-n", "3"]);

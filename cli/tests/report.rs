@@ -9,6 +9,7 @@ use std::path::Path;
 
 const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+const TINY: &str = "testdata/traces/tiny-v4.nettrace.gz";
 const ONE_COLLECT: &str = "testdata/traces/one-collect-v6/cpu-and-switches.nettrace.gz";
 
 fn report(arguments: &[&str]) -> Value {
@@ -61,6 +62,68 @@ fn the_report_and_the_file_come_in_either_order() {
     // A heading, three rows, a summary.
     assert_eq!(names.len(), 6);
     assert!(String::from_utf8_lossy(names[1]).contains("Workload.Program.Main"));
+}
+
+/// The options of all reports, and a value for those that take one.
+const FLAGS: &[(&str, &str)] = &[
+    ("--inclusive", ""),
+    ("--by-thread", ""),
+    ("--by", "type"),
+    ("--from", "Main"),
+    ("--callers", ""),
+    ("--min", "2"),
+    ("--timeline", ""),
+    ("--id", "//1/1"),
+    ("--format", "csv"),
+    ("--before", "1s"),
+    ("--thread", "1"),
+    ("--process", "1"),
+    ("--time", "..1s"),
+    ("--frame", "Main"),
+    ("--exclude", "Main"),
+    ("--state", "managed"),
+    ("--names", "short"),
+    ("--number", "3"),
+];
+
+#[test]
+fn a_flag_that_a_reports_help_does_not_list_is_refused() {
+    let help = nettrace(&["report", "--help"]);
+    let reports = help.text().lines().skip_while(|line| *line != "Reports:").skip(1);
+    let reports: Vec<&str> = reports
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(reports.len(), 19);
+    for report in reports {
+        let help = nettrace(&["report", report, "--help"]);
+        for (flag, value) in FLAGS {
+            let mut args = vec!["report", report, TINY, flag];
+            args.extend(Some(*value).filter(|value| !value.is_empty()));
+            let ran = nettrace(&args);
+            let is_listed = help.text().split_whitespace().any(|word| word.trim_end_matches(',') == *flag);
+            let is_refused = ran.code == Some(2) && ran.stderr.contains(&format!("takes no {flag}"));
+            assert_eq!(is_refused, !is_listed, "{report} {flag}: {}", ran.stderr);
+            assert!(is_refused || ran.code == Some(0), "{report} {flag}: {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_timeline_has_as_many_rows_as_are_asked_for_and_else_all() {
+    let rows = |args: &[&str]| {
+        let mut all = vec!["report", "gc", ALL, "--timeline"];
+        all.extend(args);
+        let ran = nettrace(&all);
+        ran.text().lines().skip(1).take_while(|line| !line.is_empty()).count()
+    };
+    let count = rows_of_gc();
+    assert_eq!((rows(&["-n", "3"]), rows(&[])), (3, count));
+    assert!(count > 20, "{count}");
+}
+
+fn rows_of_gc() -> usize {
+    rows(&report(&["gc", ALL]), "collections").len()
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::hash::NumberMap;
 use super::kernel::KernelOwners;
 use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
 use super::perf_map::ManagedName;
+use super::profile::Profile;
 use super::sample::{Mode, State};
 use super::symbol_file::readable;
 use super::universal::KERNEL_START;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Resolved<'m> {
     model: &'m Model,
+    profile: &'m Profile,
     frames: Vec<Frame>,
     /// Frames of all stacks, one stack after the other.
     flat: Vec<FrameHandle>,
@@ -84,7 +86,12 @@ impl Coverage {
 
 impl<'m> Resolved<'m> {
     /// Names all frames of all stacks.
-    pub fn new(model: &'m Model, options: NameOptions, filter: &Filter) -> Resolved<'m> {
+    pub fn new(
+        model: &'m Model,
+        profile: &'m Profile,
+        options: NameOptions,
+        filter: &Filter,
+    ) -> Resolved<'m> {
         let mut resolver = Resolver::new(model, options, filter);
         let stacks = model.stacks();
         let mut rows = Vec::with_capacity(stacks.len());
@@ -114,6 +121,7 @@ impl<'m> Resolved<'m> {
         };
         Resolved {
             model,
+            profile,
             frames: resolver.frames,
             flat,
             stacks: rows,
@@ -126,6 +134,11 @@ impl<'m> Resolved<'m> {
     /// What was learned from the trace.
     pub fn model(&self) -> &'m Model {
         self.model
+    }
+
+    /// The samples, summed up.
+    pub fn profile(&self) -> &'m Profile {
+        self.profile
     }
 
     /// All distinct frames, in the order of their handles.

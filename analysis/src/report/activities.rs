@@ -455,6 +455,8 @@ impl Activities {
 impl Report for Activities {
     type Output = ActivitiesReport;
 
+    const NAME: &'static str = "activities";
+    const ABOUT: &'static str = "what started and stopped: requests and others";
     const RECORD: &'static [Recording] = &[
         Recording { provider: "Microsoft-Diagnostics-DiagnosticSource", keywords: 0x3, level: 5 },
         Recording { provider: "System.Net.Http", keywords: u64::MAX, level: 4 },

@@ -170,6 +170,8 @@ pub(super) fn note_lost<T>(count: &mut u64) -> impl FnMut(Interval<T>) {
 impl Report for Contention {
     type Output = ContentionReport;
 
+    const NAME: &'static str = "contention";
+    const ABOUT: &'static str = "locks that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x4000, 4)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

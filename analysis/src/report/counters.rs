@@ -194,6 +194,8 @@ impl Counters {
 impl Report for Counters {
     type Output = CountersReport;
 
+    const NAME: &'static str = "counters";
+    const ABOUT: &'static str = "EventCounters and metrics over time";
     const RECORD: &'static [Recording] = &[
         Recording { provider: "System.Runtime", keywords: 0, level: 4 },
         Recording { provider: "System.Diagnostics.Metrics", keywords: 2, level: 4 },

@@ -304,6 +304,8 @@ fn note_left(sites: &mut HashMap<SiteKey, Site>, left: Left<Option<SiteKey>>) {
 impl Report for Exceptions {
     type Output = ExceptionsReport;
 
+    const NAME: &'static str = "exceptions";
+    const ABOUT: &'static str = "what was thrown where, and what caught it";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x8000, 4)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

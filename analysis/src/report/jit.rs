@@ -268,6 +268,8 @@ fn refusal(event: &Event<'_>, model: &mut Model) -> Option<TextHandle> {
 impl Report for Jit {
     type Output = JitReport;
 
+    const NAME: &'static str = "jit";
+    const ABOUT: &'static str = "methods that were compiled: time, size, tier";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x10_0000_0010, 5)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

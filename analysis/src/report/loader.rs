@@ -303,6 +303,8 @@ impl Loader {
 impl Report for Loader {
     type Output = LoaderReport;
 
+    const NAME: &'static str = "loader";
+    const ABOUT: &'static str = "assemblies and modules over time, and what was looked for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0xc, 4)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

@@ -274,6 +274,8 @@ fn thread_id(model: &Model, thread: ThreadHandle) -> Option<u64> {
 impl Report for Logs {
     type Output = LogsReport;
 
+    const NAME: &'static str = "logs";
+    const ABOUT: &'static str = "messages of ILogger and EventSources";
     const RECORD: &'static [Recording] =
         &[Recording { provider: "Microsoft-Extensions-Logging", keywords: 4, level: 5 }];
 

@@ -1,11 +1,11 @@
 //! Reports: what is made of a trace, as plain structs. One file each.
 //!
-//! Reports of samples ([`TopN`], [`CallTree`], [`ThreadsReport`], [`ModulesReport`]) are made from a finished
-//! [`Analysis`](crate::Analysis). Their percentages are of the weight of all samples that the filter lets pass.
-//! The others are state machines that take events in time order. All lists have an order that depends on
-//! the trace alone.
+//! All are a [`Report`], and [`ReportPass`] reads a trace for one. Reports of samples ([`TopN`], [`CallTree`],
+//! [`ThreadsReport`]) and of code ([`ModulesReport`]) may also be made from a finished
+//! [`Analysis`](crate::Analysis); their percentages are of the weight of all samples that the filter lets
+//! pass. All lists have an order that depends on the trace alone.
 //!
-//! A [`Report`] sees every event of the trace, so that what began before the stretch of time that is
+//! A report of events sees every event of the trace, so that what began before the stretch of time that is
 //! asked for is understood; it counts what [`Moment::is_selected`] lets pass. What it keeps is
 //! bounded by distinct things (types, stacks, threads), not by events; where a row stands for a thing
 //! that happened, such as a collection, its documentation says so.
@@ -51,6 +51,7 @@ mod open_activities;
 mod openmetrics;
 mod pass;
 mod rate;
+mod requests;
 mod series;
 mod session_span;
 mod stack_rows;
@@ -80,21 +81,22 @@ pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTota
 pub use jit::{Jit, JitDecisions, JitMethod, JitReport, JitTotals, RefusalReason, TierTotals};
 pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
 pub use logs::{LogLevel, LogLevelCount, LogRow, LoggerCount, Logs, LogsReport};
-pub use modules::{ModuleRow, ModulesReport};
+pub use modules::{ModuleRow, Modules, ModulesReport};
 pub use pass::{ReportPass, Reported};
 pub use rate::Rate;
+pub use requests::Http;
 pub use series::SeriesPoint;
 pub use stack_rows::StackRow;
 pub use summary::{Answer, Finding, Summary, SummaryReport};
 pub use tasks::{TaskActivity, TaskRow, TaskWaitRow, Tasks, TasksReport};
 pub use threadpool::{PoolAdjustment, PoolLimits, PoolReason, PoolStarvation, ThreadPool, ThreadPoolReport};
-pub use threads::{StateTotals, ThreadRow, ThreadsReport};
+pub use threads::{StateTotals, ThreadRow, Threads, ThreadsReport};
 pub use topn::{GroupBy, MethodRow, ThreadTop, TopN, TopNOptions};
 pub use tree::{CallTree, TreeNode, TreeOptions};
 pub use types::{Types, TypesReport};
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
-use crate::model::{Model, Resolved, ThreadHandle};
+use crate::model::{Model, Resolved, State, ThreadHandle};
 use nettrace_parser::Event;
 use std::fmt;
 
@@ -119,20 +121,49 @@ pub struct Moment {
     pub is_selected: bool,
 }
 
-/// A state machine that makes a report.
+/// A report: a state machine that takes what a trace holds and yields a plain struct. [`ReportPass`] feeds it.
 pub trait Report {
     /// What it yields.
     type Output;
 
-    /// What to record to have its events: one of these is enough.
+    /// Name, as users type it.
+    const NAME: &'static str;
+
+    /// What it answers, in one line.
+    const ABOUT: &'static str;
+
+    /// What to record to have its events: one of these is enough. Empty: nothing beyond what every trace has.
     const RECORD: &'static [Recording];
 
+    /// What it is made of.
+    const INPUT: ReportInput = ReportInput::Events;
+
+    /// States of samples that count unless the filter names others; empty: all. What ran comes first in rankings:
+    /// most of a trace is threads that have nothing to do.
+    const STATES: &'static [State] = &[];
+
     /// Takes the next event, which is not older than the one before. Tells whether it is one of the
-    /// events that the report is about.
-    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool;
+    /// events that the report is about. Called only if [`Report::INPUT`] asks for events.
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let _ = (event, moment, model);
+        false
+    }
 
     /// The end of the trace.
     fn finish(self, resolved: &Resolved<'_>) -> Self::Output;
+}
+
+/// What a report is made of. It decides how a trace is read: samples and code need not be looked at event by
+/// event, which is several times as fast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReportInput {
+    /// Every event, in time order.
+    Events,
+    /// CPU samples, summed up by stack: [`Resolved::profile`].
+    Samples,
+    /// What is known of processes and their code: [`Resolved::model`].
+    Code,
 }
 
 /// A provider as it is asked for when recording. Its text is `PROVIDER:KEYWORDS:LEVEL`, as
@@ -148,6 +179,10 @@ pub struct Recording {
 }
 
 impl Recording {
+    /// The runtime's sampler: where each thread is, about every millisecond.
+    pub const SAMPLER: Recording =
+        Recording { provider: "Microsoft-DotNETCore-SampleProfiler", keywords: 0, level: 5 };
+
     /// Events of the runtime.
     pub const fn runtime(keywords: u64, level: u8) -> Recording {
         Recording { provider: "Microsoft-Windows-DotNETRuntime", keywords, level }

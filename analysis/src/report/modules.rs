@@ -1,9 +1,32 @@
 //! What was loaded.
 
-use super::SCHEMA;
-use crate::model::{Model, Process};
+use super::{Recording, Report, ReportInput, SCHEMA};
+use crate::model::{Model, Process, Resolved};
 use std::cmp::Reverse;
 use std::collections::HashMap;
+
+/// Makes a [`ModulesReport`].
+#[derive(Debug, Clone, Default)]
+pub struct Modules {
+    /// OS ids of the processes whose modules are listed; empty: of all.
+    pub processes: Vec<u64>,
+}
+
+impl Report for Modules {
+    type Output = ModulesReport;
+
+    const NAME: &'static str = "modules";
+    const ABOUT: &'static str = "what was loaded";
+    const RECORD: &'static [Recording] = &[Recording::runtime(0x8, 4)];
+    const INPUT: ReportInput = ReportInput::Code;
+
+    fn finish(self, resolved: &Resolved<'_>) -> ModulesReport {
+        let mut report = ModulesReport::new(resolved.model());
+        let is_wanted = |row: &ModuleRow| row.process_id.is_some_and(|id| self.processes.contains(&id));
+        report.modules.retain(|row| self.processes.is_empty() || is_wanted(row));
+        report
+    }
+}
 
 /// What was loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,16 +1,17 @@
 //! One pass over a trace for one report.
 
-use super::{Moment, Report};
-use crate::model::{Filter, Model, NameOptions, Resolved};
-use nettrace_parser::{Clock, Event, Source, TimeOrdered};
+use super::{Moment, Report, ReportInput};
+use crate::driver::{Analysis, AnalysisError, AnalysisOptions};
+use crate::model::{Coverage, Filter, Model, NameOptions, Profile};
+use nettrace_parser::parallel::Outcome;
+use nettrace_parser::{Clock, Event, Source, TimeOrdered, Version};
 
 /// Feeds a [`Report`] with a trace.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
 pub struct ReportPass<R> {
     report: R,
-    filter: Filter,
-    names: NameOptions,
-    model: Model,
+    options: AnalysisOptions,
+    analysis: Analysis<'static>,
     clock: Option<Clock>,
     events: u64,
 }
@@ -21,8 +22,11 @@ pub struct ReportPass<R> {
 pub struct Reported<O> {
     /// The report.
     pub output: O,
-    /// Events of the trace that the report is about; 0: the trace was recorded without them.
+    /// What of the trace the report is about, before frames and states are asked for: events, samples, or
+    /// modules. 0: the trace was recorded without them.
     pub events: u64,
+    /// How many frames of the trace's stacks have names.
+    pub coverage: Coverage,
     /// What was learned of processes, threads and code.
     pub model: Model,
 }
@@ -30,28 +34,28 @@ pub struct Reported<O> {
 impl<R: Report> ReportPass<R> {
     /// A pass for `report`, of everything, with default names.
     pub fn new(report: R) -> ReportPass<R> {
-        ReportPass {
-            report,
-            filter: Filter::new(),
-            names: NameOptions::default(),
-            model: Model::new(),
-            clock: None,
-            events: 0,
+        ReportPass::with_options(report, AnalysisOptions::new())
+    }
+
+    /// A pass for `report` as the options ask.
+    pub fn with_options(report: R, mut options: AnalysisOptions) -> ReportPass<R> {
+        if options.filter.states.is_empty() {
+            options.filter.states = R::STATES.to_vec();
         }
+        let analysis = Analysis::new(options.clone());
+        ReportPass { report, options, analysis, clock: None, events: 0 }
     }
 
-    /// Counts only what `filter` lets pass.
+    /// Counts only what `filter` lets pass. To be called before the first event.
     #[must_use]
-    pub fn filter(mut self, filter: Filter) -> ReportPass<R> {
-        self.filter = filter;
-        self
+    pub fn filter(self, filter: Filter) -> ReportPass<R> {
+        ReportPass::with_options(self.report, AnalysisOptions { filter, ..self.options })
     }
 
-    /// How frames are named.
+    /// How frames are named. To be called before the first event.
     #[must_use]
-    pub fn names(mut self, names: NameOptions) -> ReportPass<R> {
-        self.names = names;
-        self
+    pub fn names(self, names: NameOptions) -> ReportPass<R> {
+        ReportPass::with_options(self.report, AnalysisOptions { names, ..self.options })
     }
 
     /// The report, to take from it what it need not keep.
@@ -61,7 +65,7 @@ impl<R: Report> ReportPass<R> {
 
     /// For what the trace does not tell, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
-        &mut self.model
+        self.analysis.model_mut()
     }
 
     /// Reads all events that are left.
@@ -69,28 +73,86 @@ impl<R: Report> ReportPass<R> {
     /// # Errors
     /// When the trace cannot be read on.
     pub fn read<S: Source>(&mut self, events: &mut TimeOrdered<S>) -> Result<(), nettrace_parser::Error> {
+        if R::INPUT != ReportInput::Events {
+            return self.analysis.read(events).map_err(read_error);
+        }
         while let Some(event) = events.next_event()? {
             self.event(&event);
         }
         Ok(())
     }
 
+    /// Whether [`ReportPass::read_regions`] is faster with several threads for streams of a version: only for
+    /// reports that are not made of events.
+    pub fn gains_from_threads(&self, version: Option<Version>) -> bool {
+        R::INPUT != ReportInput::Events && self.analysis.gains_from_threads(version)
+    }
+
+    /// Reads a whole stream as [`Analysis::read_regions`] does.
+    ///
+    /// # Errors
+    /// As [`ReportPass::read`].
+    pub fn read_regions<S: Source>(
+        &mut self,
+        source: impl Fn() -> S + Sync,
+        threads: usize,
+        progress: impl FnMut(u64),
+    ) -> Result<Outcome, nettrace_parser::Error> {
+        if R::INPUT != ReportInput::Events {
+            return self.analysis.read_regions(source, threads, progress).map_err(read_error);
+        }
+        let mut events = nettrace_parser::Reader::new(source()).time_ordered();
+        self.read(&mut events)?;
+        Ok(Outcome::of_ordered(events))
+    }
+
     /// Takes the next event; in time order.
     pub fn event(&mut self, event: &Event<'_>) {
-        let thread = self.model.learn(event);
+        if R::INPUT != ReportInput::Events {
+            // Only converters fail, and there is none.
+            let _ = self.analysis.event(event);
+            return;
+        }
+        let model = self.analysis.model_mut();
+        let thread = model.learn(event);
         let clock = *self.clock.get_or_insert_with(|| event.session().clock());
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
-        let is_selected = self.filter.admits_moment(thread, nanos, &self.model);
+        let is_selected = self.options.filter.admits_moment(thread, nanos, model);
         let moment = Moment { thread, nanos, is_selected };
-        if self.report.event(event, &moment, &mut self.model) {
+        if self.report.event(event, &moment, model) {
             self.events = self.events.saturating_add(1);
         }
     }
 
     /// The end of the trace.
-    pub fn finish(mut self) -> Reported<R::Output> {
-        self.model.complete(None);
-        let output = self.report.finish(&Resolved::new(&self.model, self.names, &self.filter));
-        Reported { output, events: self.events, model: self.model }
+    pub fn finish(self) -> Reported<R::Output> {
+        let finished = self.analysis.finish_alone();
+        let resolved = finished.resolved();
+        let events = match R::INPUT {
+            ReportInput::Events => self.events,
+            ReportInput::Samples => samples(resolved.profile()),
+            ReportInput::Code => modules(resolved.model()),
+        };
+        let (output, coverage) = (self.report.finish(&resolved), resolved.coverage());
+        drop(resolved);
+        Reported { output, events, coverage, model: finished.model }
+    }
+}
+
+fn samples(profile: &Profile) -> u64 {
+    profile.rows().iter().fold(0, |sum, (_, totals)| sum.saturating_add(totals.samples))
+}
+
+fn modules(model: &Model) -> u64 {
+    let of =
+        |process: &crate::model::Process| process.modules().len().saturating_add(process.mappings().len());
+    model.processes().map(|(_, process)| of(process) as u64).fold(0, u64::saturating_add)
+}
+
+/// Without converters nothing else can fail.
+fn read_error(error: AnalysisError) -> nettrace_parser::Error {
+    match error {
+        AnalysisError::Read(error) => error,
+        AnalysisError::Convert(error) => nettrace_parser::Error::Io(std::io::Error::other(error)),
     }
 }

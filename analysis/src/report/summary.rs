@@ -168,6 +168,8 @@ impl Summary {
 impl Report for Summary {
     type Output = SummaryReport;
 
+    const NAME: &'static str = "summary";
+    const ABOUT: &'static str = "what the trace is, what it can answer, what stands out";
     const RECORD: &'static [Recording] = &[];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

@@ -290,6 +290,8 @@ impl Tasks {
 impl Report for Tasks {
     type Output = TasksReport;
 
+    const NAME: &'static str = "tasks";
+    const ABOUT: &'static str = "tasks that were scheduled, run, awaited";
     const RECORD: &'static [Recording] =
         &[Recording { provider: "System.Threading.Tasks.TplEventSource", keywords: 0xcb, level: 5 }];
 

@@ -256,6 +256,8 @@ impl ThreadPool {
 impl Report for ThreadPool {
     type Output = ThreadPoolReport;
 
+    const NAME: &'static str = "threadpool";
+    const ABOUT: &'static str = "workers over time, adjustments, starvation, waiting work";
     const RECORD: &'static [Recording] =
         &[Recording::runtime(0x1_0000, 4), Recording::runtime(0x8001_0000, 5)];
 

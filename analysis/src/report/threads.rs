@@ -1,9 +1,26 @@
 //! What each thread did.
 
-use super::{SCHEMA, percent};
+use super::{Recording, Report, ReportInput, SCHEMA, percent};
 use crate::model::{FrameHandle, Kind, Profile, Resolved, State, ThreadHandle, Totals};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+
+/// Makes a [`ThreadsReport`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Threads;
+
+impl Report for Threads {
+    type Output = ThreadsReport;
+
+    const NAME: &'static str = "threads";
+    const ABOUT: &'static str = "what each thread did";
+    const RECORD: &'static [Recording] = &[Recording::SAMPLER];
+    const INPUT: ReportInput = ReportInput::Samples;
+
+    fn finish(self, resolved: &Resolved<'_>) -> ThreadsReport {
+        ThreadsReport::new(resolved, resolved.profile())
+    }
+}
 
 /// What each thread did.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! The methods in which most time was spent.
 
-use super::{SCHEMA, percent};
-use crate::model::{Frame, FrameHandle, Kind, Profile, Resolved, ThreadHandle, Totals};
+use super::{Recording, Report, ReportInput, SCHEMA, percent};
+use crate::model::{Frame, FrameHandle, Kind, Profile, Resolved, State, ThreadHandle, Totals};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -20,7 +20,7 @@ pub enum GroupBy {
     Type,
 }
 
-/// What to list.
+/// What to list. As a [`Report`] it makes a [`TopN`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TopNOptions {
@@ -37,6 +37,20 @@ pub struct TopNOptions {
 impl Default for TopNOptions {
     fn default() -> Self {
         TopNOptions { count: 20, is_inclusive: false, is_by_thread: false, group_by: GroupBy::Method }
+    }
+}
+
+impl Report for TopNOptions {
+    type Output = TopN;
+
+    const NAME: &'static str = "topN";
+    const ABOUT: &'static str = "methods in which most time was spent";
+    const RECORD: &'static [Recording] = &[Recording::SAMPLER];
+    const INPUT: ReportInput = ReportInput::Samples;
+    const STATES: &'static [State] = &State::RUNNING;
+
+    fn finish(self, resolved: &Resolved<'_>) -> TopN {
+        TopN::new(resolved, resolved.profile(), &self)
     }
 }
 

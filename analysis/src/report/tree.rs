@@ -1,10 +1,10 @@
 //! Who called whom.
 
-use super::{SCHEMA, percent};
-use crate::model::{Call, CallNode, CallNodes, FrameHandle, Kind, Profile, Resolved, Totals};
+use super::{Recording, Report, ReportInput, SCHEMA, percent};
+use crate::model::{Call, CallNode, CallNodes, FrameHandle, Kind, Profile, Resolved, State, Totals};
 use regex::Regex;
 
-/// Which tree.
+/// Which tree. As a [`Report`] it makes a [`CallTree`].
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct TreeOptions {
@@ -14,6 +14,20 @@ pub struct TreeOptions {
     pub is_callers: bool,
     /// Leaves out nodes below this part of all wall time, in percent.
     pub min_percent: f64,
+}
+
+impl Report for TreeOptions {
+    type Output = CallTree;
+
+    const NAME: &'static str = "tree";
+    const ABOUT: &'static str = "who called whom";
+    const RECORD: &'static [Recording] = &[Recording::SAMPLER];
+    const INPUT: ReportInput = ReportInput::Samples;
+    const STATES: &'static [State] = &State::RUNNING;
+
+    fn finish(self, resolved: &Resolved<'_>) -> CallTree {
+        CallTree::new(resolved, resolved.profile(), &self)
+    }
 }
 
 /// A call tree.

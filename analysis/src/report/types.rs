@@ -36,6 +36,8 @@ impl Types {
 impl Report for Types {
     type Output = TypesReport;
 
+    const NAME: &'static str = "types";
+    const ABOUT: &'static str = "the types of objects that were allocated";
     const RECORD: &'static [Recording] = Alloc::RECORD;
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

@@ -120,6 +120,8 @@ impl Waits {
 impl Report for Waits {
     type Output = WaitsReport;
 
+    const NAME: &'static str = "waits";
+    const ABOUT: &'static str = "handles that threads waited for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x400_0000_0000, 5)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

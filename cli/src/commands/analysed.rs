@@ -1,12 +1,49 @@
-//! A trace that an analysis reads, with one thread or with several.
+//! A trace that an analysis or a report reads, with one thread or with several.
 
 use super::{Trace, failed};
 use crate::args::ThreadArgs;
 use crate::failure::Failure;
 use crate::input::{Ended, Input, Regions};
+use nettrace_analysis::report::{Report, ReportPass};
 use nettrace_analysis::{Analysis, AnalysisError};
-use nettrace_parser::TimeOrdered;
 use nettrace_parser::parallel::Outcome;
+use nettrace_parser::{Event, TimeOrdered, Version};
+
+/// What takes a whole trace.
+pub(super) trait Reads {
+    /// Whether several threads make it faster.
+    fn gains_from_threads(&self, version: Option<Version>) -> bool;
+    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<(), AnalysisError>;
+    fn read_regions(&mut self, regions: &Regions) -> Result<Outcome, AnalysisError>;
+}
+
+impl Reads for Analysis<'_> {
+    fn gains_from_threads(&self, version: Option<Version>) -> bool {
+        self.gains_from_threads(version)
+    }
+
+    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<(), AnalysisError> {
+        self.read(events)
+    }
+
+    fn read_regions(&mut self, regions: &Regions) -> Result<Outcome, AnalysisError> {
+        regions.with(|source, threads, progress| self.read_regions(source, threads, progress))
+    }
+}
+
+impl<R: Report> Reads for ReportPass<R> {
+    fn gains_from_threads(&self, version: Option<Version>) -> bool {
+        self.gains_from_threads(version)
+    }
+
+    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<(), AnalysisError> {
+        Ok(self.read(events)?)
+    }
+
+    fn read_regions(&mut self, regions: &Regions) -> Result<Outcome, AnalysisError> {
+        Ok(regions.with(|source, threads, progress| self.read_regions(source, threads, progress))?)
+    }
+}
 
 /// The trace; once it was read, what is known of it.
 pub(super) struct Analysed {
@@ -26,21 +63,28 @@ impl Analysed {
         Ok(Analysed { file: trace.file, events, regions, outcome: None })
     }
 
-    /// Reads it to its end. `convert_failure`: what it means that a converter fails.
+    /// Reads it to its end. `other`: what it means that something else than reading fails.
     pub(super) fn read(
         &mut self,
-        analysis: &mut Analysis<'_>,
+        reads: &mut impl Reads,
         other: impl FnOnce(&str, AnalysisError) -> Failure,
     ) -> Result<(), Failure> {
-        let gains = analysis.gains_from_threads(self.events.reader().version());
+        let gains = reads.gains_from_threads(self.events.reader().version());
         let result = match self.regions.as_ref().filter(|_| gains) {
-            Some(regions) => regions.analyse(analysis).map(|outcome| self.outcome = Some(outcome)),
-            None => analysis.read(&mut self.events),
+            Some(regions) => reads.read_regions(regions).map(|outcome| self.outcome = Some(outcome)),
+            None => reads.read(&mut self.events),
         };
         result.map_err(|error| match error {
             AnalysisError::Read(error) => failed(&self.file, self.events.reader(), &error),
             error => other(&self.file, error),
         })
+    }
+
+    /// The next event, in time order.
+    pub(super) fn next_event(&mut self) -> Result<Option<Event<'_>>, Failure> {
+        let position = self.events.reader().position();
+        let Analysed { file, events, .. } = self;
+        events.next_event().map_err(|error| Failure::read(file, &error, position))
     }
 
     /// How it ended.

@@ -18,7 +18,7 @@ mod stats;
 mod watch;
 
 pub(crate) use convert::formats;
-pub(crate) use report::list as reports;
+pub(crate) use report::{REPORTS, ReportRow};
 
 use crate::args::{Cli, Command, InputArgs, ThreadArgs};
 use crate::exit::Exit;
@@ -137,7 +137,7 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Check(args) => check::run(&args, context),
         Command::Stats(args) => stats::run(&args, context),
         Command::Events(args) => events::run(&args, context),
-        Command::Report(args) => report::run(&args, context),
+        Command::Report(args) => report::run(&args.0, context),
         Command::Convert(args) => convert::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Ps(args) => ps::run(&args, context),

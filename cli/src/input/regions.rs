@@ -2,7 +2,6 @@
 
 use super::Input;
 use crate::progress::Progress;
-use nettrace_analysis::{Analysis, AnalysisError};
 use nettrace_parser::parallel::{self, Options, Order, Outcome};
 use nettrace_parser::{Error, Event, PositionedFile};
 use std::ops::ControlFlow;
@@ -53,10 +52,14 @@ impl Regions {
         Some(Regions { file, threads, progress: Rc::clone(&input.progress), whole: input.whole })
     }
 
-    /// Lets an analysis read the whole file.
-    pub(crate) fn analyse(&self, analysis: &mut Analysis<'_>) -> Result<Outcome, AnalysisError> {
-        let (file, progress) = (&self.file, |reached| self.progress.at(reached, self.whole));
-        analysis.read_regions(|| file.reopened(), self.threads, progress)
+    /// Hands on what several threads need to read the whole file: sources, their number, and who is told how far
+    /// they are.
+    pub(crate) fn with<T>(
+        &self,
+        read: impl FnOnce(&(dyn Fn() -> PositionedFile + Sync), usize, &mut dyn FnMut(u64)) -> T,
+    ) -> T {
+        let file = &self.file;
+        read(&|| file.reopened(), self.threads, &mut |reached| self.progress.at(reached, self.whole))
     }
 
     /// Reads the whole file. `worker` makes a worker, as many as are needed; `collect` gets what they made in

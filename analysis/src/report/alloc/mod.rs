@@ -162,6 +162,8 @@ fn key(event: &Event<'_>, moment: &Moment, model: &mut Model, type_name: TypeKey
 impl Report for Alloc {
     type Output = AllocReport;
 
+    const NAME: &'static str = "alloc";
+    const ABOUT: &'static str = "what was allocated: by type, stack and thread";
     const RECORD: &'static [Recording] =
         &[Recording::runtime(0x800_0000_0000, 4), Recording::runtime(0x1, 5)];
 

@@ -53,6 +53,8 @@ impl Gc {
 impl Report for Gc {
     type Output = GcReport;
 
+    const NAME: &'static str = "gc";
+    const ABOUT: &'static str = "garbage collections: reasons, pauses, sizes";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x1, 4)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

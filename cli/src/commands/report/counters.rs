@@ -1,5 +1,6 @@
 //! `report counters`: a table, or all values in other forms.
 
+use super::pass::show;
 use crate::args::{CounterFormat, ReportArgs};
 use crate::commands::{Context, Trace};
 use crate::exit::Exit;
@@ -14,31 +15,22 @@ use std::io::{self, Write};
 pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
     // --json writes an empty document too, when there are no counters.
     let format = if args.json { CounterFormat::Json } else { args.format };
-    match format {
-        CounterFormat::Table => {
-            super::runtime::run(Counters::new().without_points(), table, args, trace, context)
-        }
-        CounterFormat::Json => {
-            let json = |_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>| {
+    let (counters, text): (Counters, fn(&ReportArgs, &CountersReport, &mut Context<'_>) -> io::Result<()>) =
+        match format {
+            CounterFormat::Table => (Counters::new().without_points(), table),
+            CounterFormat::Json => (Counters::new(), |_, report, context| {
                 serde_json::to_writer_pretty(&mut context.out, report)?;
                 context.out.write_all(b"\n")
-            };
-            super::runtime::run(Counters::new(), json, args, trace, context)
-        }
-        CounterFormat::Csv => {
-            let csv = |_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>| {
-                report.write_csv(context.out.buffer())
-            };
-            super::runtime::run(Counters::new(), csv, args, trace, context)
-        }
-        CounterFormat::Openmetrics => {
-            let text = |_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>| {
-                report.write_openmetrics(context.out.buffer())
-            };
-            super::runtime::run(Counters::new(), text, args, trace, context)
-        }
-        CounterFormat::Ndjson => super::runtime::run(Counters::new(), ndjson, args, trace, context),
-    }
+            }),
+            CounterFormat::Csv => {
+                (Counters::new(), |_, report, context| report.write_csv(context.out.buffer()))
+            }
+            CounterFormat::Openmetrics => {
+                (Counters::new(), |_, report, context| report.write_openmetrics(context.out.buffer()))
+            }
+            CounterFormat::Ndjson => (Counters::new(), ndjson),
+        };
+    show(counters, text, args, trace, context)
 }
 
 /// A value as one line of NDJSON.

@@ -17,9 +17,9 @@ pub(super) fn text(args: &ReportArgs, report: &GcReport, context: &mut Context<'
     let mut rows: Vec<&Collection> = report.collections.iter().collect();
     if !args.timeline {
         rows.sort_by_key(|row| (Reverse(row.pause_ns), row.start_ns));
-        rows.truncate(args.number);
         writeln!(out, "{}", strong.over("Longest pauses"))?;
     }
+    rows.truncate(args.number);
     let heading = "     GC  GEN  TYPE           REASON             START ms   PAUSE ms      BEFORE       AFTER    PROMOTED   ALLOCATED  FRAGM        GEN0        GEN1        GEN2         LOH         POH";
     writeln!(out, "{}", faint.over(heading))?;
     for row in rows {

@@ -1,49 +1,29 @@
 //! `report logs`: messages as they come.
 
+use super::pass::{Steps, show_in_steps};
 use crate::args::ReportArgs;
-use crate::commands::{Context, Trace, failed};
+use crate::commands::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
-use crate::{samples, units};
-use nettrace_analysis::report::{LogLevel, LogRow, Logs, LogsReport, ReportPass};
+use crate::units;
+use nettrace_analysis::report::{LogLevel, LogRow, Logs, LogsReport};
 use std::io::{self, Write};
 
-/// As JSON the report is one object; for reading, messages are written while the trace is read.
+/// For reading, messages are written while the trace is read.
 pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    if args.json {
-        return super::runtime::run(Logs::new(), |_, _, _| Ok(()), args, trace, context);
-    }
-    context.forgo_progress_on_terminal();
-    let file = trace.file;
-    let mut events = trace.reader.time_ordered();
-    let options = samples::options(&args.samples);
-    let mut pass = ReportPass::new(Logs::new()).filter(options.filter).names(options.names);
-    loop {
-        match events.next_event() {
-            Ok(Some(event)) => pass.event(&event),
-            Ok(None) => break,
-            Err(error) => return Err(failed(&file, events.reader(), &error)),
-        }
-        for message in pass.report_mut().take() {
-            row(&message, context)?;
-            context.out.hand_on()?;
-        }
-    }
-    context.progress.end();
-    let reported = pass.finish();
-    for message in &reported.output.messages {
-        row(message, context)?;
-    }
-    if reported.events > 0 {
-        summary(&reported.output, context)?;
-    }
-    context.out.finish()?;
-    if reported.events == 0 {
-        super::runtime::advise::<Logs>(&file, context);
-    }
-    context.messages.losses(&file, events.reader());
-    Ok(context.conclude(&file, events.reader(), true))
+    let each = |logs: &mut Logs, context: &mut Context<'_>| {
+        logs.take().iter().try_for_each(|message| {
+            row(message, context)?;
+            context.out.hand_on()
+        })
+    };
+    let text = |_: &ReportArgs, _: &str, report: &LogsReport, context: &mut Context<'_>| {
+        report.messages.iter().try_for_each(|message| row(message, context))?;
+        summary(report, context)
+    };
+    let steps = Steps { each: Some(each), complete: |_, _| false, text };
+    show_in_steps(Logs::new(), &steps, args, trace, context)
 }
 
 fn row(message: &LogRow, context: &mut Context<'_>) -> io::Result<()> {

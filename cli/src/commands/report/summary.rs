@@ -1,38 +1,30 @@
 //! `report summary`, which `nettrace FILE` prints too.
 
+use super::pass::{Steps, show_in_steps};
 use super::words::duration;
 use crate::args::ReportArgs;
-use crate::commands::{Context, Trace, failed, write_json};
+use crate::commands::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::Ended;
 use crate::printable::printable;
-use crate::{samples, units};
-use nettrace_analysis::report::{Finding, ReportPass, Summary, SummaryReport};
+use crate::units;
+use nettrace_analysis::report::{Finding, Summary, SummaryReport};
 use std::io::{self, Write};
 
 pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let file = trace.file;
-    let mut events = trace.reader.time_ordered();
-    let options = samples::options(&args.samples);
-    let mut pass = ReportPass::new(Summary::new()).filter(options.filter).names(options.names);
-    pass.read(&mut events).map_err(|error| failed(&file, events.reader(), &error))?;
-    let unused = samples::add_names(&args.samples, pass.model_mut())?;
-    let mut report = pass.finish().output;
-    let lost = events.reader().losses().total();
-    if lost > 0 {
-        report.add(Finding::lost_events(lost, report.events));
-    }
-    context.progress.end();
-    if args.json {
-        write_json(context, &report)?;
-    } else {
-        text(&file, &report, context)?;
-    }
-    context.out.finish()?;
-    for text in &unused {
-        context.messages.warning(text);
-    }
-    Ok(context.conclude(&file, events.reader(), true))
+    let complete = |report: &mut SummaryReport, trace: &dyn Ended| {
+        let lost = trace.losses().total();
+        if lost > 0 {
+            report.add(Finding::lost_events(lost, report.events));
+        }
+        true
+    };
+    let text = |_: &ReportArgs, file: &str, report: &SummaryReport, context: &mut Context<'_>| {
+        text(file, report, context)
+    };
+    let steps = Steps { each: None, complete, text };
+    show_in_steps(Summary::new(), &steps, args, trace, context)
 }
 
 fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {
