@@ -15,21 +15,20 @@ use std::io::{self, Write};
 pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
     // --json writes an empty document too, when there are no counters.
     let format = if args.json { CounterFormat::Json } else { args.format };
-    let (counters, text): (Counters, fn(&ReportArgs, &CountersReport, &mut Context<'_>) -> io::Result<()>) =
-        match format {
-            CounterFormat::Table => (Counters::new().without_points(), table),
-            CounterFormat::Json => (Counters::new(), |_, report, context| {
-                serde_json::to_writer_pretty(&mut context.out, report)?;
-                context.out.write_all(b"\n")
-            }),
-            CounterFormat::Csv => {
-                (Counters::new(), |_, report, context| report.write_csv(context.out.buffer()))
-            }
-            CounterFormat::Openmetrics => {
-                (Counters::new(), |_, report, context| report.write_openmetrics(context.out.buffer()))
-            }
-            CounterFormat::Ndjson => (Counters::new(), ndjson),
-        };
+    let counters = match format {
+        CounterFormat::Table => Counters::new().without_points(),
+        _ => Counters::new(),
+    };
+    let text: fn(&ReportArgs, &CountersReport, &mut Context<'_>) -> io::Result<()> = match format {
+        CounterFormat::Table => table,
+        CounterFormat::Json => |_, report, context| {
+            serde_json::to_writer_pretty(&mut context.out, report)?;
+            context.out.write_all(b"\n")
+        },
+        CounterFormat::Csv => |_, report, context| report.write_csv(context.out.buffer()),
+        CounterFormat::Openmetrics => |_, report, context| report.write_openmetrics(context.out.buffer()),
+        CounterFormat::Ndjson => ndjson,
+    };
     show(counters, text, args, trace, context)
 }
 
