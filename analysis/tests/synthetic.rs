@@ -133,29 +133,78 @@ fn a_missing_rundown_is_said_and_addresses_are_shown() {
     assert!(advice.contains("100 %") && advice.contains("rundown"), "{advice}");
 }
 
+/// The entry point of precompiled code of a method `N.T.name`.
+fn entry(start: u64, name: &str) -> Step {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let values =
+        vec![Value::U64(5), text("N.T"), text(name), text("void ()"), Value::U64(start), Value::U16(0)];
+    event(ENTRY, 2, 1, &[], values)
+}
+
 #[test]
 fn entry_points_name_frames_only_where_nothing_better_can_come() {
-    let entry = || {
-        let text = |text: &str| Value::Text(text.to_owned());
-        event(
-            ENTRY,
-            2,
-            1,
-            &[],
-            vec![
-                Value::U64(5),
-                text("N.T"),
-                text("Ready"),
-                text("void ()"),
-                Value::U64(0x1000),
-                Value::U16(0),
-            ],
-        )
-    };
-    let without = session(vec![entry(), sample(0, 10, &[0x1010]), sample(0, 10, &[0x5000])]);
-    assert_eq!(folded(&without), "0x5000 1\nN.T.Ready 1\n");
-    let with = session(vec![entry(), sample(0, 10, &[0x1010]), method(AT_END, 1, 0x9000, 1, "N.T.Other")]);
+    let without = session(vec![
+        entry(0x1000, "Ready"),
+        // The entry point itself is known.
+        sample(0, 10, &[0x1000]),
+        sample(0, 10, &[0x10ff]),
+        sample(0, 10, &[0x1100]),
+        sample(0, 10, &[0x5000]),
+    ]);
+    assert_eq!(folded(&without), "0x1100 1\n0x5000 1\nN.T.Ready 1\n~N.T.Ready+0xff 1\n");
+    let with = session(vec![
+        entry(0x1000, "Ready"),
+        sample(0, 10, &[0x1010]),
+        method(AT_END, 1, 0x9000, 1, "N.T.Other"),
+    ]);
     assert_eq!(folded(&with), "0x1010 1\n");
+    let next_to_known = session(vec![
+        entry(0x1000, "Ready"),
+        method(LOAD, 1, 0x1010, 0x10, "N.T.Known"),
+        sample(0, 10, &[0x100f]),
+        sample(0, 10, &[0x1010]),
+        // Behind what is known nothing is.
+        sample(0, 10, &[0x1020]),
+    ]);
+    assert_eq!(folded(&next_to_known), "0x1020 1\nN.T.Known 1\n~N.T.Ready+0xf 1\n");
+}
+
+#[test]
+fn guessed_names_are_marked_and_counted_in_every_report() {
+    let session = session(vec![
+        entry(0x1000, "Main"),
+        entry(0x2000, "Work"),
+        // A return address is looked for one byte below.
+        sample(0, 10, &[0x2010, 0x1011]),
+        sample(0, 10, &[0x2080, 0x1021]),
+        sample(0, 10, &[0x2000]),
+    ]);
+    let finished = read(&session, full_names());
+    let resolved = finished.resolved();
+    let coverage = resolved.coverage();
+    assert_eq!((coverage.frames, coverage.named, coverage.guessed), (5, 5, 4));
+
+    let top = TopN::new(&resolved, &finished.profile, &TopNOptions::default());
+    let rows: Vec<_> = top.methods.iter().map(|row| (&*row.name, row.is_guessed, row.self_samples)).collect();
+    let expected =
+        [("~N.T.Work+0x10..0x80", true, 2), ("N.T.Work", false, 1), ("~N.T.Main+0x10..0x20", true, 0)];
+    assert_eq!((rows, top.guessed_frames), (expected.to_vec(), 4));
+
+    let tree = CallTree::new(&resolved, &finished.profile, &TreeOptions::default());
+    let nodes: Vec<_> = tree.nodes.iter().map(|node| (&*node.name, node.is_guessed)).collect();
+    let expected = [
+        ("N.T.Work", false),
+        ("~N.T.Main+0x10", true),
+        ("~N.T.Work+0x10", true),
+        ("~N.T.Main+0x20", true),
+        ("~N.T.Work+0x80", true),
+    ];
+    assert_eq!((nodes, tree.guessed_frames), (expected.to_vec(), 4));
+
+    let threads = ThreadsReport::new(&resolved, &finished.profile);
+    let row = &threads.threads[0];
+    assert_eq!((row.top_frame.as_deref(), row.is_guessed), (Some("N.T.Work"), false));
+    assert_eq!(threads.guessed_frames, 4);
 }
 
 #[test]

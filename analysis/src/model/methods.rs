@@ -46,8 +46,10 @@ pub struct MethodCode {
 }
 
 /// Precompiled code begins where the runtime handed out its address, and how far it reaches is not
-/// said. Beyond this many bytes a frame belongs to something that was not told of.
-const ENTRY_POINT_REACH: u64 = 4 * 1024;
+/// said. Fewer bytes behind that address a frame is taken for the method's, as a guess. Measured where a rundown
+/// tells the truth, 0.5 % of the frames within 256 bytes belong to something else, 6 % of those within 1 KiB and
+/// 11 % of those within 4 KiB.
+const GUESS_REACH: u64 = 256;
 
 /// The methods of one process.
 #[derive(Debug, Default)]
@@ -181,38 +183,36 @@ impl Methods {
     /// The code at an address at a time. The second value tells whether the answer is the same at
     /// all times.
     pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(MethodHandle, bool)> {
-        match self.ranges.find(address, ticks) {
-            Some((range, is_always)) => Some((range.value, is_always)),
-            None => self.find_entry_point(address).map(|method| (method, true)),
-        }
+        self.ranges.find(address, ticks).map(|(range, is_always)| (range.value, is_always))
     }
 
-    /// The nearest entry point below, unless other code lies between. A guess: stubs lie among
-    /// methods, and no event tells of them. So it is made only for a trace without rundown, which
-    /// would have told where each precompiled method in use lies.
-    fn find_entry_point(&self, address: u64) -> Option<MethodHandle> {
+    /// The nearest entry point below, unless other code lies between, and how far below it is; the same at all
+    /// times. Above 0 it is a guess: stubs lie among methods, and no event tells of them. So it is made only for
+    /// a trace without rundown, which would have told where each precompiled method in use lies.
+    pub(crate) fn guess(&self, address: u64) -> Option<(MethodHandle, u64)> {
         if self.has_rundown {
             return None;
         }
         let end = self.sorted_entry_points.partition_point(|(start, _)| *start <= address);
         let (start, method) = *self.sorted_entry_points.get(end.checked_sub(1)?)?;
         let is_interrupted = self.ranges.next_start(start).is_some_and(|next| next <= address);
-        (address.saturating_sub(start) < ENTRY_POINT_REACH && !is_interrupted).then_some(method)
+        let offset = address.saturating_sub(start);
+        (offset < GUESS_REACH && !is_interrupted).then_some((method, offset))
     }
 
-    /// The code of a handle.
-    /// First and last address of all that [`Methods::find`] finds.
+    /// First and last address of all that [`Methods::find`] and [`Methods::guess`] find.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let entry_points = if self.has_rundown { &[] } else { self.sorted_entry_points.as_slice() };
         let reaches = entry_points.iter().enumerate().map(|(at, (start, _))| {
             let next = entry_points.get(at.saturating_add(1)).map(|(next, _)| *next);
             let end = [next, self.ranges.next_start(*start)].into_iter().flatten().min();
-            let reach = start.saturating_add(ENTRY_POINT_REACH.saturating_sub(1));
+            let reach = start.saturating_add(GUESS_REACH.saturating_sub(1));
             (*start, end.map_or(reach, |end| reach.min(end.saturating_sub(1))))
         });
         self.ranges.extents().chain(reaches)
     }
 
+    /// The code of a handle.
     pub(crate) fn code(&self, method: MethodHandle) -> Option<&MethodCode> {
         self.codes.get(method.index())
     }

@@ -59,6 +59,9 @@ pub struct Frame {
     pub kind: FrameKind,
     /// Whether a name was found; if not, the text is an address.
     pub is_named: bool,
+    /// Whether the name is a guess: that of the method whose entry point lies a little below, of which only that
+    /// is known. Text and method are marked: `~Program.Run+0x1f0`, with the bytes behind the entry point.
+    pub is_guessed: bool,
 }
 
 /// The stored parts of a method's name.
@@ -94,7 +97,32 @@ impl Frame {
             }
         };
         let module = name.module.to_owned();
-        Frame { text, module, namespace, type_name, method, kind: FrameKind::Managed, is_named: true }
+        Frame {
+            text,
+            module,
+            namespace,
+            type_name,
+            method,
+            kind: FrameKind::Managed,
+            is_named: true,
+            is_guessed: false,
+        }
+    }
+
+    /// The same at an address that is only likely to be the method's.
+    ///
+    /// Each offset is a frame of its own. One frame for all of a method would have to show one offset for
+    /// others, or none, and would then look alike for code that is surely the method's and code that may be its
+    /// neighbour's. `topN`, whose rows stand for methods, puts them together again: see [`Frame::guessed_of`].
+    pub(crate) fn guessed(self, offset: u64) -> Frame {
+        let mark = |name: &str| format!("~{name}+{offset:#x}");
+        Frame { text: mark(&self.text), method: mark(&self.method), is_guessed: true, ..self }
+    }
+
+    /// The text without the offset, and the offset, of a guess.
+    pub(crate) fn guessed_of(&self) -> Option<(&str, u64)> {
+        let (name, digits) = self.text.rsplit_once("+0x").filter(|_| self.is_guessed)?;
+        Some((name, u64::from_str_radix(digits, 16).ok()?))
     }
 
     /// A function that has a name.
@@ -133,6 +161,7 @@ impl Frame {
             method: String::new(),
             kind,
             is_named: false,
+            is_guessed: false,
         }
     }
 
@@ -212,6 +241,15 @@ mod tests {
         assert_eq!(text(NameStyle::Signature, false), "app!N.M.Box<int>.Run(string[])");
         let raw = "app!N.M.Box`1+<Run>d__4[System.Int32].MoveNext(class System.String[])";
         assert_eq!(text(NameStyle::Signature, true), raw);
+    }
+
+    #[test]
+    fn a_guess_is_marked_wherever_its_name_stands() {
+        let named = Frame::managed(&NAME, NameOptions { style: NameStyle::Short, is_raw: false });
+        let guess = named.clone().guessed(0x1f0);
+        assert_eq!((&*guess.text, &*guess.method), ("~Box<int>.Run+0x1f0", "~Run+0x1f0"));
+        assert_eq!(guess.guessed_of(), Some(("~Box<int>.Run", 0x1f0)));
+        assert_eq!((named.is_guessed, named.guessed_of()), (false, None));
     }
 
     #[test]

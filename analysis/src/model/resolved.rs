@@ -49,6 +49,8 @@ pub struct Coverage {
     pub frames: u64,
     /// Those with a name.
     pub named: u64,
+    /// Of those, the ones whose name is a guess.
+    pub guessed: u64,
     /// Whether the trace has a rundown: the list of methods that runtimes write at a session's end.
     pub has_rundown: bool,
     /// Whether it tells of any method at all.
@@ -251,6 +253,13 @@ impl Role {
     const WORK: Role = Role { wait: Wait::No, is_passage: false };
     /// Native code, of which nothing is known.
     const NATIVE: Role = Role { wait: Wait::No, is_passage: true };
+
+    fn of_method(name: &MethodName<'_>) -> Role {
+        Role {
+            wait: wait_of(name.type_name, name.method),
+            is_passage: only_calls(name.type_name, name.method),
+        }
+    }
 }
 
 /// A frame, and whether it is the same at all times.
@@ -299,6 +308,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             };
             self.coverage.frames = self.coverage.frames.saturating_add(1);
             self.coverage.named = self.coverage.named.saturating_add(u64::from(frame.is_named));
+            self.coverage.guessed = self.coverage.guessed.saturating_add(u64::from(frame.is_guessed));
             is_wanted |= facts.is_wanted;
             is_excluded |= facts.is_excluded;
             if index == 0 {
@@ -375,6 +385,14 @@ impl<'m, 'f> Resolver<'m, 'f> {
             let frame = self.symbol(module, self.model.texts().get(range.value), kind);
             return Some(Found { frame, is_always });
         }
+        // What is known goes before what is guessed.
+        if let Some((method, offset)) = row.methods.guess(address) {
+            let frame = match offset {
+                0 => self.method(row, process, method, ticks),
+                _ => self.guess(row, method, offset, ticks),
+            };
+            return Some(Found { frame, is_always: mapping.is_none_or(|(_, is_always)| is_always) });
+        }
         let (mapping, is_always) = mapping?;
         let offset = address.wrapping_sub(mapping.start).wrapping_add(mapping.file_offset);
         if let Some(name) = self.model.symbol_file(&mapping.path).and_then(|file| file.name_at(offset)) {
@@ -397,27 +415,38 @@ impl<'m, 'f> Resolver<'m, 'f> {
         if let Some(known) = self.by_method.get(&(process.0, method.0)) {
             return *known;
         }
-        let texts = self.model.texts();
-        let Some(code) = row.methods.code(method) else {
+        let Some(name) = self.name_of(row, method, ticks) else {
             return self.intern(Frame::address(0, FrameKind::Unknown), Role::NATIVE);
         };
-        let module = row.modules.find(code.module_id, ticks).map_or("", |module| &*module.name);
-        let frame = self.managed(&MethodName {
-            module,
-            type_name: texts.get(code.namespace),
-            method: texts.get(code.name),
-            signature: texts.get(code.signature),
-        });
+        let frame = self.managed(&name);
         self.by_method.insert((process.0, method.0), frame);
         frame
     }
 
-    fn managed(&mut self, name: &MethodName<'_>) -> FrameHandle {
-        let role = Role {
-            wait: wait_of(name.type_name, name.method),
-            is_passage: only_calls(name.type_name, name.method),
+    /// A frame this many bytes behind a method's entry point.
+    fn guess(&mut self, row: &Process, method: MethodHandle, offset: u64, ticks: u64) -> FrameHandle {
+        let Some(name) = self.name_of(row, method, ticks) else {
+            return self.intern(Frame::address(0, FrameKind::Unknown), Role::NATIVE);
         };
-        self.intern(Frame::managed(name, self.options), role)
+        self.intern(Frame::managed(&name, self.options).guessed(offset), Role::of_method(&name))
+    }
+
+    fn name_of<'r>(&self, row: &'r Process, method: MethodHandle, ticks: u64) -> Option<MethodName<'r>>
+    where
+        'm: 'r,
+    {
+        let texts = self.model.texts();
+        let code = row.methods.code(method)?;
+        Some(MethodName {
+            module: row.modules.find(code.module_id, ticks).map_or("", |module| &*module.name),
+            type_name: texts.get(code.namespace),
+            method: texts.get(code.name),
+            signature: texts.get(code.signature),
+        })
+    }
+
+    fn managed(&mut self, name: &MethodName<'_>) -> FrameHandle {
+        self.intern(Frame::managed(name, self.options), Role::of_method(name))
     }
 
     /// A name that is a symbol's: native, or managed code as a perf map names it.

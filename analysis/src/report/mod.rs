@@ -109,6 +109,12 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+/// Whether something is not so, which JSON then does not tell.
+#[cfg(feature = "serde")]
+fn is_no(is_so: &bool) -> bool {
+    !*is_so
+}
+
 /// When and where an event happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -35,6 +35,9 @@ pub struct ThreadsReport {
     pub period_ns: u64,
     /// What times measure: `wall`, or `cpu` where all samples were taken on processors.
     pub clock: &'static str,
+    /// Frames, of the trace's distinct stacks, whose name is a guess ([`Frame::is_guessed`](crate::Frame::is_guessed)).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    pub guessed_frames: u64,
     /// The threads: by samples, most first, then in the order in which they were met.
     pub threads: Vec<ThreadRow>,
 }
@@ -81,6 +84,9 @@ pub struct ThreadRow {
     pub last_ns: Option<i64>,
     /// The innermost frame of most of its samples.
     pub top_frame: Option<String>,
+    /// Whether that frame's name is a guess.
+    #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "super::is_no"))]
+    pub is_guessed: bool,
     /// Part of the thread's wall time with that frame.
     pub top_frame_percent: f64,
 }
@@ -135,6 +141,9 @@ impl ThreadsReport {
                     first_ns: (sums.totals.samples > 0).then_some(sums.totals.first_nanos),
                     last_ns: (sums.totals.samples > 0).then_some(sums.totals.last_nanos),
                     top_frame: top.map(|(frame, _)| resolved.text(*frame).to_owned()),
+                    is_guessed: top
+                        .and_then(|(frame, _)| resolved.frame(*frame))
+                        .is_some_and(|frame| frame.is_guessed),
                     top_frame_percent: top.map_or(0.0, |(_, ns)| percent(*ns, sums.totals.weight)),
                 };
                 (handle, row)
@@ -146,6 +155,7 @@ impl ThreadsReport {
             samples: all.samples,
             period_ns: model.period_nanos().unwrap_or(0),
             clock: profile.clock().key(),
+            guessed_frames: resolved.coverage().guessed,
             threads: threads.into_iter().map(|(_, row)| row).collect(),
         }
     }

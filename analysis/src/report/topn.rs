@@ -78,6 +78,9 @@ pub struct TopN {
     pub clock: &'static str,
     /// Samples without frames: part of `samples`, and of no row.
     pub samples_without_stack: u64,
+    /// Frames, of the trace's distinct stacks, whose name is a guess ([`Frame::is_guessed`](crate::Frame::is_guessed)).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    pub guessed_frames: u64,
     /// The rows, heaviest first.
     pub methods: Vec<MethodRow>,
     /// Each thread by itself, heaviest first, if that was asked for.
@@ -112,6 +115,10 @@ pub struct MethodRow {
     pub name: String,
     /// Module's short name; empty if it is not known.
     pub module: String,
+    /// Whether the name is a guess. Guesses of one method are one row, with the lowest and the highest offset:
+    /// `~Program.Run+0x10..0x1f`.
+    #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "super::is_no"))]
+    pub is_guessed: bool,
     /// Samples.
     pub self_samples: u64,
     /// Samples.
@@ -176,6 +183,7 @@ impl TopN {
             waiting_ns: waiting.weight,
             clock: profile.clock().key(),
             samples_without_stack: all.without_stack,
+            guessed_frames: resolved.coverage().guessed,
             methods: all.rows(&groups, options),
             threads: threads
                 .iter()
@@ -222,10 +230,11 @@ impl Table {
 
     fn rows(&self, groups: &Groups, options: &TopNOptions) -> Vec<MethodRow> {
         let row = |(group, sums): (&u32, &Sums)| {
-            let (name, module) = groups.names.get(*group as usize)?;
+            let group = groups.rows.get(*group as usize)?;
             Some(MethodRow {
-                name: name.clone(),
-                module: module.clone(),
+                name: group.shown(),
+                module: group.module.clone(),
+                is_guessed: group.offsets.is_some(),
                 self_samples: sums.self_samples,
                 total_samples: sums.total_samples,
                 self_ns: sums.self_ns,
@@ -252,20 +261,49 @@ impl Table {
 /// What each frame counts for.
 struct Groups {
     of_frame: Vec<u32>,
-    /// Name and module.
-    names: Vec<(String, String)>,
+    rows: Vec<Group>,
+}
+
+struct Group {
+    name: String,
+    module: String,
+    /// Of guesses the lowest and the highest.
+    offsets: Option<(u64, u64)>,
+}
+
+impl Group {
+    fn shown(&self) -> String {
+        match self.offsets {
+            None => self.name.clone(),
+            Some((low, high)) if low == high => format!("{}+{low:#x}", self.name),
+            Some((low, high)) => format!("{}+{low:#x}..{high:#x}", self.name),
+        }
+    }
 }
 
 impl Groups {
     fn new(resolved: &Resolved<'_>, by: GroupBy) -> Groups {
         let mut numbers: HashMap<String, u32> = HashMap::new();
-        let mut groups = Groups { of_frame: Vec::new(), names: Vec::new() };
+        let mut groups = Groups { of_frame: Vec::new(), rows: Vec::new() };
         for frame in resolved.all_frames() {
-            let name = group_name(frame, by);
-            let next = u32::try_from(groups.names.len()).unwrap_or(u32::MAX);
+            // A row stands for a method, and its guesses with all their offsets are about one. No name of a method
+            // begins with `~`, so that they are not mixed with what is known of it.
+            let guess = frame.guessed_of().filter(|_| by == GroupBy::Method);
+            let name = guess.map_or_else(|| group_name(frame, by), |(name, _)| name.to_owned());
+            let offset = guess.map(|(_, offset)| offset);
+            let next = u32::try_from(groups.rows.len()).unwrap_or(u32::MAX);
             let number = *numbers.entry(name.clone()).or_insert(next);
-            if number == next {
-                groups.names.push((name, frame.module.clone()));
+            match groups.rows.get_mut(number as usize) {
+                Some(Group { offsets: Some((low, high)), .. }) => {
+                    *low = offset.map_or(*low, |offset| offset.min(*low));
+                    *high = offset.map_or(*high, |offset| offset.max(*high));
+                }
+                Some(_) => {}
+                None => groups.rows.push(Group {
+                    name,
+                    module: frame.module.clone(),
+                    offsets: offset.map(|offset| (offset, offset)),
+                }),
             }
             groups.of_frame.push(number);
         }

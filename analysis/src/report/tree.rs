@@ -52,6 +52,9 @@ pub struct CallTree {
     pub waiting_ns: u64,
     /// What times measure: `wall`, or `cpu` where all samples were taken on processors.
     pub clock: &'static str,
+    /// Frames, of the trace's distinct stacks, whose name is a guess ([`Frame::is_guessed`](crate::Frame::is_guessed)).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    pub guessed_frames: u64,
     /// The nodes: each in front of those below it, the heaviest first. A list and not nested
     /// objects, because stacks may be deeper than JSON readers allow.
     pub nodes: Vec<TreeNode>,
@@ -68,6 +71,9 @@ pub struct TreeNode {
     pub name: String,
     /// Module's short name; empty if it is not known.
     pub module: String,
+    /// Whether the name is a guess.
+    #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "super::is_no"))]
+    pub is_guessed: bool,
     /// Samples that end here.
     pub self_samples: u64,
     /// Samples that pass here.
@@ -122,6 +128,7 @@ impl CallTree {
             waiting_samples: waiting.samples,
             waiting_ns: waiting.weight,
             clock: profile.clock().key(),
+            guessed_frames: resolved.coverage().guessed,
             nodes,
         }
     }
@@ -153,6 +160,7 @@ fn listed(calls: &CallNodes, resolved: &Resolved<'_>, min_percent: f64, whole: u
             depth,
             name: resolved.text(frame).to_owned(),
             module: resolved.frame(frame).map(|frame| frame.module.clone()).unwrap_or_default(),
+            is_guessed: resolved.frame(frame).is_some_and(|frame| frame.is_guessed),
             self_samples: node.self_samples,
             total_samples: node.total_samples,
             self_ns: node.self_weight,
