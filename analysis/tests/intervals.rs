@@ -3,8 +3,8 @@
 mod common;
 
 use common::{RUNTIME, native};
-use nettrace_analysis::model::{Category, Ends, Mark, Model, Spans};
-use nettrace_analysis::report::{Contention, ReportPass, Waits};
+use nettrace_analysis::model::{Category, Ends, Mark, Model, Span, Spans};
+use nettrace_analysis::report::{Contention, ExceptionType, Exceptions, ReportPass, Spread, Waits};
 use nettrace_analysis::{Analysis, AnalysisOptions, Kind};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -168,4 +168,56 @@ fn waits_of_every_trace_are_the_same_in_report_weighted_stacks_and_timeline() {
     }
     // Those of the repository alone have as many.
     assert!(found[0] > 1000 && found[1] > 1000, "{found:?}");
+}
+
+/// Catch blocks that ended, that were left, filters, finally blocks: as counts and nanoseconds. Of the left ones the
+/// report has the count alone.
+type Blocks = [Sum; 4];
+
+/// What report and timeline say of the blocks that exceptions run into.
+fn blocks(bytes: &[u8]) -> [Blocks; 2] {
+    let mut exceptions = ReportPass::new(Exceptions::new());
+    let (mut model, mut spans, mut marks) = (Model::new(), Spans::new(), Vec::new());
+    let mut events = Reader::from_slice(bytes).time_ordered();
+    while let Ok(Some(event)) = events.next_event() {
+        exceptions.event(&event);
+        let thread = model.learn(&event);
+        spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
+        marks.extend(spans.ready().filter(|mark| matches!(mark, Mark::Span(_))));
+    }
+    // Blocks whose exception was thrown before the session are in the timeline alone.
+    let is_told = |span: &&Span| span.arguments.iter().any(|(name, _)| name == "exception");
+    let shown: Vec<&Span> = marks
+        .iter()
+        .filter_map(|mark| if let Mark::Span(span) = mark { Some(span) } else { None })
+        .filter(|span| span.category == Category::Exception)
+        .filter(is_told)
+        .collect();
+    let timeline = |name, ends: &[Ends]| {
+        let of_sort = shown.iter().filter(|span| span.name == name && ends.contains(&span.ends));
+        of_sort.fold((0, 0), |sum: Sum, span| (sum.0 + 1, sum.1 + span.nanos))
+    };
+    let stopped = [Ends::Known, Ends::LossBetween];
+    let (left, _) = timeline("catch", &[Ends::Left]);
+    let timeline =
+        [timeline("catch", &stopped), (left, 0), timeline("filter", &stopped), timeline("finally", &stopped)];
+    let types = exceptions.finish().output.types;
+    let report = |of: fn(&ExceptionType) -> &Spread| {
+        types.iter().fold((0, 0), |sum: Sum, row| (sum.0 + of(row).count, sum.1 + of(row).total_ns))
+    };
+    let left = types.iter().map(|row| row.left_by_exception).sum();
+    let report =
+        [report(|row| &row.in_catch), (left, 0), report(|row| &row.in_filter), report(|row| &row.in_finally)];
+    [report, timeline]
+}
+
+#[test]
+fn blocks_of_exceptions_of_every_trace_are_the_same_in_report_and_timeline() {
+    let mut found = [0; 4];
+    for trace in corpus::traces() {
+        let [report, timeline] = blocks(&trace.bytes());
+        assert_eq!(report, timeline, "{}", trace.name());
+        report.iter().zip(&mut found).for_each(|((count, _), found)| *found += count);
+    }
+    assert!(found[..3].iter().all(|count| *count > 400), "{found:?}");
 }

@@ -55,8 +55,10 @@ fn every_start_of_a_real_trace_is_one_span_and_every_stop_ends_one() {
         for (category, prefix, start, stop) in pairs {
             let of_sort = || spans.iter().filter(|s| s.category == category && s.name.starts_with(prefix));
             let starts = of_sort().filter(|span| span.ends != Ends::NoStart).count();
-            // A stop that tells how long it took has its start, without an event.
-            let ended = of_sort().filter(|s| !matches!(s.ends, Ends::NoStop | Ends::OpenAtEnd)).count();
+            // A stop that tells how long it took has its start, without an event. A catch block that another exception
+            // left has an end, without an event.
+            let without_stop = [Ends::NoStop, Ends::OpenAtEnd, Ends::Left];
+            let ended = of_sort().filter(|span| !without_stop.contains(&span.ends)).count();
             let from_stop = of_sort().filter(|span| span.ends == Ends::NoStart).count();
             assert_eq!(starts, count(start), "{name}: starts of {prefix}");
             assert_eq!(ended, count(stop), "{name}: stops of {prefix}");
@@ -73,7 +75,8 @@ fn spans_of_a_thread_lie_inside_or_outside_of_each_other() {
     {
         let (marks, _) = marks_of(&open(name));
         let mut by_thread: BTreeMap<_, Vec<(i64, i64, &str)>> = BTreeMap::new();
-        let whole = |span: &&Span| span.place == Place::Thread && span.ends == Ends::Known;
+        let whole =
+            |span: &&Span| span.place == Place::Thread && matches!(span.ends, Ends::Known | Ends::Left);
         for span in spans_of(&marks).into_iter().filter(whole) {
             assert_eq!(span.thread, span.end_thread, "{name}: {span:?}");
             by_thread.entry(span.thread).or_default().push((span.start_nanos, -span.end_nanos(), &span.name));
@@ -89,6 +92,32 @@ fn spans_of_a_thread_lie_inside_or_outside_of_each_other() {
             }
         }
     }
+}
+
+#[test]
+fn a_catch_block_ends_where_the_exception_that_left_it_is_caught() {
+    let (marks, _) = marks_of(&open("net10-linux-x64/all"));
+    let catches: Vec<_> = spans_of(&marks).into_iter().filter(|span| span.name == "catch").collect();
+    let count = |ends| catches.iter().filter(|span| span.ends == ends).count();
+    // Of the last throw of all, nothing is known afterwards.
+    assert_eq!((count(Ends::Known), count(Ends::Left), count(Ends::OpenAtEnd)), (470, 469, 1));
+    let argument = |span: &Span, wanted: &str| {
+        span.arguments.iter().find_map(|(name, value)| match value {
+            Argument::Text(text) if name == wanted => Some(text.clone()),
+            _ => None,
+        })
+    };
+    let caught = |at: i64| catches.iter().find(|span| span.ends == Ends::Known && span.start_nanos == at);
+    for left in catches.iter().filter(|span| span.ends == Ends::Left) {
+        let by = caught(left.end_nanos()).expect("it ends where another begins");
+        assert_eq!(by.thread, left.thread);
+        let names = [argument(left, "left_by"), argument(by, "exception")];
+        assert_eq!(names, [const { "Workload.WidgetException" }; 2].map(|name| Some(name.to_owned())));
+        assert!(
+            left.nanos > 0 && argument(left, "exception").is_some_and(|name| name.starts_with("System."))
+        );
+    }
+    assert!(Ends::Left.note().is_some());
 }
 
 #[test]

@@ -10,14 +10,14 @@
 //!
 //! All follow each other on the thread that threw, the inner within the outer. A catch block that is left by another
 //! exception has no end. An exception that is thrown while none is being dealt with says so by its flags; what is
-//! still open then is over.
+//! still open then is over. Timelines show the same blocks: [`Handlers`] follows them for both.
 
-use super::clauses::{Clause, Dispatch, Left};
 use super::distribution::{Distribution, Spread};
 use super::message_group::group_of;
 use super::rate::{Rate, RateCounter};
 use super::stack_rows::{DISPATCH, StackRow, stack_rows};
 use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::intervals::{Block, Bounds, Clause, Edge, Handlers, Interval};
 use crate::model::{Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
@@ -197,7 +197,8 @@ type SiteKey = (TextHandle, StackHandle);
 #[derive(Debug)]
 pub struct Exceptions {
     sites: HashMap<SiteKey, Site>,
-    threads: HashMap<ThreadHandle, Dispatch<Option<SiteKey>>>,
+    /// Without a site: the filter did not let the throw pass.
+    threads: HashMap<ThreadHandle, Handlers<Option<SiteKey>, ()>>,
     is_handling_traced: bool,
     top: usize,
 }
@@ -230,18 +231,13 @@ impl Exceptions {
             // Version 0 has no fields.
             None => model.texts_mut().intern("(type not told)"),
         };
-        let is_nested = flags & 2 != 0;
-        let dispatch = self.threads.entry(moment.thread).or_default();
-        if !is_nested {
-            dispatch.reset(|left| note_left(&mut self.sites, left));
-        }
-        let inner = if flags & 1 != 0 && is_nested { dispatch.caught() } else { None };
+        let is_nested = exception.is_some_and(|exception| exception.is_nested());
+        let handlers = self.threads.entry(moment.thread).or_default();
+        let inner = if flags & 1 != 0 && is_nested { handlers.caught() } else { None };
         let inner = inner.flatten().map(|(type_name, _)| type_name);
         let key = (type_name, stack);
-        let dropped = dispatch.thrown(moment.nanos, moment.is_selected.then_some(key));
-        if let Some(left) = dropped {
-            note_left(&mut self.sites, left);
-        }
+        let thrown = moment.is_selected.then_some(key);
+        handlers.thrown(moment.nanos, is_nested, thrown, note_left(&mut self.sites));
         if !moment.is_selected {
             return;
         }
@@ -265,8 +261,9 @@ impl Exceptions {
 
     fn clause_begins(&mut self, event: &Event<'_>, clause: Clause, moment: &Moment, model: &mut Model) {
         self.is_handling_traced = true;
-        let dispatch = self.threads.entry(moment.thread).or_default();
-        let Some((key, thrown)) = dispatch.begin(clause, moment.nanos) else { return };
+        let at = Edge::of(event, moment.thread, moment.nanos);
+        let handlers = self.threads.entry(moment.thread).or_default();
+        let Some((key, thrown)) = handlers.begin(clause, at, (), note_left(&mut self.sites)) else { return };
         let Some(site) = key.and_then(|key| self.sites.get_mut(&key)) else { return };
         if clause == Clause::Catch {
             site.caught = site.caught.saturating_add(1);
@@ -278,9 +275,11 @@ impl Exceptions {
         }
     }
 
-    fn clause_ends(&mut self, clause: Clause, moment: &Moment) {
-        let Some(dispatch) = self.threads.get_mut(&moment.thread) else { return };
-        let Some((key, began)) = dispatch.end(clause) else { return };
+    fn clause_ends(&mut self, event: &Event<'_>, clause: Clause, moment: &Moment) {
+        let at = Edge::of(event, moment.thread, moment.nanos);
+        let Some(handlers) = self.threads.get_mut(&moment.thread) else { return };
+        let Some(block) = handlers.end(clause, at, note_left(&mut self.sites)) else { return };
+        let key = block.what.exception.flatten();
         let Some(site) = key.and_then(|key| self.sites.get_mut(&key)) else { return };
         let spreads = site.spreads.get_or_insert_default();
         let spread = match clause {
@@ -288,16 +287,21 @@ impl Exceptions {
             Clause::Filter => &mut spreads.in_filter,
             Clause::Finally => &mut spreads.in_finally,
         };
-        spread.add(between(began, moment.nanos));
+        spread.add(block.nanos);
     }
 }
 
-/// A catch block that another exception has left.
-fn note_left(sites: &mut HashMap<SiteKey, Site>, left: Left<Option<SiteKey>>) {
-    if left.is_catching
-        && let Some(site) = left.what.and_then(|key| sites.get_mut(&key))
-    {
-        site.left = site.left.saturating_add(1);
+/// Counts catch blocks that another exception has left.
+fn note_left(
+    sites: &mut HashMap<SiteKey, Site>,
+) -> impl FnMut(Interval<Block<Option<SiteKey>, ()>>) + use<'_> {
+    |Interval { bounds, what: block, .. }| {
+        if bounds == Bounds::Left
+            && block.clause == Clause::Catch
+            && let Some(site) = block.exception.flatten().and_then(|key| sites.get_mut(&key))
+        {
+            site.left = site.left.saturating_add(1);
+        }
     }
 }
 
@@ -314,14 +318,12 @@ impl Report for Exceptions {
         }
         match event.id() {
             80 => self.thrown(event, moment, model),
-            250 => self.clause_begins(event, Clause::Catch, moment, model),
-            251 => self.clause_ends(Clause::Catch, moment),
-            252 => self.clause_begins(event, Clause::Finally, moment, model),
-            253 => self.clause_ends(Clause::Finally, moment),
-            254 => self.clause_begins(event, Clause::Filter, moment, model),
-            255 => self.clause_ends(Clause::Filter, moment),
             256 => {}
-            _ => return false,
+            id => match Clause::of_runtime(id) {
+                Some((clause, true)) => self.clause_begins(event, clause, moment, model),
+                Some((clause, false)) => self.clause_ends(event, clause, moment),
+                None => return false,
+            },
         }
         true
     }

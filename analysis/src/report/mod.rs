@@ -31,7 +31,6 @@ mod activity_ids;
 mod activity_path;
 mod activity_tree;
 mod alloc;
-mod clauses;
 mod contention;
 mod counter_series;
 mod counters;

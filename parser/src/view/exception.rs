@@ -45,6 +45,11 @@ impl<'r> Exception<'r> {
         self.flags & 1 != 0
     }
 
+    /// Whether it is thrown while another exception is being dealt with.
+    pub fn is_nested(&self) -> bool {
+        self.flags & 2 != 0
+    }
+
     /// Whether it is thrown again.
     pub fn is_rethrown(&self) -> bool {
         self.flags & 4 != 0

@@ -14,8 +14,10 @@
 //! the match right where a stop was lost; and that length is the interval's, because the runtime measured it without
 //! the time that writing the events took.
 
+mod handlers;
 mod matcher;
 
+pub(crate) use handlers::{Block, Clause, Handlers};
 pub(crate) use matcher::Matcher;
 
 use super::{ThreadHandle, rounded};
@@ -49,6 +51,8 @@ pub(crate) enum Bounds {
     StartLost,
     /// As `StartLost`, but the stop says how long it took.
     StartTold,
+    /// A block of code that an exception left, which has no stop: it ends where that exception was caught.
+    Left,
     /// The trace ends first, and so does the interval.
     OpenAtEnd,
 }
@@ -88,6 +92,12 @@ impl<T> Interval<T> {
         // the thread lies behind it.
         let began = start.nanos.min(stop.nanos.saturating_sub_unsigned(nanos));
         Interval { start: Edge { nanos: began, ..start }, stop, nanos, bounds: Bounds::Stopped, what }
+    }
+
+    /// The same interval of something else.
+    pub(crate) fn map<U>(self, what: impl FnOnce(T) -> U) -> Interval<U> {
+        let Interval { start, stop, nanos, bounds, what: of } = self;
+        Interval { start, stop, nanos, bounds, what: what(of) }
     }
 
     /// How long it took, if it ended and its length is known.

@@ -97,6 +97,9 @@ pub enum Ends {
     LossBetween,
     /// The beginning was lost, or came before the session. The span has no length, unless its end tells it.
     NoStart,
+    /// It is a block of code that an exception left: no event tells its end. It ends where the catch block of that
+    /// exception began.
+    Left,
     /// The trace ends first, and so does the span.
     OpenAtEnd,
     /// The end was lost: the same thing began again, what it lies in ended, or the thread went on while events were
@@ -111,6 +114,7 @@ impl Ends {
             Ends::Known => None,
             Ends::LossBetween => Some("events were lost in between"),
             Ends::NoStart => Some("its start is not in the trace"),
+            Ends::Left => Some("another exception left it"),
             Ends::OpenAtEnd => Some("it had not ended when the trace did"),
             Ends::NoStop => Some("its end is not in the trace"),
         }

@@ -8,7 +8,7 @@
 //! | runtime 81, 91 (contention) | a wait for a lock |
 //! | runtime 301, 302 | a wait for a handle |
 //! | runtime 80 | an instant: the exception's type and message |
-//! | runtime 250 to 255 (catch, finally, filter) | spans of their thread |
+//! | runtime 250 to 255 (catch, finally, filter) | spans of their thread; one that an exception leaves ends where that is caught |
 //! | runtime 290, 291 | an assembly that is loaded |
 //! | runtime 283, 284; 14, 13 | compilation in the background; finalizers |
 //! | runtime 50, 51, 57; 54, 55 | counters of the thread pool; an adjustment is an instant too |
@@ -24,6 +24,7 @@
 
 mod activities;
 mod counters;
+mod handlers;
 mod mark;
 mod runtime;
 mod subject;
@@ -34,8 +35,10 @@ pub use mark::{Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant,
 use super::hash::NumberMap;
 use super::intervals::Edge;
 use super::{Model, ThreadHandle};
+use handlers::Handlers;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
+use std::collections::BTreeMap;
 use subject::{Matched, Subject};
 use tasks::Operations;
 
@@ -63,6 +66,8 @@ use tasks::Operations;
 #[derive(Debug, Default)]
 pub struct Spans {
     open: Matched,
+    /// Exceptions, by thread.
+    handlers: BTreeMap<ThreadHandle, Handlers>,
     ready: Vec<Mark>,
     operations: Operations,
     /// By process: the thread that has suspended the others.
@@ -129,7 +134,8 @@ impl Spans {
 
     /// The trace's end: what is open ends here.
     pub fn finish(&mut self) {
-        self.open.finish(self.last_nanos, &mut self.ready);
+        let blocks = self.finish_handlers();
+        self.open.finish(self.last_nanos, blocks, &mut self.ready);
     }
 
     /// Takes what is ready.

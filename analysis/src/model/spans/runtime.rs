@@ -3,17 +3,14 @@
 use super::mark::{Argument, Arguments, Category, Mark, Place};
 use super::subject::{self, What};
 use super::{Moment, Spans, Subject};
-use crate::model::intervals::told_nanos;
+use crate::model::intervals::{Clause, told_nanos};
 use crate::model::names::{Frame, MethodName, NameOptions, NameStyle};
-use nettrace_parser::view::{ContentionStart, Exception, GcEnd, GcStart, Method};
+use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method};
 use nettrace_parser::{Event, Utf16};
 
 /// Pairs of events on one thread: start, stop, and what they are.
 const PAIRS: &[(u32, u32, Category, &str)] = &[
     (14, 13, Category::ThreadPool, "finalizers"),
-    (250, 251, Category::Exception, "catch"),
-    (252, 253, Category::Exception, "finally"),
-    (254, 255, Category::Exception, "filter"),
     (283, 284, Category::Jit, "compile in the background"),
     (290, 291, Category::Loader, "load"),
 ];
@@ -30,7 +27,10 @@ impl Spans {
             143 | 145 => self.method(moment),
             301 | 302 => self.wait(moment),
             id => {
-                if let Some(pair) = PAIRS.iter().find(|(start, stop, ..)| *start == id || *stop == id) {
+                if let Some((clause, begins)) = Clause::of_runtime(id) {
+                    self.clause(moment, clause, begins);
+                } else if let Some(pair) = PAIRS.iter().find(|(start, stop, ..)| *start == id || *stop == id)
+                {
                     self.pair(moment, *pair);
                 }
             }
@@ -141,19 +141,6 @@ impl Spans {
         }
     }
 
-    fn exception(&mut self, moment: Moment<'_, '_>) {
-        let mut instant = moment.instant(Category::Exception, "exception");
-        if let Some(exception) = Exception::of(moment.event) {
-            instant.name = exception.type_name.to_string();
-            subject::text(&mut instant.arguments, "message", exception.message.to_string());
-            subject::address(&mut instant.arguments, "hresult", Some(exception.hresult.into()));
-            if exception.is_rethrown() {
-                subject::text(&mut instant.arguments, "thrown", "again".to_owned());
-            }
-        }
-        self.instant(instant);
-    }
-
     fn contention(&mut self, moment: Moment<'_, '_>) {
         let key = (What::Contention, moment.thread.0.into(), 0);
         if moment.event.id() == 81 {
@@ -232,7 +219,7 @@ impl Spans {
         if moment.event.id() == start {
             let mut begun = Subject::new(category, Place::Thread, name);
             texts_of(moment.event, &mut begun.arguments);
-            // One inside another: a handler may throw, a load may cause a load.
+            // One inside another: a load may cause a load.
             self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
@@ -251,7 +238,7 @@ impl Spans {
 }
 
 /// The texts of a handler or an assembly that tell which it is.
-fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
+pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
     for (field, name) in [("MethodName", "method"), ("AssemblyName", "assembly")] {
         let value = event.field(field).and_then(|value| value.as_utf16());
         subject::text(arguments, name, value.map(|text| text.to_string()).unwrap_or_default());

@@ -64,6 +64,7 @@ impl Losses {
             Bounds::Stopped if self.is_lossy(interval) => Ends::LossBetween,
             Bounds::Stopped => Ends::Known,
             Bounds::StopLost => Ends::NoStop,
+            Bounds::Left => Ends::Left,
             Bounds::StartLost | Bounds::StartTold => Ends::NoStart,
             // A thread that stands still writes nothing. It went on, so the stop is among what was lost.
             Bounds::OpenAtEnd if interval.what.place == Place::Thread && self.is_lossy(interval) => {
@@ -140,9 +141,12 @@ impl Matched {
         self.losses.span(Interval::without_start(at, told, subject))
     }
 
-    /// The trace's end.
-    pub(super) fn finish(&mut self, nanos: i64, ready: &mut Vec<Mark>) {
-        for interval in self.matcher.finish(nanos) {
+    /// The trace's end: what is open here and elsewhere, in the order in which it began.
+    pub(super) fn finish(&mut self, nanos: i64, others: Vec<Interval<Subject>>, ready: &mut Vec<Mark>) {
+        let mut open: Vec<_> = self.matcher.finish(nanos).chain(others).collect();
+        // Stable: what began at once stays in its order.
+        open.sort_by_key(|interval| interval.start.nanos);
+        for interval in open {
             ready.push(Mark::Span(self.losses.span(interval)));
         }
     }

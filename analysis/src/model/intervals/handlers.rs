@@ -1,0 +1,339 @@
+//! What becomes of the exceptions of one thread: which blocks they run, and how these end.
+
+use super::{Bounds, Edge, Interval};
+
+/// Most exceptions that are dealt with at once on a thread. More are a sign of lost events.
+const DEEPEST: usize = 64;
+
+/// A block of code that an exception runs into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clause {
+    Catch,
+    Filter,
+    Finally,
+}
+
+impl Clause {
+    /// The clause that an event of the runtime's with this id is about, and whether it begins.
+    pub(crate) fn of_runtime(id: u32) -> Option<(Clause, bool)> {
+        Some(match id {
+            250 => (Clause::Catch, true),
+            251 => (Clause::Catch, false),
+            252 => (Clause::Finally, true),
+            253 => (Clause::Finally, false),
+            254 => (Clause::Filter, true),
+            255 => (Clause::Filter, false),
+            _ => return None,
+        })
+    }
+}
+
+/// A block that an exception ran into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Block<E, B> {
+    pub(crate) clause: Clause,
+    /// The exception; `None` if its throw was lost.
+    pub(crate) exception: Option<E>,
+    /// The exception that left it, if one did and is known.
+    pub(crate) left_by: Option<E>,
+    pub(crate) what: B,
+}
+
+/// Exceptions that are on their way, or whose catch block runs: the outermost first.
+///
+/// A block that another exception leaves has no stop: [`Bounds::Left`]. That it was left is known only when an
+/// exception is thrown while none is being dealt with, or when what lies around it goes on; when it was left is known
+/// then too: when the catch block of the other began. Of several that were caught while it ran the first counts, unless
+/// the block itself threw again afterwards.
+#[derive(Debug)]
+pub(crate) struct Handlers<E, B> {
+    active: Vec<Active<E, B>>,
+}
+
+/// An exception, and the block that runs for it: one at a time.
+#[derive(Debug)]
+struct Active<E, B> {
+    /// When it was thrown, and what it is; `None` if that was lost.
+    thrown: Option<(i64, E)>,
+    block: Option<Running<E, B>>,
+}
+
+#[derive(Debug)]
+struct Running<E, B> {
+    clause: Clause,
+    start: Edge,
+    what: B,
+    /// The catch block of an exception that was thrown inside began: it has left this one, unless it lies in it.
+    left: Option<(Edge, Option<E>)>,
+}
+
+impl<E, B> Default for Handlers<E, B> {
+    fn default() -> Handlers<E, B> {
+        Handlers { active: Vec::new() }
+    }
+}
+
+impl<E: Clone, B> Active<E, B> {
+    fn is_catching(&self) -> bool {
+        self.runs(Clause::Catch)
+    }
+
+    fn runs(&self, clause: Clause) -> bool {
+        self.block.as_ref().is_some_and(|block| block.clause == clause)
+    }
+
+    fn exception(&self) -> Option<E> {
+        self.thrown.as_ref().map(|(_, what)| what.clone())
+    }
+
+    /// The block that runs, which ends as is told.
+    fn take(
+        &mut self,
+        end: impl FnOnce(Edge, Option<Edge>) -> (Bounds, Edge),
+    ) -> Option<Interval<Block<E, B>>> {
+        let Running { clause, start, what, left } = self.block.take()?;
+        let (bounds, stop) = end(start, left.as_ref().map(|(at, _)| *at));
+        let left_by = left.and_then(|(_, by)| by).filter(|_| bounds == Bounds::Left);
+        let block = Block { clause, exception: self.exception(), left_by, what };
+        let nanos = u64::try_from(stop.nanos.saturating_sub(start.nanos)).unwrap_or(0);
+        Some(Interval { start, stop, nanos, bounds, what: block })
+    }
+
+    /// The block that runs is over, although it has no stop.
+    fn give_up(&mut self) -> Option<Interval<Block<E, B>>> {
+        self.take(|start, left| match left {
+            Some(left) => (Bounds::Left, left),
+            None => (Bounds::StopLost, start),
+        })
+    }
+}
+
+impl<E: Clone, B> Handlers<E, B> {
+    /// An exception is thrown. `is_nested`: while another is being dealt with; else, whatever runs for others is over.
+    /// `over` takes blocks that have no stop of their own, as in all of these.
+    pub(crate) fn thrown(
+        &mut self,
+        nanos: i64,
+        is_nested: bool,
+        what: E,
+        mut over: impl FnMut(Interval<Block<E, B>>),
+    ) {
+        if !is_nested {
+            self.cut(0, &mut over);
+        } else if let Some(block) = self.active.last_mut().and_then(|active| active.block.as_mut()) {
+            // It still runs: what was caught before was caught inside.
+            block.left = None;
+        }
+        if self.active.len() >= DEEPEST {
+            let mut dropped = self.active.remove(0);
+            dropped.give_up().into_iter().for_each(over);
+        }
+        self.active.push(Active { thrown: Some((nanos, what)), block: None });
+    }
+
+    /// Forgets all but the outermost exceptions.
+    fn cut(&mut self, keep: usize, over: &mut impl FnMut(Interval<Block<E, B>>)) {
+        while self.active.len() > keep
+            && let Some(mut active) = self.active.pop()
+        {
+            active.give_up().into_iter().for_each(&mut *over);
+        }
+    }
+
+    /// The exception whose catch block runs innermost.
+    pub(crate) fn caught(&self) -> Option<E> {
+        self.active.iter().rfind(|active| active.is_catching())?.exception()
+    }
+
+    /// A block begins. Gives the exception that it is for, and when that was thrown.
+    pub(crate) fn begin(
+        &mut self,
+        clause: Clause,
+        at: Edge,
+        what: B,
+        mut over: impl FnMut(Interval<Block<E, B>>),
+    ) -> Option<(E, i64)> {
+        let place = self.active.iter().rposition(|active| !active.is_catching());
+        match place {
+            // What was caught inside of the exception's own blocks is over if it goes on.
+            Some(place) => self.cut(place.saturating_add(1), &mut over),
+            // Its throw was lost.
+            None => {
+                if self.active.len() >= DEEPEST {
+                    let mut dropped = self.active.remove(0);
+                    dropped.give_up().into_iter().for_each(&mut over);
+                }
+                self.active.push(Active { thrown: None, block: None });
+            }
+        }
+        let (active, outer) = self.active.split_last_mut()?;
+        active.give_up().into_iter().for_each(over);
+        if clause == Clause::Catch {
+            for block in outer.iter_mut().filter_map(|outer| outer.block.as_mut()) {
+                block.left.get_or_insert_with(|| (at, active.exception()));
+            }
+        }
+        active.block = Some(Running { clause, start: at, what, left: None });
+        active.thrown.as_ref().map(|(nanos, what)| (what.clone(), *nanos))
+    }
+
+    /// A block ends. `None`: its begin is not known.
+    pub(crate) fn end(
+        &mut self,
+        clause: Clause,
+        at: Edge,
+        mut over: impl FnMut(Interval<Block<E, B>>),
+    ) -> Option<Interval<Block<E, B>>> {
+        let place = self.active.iter().rposition(|active| active.runs(clause))?;
+        self.cut(place.saturating_add(1), &mut over);
+        let ended = self.active.last_mut()?.take(|_, _| (Bounds::Stopped, at));
+        // The exception was dealt with.
+        if clause == Clause::Catch {
+            self.active.pop();
+        }
+        ended
+    }
+
+    /// The blocks that run when the trace ends.
+    pub(crate) fn finish(self, nanos: i64) -> impl Iterator<Item = Interval<Block<E, B>>> {
+        let open = self.active.into_iter();
+        open.filter_map(move |mut active| {
+            active.take(|start, _| (Bounds::OpenAtEnd, Edge { nanos, ..start }))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ThreadHandle;
+
+    fn at(nanos: i64) -> Edge {
+        Edge { thread: ThreadHandle(1), writer: 1, nanos }
+    }
+
+    /// What ended without a stop: the block's exception, how, when, and who left it.
+    type Over = (Option<char>, Bounds, i64, Option<char>);
+
+    #[derive(Default)]
+    struct Thread {
+        handlers: Handlers<char, ()>,
+        over: Vec<Over>,
+    }
+
+    impl Thread {
+        fn noted(over: &mut Vec<Over>) -> impl FnMut(Interval<Block<char, ()>>) {
+            |block| over.push((block.what.exception, block.bounds, block.stop.nanos, block.what.left_by))
+        }
+
+        fn thrown(&mut self, nanos: i64, is_nested: bool, what: char) {
+            self.handlers.thrown(nanos, is_nested, what, Thread::noted(&mut self.over));
+        }
+
+        fn begin(&mut self, clause: Clause, nanos: i64) -> Option<(char, i64)> {
+            self.handlers.begin(clause, at(nanos), (), Thread::noted(&mut self.over))
+        }
+
+        fn end(&mut self, clause: Clause, nanos: i64) -> Option<(Option<char>, u64)> {
+            let ended = self.handlers.end(clause, at(nanos), Thread::noted(&mut self.over))?;
+            assert_eq!((ended.bounds, ended.what.left_by), (Bounds::Stopped, None));
+            Some((ended.what.exception, ended.nanos))
+        }
+    }
+
+    #[test]
+    fn an_exception_in_a_catch_block_is_caught_first_if_it_stays_inside() {
+        let mut thread = Thread::default();
+        thread.thrown(1, false, 'a');
+        assert_eq!(thread.begin(Clause::Catch, 2), Some(('a', 1)));
+        assert_eq!(thread.handlers.caught(), Some('a'));
+        thread.thrown(3, true, 'b');
+        assert_eq!(thread.begin(Clause::Filter, 4), Some(('b', 3)));
+        assert_eq!(thread.end(Clause::Filter, 5), Some((Some('b'), 1)));
+        assert_eq!(thread.begin(Clause::Catch, 6), Some(('b', 3)));
+        assert_eq!(thread.end(Clause::Catch, 8), Some((Some('b'), 2)));
+        assert_eq!(thread.end(Clause::Catch, 9), Some((Some('a'), 7)));
+        assert_eq!((thread.end(Clause::Catch, 10), thread.over), (None, vec![]));
+    }
+
+    #[test]
+    fn a_catch_block_ends_when_the_exception_that_left_it_is_caught() {
+        let mut thread = Thread::default();
+        thread.thrown(1, false, 'a');
+        thread.begin(Clause::Catch, 2);
+        thread.thrown(3, true, 'b');
+        thread.begin(Clause::Catch, 4);
+        assert_eq!(thread.end(Clause::Catch, 5), Some((Some('b'), 1)));
+        assert_eq!(thread.over, []);
+        thread.thrown(9, false, 'c');
+        assert_eq!(thread.over, [(Some('a'), Bounds::Left, 4, Some('b'))]);
+        assert_eq!(thread.begin(Clause::Finally, 10), Some(('c', 9)));
+        assert_eq!(thread.end(Clause::Finally, 11), Some((Some('c'), 1)));
+        assert_eq!(thread.begin(Clause::Catch, 11), Some(('c', 9)));
+        assert_eq!(thread.end(Clause::Catch, 13), Some((Some('c'), 2)));
+    }
+
+    #[test]
+    fn each_block_that_throws_again_is_left_for_the_next_one() {
+        let mut thread = Thread::default();
+        thread.thrown(10, false, 'a');
+        thread.begin(Clause::Catch, 20);
+        thread.thrown(30, true, 'b');
+        thread.begin(Clause::Catch, 40);
+        thread.thrown(50, true, 'c');
+        thread.begin(Clause::Catch, 60);
+        assert_eq!(thread.end(Clause::Catch, 70), Some((Some('c'), 10)));
+        thread.thrown(80, false, 'd');
+        let left = [(Some('b'), Bounds::Left, 60, Some('c')), (Some('a'), Bounds::Left, 40, Some('b'))];
+        assert_eq!(thread.over, left);
+    }
+
+    #[test]
+    fn a_block_that_throws_after_it_has_caught_is_left_by_the_last_exception() {
+        let mut thread = Thread::default();
+        thread.thrown(10, false, 'a');
+        thread.begin(Clause::Catch, 20);
+        thread.thrown(30, true, 'b');
+        thread.begin(Clause::Catch, 40);
+        thread.end(Clause::Catch, 45);
+        thread.thrown(50, true, 'c');
+        thread.begin(Clause::Catch, 60);
+        thread.end(Clause::Catch, 65);
+        thread.thrown(80, false, 'd');
+        assert_eq!(thread.over, [(Some('a'), Bounds::Left, 60, Some('c'))]);
+    }
+
+    #[test]
+    fn a_block_of_which_no_exception_tells_has_lost_its_stop() {
+        let mut thread = Thread::default();
+        thread.thrown(10, false, 'a');
+        thread.begin(Clause::Finally, 15);
+        thread.begin(Clause::Catch, 20);
+        thread.thrown(30, false, 'b');
+        let lost = [(Some('a'), Bounds::StopLost, 15, None), (Some('a'), Bounds::StopLost, 20, None)];
+        assert_eq!(thread.over, lost);
+    }
+
+    #[test]
+    fn blocks_without_a_throw_are_matched_too_and_ends_without_begins_are_nothing() {
+        let mut thread = Thread::default();
+        for clause in [Clause::Catch, Clause::Filter, Clause::Finally] {
+            assert_eq!((thread.end(clause, 1), thread.begin(clause, 2)), (None, None));
+            assert_eq!(thread.end(clause, 5), Some((None, 3)));
+        }
+        thread.thrown(10, true, 'a');
+        thread.begin(Clause::Catch, 20);
+        let open: Vec<_> = thread.handlers.finish(50).map(|open| (open.bounds, open.nanos)).collect();
+        assert_eq!(open, [(Bounds::OpenAtEnd, 30)]);
+    }
+
+    #[test]
+    fn throws_without_end_do_not_pile_up() {
+        let mut thread = Thread::default();
+        for nanos in 0..1000 {
+            thread.thrown(nanos, true, 'a');
+            thread.begin(Clause::Catch, nanos);
+        }
+        assert_eq!((thread.over.len(), thread.handlers.active.len()), (1000 - DEEPEST, DEEPEST));
+    }
+}
