@@ -109,7 +109,7 @@ fn a_catch_block_ends_where_the_exception_that_left_it_is_caught() {
     };
     let caught = |at: i64| catches.iter().find(|span| span.ends == Ends::Known && span.start_nanos == at);
     for left in catches.iter().filter(|span| span.ends == Ends::Left) {
-        let by = caught(left.end_nanos()).expect("it ends where another begins");
+        let by = caught(left.end_nanos() + 1).expect("it ends where another begins");
         assert_eq!(by.thread, left.thread);
         let names = [argument(left, "left_by"), argument(by, "exception")];
         assert_eq!(names, [const { "Workload.WidgetException" }; 2].map(|name| Some(name.to_owned())));

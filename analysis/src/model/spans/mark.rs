@@ -97,8 +97,8 @@ pub enum Ends {
     LossBetween,
     /// The beginning was lost, or came before the session. The span has no length, unless its end tells it.
     NoStart,
-    /// It is a block of code that an exception left: no event tells its end. It ends where the catch block of that
-    /// exception began.
+    /// It is a block of code that an exception left: no event tells its end. It ends 1 ns before the catch block
+    /// of that exception begins.
     Left,
     /// The trace ends first, and so does the span.
     OpenAtEnd,

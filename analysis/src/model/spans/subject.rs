@@ -85,7 +85,13 @@ impl Losses {
             thread: start.thread,
             end_thread: stop.thread,
             start_nanos: start.nanos,
-            nanos: if ends == Ends::NoStop { 0 } else { nanos },
+            nanos: match ends {
+                Ends::NoStop => 0,
+                // Not the very moment: viewers add begin and length as floats, and may find that this one ends behind
+                // the begin of the next, which then lies across it.
+                Ends::Left => nanos.saturating_sub(1),
+                _ => nanos,
+            },
             ends,
             flow: subject.flow,
             arguments: subject.arguments,
