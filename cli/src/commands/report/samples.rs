@@ -74,7 +74,8 @@ pub(super) fn top(_: &ReportArgs, top: &TopN, context: &mut Context<'_>) -> io::
         writeln!(out)?;
     }
     writeln!(out, "{}", strong.over(summary(top.samples, top.total_ns, top.period_ns, top.clock)))?;
-    waiting(out, &top.state, top.waiting_samples, top.waiting_ns)
+    waiting(out, &top.state, top.waiting_samples, top.waiting_ns)?;
+    guesses(out, top.guessed_frames)
 }
 
 const HEADING: &str = " SELF %  TOTAL %      SELF ms     TOTAL ms  SAMPLES  NAME";
@@ -119,8 +120,20 @@ pub(super) fn tree(_: &ReportArgs, tree: &CallTree, context: &mut Context<'_>) -
         )?;
     }
     writeln!(out, "{}", strong.over(summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock)))?;
-    waiting(out, &tree.state, tree.waiting_samples, tree.waiting_ns)
+    waiting(out, &tree.state, tree.waiting_samples, tree.waiting_ns)?;
+    guesses(out, tree.guessed_frames)
 }
+
+/// What the tildes in front of names mean, where there are any.
+fn guesses(out: &mut Vec<u8>, guessed_frames: u64) -> io::Result<()> {
+    match guessed_frames {
+        0 => Ok(()),
+        1 => writeln!(out, "the name of 1 frame is a guess (~): {GUESS}"),
+        many => writeln!(out, "the names of {} frames are guesses (~): {GUESS}", units::count(many)),
+    }
+}
+
+const GUESS: &str = "of the method that begins less than 256 bytes below";
 
 /// What was left out because it waited.
 fn waiting(out: &mut Vec<u8>, state: &str, samples: u64, nanos: u64) -> io::Result<()> {
@@ -171,7 +184,8 @@ pub(super) fn threads(
         units::counted(report.samples, "sample"),
         units::counted(report.threads.len() as u64, "thread"),
     );
-    writeln!(context.out.buffer(), "{}", strong.over(summary))
+    writeln!(context.out.buffer(), "{}", strong.over(summary))?;
+    guesses(context.out.buffer(), report.guessed_frames)
 }
 
 pub(super) fn modules(
