@@ -23,6 +23,7 @@ mod nearest;
 mod output;
 mod printable;
 mod progress;
+mod recommended;
 mod render;
 mod samples;
 mod selection;

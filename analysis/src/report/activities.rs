@@ -458,9 +458,12 @@ impl Report for Activities {
     const NAME: &'static str = "activities";
     const ABOUT: &'static str = "what started and stopped: requests and others";
     const RECORD: &'static [Recording] = &[
-        Recording { provider: "Microsoft-Diagnostics-DiagnosticSource", keywords: 0x3, level: 5 },
-        Recording { provider: "System.Net.Http", keywords: u64::MAX, level: 4 },
-        Recording { provider: "Microsoft.AspNetCore.Hosting", keywords: u64::MAX, level: 4 },
+        // Of ActivitySources it tells only what its arguments name: all of them.
+        Recording::new("Microsoft-Diagnostics-DiagnosticSource", 0x3, 5)
+            .arguments("FilterAndPayloadSpecs=[AS]*")
+            .since(5),
+        Recording::new("System.Net.Http", u64::MAX, 4).since(5),
+        Recording::new("Microsoft.AspNetCore.Hosting", u64::MAX, 4),
     ];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

@@ -197,8 +197,10 @@ impl Report for Counters {
     const NAME: &'static str = "counters";
     const ABOUT: &'static str = "EventCounters and metrics over time";
     const RECORD: &'static [Recording] = &[
-        Recording { provider: "System.Runtime", keywords: 0, level: 4 },
-        Recording { provider: "System.Diagnostics.Metrics", keywords: 2, level: 4 },
+        // Without an interval counters are not raised at all.
+        Recording::new("System.Runtime", 0, 4).arguments("EventCounterIntervalSec=1"),
+        // Nor instruments of meters that are not named. .NET 8 knows no pattern.
+        Recording::new("System.Diagnostics.Metrics", 2, 4).arguments("Metrics=*").since(9),
     ];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {

@@ -276,8 +276,7 @@ impl Report for Logs {
 
     const NAME: &'static str = "logs";
     const ABOUT: &'static str = "messages of ILogger and EventSources";
-    const RECORD: &'static [Recording] =
-        &[Recording { provider: "Microsoft-Extensions-Logging", keywords: 4, level: 5 }];
+    const RECORD: &'static [Recording] = &[Recording::new("Microsoft-Extensions-Logging", 4, 5)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if event.known_provider() == KnownProvider::Logging {

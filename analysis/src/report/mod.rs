@@ -171,8 +171,8 @@ pub enum ReportInput {
     Code,
 }
 
-/// A provider as it is asked for when recording. Its text is `PROVIDER:KEYWORDS:LEVEL`, as
-/// `--providers` takes it.
+/// A provider as it is asked for when recording. Its text is `PROVIDER:KEYWORDS:LEVEL`, with `:ARGUMENTS` if there are
+/// any, as `--providers` takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recording {
     /// Name of the provider.
@@ -181,22 +181,45 @@ pub struct Recording {
     pub keywords: u64,
     /// Level.
     pub level: u8,
+    /// `NAME=VALUE`, if the provider raises nothing without; else empty.
+    pub arguments: &'static str,
+    /// First version of .NET that has the events; 0: all that have event pipes.
+    pub since_version: u32,
 }
 
 impl Recording {
     /// The runtime's sampler: where each thread is, about every millisecond.
-    pub const SAMPLER: Recording =
-        Recording { provider: "Microsoft-DotNETCore-SampleProfiler", keywords: 0, level: 5 };
+    pub const SAMPLER: Recording = Recording::new("Microsoft-DotNETCore-SampleProfiler", 0, 5);
+
+    /// Events of a provider that needs no arguments, in all versions of .NET.
+    pub const fn new(provider: &'static str, keywords: u64, level: u8) -> Recording {
+        Recording { provider, keywords, level, arguments: "", since_version: 0 }
+    }
 
     /// Events of the runtime.
     pub const fn runtime(keywords: u64, level: u8) -> Recording {
-        Recording { provider: "Microsoft-Windows-DotNETRuntime", keywords, level }
+        Recording::new("Microsoft-Windows-DotNETRuntime", keywords, level)
+    }
+
+    /// With these arguments.
+    #[must_use]
+    pub const fn arguments(mut self, arguments: &'static str) -> Recording {
+        self.arguments = arguments;
+        self
+    }
+
+    /// From this version of .NET on.
+    #[must_use]
+    pub const fn since(mut self, version: u32) -> Recording {
+        self.since_version = version;
+        self
     }
 }
 
 impl fmt::Display for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{:#x}:{}", self.provider, self.keywords, self.level)
+        write!(f, "{}:{:#x}:{}", self.provider, self.keywords, self.level)?;
+        if self.arguments.is_empty() { Ok(()) } else { write!(f, ":{}", self.arguments) }
     }
 }
 
@@ -226,5 +249,7 @@ mod tests {
     fn a_recording_is_written_as_it_is_asked_for() {
         let text = Recording::runtime(0x8000, 2).to_string();
         assert_eq!(text, "Microsoft-Windows-DotNETRuntime:0x8000:2");
+        let text = Recording::new("A", 0, 4).arguments("B=1;C=*").to_string();
+        assert_eq!(text, "A:0x0:4:B=1;C=*");
     }
 }

@@ -292,8 +292,7 @@ impl Report for Tasks {
 
     const NAME: &'static str = "tasks";
     const ABOUT: &'static str = "tasks that were scheduled, run, awaited";
-    const RECORD: &'static [Recording] =
-        &[Recording { provider: "System.Threading.Tasks.TplEventSource", keywords: 0xcb, level: 5 }];
+    const RECORD: &'static [Recording] = &[Recording::new("System.Threading.Tasks.TplEventSource", 0xcb, 5)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if event.known_provider() != KnownProvider::Tasks {

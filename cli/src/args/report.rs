@@ -54,7 +54,7 @@ impl Args for ReportCommand {
 /// One report's subcommand. Options that are for other reports are there, but hidden: so they can be refused with
 /// the name of the report that has them.
 fn subcommand(row: &'static ReportRow) -> Command {
-    let record: Vec<String> = row.record.iter().map(ToString::to_string).collect();
+    let record = crate::recommended::providers(row.record);
     let command = ReportArgs::augment_args(Command::new(row.name))
         .about(row.about)
         .override_usage(format!("nettrace report {} [OPTIONS] <FILE>", row.name))

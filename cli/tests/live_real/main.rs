@@ -3,6 +3,7 @@
 //! After all that is done to them they still answer, and have no descriptor more than before.
 #![cfg(target_os = "linux")]
 
+mod advice;
 mod collect;
 #[path = "../common/mod.rs"]
 mod common;

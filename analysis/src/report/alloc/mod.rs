@@ -165,7 +165,7 @@ impl Report for Alloc {
     const NAME: &'static str = "alloc";
     const ABOUT: &'static str = "what was allocated: by type, stack and thread";
     const RECORD: &'static [Recording] =
-        &[Recording::runtime(0x800_0000_0000, 4), Recording::runtime(0x1, 5)];
+        &[Recording::runtime(0x800_0000_0000, 4).since(10), Recording::runtime(0x1, 5)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if moment.is_selected {

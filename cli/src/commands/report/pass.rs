@@ -6,7 +6,7 @@ use crate::commands::{Context, Trace, write_json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
-use crate::samples;
+use crate::{recommended, samples};
 use nettrace_analysis::report::{Report, ReportInput, ReportPass};
 use serde::Serialize;
 use std::io;
@@ -114,7 +114,7 @@ fn advise<R: Report>(file: &str, context: &mut Context<'_>) {
         ReportInput::Samples => "CPU samples",
         _ => "events for this report",
     };
-    let record: Vec<String> = R::RECORD.iter().map(ToString::to_string).collect();
-    let message = format!("{file}: the trace has no {what}; record with --providers {}", record.join(" or "));
+    let record = recommended::providers(R::RECORD).join(" or ");
+    let message = format!("{file}: the trace has no {what}; record with --providers {record}");
     context.messages.warning(&message);
 }

@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
 use crate::printable::printable;
+use crate::recommended::shell_word;
 use crate::units;
 use nettrace_analysis::report::{Finding, Summary, SummaryReport};
 use std::io::{self, Write};
@@ -40,7 +41,7 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
         units::counted(report.events, "event"),
         units::counted(report.threads, "thread"),
     )?;
-    let file = shell_word(file);
+    let file = if file == "standard input" { "-".to_owned() } else { shell_word(file) };
     if !report.findings.is_empty() {
         writeln!(out)?;
         writeln!(out, "{}", strong.over("What stands out"))?;
@@ -63,26 +64,4 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
         }
     }
     Ok(())
-}
-
-/// A file's name as a shell takes it.
-fn shell_word(file: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "._-/+,:=@".contains(c);
-    let file = if file == "standard input" { "-" } else { file };
-    if !file.is_empty() && file.chars().all(is_plain) {
-        file.to_owned()
-    } else {
-        format!("'{}'", printable(file).replace('\'', "'\\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_is_named_as_a_shell_takes_it() {
-        let files = ["a/b.nettrace", "my trace", "it's", "standard input"];
-        assert_eq!(files.map(shell_word), ["a/b.nettrace", "'my trace'", "'it'\\''s'", "-"]);
-    }
 }
