@@ -233,7 +233,9 @@ impl EventTypes {
         }
         let level = event.metadata().map_or(0, |metadata| metadata.level);
         let place = self.insert(EventType::of(event), event.schema(), level);
-        if serial != 0 && metadata_id < DENSE_IDS {
+        // Payloads that differ from event to event are looked up each time: they are rare.
+        let is_fixed = !event.catalog().is_some_and(CatalogEvent::has_records);
+        if serial != 0 && metadata_id < DENSE_IDS && is_fixed {
             if self.by_metadata_id.len() <= metadata_id {
                 self.by_metadata_id.resize(metadata_id + 1, NO_GUESS);
             }

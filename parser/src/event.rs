@@ -316,7 +316,8 @@ impl<'r> Event<'r> {
     }
 
     /// The payload's schema: the catalog's for events that the stream does not describe, else the
-    /// stream's (see [`crate::catalog`]). `None` for an undescribed payload.
+    /// stream's (see [`crate::catalog`]). `None` for an undescribed payload. All events of a type have one, but
+    /// for GCDynamicEvent ([`CatalogEvent::has_records`]).
     #[inline(always)]
     pub fn schema(&self) -> Option<&'r Schema> {
         let metadata = self.metadata()?;
@@ -324,7 +325,7 @@ impl<'r> Event<'r> {
             None => metadata.catalog,
             Some(place) => labelled_catalog(self.context, place, metadata),
         };
-        Some(catalog.map_or(&metadata.schema, CatalogEvent::schema))
+        Some(catalog.map_or(&metadata.schema, |known| known.schema_of(self.payload())))
     }
 
     /// The event in the built-in catalog, if its layout is taken from there.

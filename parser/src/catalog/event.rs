@@ -1,5 +1,6 @@
 //! A row of the catalog: one event in one version.
 
+use super::gc_dynamic;
 use super::row::{self, Row};
 use crate::schema::Schema;
 use std::sync::OnceLock;
@@ -32,6 +33,8 @@ pub struct CatalogEvent {
     rows: &'static [Row],
     /// Whether its writer, up to .NET 5, leaves out a null text altogether (FORMAT.md Q11).
     omits_null_texts: bool,
+    /// Whether payloads say by a name what is in them.
+    names_records: bool,
     schema: OnceLock<Schema>,
 }
 
@@ -76,6 +79,7 @@ pub(super) const fn event(
         keywords: sent.keywords,
         rows,
         omits_null_texts: sent.omits_null_texts,
+        names_records: id == gc_dynamic::ID,
         schema: OnceLock::new(),
     }
 }
@@ -93,6 +97,22 @@ impl CatalogEvent {
     /// The payload's fields. The first call makes the schema, later ones find it made.
     pub fn schema(&self) -> &Schema {
         self.schema.get_or_init(|| row::schema(self.rows, self.omits_null_texts))
+    }
+
+    /// The fields of one payload: what a record in it is made of is told by the payload itself.
+    #[inline(always)]
+    pub(crate) fn schema_of(&'static self, payload: &[u8]) -> &'static Schema {
+        if self.names_records
+            && let Some(schema) = gc_dynamic::schema(self, payload)
+        {
+            return schema;
+        }
+        self.schema()
+    }
+
+    /// Whether payloads of this event may have different fields each: see [`gc_dynamic`](super::gc_dynamic()).
+    pub fn has_records(&self) -> bool {
+        self.names_records
     }
 
     /// Whether `typed` names this event, whatever the case of its letters: the shown name with or

@@ -1,8 +1,8 @@
 //! What the stream does not say: layouts and names of well-known events (FORMAT.md 14, 15).
 //!
 //! The events of the native runtime come without name and fields; both are in its manifest, of
-//! which `generated` is the copy. `Universal.*` and old `Microsoft-Diagnostics-DiagnosticSource`
-//! are entered by hand.
+//! which `generated` is the copy. `Universal.*`, old `Microsoft-Diagnostics-DiagnosticSource` and the
+//! records of GCDynamicEvent that the manifest does not have are entered by hand.
 //!
 //! # Which description counts
 //! | provider | the catalog is used | otherwise |
@@ -25,6 +25,7 @@
 
 mod diagnostic_source;
 mod event;
+mod gc_dynamic;
 #[rustfmt::skip]
 mod generated;
 mod provider;
@@ -89,14 +90,15 @@ pub fn find_by_name(provider_name: &str, name: &str) -> Option<&'static CatalogE
 }
 
 /// The record in the field `Data` of GCDynamicEvent (event 39 of the runtime), whose field `Name`
-/// says which it is.
+/// says which it is. [`Event::fields`](crate::Event::fields) gives its fields in the place of `Data`
+/// where it is of the size that is known.
 ///
 /// ```
 /// let record = nettrace_parser::catalog::gc_dynamic("CommittedUsage").unwrap();
 /// assert_eq!(record.name, "GC/CommittedUsage");
 /// ```
 pub fn gc_dynamic(name: &str) -> Option<&'static CatalogEvent> {
-    generated::gc_dynamic::RECORDS.iter().find(|record| record.symbol == name)
+    gc_dynamic::records().find(|record| record.symbol == name)
 }
 
 /// The row that counts for events of a type, if the catalog's does: see the [module](self).

@@ -38,7 +38,9 @@ enum Kind {
     U64,
     I32,
     I64,
+    F32,
     F64,
+    Boolean8,
     Boolean32,
     Pointer,
     Guid,
@@ -78,8 +80,17 @@ pub(super) const fn i64(name: &'static str) -> Row {
     row(name, Kind::I64)
 }
 
+pub(super) const fn f32(name: &'static str) -> Row {
+    row(name, Kind::F32)
+}
+
 pub(super) const fn f64(name: &'static str) -> Row {
     row(name, Kind::F64)
+}
+
+/// A truth value of one byte.
+pub(super) const fn boolean8(name: &'static str) -> Row {
+    row(name, Kind::Boolean8)
 }
 
 pub(super) const fn boolean32(name: &'static str) -> Row {
@@ -169,7 +180,9 @@ impl Row {
             Kind::U64 => FieldType::U64,
             Kind::I32 => FieldType::I32,
             Kind::I64 => FieldType::I64,
+            Kind::F32 => FieldType::F32,
             Kind::F64 => FieldType::F64,
+            Kind::Boolean8 => FieldType::Boolean8,
             Kind::Boolean32 => FieldType::Boolean32,
             Kind::Pointer => FieldType::Pointer,
             Kind::Guid => FieldType::Guid,

@@ -115,7 +115,7 @@ fn check_registers(fields: &[Field], kept: &mut Vec<u8>, symbol: &str) {
 #[test]
 fn every_row_makes_a_schema_whose_counts_are_known_before_they_are_used() {
     let mut counting = 0;
-    let records = generated::gc_dynamic::RECORDS.iter();
+    let records = super::gc_dynamic::records();
     for event in events().chain(records) {
         let schema = event.schema();
         assert_eq!(schema.opaque, None);

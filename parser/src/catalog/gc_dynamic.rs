@@ -1,0 +1,200 @@
+//! The records that GCDynamicEvent (runtime 39) carries.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | text | `Name`: UTF-16 with its end mark; which record it is |
+//! | 4 | `DataSize`: bytes of the record |
+//! | `DataSize` | `Data`: the record |
+//! | 2 | `ClrInstanceID` |
+//!
+//! A record that is known has its fields in the place of `Data`. One of another name or of another size
+//! stays bytes: a runtime that changed it meant something else.
+
+use super::event::{CatalogEvent, event, sent};
+use super::generated;
+use super::row::{Row, boolean8, f32, u16, u32, u64};
+use crate::primitive::utf16_end;
+use crate::schema::{Field, Schema};
+use std::sync::OnceLock;
+
+/// The carrier's id; other providers have other events under it.
+pub(super) const ID: u32 = 39;
+/// The row of the carrier.
+const CARRIER: &str = "GCDynamicEvent";
+/// The field that a record takes the place of.
+const DATA: &str = "Data";
+
+const fn record(symbol: &'static str, name: &'static str, rows: &'static [Row]) -> CatalogEvent {
+    let sent = sent("GarbageCollection", 41, 4, 0x3f0_0003);
+    event("Microsoft-Windows-DotNETRuntime", ID, 0, symbol, name, sent, rows)
+}
+
+/// Records that no manifest has: written by .NET 10 where it adapts the number of heaps to the program. Names
+/// are those of the collector's own analysis tools; sizes and values were checked with an ASP.NET Core trace.
+static BY_HAND: [CatalogEvent; 2] = [
+    record(
+        "SizeAdaptationSample",
+        "GC/SizeAdaptationSample",
+        &[
+            u16("Version"),
+            u64("GCIndex"),
+            // Microseconds, as the waits for more space behind it.
+            u32("ElapsedTimeBetweenGCs"),
+            u32("GCPauseTime"),
+            u32("SOHMSLWaitTime"),
+            u32("UOHMSLWaitTime"),
+            u64("TotalSOHStableSize").bytes(),
+            u32("Gen0BudgetPerHeap").bytes(),
+        ],
+    ),
+    record(
+        "SizeAdaptationTuning",
+        "GC/SizeAdaptationTuning",
+        &[
+            u16("Version"),
+            u16("NewNHeaps"),
+            u16("MaxHeapCountDatas"),
+            u16("MinHeapCountDatas"),
+            u64("CurrentGCIndex"),
+            u64("TotalSOHStableSize").bytes(),
+            f32("MedianThroughputCostPercent"),
+            f32("TcpToConsider"),
+            f32("CurrentAroundTargetAccumulation"),
+            u16("RecordedTcpCount"),
+            f32("RecordedTcpSlope"),
+            u32("NumGcsSinceLastChange"),
+            boolean8("AggFactor"),
+            u16("ChangeDecision"),
+            u16("AdjReason"),
+            u16("HcChangeFreqFactor"),
+            u16("HcFreqReason"),
+            boolean8("AdjMetric"),
+        ],
+    ),
+];
+
+/// All records that are known.
+pub(super) fn records() -> impl Iterator<Item = &'static CatalogEvent> {
+    generated::gc_dynamic::RECORDS.iter().chain(&BY_HAND)
+}
+
+/// Schemas of payloads that carry a record, in the order of [`records`].
+static CARRYING: [OnceLock<Option<Schema>>; generated::gc_dynamic::RECORDS.len() + BY_HAND.len()] =
+    [const { OnceLock::new() }; generated::gc_dynamic::RECORDS.len() + BY_HAND.len()];
+
+/// The schema of a payload of `carrier` that carries a record which is known.
+#[cold]
+#[inline(never)]
+pub(super) fn schema(carrier: &'static CatalogEvent, payload: &[u8]) -> Option<&'static Schema> {
+    if carrier.symbol != CARRIER {
+        return None;
+    }
+    let (name, rest) = payload.split_at_checked(utf16_end(payload)?)?;
+    let (size, rest) = rest.get(2..)?.split_first_chunk()?;
+    let size = usize::try_from(u32::from_le_bytes(*size)).ok().filter(|size| *size <= rest.len())?;
+    let (units, _) = name.as_chunks::<2>();
+    let is_called = |record: &CatalogEvent| {
+        units.iter().map(|unit| u16::from_le_bytes(*unit)).eq(record.symbol.encode_utf16())
+    };
+    let (record, carrying) = records().zip(&CARRYING).find(|(record, _)| is_called(record))?;
+    if bytes_of(record.schema()) != Some(size) {
+        return None;
+    }
+    carrying.get_or_init(|| Some(Schema::from_catalog(joined(carrier, record)))).as_ref()
+}
+
+/// Bytes that a record takes.
+fn bytes_of(schema: &Schema) -> Option<usize> {
+    let mut sizes = schema.fields.iter().map(|field| field.kind.fixed_size());
+    sizes.try_fold(0usize, |sum, size| sum.checked_add(usize::try_from(size?).ok()?))
+}
+
+/// The carrier's fields, those of the record in the place of its bytes.
+fn joined(carrier: &CatalogEvent, record: &CatalogEvent) -> Vec<Field> {
+    let mut fields = Vec::new();
+    // Where they lie is worked out anew, and nothing is counted any more.
+    let placed = |field: &Field| Field { register: None, offset: None, ..field.clone() };
+    for field in &carrier.schema().fields {
+        if &*field.name == DATA {
+            fields.extend(record.schema().fields.iter().map(placed));
+        } else {
+            fields.push(placed(field));
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload::Fields;
+
+    fn carrier() -> &'static CatalogEvent {
+        super::super::find("Microsoft-Windows-DotNETRuntime", ID, 0).unwrap()
+    }
+
+    fn payload(name: &str, record: &[u8]) -> Vec<u8> {
+        let mut bytes: Vec<u8> = name.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect();
+        bytes.extend((record.len() as u32).to_le_bytes());
+        bytes.extend(record);
+        bytes.extend(9u16.to_le_bytes());
+        bytes
+    }
+
+    fn shown(payload: &[u8]) -> Vec<String> {
+        let fields = Fields::new(carrier().schema_of(payload), payload, 8);
+        fields.map(|field| format!("{}={}", field.name(), field.value.unwrap())).collect()
+    }
+
+    #[test]
+    fn a_record_that_is_known_has_its_fields_in_the_place_of_its_bytes() {
+        let mut record = vec![1, 0];
+        record.extend((1..=5u64).flat_map(u64::to_le_bytes));
+        let shown_fields = shown(&payload("CommittedUsage", &record));
+        assert_eq!(shown_fields[..3], ["Name=CommittedUsage", "DataSize=42", "Version=1"]);
+        assert_eq!(shown_fields[3], "TotalCommittedInUse=1");
+        assert_eq!(shown_fields[7..], ["TotalBookkeepingCommitted=5", "ClrInstanceID=9"]);
+        let bytes = payload("CommittedUsage", &record);
+        let version = crate::payload::field(carrier().schema_of(&bytes), &bytes, 8, "Version");
+        assert_eq!(version.and_then(|value| value.as_u64()), Some(1));
+    }
+
+    #[test]
+    fn what_an_aspnet_server_wrote_is_read_as_the_collector_has_it() {
+        let of = |text: &str| -> Vec<u8> {
+            text.as_bytes()
+                .chunks(2)
+                .map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap())
+                .collect()
+        };
+        let sample = of("01000300000000000000f39d0000340300000000000000000000fc4301000000000000002800");
+        let fields = shown(&payload("SizeAdaptationSample", &sample));
+        assert_eq!(fields[3..6], ["GCIndex=3", "ElapsedTimeBetweenGCs=40435", "GCPauseTime=820"]);
+        assert_eq!(fields[8..10], ["TotalSOHStableSize=82940", "Gen0BudgetPerHeap=2621440"]);
+        let tuning = "010001000000000004000000000000000000000000000000dec901400000000000efe43c000000000000\
+                      0400000000040000000000000000";
+        let fields = shown(&payload("SizeAdaptationTuning", &of(tuning)));
+        assert_eq!(
+            fields[3..7],
+            ["NewNHeaps=1", "MaxHeapCountDatas=0", "MinHeapCountDatas=0", "CurrentGCIndex=4"]
+        );
+        assert!(fields[8].starts_with("MedianThroughputCostPercent=2.02"), "{fields:?}");
+        assert_eq!(fields[13..16], ["NumGcsSinceLastChange=4", "AggFactor=false", "ChangeDecision=4"]);
+    }
+
+    #[test]
+    fn a_record_of_another_name_or_size_stays_bytes() {
+        for (name, size) in
+            [("CommittedUsage", 41), ("CommittedUsage", 43), ("CommittedUsages", 42), ("", 42)]
+        {
+            let names: Vec<String> = shown(&payload(name, &vec![0; size]));
+            assert_eq!(names.len(), 4, "{name} {size}");
+            assert!(names[2].starts_with("Data="), "{name} {size}");
+        }
+        // A payload that ends within the record says less than it promises.
+        let whole = payload("CommittedUsage", &[0; 42]);
+        for end in 0..whole.len() - 2 {
+            assert!(schema(carrier(), &whole[..end]).is_none(), "{end}");
+        }
+    }
+}
