@@ -1,4 +1,5 @@
-// Opens a flame graph in a headless Chromium, searches, zooms and goes back, and prints what is then seen:
+// Opens a flame graph in a headless Chromium, searches, zooms and goes back, shows what waited, asks for what is no
+// expression, and turns the lights off; prints what is then seen:
 //   node flame.cjs FILE.svg REGEX [SCREENSHOT.png]
 'use strict';
 const path = require('path');
@@ -43,10 +44,38 @@ async function main(file, wanted, picture) {
     seen.zoomedWidth = await hit.evaluate((g) => g.querySelector('rect').getBoundingClientRect().width);
     seen.zoomedText = await hit.evaluate((g) => g.querySelector('text').textContent);
     seen.shownZoomed = await shown();
+    seen.reset = await page.evaluate(() => {
+      const button = document.getElementById('reset'), box = button.getBoundingClientRect();
+      const at = document.elementFromPoint(box.x + box.width - 2, box.y + box.height - 2);
+      return { isWhole: at === button && button.scrollWidth <= button.clientWidth, hidden: button.hidden };
+    });
     seen.detail = await page.evaluate(() => document.getElementById('detail').textContent);
     await page.keyboard.press('Escape');
     seen.shownAgain = await shown();
     seen.hitsAgain = await page.evaluate(() => document.querySelectorAll('#frames g.hit').length);
+    const waits = await page.$('#waiting');
+    if (waits) {
+      const told = () => page.evaluate(() => ['waiting', 'about'].map((id) => document.getElementById(id).textContent));
+      seen.running = await told();
+      await waits.click();
+      seen.all = await told();
+      seen.shownAll = await shown();
+      seen.waitingShown = await page.evaluate(() => Array.from(document.querySelectorAll('#frames rect.w'))
+        .filter((rect) => rect.getBoundingClientRect().width > 0).length);
+      if (picture) await page.screenshot({ path: picture.replace('.png', '-waiting.png') });
+      await waits.click();
+      seen.shownRunning = await shown();
+    }
+    await page.keyboard.press('/');
+    await page.keyboard.type('Main(');
+    seen.broken = await page.evaluate(() => document.getElementById('matched').textContent);
+    seen.brokenHits = await page.evaluate(() => document.querySelectorAll('#frames g.hit').length);
+    await page.keyboard.press('Escape');
+    const ground = () => page.evaluate(() => getComputedStyle(document.querySelector('.ground')).fill);
+    seen.ground = [await ground()];
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+    seen.ground.push(await ground());
+    if (picture) await page.screenshot({ path: picture.replace('.png', '-dark.png') });
     seen.errors = errors;
     seen.requests = requests.filter((url) => !url.startsWith('file://'));
     console.log(JSON.stringify(seen));

@@ -226,4 +226,28 @@ fn a_flame_graph_in_a_browser_is_searched_and_zoomed() {
     assert!(seen["detail"].as_str().unwrap().starts_with(&row.name), "{seen}");
     assert!(seen["shownZoomed"].as_u64() < seen["shown"].as_u64(), "{seen}");
     assert_eq!((&seen["shownAgain"], &seen["hitsAgain"]), (&seen["shown"], &0.into()));
+    assert_eq!(seen["reset"], serde_json::json!({ "isWhole": true, "hidden": false }), "{seen}");
+    assert_eq!(seen["ground"], serde_json::json!(["rgb(253, 253, 251)", "rgb(28, 29, 32)"]));
+}
+
+#[test]
+fn a_flame_graph_in_a_browser_shows_what_waited_at_a_click() {
+    let (path, finished) = converted("net10-linux-x64/all.nettrace", "svg", "consumers-all.svg");
+    let picture = Path::new(env!("CARGO_TARGET_TMPDIR")).join("consumers-all-svg.png");
+    let Some(text) = script("flame.cjs", &path, &["Main", picture.to_str().unwrap()]) else { return };
+    let seen: Json = serde_json::from_str(&text).unwrap();
+    assert_eq!(seen["errors"], serde_json::json!([]));
+    let top = top(&finished);
+    let [running, all] = ["running", "all"].map(|view| seen[view][1].as_str().unwrap());
+    let samples = |text: &str| text.split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap();
+    assert_eq!((samples(running), samples(all)), (top.samples - top.waiting_samples, top.samples));
+    assert!(top.waiting_samples > 0);
+    assert!(running.contains("of what ran") && !all.contains("of what ran"), "{seen}");
+    let [hidden, shown] = ["running", "all"].map(|view| seen[view][0].as_str().unwrap());
+    assert!(hidden.ends_with("not shown: click to show") && shown.ends_with(": click to hide"), "{seen}");
+    assert!(seen["waitingShown"].as_u64() > Some(0), "{seen}");
+    assert_eq!(seen["shownRunning"], seen["shown"]);
+    let broken = "Not a regular expression (Unterminated group), searched as text. Matched: ";
+    assert!(seen["broken"].as_str().unwrap().starts_with(broken), "{seen}");
+    assert!(seen["brokenHits"].as_u64() > Some(0), "{seen}");
 }

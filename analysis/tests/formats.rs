@@ -253,15 +253,105 @@ fn a_heapprofile_has_the_bytes_of_each_stack() {
     let head = &profile["head"];
     assert_eq!(head["callFrame"]["functionName"], "(root)");
     let outer = &head["children"][0];
-    assert_eq!((&outer["callFrame"]["functionName"], &outer["selfSize"]), (&"N.T.B".into(), &30.into()));
-    assert_eq!(outer["children"][0]["selfSize"], 1000);
+    assert_eq!((&outer["callFrame"]["functionName"], &outer["selfSize"]), (&"N.T.B".into(), &0.into()));
+    let name = |node: &Json| node["callFrame"]["functionName"].as_str().unwrap().to_owned();
+    let below: Vec<&Json> = outer["children"].as_array().unwrap().iter().collect();
+    // A frame, and the type that was allocated beside it.
+    let [inner, small] = below[..] else { panic!("{outer}") };
+    assert_eq!((name(small), &small["selfSize"]), ("new N.Small".to_owned(), &30.into()));
+    assert_eq!((name(&inner["children"][0]), &inner["selfSize"]), ("new N.Small".to_owned(), &0.into()));
+    assert_eq!(inner["children"][0]["selfSize"], 1000);
     let samples: Vec<(u64, &Json)> = profile["samples"]
         .as_array()
         .unwrap()
         .iter()
         .map(|sample| (sample["size"].as_u64().unwrap(), &sample["nodeId"]))
         .collect();
-    assert_eq!(samples, [(1000, &outer["children"][0]["id"]), (30, &outer["id"])]);
+    assert_eq!(samples, [(1000, &inner["children"][0]["id"]), (30, &small["id"])]);
+}
+
+#[test]
+fn what_was_allocated_stands_on_its_stack_where_a_format_has_no_labels() {
+    let document = json(&some(), "speedscope");
+    let profiles = document["profiles"].as_array().unwrap();
+    let allocations = profiles.iter().find(|profile| profile["name"] == "allocation ticks").unwrap();
+    let frames = document["shared"]["frames"].as_array().unwrap();
+    let stacks: Vec<Vec<&str>> = allocations["samples"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|stack| stack.as_array().unwrap().iter().map(|n| &frames[n.as_u64().unwrap() as usize]))
+        .map(|stack| stack.map(|frame| frame["name"].as_str().unwrap()).collect())
+        .collect();
+    assert_eq!(stacks, [vec!["N.T.B", "N.T.A;\"<&>\u{1}", "new N.Small"], vec!["N.T.B", "new N.Small"]]);
+    assert_eq!(allocations["weights"], serde_json::json!([1000, 30]));
+
+    let bytes = some().record().stream.bytes;
+    let mut options = ConvertOptions::new();
+    options.kinds = vec![Kind::AllocationTicks];
+    let mut out = Vec::new();
+    let mut of_analysis = full_names();
+    of_analysis.kinds = options.kinds.clone();
+    let mut analysis = Analysis::new(of_analysis);
+    let format = Format::by_name("svg").unwrap();
+    analysis.add((format.make)(Box::new(&mut out), &options));
+    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    analysis.finish().unwrap();
+    let page = String::from_utf8(out).unwrap();
+    assert!(page.contains("<title>new N.Small (1,000 bytes, 97.09 %, 1 samples)</title>"), "{page}");
+}
+
+/// A frame of a flame graph: name, sums, class, whether it is drawn, and what it is with all that waited.
+fn drawn(page: &str, name: &str) -> (String, String, bool, Option<String>) {
+    let line = page.lines().find(|line| line.contains(&format!("<title>{name} ("))).unwrap();
+    let between =
+        |from: &str, to: &str| line.split_once(from)?.1.split_once(to).map(|(text, _)| text.to_owned());
+    let sums = between(&format!("<title>{name} "), "</title>").unwrap();
+    (
+        sums,
+        between("<rect class=\"", "\"").unwrap(),
+        !line.contains("display:none"),
+        between("data-all=\"", "\""),
+    )
+}
+
+#[test]
+fn a_flame_graph_shows_what_ran_and_what_waited_at_a_click() {
+    let external = |thread, stack: &[u64]| event(SAMPLE, thread, 10, stack, vec![Value::U32(1)]);
+    let steps = vec![
+        method(LOAD, 1, 0x1000, 0x100, "N.T.A"),
+        method(LOAD, 2, 0x2000, 0x100, "System.Threading.Monitor.Wait"),
+        method(LOAD, 3, 0x3000, 0x100, "N.T.Waits"),
+        sample(0, 10, &[0x1010]),
+        external(0, &[0x2010, 0x1010]),
+        external(0, &[0x2010, 0x3010]),
+        external(0, &[0x2010, 0x3010]),
+        external(0, &[0x2010, 0x3010]),
+    ];
+    let bytes = session(steps).record().stream.bytes;
+    let page = String::from_utf8(converted(&bytes, "svg", &ConvertOptions::new()).unwrap()).unwrap();
+    // A runs for one period of five, and is shown as all there is.
+    let (sums, class, is_drawn, all) = drawn(&page, "N.T.A");
+    assert_eq!((&*sums, is_drawn), ("(0.000 ms, 100.00 %, 1 samples)", true));
+    assert!(class.starts_with('m'));
+    assert_eq!(all.unwrap(), "0.0000 40.0000 (0.000 ms, 40.00 %, 2 samples)");
+    let (_, class, is_drawn, all) = drawn(&page, "N.T.Waits");
+    assert_eq!((&*class, is_drawn), ("w", false));
+    assert_eq!(all.unwrap(), "40.0000 60.0000 (0.000 ms, 60.00 %, 3 samples)");
+    assert!(page.contains(">1 CPU samples of what ran, 0.000 ms of wall time"), "{page}");
+    assert!(page.contains("waiting: 0.000 ms, 4 samples, not shown"), "{page}");
+    assert!(page.contains("prefers-color-scheme: dark"));
+    // Where nothing ran, what waited is shown, and there is nothing to switch.
+    let waits = vec![
+        method(LOAD, 2, 0x2000, 0x100, "System.Threading.Monitor.Wait"),
+        external(0, &[0x2010]),
+        external(0, &[0x2010]),
+    ];
+    let bytes = session(waits).record().stream.bytes;
+    let page = String::from_utf8(converted(&bytes, "svg", &ConvertOptions::new()).unwrap()).unwrap();
+    let (sums, class, is_drawn, all) = drawn(&page, "System.Threading.Monitor.Wait");
+    assert_eq!((&*sums, &*class, is_drawn, all), ("(0.000 ms, 100.00 %, 2 samples)", "w", true, None));
+    assert!(!page.contains("role=\"switch\""));
 }
 
 #[test]

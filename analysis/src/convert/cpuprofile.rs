@@ -170,6 +170,9 @@ pub(super) fn call_frame<W: Write>(
             let module = resolved.frame(frame).map_or("", |frame| &frame.module);
             named(json, resolved.text(frame), module)
         }
+        Some(Call::Label(kind, label)) => {
+            named(json, &super::label_text(kind, resolved.model().texts().get(label)), "")
+        }
     }
 }
 

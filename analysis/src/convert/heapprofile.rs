@@ -3,17 +3,16 @@
 //! | | |
 //! |---|---|
 //! | opened by | Chrome and Edge DevTools (Memory), Visual Studio Code |
-//! | tree | `head` is `(root)`; below it the calls of all threads together |
+//! | tree | `head` is `(root)`; below it the calls of all threads together, and the types of objects as if they had been called: the format has no other place for them |
 //! | `selfSize` | bytes allocated there, as sampled; nothing is known of what was freed |
 //! | `samples` | one for each stack and type: its bytes, its node, its place in the order of first use |
 //! | `url` | the module; V8's line and column are not known (-1) |
 //! | kinds | .NET 10's random allocation samples, scaled up to all allocations; else the runtime's allocation ticks |
-//! | left out | types of objects: the format has no place for them |
 
 use super::cpuprofile::call_frame;
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{Call, CallNodes, Kind, Profile, Resolved};
+use crate::model::{CallNodes, Kind, Profile, Resolved};
 use std::io::{self, Write};
 
 /// What it shows: the first that the trace has.
@@ -44,7 +43,7 @@ impl Convert for HeapProfile<'_> {
         let mut samples = Vec::new();
         for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == kind) {
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            let node = calls.add(frames.iter().rev().map(|frame| Call::Frame(*frame)), totals);
+            let node = calls.add(super::labelled(key, frames), totals);
             samples.push((node, totals.weight));
         }
         let mut json = Json::new(out);

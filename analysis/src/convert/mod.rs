@@ -45,7 +45,9 @@ pub use pprof::Pprof;
 pub use speedscope::Speedscope;
 pub use svg::Svg;
 
-use crate::model::{Kind, Mark, Model, Profile, Resolved, Sample, ThreadHandle};
+use crate::model::{
+    Call, FrameHandle, Kind, Mark, Model, Profile, ProfileKey, Resolved, Sample, ThreadHandle,
+};
 use nettrace_parser::Event;
 use std::fmt;
 use std::io::{self, Write};
@@ -168,6 +170,22 @@ pub fn shown_kinds(kinds: &[Kind], profile: &Profile) -> Result<Vec<Kind>, Conve
 pub fn first_kind(kinds: &[Kind], profile: &Profile) -> Result<Kind, ConvertError> {
     let shown = shown_kinds(kinds, profile)?;
     shown.first().copied().ok_or(ConvertError::NothingToShow { wanted: "samples" })
+}
+
+/// A stack's calls, root first. Formats that have no place for what was allocated or thrown show it as if it
+/// had been called.
+pub(crate) fn labelled<'f>(
+    key: &ProfileKey,
+    frames: &'f [FrameHandle],
+) -> impl Iterator<Item = Call> + use<'f> {
+    let label = key.label.map(|label| Call::Label(key.kind, label));
+    frames.iter().rev().map(|frame| Call::Frame(*frame)).chain(label)
+}
+
+/// `new System.String`, `throw System.Exception`.
+pub(crate) fn label_text(kind: Kind, label: &str) -> String {
+    let verb = if kind == Kind::Exceptions { "throw" } else { "new" };
+    format!("{verb} {label}")
 }
 
 /// Makes a converter that writes to `out`.

@@ -7,7 +7,7 @@
 //! | time | a thread's samples stand where they were taken, from the session's start on: samples without frames fill the time between, and stand for samples that the filter leaves out |
 //! | type | `sampled`: samples are lists of frames, root first, each with a weight |
 //! | units | whole nanoseconds; bytes for allocations; none for counts |
-//! | frames | text; `file` is the module |
+//! | frames | text; `file` is the module. What was allocated or thrown stands on top of its stack: `new System.String` |
 //!
 //! Weights are wall time, or CPU time where an operating system took the samples; the first profile's name
 //! says which. Frames stand behind the profiles in the document, because only those in
@@ -16,10 +16,10 @@
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    FrameHandle, Kind, Model, Piece, Profile, Resolved, Run, Sample, StackHandle, ThreadHandle, Timeline,
-    Unit,
+    FrameHandle, Kind, Model, Piece, Profile, Resolved, Run, Sample, StackHandle, TextHandle, ThreadHandle,
+    Timeline, Unit,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -90,6 +90,7 @@ impl Convert for Speedscope<'_> {
             lists: Lists {
                 resolved,
                 frames: Vec::new(),
+                label_numbers: HashMap::new(),
                 numbers: vec![u32::MAX; resolved.all_frames().len()],
                 text: String::new(),
                 stacks: vec![(0, 0); resolved.model().stacks().len()],
@@ -124,12 +125,35 @@ struct Document<'a, 'o> {
     lists: Lists<'a>,
 }
 
+/// Where a sample lies.
+#[derive(Clone, Copy)]
+struct Place {
+    stack: Option<StackHandle>,
+    /// What was allocated or thrown there.
+    label: Option<Label>,
+}
+
+type Label = (Kind, TextHandle);
+
+impl Place {
+    /// No sample: it only fills time.
+    const NOWHERE: Place = Place { stack: None, label: None };
+}
+
+/// What samples give numbers to.
+#[derive(Clone, Copy)]
+enum Shared {
+    Frame(FrameHandle),
+    Label(Label),
+}
+
 /// Lists of frames as they are written; each is put together once.
 struct Lists<'a> {
     resolved: &'a Resolved<'a>,
     /// Frames in use, by the numbers that samples give them.
-    frames: Vec<FrameHandle>,
+    frames: Vec<Shared>,
     numbers: Vec<u32>,
+    label_numbers: HashMap<Label, u32>,
     text: String,
     /// Where in `text` each stack's list is.
     stacks: Vec<(usize, usize)>,
@@ -139,14 +163,18 @@ impl Document<'_, '_> {
     /// A profile of all samples of a kind, summed up by stack.
     fn summed(&mut self, name: &str, kind: Kind, profile: &Profile) -> io::Result<()> {
         let resolved = self.resolved;
-        let mut sums: BTreeMap<StackHandle, u64> = BTreeMap::new();
+        let mut sums: BTreeMap<(StackHandle, Option<TextHandle>), u64> = BTreeMap::new();
         for (key, totals) in profile.rows() {
             if key.kind == kind && resolved.selected(key.stack, key.mode).is_some() {
-                let sum = sums.entry(key.stack).or_default();
+                let sum = sums.entry((key.stack, key.label)).or_default();
                 *sum = sum.saturating_add(totals.weight);
             }
         }
-        self.sampled(name, kind.unit(), || sums.iter().map(|(stack, sum)| (Some(*stack), *sum)))
+        let place = |(stack, label): &(StackHandle, Option<TextHandle>)| Place {
+            stack: Some(*stack),
+            label: label.map(|label| (kind, label)),
+        };
+        self.sampled(name, kind.unit(), || sums.iter().map(|(key, sum)| (place(key), *sum)))
     }
 
     /// A profile of each thread, the heaviest first.
@@ -174,18 +202,18 @@ impl Document<'_, '_> {
             self.sampled(&name, Unit::Nanoseconds, || {
                 before.into_iter().chain(timeline.pieces()).map(|piece| match piece {
                     Piece::Run(run) if admits_all || resolved.admits(run.stack, run.mode) => {
-                        (Some(run.stack), run.weight)
+                        (Place { stack: Some(run.stack), label: None }, run.weight)
                     }
-                    Piece::Run(run) => (None, run.weight),
-                    Piece::Gap(nanos) => (None, nanos),
+                    Piece::Run(run) => (Place::NOWHERE, run.weight),
+                    Piece::Gap(nanos) => (Place::NOWHERE, nanos),
                 })
             })?;
         }
         Ok(())
     }
 
-    /// Stacks, `None` for nothing, stand in front of weights in the document, so that rows are walked twice.
-    fn sampled<I: Iterator<Item = (Option<StackHandle>, u64)>>(
+    /// Stacks stand in front of weights in the document, so that rows are walked twice.
+    fn sampled<I: Iterator<Item = (Place, u64)>>(
         &mut self,
         name: &str,
         unit: Unit,
@@ -206,9 +234,7 @@ impl Document<'_, '_> {
             .text(unit)?;
         let lists = &mut self.lists;
         let samples = self.json.key("samples")?.open('[')?;
-        samples.elements(rows(), |(stack, _), text| {
-            text.extend_from_slice(stack.map_or("[]", |stack| lists.of(stack)).as_bytes());
-        })?;
+        samples.elements(rows(), |(place, _), text| lists.put(place, text))?;
         let mut total = 0u64;
         let weights = samples.close(']')?.key("weights")?.open('[')?;
         weights.elements(rows(), |(_, weight), text| {
@@ -223,6 +249,14 @@ impl Document<'_, '_> {
     fn shared(&mut self) -> io::Result<()> {
         self.json.key("shared")?.open('{')?.key("frames")?.open('[')?;
         for frame in &self.lists.frames {
+            let frame = match frame {
+                Shared::Frame(frame) => frame,
+                Shared::Label((kind, label)) => {
+                    let text = super::label_text(*kind, self.resolved.model().texts().get(*label));
+                    self.json.open('{')?.key("name")?.text(&text)?.close('}')?;
+                    continue;
+                }
+            };
             self.json.open('{')?.key("name")?.text(self.resolved.text(*frame))?;
             if let Some(frame) = self.resolved.frame(*frame)
                 && !frame.module.is_empty()
@@ -237,6 +271,31 @@ impl Document<'_, '_> {
 }
 
 impl Lists<'_> {
+    /// Writes the list of a place's frames, root first.
+    #[inline]
+    fn put(&mut self, place: Place, text: &mut Vec<u8>) {
+        let list = place.stack.map_or("[]", |stack| self.of(stack));
+        let Some(label) = place.label else { return text.extend_from_slice(list.as_bytes()) };
+        let frames = list.strip_suffix(']').unwrap_or(list);
+        text.extend_from_slice(frames.as_bytes());
+        if frames.len() > 1 {
+            text.push(b',');
+        }
+        let number = self.label_number(label);
+        text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+        text.push(b']');
+    }
+
+    /// The number that samples give a label.
+    fn label_number(&mut self, label: Label) -> u32 {
+        let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        let number = *self.label_numbers.entry(label).or_insert(next);
+        if number == next {
+            self.frames.push(Shared::Label(label));
+        }
+        number
+    }
+
     /// The list of a stack's frames, root first.
     #[inline]
     fn of(&mut self, stack: StackHandle) -> &str {
@@ -274,7 +333,7 @@ impl Lists<'_> {
             Some(number) if *number != u32::MAX => *number,
             Some(number) => {
                 *number = next;
-                self.frames.push(frame);
+                self.frames.push(Shared::Frame(frame));
                 next
             }
             None => 0,

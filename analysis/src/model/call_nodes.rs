@@ -1,8 +1,9 @@
 //! Stacks as a tree: what called, what was called, and how much was met at each place.
 
-use super::handle::{FrameHandle, ThreadHandle};
+use super::handle::{FrameHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
 use super::profile::Totals;
+use super::sample::Kind;
 use std::cmp::Ordering;
 
 /// What stands at a node.
@@ -12,6 +13,8 @@ pub(crate) enum Call {
     Thread(ThreadHandle),
     /// A frame.
     Frame(FrameHandle),
+    /// What was allocated or thrown there.
+    Label(Kind, TextHandle),
 }
 
 /// A node. *Self* is what ends there, *total* what passes it.
@@ -69,6 +72,23 @@ impl CallNodes {
         self.nodes.get(at).copied().unwrap_or_default()
     }
 
+    /// Sums what `self_of` each node is over all below it, and the node itself.
+    pub(crate) fn totals(&self, self_of: &[u64]) -> Vec<u64> {
+        let mut totals = self_of.to_vec();
+        totals.resize(self.nodes.len(), 0);
+        let mut pairs: Vec<(usize, usize)> =
+            self.children.iter().map(|((parent, _), child)| (*child, *parent)).collect();
+        // Nodes stand behind those that they are below.
+        pairs.sort_unstable_by(|a, b| b.cmp(a));
+        for (child, parent) in pairs {
+            let below = totals.get(child).copied().unwrap_or(0);
+            if let Some(total) = totals.get_mut(parent) {
+                *total = total.saturating_add(below);
+            }
+        }
+        totals
+    }
+
     /// The nodes below each node, in the order that is asked for.
     pub(crate) fn below(&self, mut order: impl FnMut(&CallNode, &CallNode) -> Ordering) -> Vec<Vec<usize>> {
         let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
@@ -105,5 +125,6 @@ mod tests {
         assert_eq!([0, 1, 2].map(sums), [(0, 0, 4, 45), (2, 5, 4, 45), (1, 10, 1, 10)]);
         let below = nodes.below(|a, b| b.total_weight.cmp(&a.total_weight));
         assert_eq!(below, [vec![1], vec![3, 2], vec![], vec![]]);
+        assert_eq!(nodes.totals(&[0, 1, 2, 4]), [7, 7, 2, 4]);
     }
 }

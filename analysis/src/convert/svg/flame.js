@@ -3,16 +3,26 @@ window.addEventListener('load', () => {
   const LETTER = 7.23, GAP = 3, NEAR = 0.0003;
   const byId = (id) => document.getElementById(id);
   const page = byId('page'), search = byId('search'), reset = byId('reset');
-  const matched = byId('matched'), detail = byId('detail');
+  const matched = byId('matched'), detail = byId('detail'), waiting = byId('waiting');
+  const about = byId('about'), ofWhatRan = about.textContent;
   const frames = Array.from(byId('frames').querySelectorAll('g'), (g) => {
     const rect = g.querySelector('rect'), title = g.querySelector('title').textContent;
+    const number = (name) => parseFloat(rect.getAttribute(name));
+    // What ran; and, where something waited, all.
+    const isHidden = g.style.display === 'none';
+    const views = [{x: number('x'), width: isHidden ? 0 : number('width'), title}];
+    if (g.dataset.all) {
+      const [x, width] = g.dataset.all.split(' ', 2);
+      const name = title.replace(/ \([^()]*\)$/, '');
+      const sums = g.dataset.all.slice(x.length + width.length + 2);
+      views.push({x: parseFloat(x), width: parseFloat(width), title: name + ' ' + sums});
+    }
     return {
-      g, rect, title, name: title.replace(/ \([^()]*\)$/, ''), short: g.dataset.short, text: g.querySelector('text'),
-      x: parseFloat(rect.getAttribute('x')), width: parseFloat(rect.getAttribute('width')),
-      y: parseFloat(rect.getAttribute('y')),
+      g, rect, views, ...views[0], name: title.replace(/ \([^()]*\)$/, ''), short: g.dataset.short,
+      text: g.querySelector('text'), y: number('y'),
     };
   });
-  let zoomed = null, hits = [];
+  let zoomed = null, hits = [], fault = '';
 
   // Lays all frames out so that `zoomed` takes the whole width.
   function layOut() {
@@ -21,7 +31,7 @@ window.addEventListener('load', () => {
     for (const frame of frames) {
       const isAbove = frame.y < top && frame.x <= from + NEAR && frame.x + frame.width >= from + span - NEAR;
       const isInside = frame.y >= top && frame.x >= from - NEAR && frame.x + frame.width <= from + span + NEAR;
-      if (!isAbove && !isInside) {
+      if (frame.width === 0 || !isAbove && !isInside) {
         frame.g.style.display = 'none';
         continue;
       }
@@ -59,18 +69,43 @@ window.addEventListener('load', () => {
     tellMatches();
   }
 
+  // Shows what waited, or hides it.
+  function show(isAll) {
+    for (const frame of frames) {
+      Object.assign(frame, frame.views[isAll && frame.views.length > 1 ? 1 : 0]);
+      frame.g.querySelector('title').textContent = frame.title;
+    }
+    waiting.setAttribute('aria-checked', isAll);
+    about.textContent = isAll ? about.dataset.all : ofWhatRan;
+    tellWaiting();
+    zoom(zoomed && zoomed.width > 0 ? zoomed : null);
+    find();
+  }
+
+  function isShown() {
+    return waiting.getAttribute('aria-checked') === 'true';
+  }
+
+  function tellWaiting() {
+    const text = waiting.querySelector('text');
+    text.textContent = text.dataset.what + (isShown() ? ': click to hide' : ', not shown: click to show');
+  }
+
   function find() {
     const wanted = search.value;
     let isMatch = null;
+    fault = '';
     if (wanted) {
       try {
         const regex = new RegExp(wanted, 'i');
         isMatch = (name) => regex.test(name);
-      } catch {
+      } catch (error) {
+        fault = 'Not a regular expression (' + error.message.split(': ').pop() + '), searched as text. ';
         isMatch = (name) => name.toLowerCase().includes(wanted.toLowerCase());
       }
     }
-    hits = isMatch ? frames.filter((frame) => frame.y > 0 && isMatch(frame.name)) : [];
+    search.classList.toggle('broken', fault !== '');
+    hits = isMatch ? frames.filter((frame) => frame.y > 0 && frame.width > 0 && isMatch(frame.name)) : [];
     const marked = new Set(hits);
     for (const frame of frames) frame.g.classList.toggle('hit', marked.has(frame));
     tellMatches();
@@ -91,13 +126,24 @@ window.addEventListener('load', () => {
         behind = stop;
       }
     }
-    matched.textContent = 'Matched: ' + (sum / (end - from) * 100).toFixed(2) + ' %';
+    matched.textContent = fault + 'Matched: ' + (sum / (end - from) * 100).toFixed(2) + ' %';
   }
 
   for (const frame of frames) {
     frame.g.addEventListener('click', () => zoom(frame));
     frame.g.addEventListener('mouseenter', () => { detail.textContent = frame.title; });
     frame.g.addEventListener('mouseleave', () => { detail.textContent = ' '; });
+  }
+  if (waiting) {
+    const turn = () => show(!isShown());
+    waiting.addEventListener('click', turn);
+    waiting.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' || event.key === ' ') {
+        event.preventDefault();
+        turn();
+      }
+    });
+    tellWaiting();
   }
   search.addEventListener('input', find);
   reset.addEventListener('click', () => zoom(null));
