@@ -44,6 +44,10 @@ pub(crate) struct Cli {
     #[arg(help_heading = "Options of all commands")]
     pub(crate) color: ColorChoice,
 
+    /// Show all columns and whole names, however wide the terminal is
+    #[arg(long, global = true, help_heading = "Options of all commands")]
+    pub(crate) wide: bool,
+
     /// Say nothing on stderr but errors: no progress, no warnings
     #[arg(long, short, global = true, help_heading = "Options of all commands")]
     pub(crate) quiet: bool,

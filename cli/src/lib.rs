@@ -33,6 +33,7 @@ mod sparkline;
 mod style;
 mod survey;
 mod symbols;
+mod table;
 mod time_range;
 mod units;
 

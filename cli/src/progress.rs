@@ -12,14 +12,16 @@ const BETWEEN: Duration = Duration::from_millis(100);
 /// Shows how far reading is. Does nothing when nobody looks.
 #[derive(Debug)]
 pub(crate) struct Progress {
+    begun: Instant,
     next: Cell<Option<Instant>>,
     is_shown: Cell<bool>,
 }
 
 impl Progress {
     pub(crate) fn new(is_wanted: bool) -> Progress {
-        let next = is_wanted.then(|| Instant::now() + SILENT);
-        Progress { next: Cell::new(next), is_shown: Cell::new(false) }
+        let begun = Instant::now();
+        let next = is_wanted.then(|| begun + SILENT);
+        Progress { begun, next: Cell::new(next), is_shown: Cell::new(false) }
     }
 
     /// `done` bytes of `whole`, if that is known, are read.
@@ -31,7 +33,7 @@ impl Progress {
         }
         self.next.set(Some(now + BETWEEN));
         self.is_shown.set(true);
-        let text = line(done, whole);
+        let text = line(done, whole, now.duration_since(self.begun));
         // Progress that cannot be shown is no reason to stop.
         let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
     }
@@ -45,14 +47,25 @@ impl Progress {
     }
 }
 
-fn line(done: u64, whole: Option<u64>) -> String {
+fn line(done: u64, whole: Option<u64>, since: Duration) -> String {
     match whole {
         Some(whole) if whole > 0 => {
             let percent = (u128::from(done) * 100 / u128::from(whole)).min(100);
-            format!("reading {percent:3} %  {} of {}", units::bytes(done), units::bytes(whole))
+            let left = time_left(done, whole, since).map_or(String::new(), |left| format!(", {left} left"));
+            format!("reading {percent:3} %  {} of {}{left}", units::bytes(done), units::bytes(whole))
         }
         _ => format!("reading  {}", units::bytes(done)),
     }
+}
+
+/// `12 s`, `3 min`: as long as the rest takes at the speed so far.
+fn time_left(done: u64, whole: u64, since: Duration) -> Option<String> {
+    let rest = u128::from(whole.saturating_sub(done));
+    let seconds = (since.as_millis() * rest).checked_div(u128::from(done))?.div_ceil(1000);
+    Some(match seconds {
+        0..120 => format!("{seconds} s"),
+        _ => format!("{} min", seconds.div_ceil(60)),
+    })
 }
 
 impl Drop for Progress {
@@ -67,8 +80,11 @@ mod tests {
 
     #[test]
     fn the_line_tells_how_far_reading_is() {
-        assert_eq!(line(512, Some(2048)), "reading  25 %  512 B of 2.0 KiB");
-        assert_eq!(line(4096, None), "reading  4.0 KiB");
-        assert_eq!(line(5, Some(0)), "reading  5 B");
+        let since = Duration::from_secs(2);
+        assert_eq!(line(512, Some(2048), since), "reading  25 %  512 B of 2.0 KiB, 6 s left");
+        assert_eq!(line(1, Some(2048), since), "reading   0 %  1 B of 2.0 KiB, 69 min left");
+        assert_eq!(line(4096, None, since), "reading  4.0 KiB");
+        assert_eq!(line(0, Some(5), since), "reading   0 %  0 B of 5 B");
+        assert_eq!(line(5, Some(0), since), "reading  5 B");
     }
 }

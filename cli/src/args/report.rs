@@ -68,7 +68,8 @@ fn subcommand(row: &'static ReportRow) -> Command {
 }
 
 /// Options that every report takes.
-const OF_ALL: &[&str] = &["file", "json", "no_mmap", "input_limit", "color", "quiet", "help", "version"];
+const OF_ALL: &[&str] =
+    &["file", "json", "no_mmap", "input_limit", "color", "quiet", "wide", "help", "version"];
 
 fn takes(row: &ReportRow, id: &str) -> bool {
     OF_ALL.contains(&id) || row.flags.iter().any(|flags| flags.contains(&id))

@@ -45,6 +45,8 @@ pub(crate) struct Context<'a> {
     stdout_is_terminal: bool,
     /// Columns that the environment says the terminal has.
     columns: Option<usize>,
+    /// Tables may be wider than the terminal.
+    is_wide: bool,
     /// Whether somebody looks at lines that are rewritten.
     shows_status: bool,
     progress: Rc<Progress>,
@@ -61,6 +63,7 @@ impl<'a> Context<'a> {
         let message_style = coloured(console.stderr_is_terminal);
         Context {
             columns: (console.variable)("COLUMNS").and_then(|text| text.parse().ok()),
+            is_wide: cli.wide,
             stdin: Some(console.stdin),
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
@@ -99,6 +102,11 @@ impl<'a> Context<'a> {
     fn terminal_columns(&self) -> Option<usize> {
         let of_terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         self.stdout_is_terminal.then(|| self.columns.or_else(of_terminal).unwrap_or(80))
+    }
+
+    /// How wide tables may be; `None`: as wide as they are.
+    pub(crate) fn table_width(&self) -> Option<usize> {
+        self.terminal_columns().filter(|_| !self.is_wide)
     }
 
     /// Says what is wrong with a trace that was read, and how the command ends therefore.

@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::input::Ended;
 use crate::printable::printable;
 use crate::survey::{Survey, TypeCount};
+use crate::table::{Cell, Table, left, right};
 use crate::units;
 use nettrace_parser::Clock;
 use serde::Serialize;
@@ -115,32 +116,33 @@ fn text(
     clock: Clock,
     is_utc: bool,
 ) -> Result<(), Failure> {
-    let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
-    let out = context.out.buffer();
+    let (strong, name) = (context.style.strong(), context.style.name());
     let time = if is_utc { 26 } else { 10 };
     let (first, last) = if is_utc { ("FIRST", "LAST") } else { ("FIRST ms", "LAST ms") };
-    let heading = format!(
-        "{:>9}  {:>6} {:>9} {:>9} {first:>time$} {last:>time$}  EVENT",
-        "EVENTS", "SHARE", "PAYLOAD", "STACKS",
-    );
-    writeln!(out, "{}", faint.over(heading))?;
+    let mut table = Table::new([
+        right("EVENTS", 9, 0),
+        right("SHARE", 6, 1),
+        right("PAYLOAD", 9, 2),
+        right("STACKS", 9, 3),
+        right(first, time, 5),
+        right(last, time, 4),
+        left("EVENT", 5, 0),
+    ]);
     for (row, count) in rows {
-        writeln!(
-            out,
-            "{:>9}  {:>6} {:>9} {:>9} {:>time$} {:>time$}  {} {}",
-            units::count(count.events),
-            units::share(count.events, events),
-            units::bytes(count.payload_bytes),
-            units::count(count.with_stack),
-            instant(clock, count.first_ticks, is_utc),
-            instant(clock, count.last_ticks, is_utc),
-            name.over(printable(&row.path())),
-            faint.over(number(row)),
-        )?;
+        table.row([
+            units::count(count.events).into(),
+            units::share(count.events, events).into(),
+            units::bytes(count.payload_bytes).into(),
+            units::count(count.with_stack).into(),
+            instant(clock, count.first_ticks, is_utc).into(),
+            instant(clock, count.last_ticks, is_utc).into(),
+            Cell::new(printable(&format!("{} {}", row.path(), number(row))), &name),
+        ]);
     }
+    table.write(context)?;
     let summary =
         format!("{} of {}", units::counted(events, "event"), units::counted(rows.len() as u64, "type"),);
-    writeln!(out, "{}", strong.over(summary))?;
+    writeln!(context.out.buffer(), "{}", strong.over(summary))?;
     Ok(())
 }
 

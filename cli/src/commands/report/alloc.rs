@@ -4,6 +4,7 @@ use super::words::left_out;
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
+use crate::table::{Column, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::{AllocReport, AllocSource, AllocType, TypesReport};
 use std::io::{self, Write};
@@ -66,26 +67,33 @@ fn heading(source: &AllocSource) -> String {
     )
 }
 
+const TYPE_COLUMNS: &[Column] = &[
+    right("%", 6, 0),
+    right("BYTES", 10, 0),
+    right("ERROR", 9, 4),
+    right("OBJECTS", 10, 1),
+    right("LARGE", 10, 3),
+    right("PINNED", 9, 5),
+    right("EVENTS", 6, 2),
+    left("TYPE", 4, 0),
+];
+
 fn types_table(args: &ReportArgs, types: &[AllocType], context: &mut Context<'_>) -> io::Result<()> {
-    let faint = context.style.faint();
-    let title = "     %       BYTES      ERROR     OBJECTS       LARGE     PINNED  EVENTS  TYPE";
-    let out = context.out.buffer();
-    writeln!(out, "{}", faint.over(title))?;
+    let mut table = Table::new(TYPE_COLUMNS);
     for row in types.iter().take(args.number) {
         let bytes = |bytes: u64| if bytes == 0 { "-".to_owned() } else { units::bytes(bytes) };
-        writeln!(
-            out,
-            "{:>6.2}  {:>10}  {:>9}  {:>10}  {:>10}  {:>9}  {:>6}  {}",
-            row.percent,
-            units::bytes(row.bytes),
-            row.bytes_error.map_or_else(|| "-".to_owned(), units::bytes),
-            row.objects.map_or_else(|| "-".to_owned(), units::count),
-            bytes(row.large_bytes),
-            bytes(row.pinned_bytes),
-            units::count(row.events),
-            printable(&row.type_name),
-        )?;
+        table.row([
+            format!("{:.2}", row.percent).into(),
+            units::bytes(row.bytes).into(),
+            row.bytes_error.map_or_else(|| "-".to_owned(), units::bytes).into(),
+            row.objects.map_or_else(|| "-".to_owned(), units::count).into(),
+            bytes(row.large_bytes).into(),
+            bytes(row.pinned_bytes).into(),
+            units::count(row.events).into(),
+            printable(&row.type_name).into(),
+        ]);
     }
+    table.write(context)?;
     left_out(context, types.len(), args.number)?;
     writeln!(context.out.buffer())
 }
@@ -95,38 +103,44 @@ fn stacks(args: &ReportArgs, source: &AllocSource, context: &mut Context<'_>) ->
         return Ok(());
     }
     let (strong, faint) = (context.style.strong(), context.style.faint());
-    let out = context.out.buffer();
-    writeln!(out, "{}", strong.over("By stack and type, innermost frame first"))?;
+    writeln!(context.out.buffer(), "{}", strong.over("By stack and type, innermost frame first"))?;
     let shown = args.number.div_ceil(4);
+    let mut table = Table::new(&[right("%", 6, 0), right("BYTES", 10, 0), left("TYPE; FRAMES", 12, 0)]);
     for row in source.stacks.iter().take(shown) {
-        let line =
-            format!("{:>6.2}  {:>10}  {}", row.percent, units::bytes(row.bytes), printable(&row.type_name));
-        writeln!(out, "{line}")?;
+        let percent = format!("{:.2}", row.percent);
+        table.row([percent.into(), units::bytes(row.bytes).into(), printable(&row.type_name).into()]);
         for frame in row.frames.iter().take(FRAMES) {
-            writeln!(out, "{:20}{}", "", faint.over(printable(frame)))?;
+            table.detail(format!("{:20}{}", "", printable(frame)), &faint);
         }
         if row.frames.len() > FRAMES {
-            writeln!(out, "{:20}{}", "", faint.over(format!("… {} more", row.frames.len() - FRAMES)))?;
+            table.detail(
+                format!("{:20}… {} more", "", units::count((row.frames.len() - FRAMES) as u64)),
+                &faint,
+            );
         }
     }
+    table.write(context)?;
     left_out(context, source.stacks.len(), shown)?;
     writeln!(context.out.buffer())
 }
 
 fn threads(args: &ReportArgs, source: &AllocSource, context: &mut Context<'_>) -> io::Result<()> {
-    let faint = context.style.faint();
-    let out = context.out.buffer();
-    writeln!(out, "{}", faint.over("     %       BYTES   EVENTS   THREAD"))?;
+    let mut table = Table::new(&[
+        right("%", 6, 0),
+        right("BYTES", 10, 0),
+        right("EVENTS", 7, 1),
+        right("THREAD", 7, 0),
+        left("", 0, 0),
+    ]);
     for row in source.threads.iter().take(args.number) {
-        writeln!(
-            out,
-            "{:>6.2}  {:>10}  {:>7}  {:>7}  {}",
-            row.percent,
-            units::bytes(row.bytes),
-            units::count(row.events),
-            row.thread.map_or_else(|| "?".to_owned(), |id| id.to_string()),
-            row.name.as_deref().map(printable).unwrap_or_default(),
-        )?;
+        table.row([
+            format!("{:.2}", row.percent).into(),
+            units::bytes(row.bytes).into(),
+            units::count(row.events).into(),
+            row.thread.map_or_else(|| "?".to_owned(), |id| id.to_string()).into(),
+            row.name.as_deref().map(printable).unwrap_or_default().into(),
+        ]);
     }
+    table.write(context)?;
     left_out(context, source.threads.len(), args.number)
 }

@@ -1,11 +1,13 @@
 //! `report contention` for reading.
 
-use super::words::{SPREAD_HEADING, duration, innermost, spread, thread};
+use super::words::{SPREAD, duration, innermost, prose, spread_cells, thread};
 use crate::args::ReportArgs;
 use crate::commands::Context;
+use crate::style::Paint;
+use crate::table::{Cell, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::ContentionReport;
-use std::io::{self, Write};
+use std::io;
 
 /// Stacks shown of each lock.
 const STACKS: usize = 3;
@@ -18,22 +20,19 @@ pub(super) fn text(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
-    let out = context.out.buffer();
-    writeln!(out, "{}", faint.over(format!("  WAITS  {SPREAD_HEADING}  LOCK")))?;
+    let [total, median, p95, max] = SPREAD;
+    let columns = [right("WAITS", 7, 0), total, median, p95, max, left("LOCK", 4, 0)];
+    let mut table = Table::new(&columns);
     for lock in report.locks.iter().take(args.number) {
-        let id = lock.lock_id.as_deref().unwrap_or("(lock not told)");
+        let id = lock.lock_id.as_deref().unwrap_or("(lock not known)");
         let kind = if lock.is_native { " of the runtime" } else { "" };
-        writeln!(
-            out,
-            "{:>7}  {}  {}{kind}",
-            units::count(lock.waits.count),
-            spread(&lock.waits),
-            name.over(id)
-        )?;
+        let [total, median, p95, max] = spread_cells(&lock.waits);
+        let count = units::count(lock.waits.count).into();
+        table.row([count, total, median, p95, max, Cell::new(format!("{id}{kind}"), &name)]);
         for stack in lock.stacks.iter().filter(|stack| stack.count > 0).take(STACKS) {
             let line =
                 format!("{:>20}  waited in {}", super::words::ms(stack.count), innermost(&stack.frames, 3));
-            writeln!(out, "{}", faint.over(line))?;
+            table.detail(line, &faint);
         }
         let owners: Vec<String> = lock
             .owners
@@ -50,9 +49,10 @@ pub(super) fn text(
         if !owners.is_empty() {
             let more = lock.owners.len().saturating_sub(OWNERS);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            writeln!(out, "{}", faint.over(format!("{:>20}  held by {}{more}", "", owners.join(", "))))?;
+            table.detail(format!("{:>20}  held by {}{more}", "", owners.join(", ")), &faint);
         }
     }
+    table.write(context)?;
     let summary = format!(
         "{} for {}, {} together, longest {}",
         units::counted(report.stopped, "wait"),
@@ -60,10 +60,10 @@ pub(super) fn text(
         duration(report.waits.total_ns),
         duration(report.waits.max_ns),
     );
-    writeln!(out, "{}", strong.over(summary))?;
+    prose(context, &strong, &summary)?;
     if let Some(line) = unpaired(report.still_waiting, report.starts_without_stop, report.stops_without_start)
     {
-        writeln!(out, "{line}")?;
+        prose(context, &Paint::default(), &line)?;
     }
     Ok(())
 }

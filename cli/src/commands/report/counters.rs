@@ -1,12 +1,14 @@
 //! `report counters`: a table, or all values in other forms.
 
 use super::pass::show;
+use super::words::prose;
 use crate::args::{CounterFormat, ReportArgs};
 use crate::commands::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::sparkline::sparkline;
+use crate::table::{Column, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::{CounterKind, CounterSeries, Counters, CountersReport};
 use serde::Serialize;
@@ -63,32 +65,36 @@ fn ndjson(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) ->
     Ok(())
 }
 
+const COLUMNS: &[Column] = &[
+    left("", 0, 0),
+    right("MIN", 12, 3),
+    right("MEAN", 12, 0),
+    right("MAX", 12, 2),
+    right("LAST", 12, 1),
+    left("UNIT", 4, 0),
+    left("TREND", 5, 4),
+    left("COUNTER", 7, 0),
+];
+
 fn table(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
-    let (strong, faint) = (context.style.strong(), context.style.faint());
-    let out = context.out.buffer();
-    let names: Vec<String> = report.series.iter().map(name).collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(7, 76);
-    let mut provider = "";
-    for (series, name) in report.series.iter().zip(&names) {
-        if series.provider != provider {
-            provider = &series.provider;
-            writeln!(out, "{}", strong.over(printable(provider)))?;
-            let heading = format!(
-                "  {:<width$}  {:>12}  {:>12}  {:>12}  {:>12}  {:<15}  TREND",
-                "COUNTER", "MIN", "MEAN", "MAX", "LAST", "UNIT"
-            );
-            writeln!(out, "{}", faint.over(heading))?;
+    let strong = context.style.strong();
+    for group in report.series.chunk_by(|one, other| one.provider == other.provider) {
+        let provider = group.first().map_or("", |series| &*series.provider);
+        writeln!(context.out.buffer(), "{}", strong.over(printable(provider)))?;
+        let mut table = Table::new(COLUMNS);
+        for series in group {
+            table.row([
+                "".into(),
+                number(series.min).into(),
+                number(series.mean).into(),
+                number(series.max).into(),
+                number(series.last).into(),
+                unit(series).into(),
+                sparkline(&series.shape()).into(),
+                name(series).into(),
+            ]);
         }
-        writeln!(
-            out,
-            "  {name:<width$}  {:>12}  {:>12}  {:>12}  {:>12}  {:<15}  {}",
-            number(series.min),
-            number(series.mean),
-            number(series.max),
-            number(series.last),
-            unit(series),
-            sparkline(&series.shape()),
-        )?;
+        table.write(context)?;
     }
     let values = report.series.iter().map(|series| series.count).sum();
     let left_out = match report.quantiles_left_out {
@@ -102,7 +108,7 @@ fn table(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) -> 
         units::counted(values, "value"),
         units::counted(report.series.len() as u64, "counter")
     );
-    writeln!(out, "{}", strong.over(summary))
+    prose(context, &strong, &summary)
 }
 
 fn name(series: &CounterSeries) -> String {

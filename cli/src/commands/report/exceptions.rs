@@ -1,12 +1,13 @@
 //! `report exceptions` for reading.
 
-use super::words::{innermost, ms};
+use super::words::{innermost, ms, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
+use crate::table::{Cell, Table, left, right};
 use crate::{sparkline, units};
 use nettrace_analysis::report::ExceptionsReport;
-use std::io::{self, Write};
+use std::io;
 
 /// Messages, stacks and so on shown of each type.
 const DETAILS: usize = 3;
@@ -17,23 +18,27 @@ pub(super) fn text(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
-    let out = context.out.buffer();
-    let heading = "  COUNT    SHARE   CAUGHT  TO CATCH ms  IN CATCH ms  TYPE";
-    writeln!(out, "{}", faint.over(heading))?;
+    let mut table = Table::new(&[
+        right("COUNT", 7, 0),
+        right("SHARE", 7, 0),
+        right("CAUGHT", 7, 1),
+        right("TO CATCH ms", 11, 2),
+        right("IN CATCH ms", 11, 3),
+        left("TYPE", 4, 0),
+    ]);
     for row in report.types.iter().take(args.number) {
         let caught = if report.is_handling_traced { units::count(row.caught) } else { "-".to_owned() };
         let median = |spread: &nettrace_analysis::report::Spread| {
             if spread.count == 0 { "-".to_owned() } else { ms(spread.p50_ns) }
         };
-        writeln!(
-            out,
-            "{:>7}  {:>7}  {caught:>7}  {:>11}  {:>11}  {}",
-            units::count(row.count),
-            units::share(row.count, report.count),
-            median(&row.to_catch),
-            median(&row.in_catch),
-            name.over(printable(&row.type_name)),
-        )?;
+        table.row([
+            units::count(row.count).into(),
+            units::share(row.count, report.count).into(),
+            caught.into(),
+            median(&row.to_catch).into(),
+            median(&row.in_catch).into(),
+            Cell::new(printable(&row.type_name), &name),
+        ]);
         let mut details = Vec::new();
         for message in row.messages.iter().take(DETAILS) {
             details.push(("message", message.count, printable(&message.message)));
@@ -48,7 +53,7 @@ pub(super) fn text(
             details.push(("caught in", method.count, printable(&method.method)));
         }
         for (what, count, text) in details {
-            writeln!(out, "{}", faint.over(format!("{:>25}  {what:<10} {text}", units::count(count))))?;
+            table.detail(format!("{:>16}  {what:<10} {text}", units::count(count)), &faint);
         }
         let notes = [
             (row.rethrown, "thrown again"),
@@ -61,9 +66,10 @@ pub(super) fn text(
             .map(|(count, text)| format!("{} {text}", units::count(*count)))
             .collect();
         if !notes.is_empty() {
-            writeln!(out, "{}", faint.over(format!("{:>25}  {}", "", notes.join(", "))))?;
+            table.detail(format!("{:>16}  {}", "", notes.join(", ")), &faint);
         }
     }
+    table.write(context)?;
     let line = sparkline::of_counts(&report.rate.counts, 40);
     let threads = units::counted(report.threads.len() as u64, "thread");
     let summary = format!(
@@ -71,5 +77,5 @@ pub(super) fn text(
         units::counted(report.count, "exception"),
         report.rate.peak_per_second()
     );
-    writeln!(out, "{}  {line}", strong.over(summary))
+    prose(context, &strong, &format!("{summary}  {line}"))
 }

@@ -1,61 +1,74 @@
 //! `report gc` as a table.
 
-use super::words::{duration, ms};
+use super::words::{duration, ms, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
+use crate::style::Paint;
+use crate::table::{Cell, Column, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::{Collection, GcReport};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-/// Generations 0, 1 and 2, large objects, pinned objects.
-const GENERATIONS: usize = 5;
+/// The last five: generations 0, 1 and 2, large objects, pinned objects.
+const COLUMNS: &[Column] = &[
+    right("GC", 7, 0),
+    right("GEN", 3, 0),
+    left("TYPE", 13, 7),
+    left("REASON", 16, 1),
+    right("START ms", 10, 0),
+    right("PAUSE ms", 9, 0),
+    right("BEFORE", 10, 3),
+    right("AFTER", 10, 2),
+    right("PROMOTED", 10, 5),
+    right("ALLOCATED", 10, 4),
+    right("FRAGM", 5, 6),
+    right("GEN0", 10, 9),
+    right("GEN1", 10, 9),
+    right("GEN2", 10, 8),
+    right("LOH", 10, 8),
+    right("POH", 10, 9),
+];
 
 pub(super) fn text(args: &ReportArgs, report: &GcReport, context: &mut Context<'_>) -> io::Result<()> {
-    let (strong, faint) = (context.style.strong(), context.style.faint());
-    let out = context.out.buffer();
+    let strong = context.style.strong();
     let mut rows: Vec<&Collection> = report.collections.iter().collect();
     if !args.timeline {
         rows.sort_by_key(|row| (Reverse(row.pause_ns), row.start_ns));
-        writeln!(out, "{}", strong.over("Longest pauses"))?;
+        writeln!(context.out.buffer(), "{}", strong.over("Longest pauses"))?;
     }
     rows.truncate(args.number);
-    let heading = "     GC  GEN  TYPE           REASON             START ms   PAUSE ms      BEFORE       AFTER    PROMOTED   ALLOCATED  FRAGM        GEN0        GEN1        GEN2         LOH         POH";
-    writeln!(out, "{}", faint.over(heading))?;
+    let mut table = Table::new(COLUMNS);
     for row in rows {
-        let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_owned(), units::bytes);
-        let pause = match row.pauses.is_empty() {
-            true => "?".to_owned(),
-            false => units::milliseconds(i64::try_from(row.pause_ns).unwrap_or(i64::MAX)),
-        };
-        write!(
-            out,
-            "{:>7}  {:>3}  {:<13}  {:<16} {:>10}  {pause:>9}  {:>10}  {:>10}  {:>10}  {:>10}  {:>5}",
-            row.number,
-            row.generation,
-            kind(row),
-            row.reason,
-            units::milliseconds(row.start_ns),
+        let bytes = |bytes: Option<u64>| Cell::from(bytes.map_or_else(|| "-".to_owned(), units::bytes));
+        let pause = if row.pauses.is_empty() { "?".to_owned() } else { ms(row.pause_ns) };
+        // What each generation has behind it; nothing is known where that event was lost.
+        let after = |place: usize| bytes(row.generations.get(place).and_then(|row| row.after_bytes));
+        table.row([
+            row.number.to_string().into(),
+            row.generation.to_string().into(),
+            kind(row).into(),
+            (&*row.reason).into(),
+            units::milliseconds(row.start_ns).into(),
+            pause.into(),
             bytes(row.heap_before_bytes),
             bytes(row.heap_after_bytes),
             bytes(row.promoted_bytes),
             bytes(row.allocated_bytes),
-            row.fragmentation_percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.0} %")),
-        )?;
-        // What each generation has behind it; nothing is told where that event was lost.
-        for place in 0..GENERATIONS {
-            let after = row.generations.get(place).and_then(|generation| generation.after_bytes);
-            write!(out, "  {:>10}", bytes(after))?;
-        }
-        writeln!(out)?;
+            row.fragmentation_percent
+                .map_or_else(|| "-".to_owned(), |percent| format!("{percent:.0} %"))
+                .into(),
+            after(0),
+            after(1),
+            after(2),
+            after(3),
+            after(4),
+        ]);
     }
-    writeln!(out)?;
-    totals(
-        report,
-        out,
-        strong.over("By generation"),
-        faint.over("GEN  COUNT     PAUSE ms    MEDIAN ms       MAX ms    PROMOTED"),
-    )?;
+    table.write(context)?;
+    writeln!(context.out.buffer(), "\n{}", strong.over("By generation"))?;
+    totals(report, context)?;
+    writeln!(context.out.buffer())?;
     let totals = &report.totals;
     let line = format!(
         "{}, {} paused in {}: {:.1} %; pause 50 % {}, 90 % {}, 99 % {}, longest {}",
@@ -68,7 +81,7 @@ pub(super) fn text(args: &ReportArgs, report: &GcReport, context: &mut Context<'
         duration(totals.p99_pause_ns),
         duration(totals.max_pause_ns),
     );
-    writeln!(out, "{}", strong.over(line))?;
+    prose(context, &strong, &line)?;
     let line = format!(
         "{} compacting, {} background, {} induced; {} allocated, {} promoted, largest heap {}",
         units::count(totals.compacting),
@@ -78,37 +91,38 @@ pub(super) fn text(args: &ReportArgs, report: &GcReport, context: &mut Context<'
         units::bytes(totals.promoted_bytes),
         units::bytes(totals.heap_peak_bytes),
     );
-    writeln!(out, "{line}")?;
+    prose(context, &Paint::default(), &line)?;
     if totals.incomplete > 0 {
         let text = format!(
             "{} without start, end or pause in the trace",
             units::counted(totals.incomplete, "collection")
         );
-        writeln!(out, "{text}")?;
+        prose(context, &Paint::default(), &text)?;
     }
     Ok(())
 }
 
-fn totals(
-    report: &GcReport,
-    out: &mut Vec<u8>,
-    title: impl std::fmt::Display,
-    heading: impl std::fmt::Display,
-) -> io::Result<()> {
-    writeln!(out, "{title}\n{heading}")?;
+fn totals(report: &GcReport, context: &mut Context<'_>) -> io::Result<()> {
+    const COLUMNS: &[Column] = &[
+        right("GEN", 3, 0),
+        right("COUNT", 5, 0),
+        right("PAUSE ms", 11, 0),
+        right("MEDIAN ms", 11, 1),
+        right("MAX ms", 11, 0),
+        right("PROMOTED", 10, 2),
+    ];
+    let mut table = Table::new(COLUMNS);
     for row in &report.totals.generations {
-        writeln!(
-            out,
-            "{:>3}  {:>5}  {:>11}  {:>11}  {:>11}  {:>10}",
-            row.generation,
-            units::count(row.count),
-            ms(row.pause_ns),
-            ms(row.p50_pause_ns),
-            ms(row.max_pause_ns),
-            units::bytes(row.promoted_bytes),
-        )?;
+        table.row([
+            row.generation.to_string().into(),
+            units::count(row.count).into(),
+            ms(row.pause_ns).into(),
+            ms(row.p50_pause_ns).into(),
+            ms(row.max_pause_ns).into(),
+            units::bytes(row.promoted_bytes).into(),
+        ]);
     }
-    writeln!(out)
+    table.write(context)
 }
 
 fn kind(row: &Collection) -> &str {

@@ -1,13 +1,25 @@
 //! `report jit` as tables.
 
-use super::words::{duration, left_out, ms};
+use super::words::{duration, left_out, ms, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
+use crate::style::Paint;
+use crate::table::{Cell, Column, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::{JitDecisions, JitMethod, JitReport};
 use std::cmp::Reverse;
 use std::io::{self, Write};
+
+const COLUMNS: &[Column] = &[
+    right("TIME ms", 10, 0),
+    right("START ms", 10, 1),
+    right("IL", 6, 3),
+    right("NATIVE", 7, 2),
+    right("THREAD", 7, 5),
+    left("TIER", 26, 4),
+    left("METHOD", 6, 0),
+];
 
 pub(super) fn text(args: &ReportArgs, report: &JitReport, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, faint) = (context.style.strong(), context.style.faint());
@@ -15,9 +27,7 @@ pub(super) fn text(args: &ReportArgs, report: &JitReport, context: &mut Context<
     if !args.timeline && args.before.is_none() {
         rows.sort_by_key(|row| (Reverse(row.duration_ns), row.start_ns));
     }
-    let out = context.out.buffer();
-    let title = "   TIME ms    START ms      IL   NATIVE   THREAD  TIER                        METHOD";
-    writeln!(out, "{}", faint.over(title))?;
+    let mut table = Table::new(COLUMNS);
     for row in rows.iter().take(args.number) {
         let mut tier = row.tier.to_owned();
         if row.background {
@@ -28,31 +38,37 @@ pub(super) fn text(args: &ReportArgs, report: &JitReport, context: &mut Context<
         }
         let module = row.module.strip_suffix(".dll").unwrap_or(&row.module);
         let mark = if module.is_empty() { "" } else { "!" };
-        writeln!(
-            out,
-            "{:>10}  {:>10}  {:>6}  {:>7}  {:>7}  {tier:<26}  {}",
-            if row.is_complete { ms(row.duration_ns) } else { "?".to_owned() },
-            units::milliseconds(row.start_ns),
-            units::count(u64::from(row.il_bytes)),
-            units::count(u64::from(row.native_bytes)),
-            row.thread.map_or_else(|| "?".to_owned(), |id| id.to_string()),
-            printable(&format!("{module}{mark}{}", row.name)),
-        )?;
+        table.row([
+            if row.is_complete { ms(row.duration_ns) } else { "?".to_owned() }.into(),
+            units::milliseconds(row.start_ns).into(),
+            units::count(u64::from(row.il_bytes)).into(),
+            units::count(u64::from(row.native_bytes)).into(),
+            row.thread.map_or_else(|| "?".to_owned(), |id| id.to_string()).into(),
+            tier.into(),
+            printable(&format!("{module}{mark}{}", row.name)).into(),
+        ]);
     }
+    table.write(context)?;
     left_out(context, rows.len(), args.number)?;
     let out = context.out.buffer();
     writeln!(out, "{}\n", faint.over("* compiled in the background, ! precompiled code was refused"))?;
-    writeln!(out, "{}", faint.over("METHODS     TIME ms      NATIVE  TIER"))?;
+    let mut table = Table::new(&[
+        right("METHODS", 7, 0),
+        right("TIME ms", 10, 0),
+        right("NATIVE", 10, 0),
+        left("TIER", 4, 0),
+    ]);
     for row in &report.tiers {
-        writeln!(
-            out,
-            "{:>7}  {:>10}  {:>10}  {}",
-            units::count(row.methods),
-            ms(row.duration_ns),
-            units::bytes(row.native_bytes),
-            row.tier,
-        )?;
+        let time = ms(row.duration_ns);
+        table.row([
+            units::count(row.methods).into(),
+            time.into(),
+            units::bytes(row.native_bytes).into(),
+            Cell::from(&*row.tier),
+        ]);
     }
+    table.write(context)?;
+    let out = context.out.buffer();
     writeln!(out)?;
     decisions(out, "calls inlined", &report.inlining)?;
     decisions(out, "calls turned into jumps", &report.tail_calls)?;
@@ -74,10 +90,10 @@ pub(super) fn text(args: &ReportArgs, report: &JitReport, context: &mut Context<
         units::count(totals.osr),
         units::count(totals.r2r_rejected),
     );
-    writeln!(out, "{}", strong.over(line))?;
+    prose(context, &strong, &line)?;
     if totals.incomplete > 0 {
         let text = units::counted(totals.incomplete, "method");
-        writeln!(out, "{text} without beginning or end in the trace")?;
+        prose(context, &Paint::default(), &format!("{text} without beginning or end in the trace"))?;
     }
     Ok(())
 }

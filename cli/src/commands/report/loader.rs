@@ -1,25 +1,28 @@
 //! `report loader` as tables.
 
-use super::words::{left_out, ms};
+use super::words::{left_out, ms, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
+use crate::table::{Table, left, right};
 use crate::units;
 use nettrace_analysis::report::{LoadedModule, LoaderReport};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
 pub(super) fn text(args: &ReportArgs, report: &LoaderReport, context: &mut Context<'_>) -> io::Result<()> {
-    let (strong, faint) = (context.style.strong(), context.style.faint());
+    let strong = context.style.strong();
     let time = |nanos: Option<i64>| nanos.map_or_else(|| "-".to_owned(), units::milliseconds);
     let mut modules: HashMap<_, Vec<&LoadedModule>> = HashMap::new();
     for row in &report.modules {
         modules.entry((row.process_id, row.assembly_id)).or_default().push(row);
     }
-    let out = context.out.buffer();
-    if !report.assemblies.is_empty() {
-        writeln!(out, "{}", faint.over(" LOADED ms  UNLOADED ms  KIND     ASSEMBLY; MODULES"))?;
-    }
+    let mut table = Table::new(&[
+        right("LOADED ms", 10, 0),
+        right("UNLOADED ms", 11, 1),
+        left("KIND", 7, 2),
+        left("ASSEMBLY; MODULES", 17, 0),
+    ]);
     for row in report.assemblies.iter().take(args.number) {
         let parts = modules.get(&(row.process_id, row.assembly_id)).map_or(&[][..], Vec::as_slice);
         let kind = match (row.is_dynamic, parts.iter().any(|part| part.is_ready_to_run)) {
@@ -28,36 +31,34 @@ pub(super) fn text(args: &ReportArgs, report: &LoaderReport, context: &mut Conte
             _ => "il",
         };
         let paths: Vec<&str> = parts.iter().map(|part| &*part.path).collect();
-        writeln!(
-            out,
-            "{:>10}  {:>11}  {kind:<7}  {}; {}",
-            time(row.loaded_ns),
-            time(row.unloaded_ns),
-            printable(&short(&row.name)),
-            faint.over(printable(&paths.join(", "))),
-        )?;
+        let name = printable(&format!("{}; {}", short(&row.name), paths.join(", ")));
+        table.row([time(row.loaded_ns).into(), time(row.unloaded_ns).into(), kind.into(), name.into()]);
+    }
+    if !report.assemblies.is_empty() {
+        table.write(context)?;
     }
     left_out(context, report.assemblies.len(), args.number)?;
-    let out = context.out.buffer();
-    if !report.binds.is_empty() {
-        writeln!(out, "\n{}", faint.over("   TIME ms    FIRST ms  COUNT  CACHED  ASSEMBLY <- REQUESTED BY"))?;
-    }
+    let mut table = Table::new(&[
+        right("TIME ms", 10, 0),
+        right("FIRST ms", 10, 2),
+        right("COUNT", 5, 1),
+        right("CACHED", 6, 3),
+        left("ASSEMBLY <- REQUESTED BY", 24, 0),
+    ]);
     for row in report.binds.iter().take(args.number) {
         let result = if row.is_found { "" } else { "not found: " };
-        writeln!(
-            out,
-            "{:>10}  {:>10}  {:>5}  {:>6}  {result}{} <- {}",
-            ms(row.duration_ns),
-            units::milliseconds(row.first_ns),
-            units::count(row.count),
-            units::count(row.cached),
-            printable(&short(&row.assembly)),
-            faint.over(printable(&if row.requested_by.is_empty() {
-                "?".to_owned()
-            } else {
-                short(&row.requested_by)
-            })),
-        )?;
+        let by = if row.requested_by.is_empty() { "?".to_owned() } else { short(&row.requested_by) };
+        table.row([
+            ms(row.duration_ns).into(),
+            units::milliseconds(row.first_ns).into(),
+            units::count(row.count).into(),
+            units::count(row.cached).into(),
+            printable(&format!("{result}{} <- {by}", short(&row.assembly))).into(),
+        ]);
+    }
+    if !report.binds.is_empty() {
+        writeln!(context.out.buffer())?;
+        table.write(context)?;
     }
     left_out(context, report.binds.len(), args.number)?;
     let loaded = report.assemblies.iter().filter(|row| row.loaded_ns.is_some()).count() as u64;
@@ -72,7 +73,7 @@ pub(super) fn text(args: &ReportArgs, report: &LoaderReport, context: &mut Conte
         units::counted(report.binds.len() as u64, "distinct request"),
         units::count(missing),
     );
-    writeln!(context.out.buffer(), "{}", strong.over(line))
+    prose(context, &strong, &line)
 }
 
 /// `Name 1.2.3.4` of `Name, Version=1.2.3.4, Culture=neutral, PublicKeyToken=null`.

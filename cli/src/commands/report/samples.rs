@@ -1,9 +1,11 @@
 //! `report topN`, `tree`, `threads` and `modules` as tables.
 
-use super::words::left_out;
+use super::words::{left_out, prose};
 use crate::args::{GroupByArg, ReportArgs};
 use crate::commands::Context;
 use crate::printable::printable;
+use crate::style::Paint;
+use crate::table::{Column, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::{
     CallTree, GroupBy, MethodRow, Modules, ModulesReport, ThreadsReport, TopN, TopNOptions, TreeOptions,
@@ -57,10 +59,9 @@ fn summary(samples: u64, total_ns: u64, period_ns: u64, clock: &str) -> String {
 }
 
 pub(super) fn top(_: &ReportArgs, top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
-    let (strong, faint) = (context.style.strong(), context.style.faint());
-    let out = context.out.buffer();
+    let strong = context.style.strong();
     if top.threads.is_empty() {
-        rows(out, &faint.over(HEADING), &top.methods)?;
+        rows(&top.methods, context)?;
     }
     for thread in &top.threads {
         let share = units::share(thread.total_ns, top.total_ns);
@@ -69,95 +70,118 @@ pub(super) fn top(_: &ReportArgs, top: &TopN, context: &mut Context<'_>) -> io::
             printable(&thread.thread),
             units::counted(thread.samples, "sample")
         );
-        writeln!(out, "{}", strong.over(head))?;
-        rows(out, &faint.over(HEADING), &thread.methods)?;
-        writeln!(out)?;
+        writeln!(context.out.buffer(), "{}", strong.over(head))?;
+        rows(&thread.methods, context)?;
+        writeln!(context.out.buffer())?;
     }
-    writeln!(out, "{}", strong.over(summary(top.samples, top.total_ns, top.period_ns, top.clock)))?;
-    waiting(out, &top.state, top.waiting_samples, top.waiting_ns)?;
-    guesses(out, top.guessed_frames)
+    prose(context, &strong, &summary(top.samples, top.total_ns, top.period_ns, top.clock))?;
+    waiting(&top.state, top.waiting_samples, top.waiting_ns, context)?;
+    guesses(top.guessed_frames, context)
 }
 
-const HEADING: &str = " SELF %  TOTAL %      SELF ms     TOTAL ms  SAMPLES  NAME";
+const TOP_COLUMNS: &[Column] = &[
+    right("SELF %", 7, 0),
+    right("TOTAL %", 7, 0),
+    right("SELF ms", 11, 2),
+    right("TOTAL ms", 11, 3),
+    right("SAMPLES", 7, 1),
+    left("NAME", 4, 0),
+];
 
-fn rows(out: &mut Vec<u8>, heading: &str, rows: &[MethodRow]) -> io::Result<()> {
-    writeln!(out, "{heading}")?;
+fn rows(rows: &[MethodRow], context: &mut Context<'_>) -> io::Result<()> {
+    let mut table = Table::new(TOP_COLUMNS);
     for row in rows {
-        writeln!(
-            out,
-            "{:>7.2}  {:>7.2}  {:>11}  {:>11}  {:>7}  {}",
-            row.self_percent,
-            row.total_percent,
-            ms(row.self_ns),
-            ms(row.total_ns),
-            units::count(row.self_samples),
-            printable(&row.name),
-        )?;
+        table.row([
+            format!("{:.2}", row.self_percent).into(),
+            format!("{:.2}", row.total_percent).into(),
+            ms(row.self_ns).into(),
+            ms(row.total_ns).into(),
+            units::count(row.self_samples).into(),
+            printable(&row.name).into(),
+        ]);
     }
-    Ok(())
+    table.write(context)
 }
 
 /// Deeper nodes are shown with their depth in digits.
 const DEEPEST_INDENT: u32 = 60;
 
+const TREE_COLUMNS: &[Column] = &[
+    right("TOTAL %", 7, 0),
+    right("SELF %", 7, 1),
+    right("TOTAL ms", 11, 3),
+    right("SAMPLES", 7, 2),
+    left("NAME", 4, 0),
+];
+
 pub(super) fn tree(_: &ReportArgs, tree: &CallTree, context: &mut Context<'_>) -> io::Result<()> {
-    let (strong, faint) = (context.style.strong(), context.style.faint());
-    let out = context.out.buffer();
-    writeln!(out, "{}", faint.over("TOTAL %   SELF %     TOTAL ms  SAMPLES  NAME"))?;
+    let strong = context.style.strong();
+    // A name needs room behind its indent, too.
+    let deepest = context.table_width().map_or(DEEPEST_INDENT, |width| u32::try_from(width / 6).unwrap_or(0));
+    let mut table = Table::new(TREE_COLUMNS);
     for node in &tree.nodes {
         let indent = match node.depth {
-            depth @ 0..=DEEPEST_INDENT => "  ".repeat(depth as usize),
-            depth => format!("{}[{depth}] ", "  ".repeat(DEEPEST_INDENT as usize)),
+            depth if depth <= deepest => "  ".repeat(depth as usize),
+            depth => format!("{}[{depth}] ", "  ".repeat(deepest as usize)),
         };
-        writeln!(
-            out,
-            "{:>7.2}  {:>7.2}  {:>11}  {:>7}  {indent}{}",
-            node.total_percent,
-            node.self_percent,
-            ms(node.total_ns),
-            units::count(node.total_samples),
-            printable(&node.name),
-        )?;
+        table.row([
+            format!("{:.2}", node.total_percent).into(),
+            format!("{:.2}", node.self_percent).into(),
+            ms(node.total_ns).into(),
+            units::count(node.total_samples).into(),
+            format!("{indent}{}", printable(&node.name)).into(),
+        ]);
     }
-    writeln!(out, "{}", strong.over(summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock)))?;
-    waiting(out, &tree.state, tree.waiting_samples, tree.waiting_ns)?;
-    guesses(out, tree.guessed_frames)
+    table.write(context)?;
+    prose(context, &strong, &summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock))?;
+    waiting(&tree.state, tree.waiting_samples, tree.waiting_ns, context)?;
+    guesses(tree.guessed_frames, context)
 }
 
 /// What the tildes in front of names mean, where there are any.
-fn guesses(out: &mut Vec<u8>, guessed_frames: u64) -> io::Result<()> {
-    match guessed_frames {
-        0 => Ok(()),
-        1 => writeln!(out, "the name of 1 frame is a guess (~): {GUESS}"),
-        many => writeln!(out, "the names of {} frames are guesses (~): {GUESS}", units::count(many)),
-    }
+fn guesses(guessed_frames: u64, context: &mut Context<'_>) -> io::Result<()> {
+    let line = match guessed_frames {
+        0 => return Ok(()),
+        1 => format!("the name of 1 frame is a guess (~): {GUESS}"),
+        many => format!("the names of {} frames are guesses (~): {GUESS}", units::count(many)),
+    };
+    prose(context, &Paint::default(), &line)
 }
 
 const GUESS: &str = "of the method that begins less than 256 bytes below";
 
 /// What was left out because it waited.
-fn waiting(out: &mut Vec<u8>, state: &str, samples: u64, nanos: u64) -> io::Result<()> {
+fn waiting(state: &str, samples: u64, nanos: u64, context: &mut Context<'_>) -> io::Result<()> {
     if state != "running" || samples == 0 {
         return Ok(());
     }
-    writeln!(
-        out,
+    let line = format!(
         "{} more in which threads waited ({}): --state waiting shows where, --state all counts both",
         units::duration(i64::try_from(nanos).unwrap_or(i64::MAX)),
         units::counted(samples, "sample"),
-    )
+    );
+    prose(context, &Paint::default(), &line)
 }
+
+const THREAD_COLUMNS: &[Column] = &[
+    right("THREAD", 7, 0),
+    right("SAMPLES", 7, 1),
+    right("MANAGED", 7, 0),
+    right("NATIVE", 7, 2),
+    right("WAITING", 7, 0),
+    right("EVENTS", 7, 3),
+    right("FIRST ms", 11, 5),
+    right("LAST ms", 11, 4),
+    left("NAME; TOP FRAME", 15, 0),
+];
 
 pub(super) fn threads(
     args: &ReportArgs,
     report: &ThreadsReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    let (strong, faint) = (context.style.strong(), context.style.faint());
-    let out = context.out.buffer();
-    let heading =
-        " THREAD  SAMPLES  MANAGED   NATIVE  WAITING   EVENTS     FIRST ms      LAST ms  NAME; TOP FRAME";
-    writeln!(out, "{}", faint.over(heading))?;
+    let strong = context.style.strong();
+    let mut table = Table::new(THREAD_COLUMNS);
     for row in report.threads.iter().take(args.number) {
         let time = |nanos: Option<i64>| nanos.map_or_else(|| "-".to_owned(), units::milliseconds);
         let id = row.thread_id.map_or_else(|| "?".to_owned(), |id| id.to_string());
@@ -166,18 +190,19 @@ pub(super) fn threads(
             let between = if text.is_empty() { "" } else { "; " };
             text = format!("{text}{between}{} {:.0} %", printable(frame), row.top_frame_percent);
         }
-        writeln!(
-            out,
-            "{id:>7}  {:>7}  {:>7}  {:>7}  {:>7}  {:>7}  {:>11}  {:>11}  {text}",
-            units::count(row.samples),
-            units::count(row.managed.samples),
-            units::count(row.native.samples),
-            units::count(row.waiting.samples),
-            units::count(row.events),
-            time(row.first_ns),
-            time(row.last_ns),
-        )?;
+        table.row([
+            id.into(),
+            units::count(row.samples).into(),
+            units::count(row.managed.samples).into(),
+            units::count(row.native.samples).into(),
+            units::count(row.waiting.samples).into(),
+            units::count(row.events).into(),
+            time(row.first_ns).into(),
+            time(row.last_ns).into(),
+            text.into(),
+        ]);
     }
+    table.write(context)?;
     left_out(context, report.threads.len(), args.number)?;
     let summary = format!(
         "{} of {}",
@@ -185,7 +210,7 @@ pub(super) fn threads(
         units::counted(report.threads.len() as u64, "thread"),
     );
     writeln!(context.out.buffer(), "{}", strong.over(summary))?;
-    guesses(context.out.buffer(), report.guessed_frames)
+    guesses(report.guessed_frames, context)
 }
 
 pub(super) fn modules(
@@ -193,10 +218,15 @@ pub(super) fn modules(
     report: &ModulesReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    let (strong, faint) = (context.style.strong(), context.style.faint());
-    let out = context.out.buffer();
-    let heading = "PRECOMPILED   JITTED    BYTES    LOADED ms  KIND     NAME; PATH";
-    writeln!(out, "{}", faint.over(heading))?;
+    let strong = context.style.strong();
+    let mut table = Table::new(&[
+        right("PRECOMPILED", 11, 1),
+        right("JITTED", 7, 0),
+        right("BYTES", 7, 2),
+        right("LOADED ms", 11, 3),
+        left("KIND", 7, 0),
+        left("NAME; PATH", 10, 0),
+    ]);
     for row in report.modules.iter().take(args.number) {
         let loaded = row.loaded_ns.map_or_else(|| "-".to_owned(), units::milliseconds);
         let kind = match (row.kind, row.is_ready_to_run, row.is_dynamic) {
@@ -205,16 +235,16 @@ pub(super) fn modules(
             ("managed", ..) => "il",
             (kind, ..) => kind,
         };
-        writeln!(
-            out,
-            "{:>11}  {:>7}  {:>7}  {loaded:>11}  {kind:<7}  {}; {}",
-            units::count(row.precompiled_methods),
-            units::count(row.jitted_methods),
-            units::bytes(row.jitted_bytes),
-            printable(&row.name),
-            faint.over(printable(&row.path)),
-        )?;
+        table.row([
+            units::count(row.precompiled_methods).into(),
+            units::count(row.jitted_methods).into(),
+            units::bytes(row.jitted_bytes).into(),
+            loaded.into(),
+            kind.into(),
+            printable(&format!("{}; {}", row.name, row.path)).into(),
+        ]);
     }
+    table.write(context)?;
     left_out(context, report.modules.len(), args.number)?;
     let summary = units::counted(report.modules.len() as u64, "module");
     writeln!(context.out.buffer(), "{}", strong.over(summary))

@@ -1,9 +1,10 @@
 //! `report tasks` for reading.
 
-use super::words::{SPREAD_HEADING, duration, innermost, ms, spread};
+use super::words::{SPREAD, duration, innermost, ms, prose, spread_cells};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
+use crate::table::{Cell, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::TasksReport;
 use std::io::{self, Write};
@@ -11,47 +12,58 @@ use std::io::{self, Write};
 pub(super) fn text(args: &ReportArgs, report: &TasksReport, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
     let bad = context.style.bad();
-    let out = context.out.buffer();
-    let heading =
-        "SCHEDULED  STARTED     DONE   FAILED    QUEUED ms      P95 ms       RAN ms       P95 ms  TASK";
-    writeln!(out, "{}", faint.over(heading))?;
+    let mut table = Table::new(&[
+        right("SCHEDULED", 9, 0),
+        right("STARTED", 7, 5),
+        right("DONE", 7, 4),
+        right("FAILED", 7, 1),
+        right("QUEUED ms", 11, 2),
+        right("P95 ms", 11, 6),
+        right("RAN ms", 11, 3),
+        right("P95 ms", 11, 6),
+        left("TASK", 4, 0),
+    ]);
     for row in report.tasks.iter().take(args.number) {
-        let faulted = format!("{:>7}", units::count(row.faulted));
-        writeln!(
-            out,
-            "{:>9}  {:>7}  {:>7}  {}  {:>11} {:>11}  {:>11}  {:>11}  {}",
-            units::count(row.scheduled),
-            units::count(row.started),
-            units::count(row.completed),
-            if row.faulted > 0 { bad.over(faulted) } else { faulted },
-            ms(row.queued.p50_ns),
-            ms(row.queued.p95_ns),
-            ms(row.ran.p50_ns),
-            ms(row.ran.p95_ns),
-            name.over(printable(&row.name)),
-        )?;
+        let failed = units::count(row.faulted);
+        table.row([
+            units::count(row.scheduled).into(),
+            units::count(row.started).into(),
+            units::count(row.completed).into(),
+            if row.faulted > 0 { Cell::new(failed, &bad) } else { failed.into() },
+            ms(row.queued.p50_ns).into(),
+            ms(row.queued.p95_ns).into(),
+            ms(row.ran.p50_ns).into(),
+            ms(row.ran.p95_ns).into(),
+            Cell::new(printable(&row.name), &name),
+        ]);
         if let Some(stack) = row.stacks.first() {
-            let line =
-                format!("{:>20}  scheduled in {}", units::count(stack.count), innermost(&stack.frames, 3));
-            writeln!(out, "{}", faint.over(line))?;
+            let count = units::count(stack.count);
+            table.detail(format!("{count:>11}  scheduled in {}", innermost(&stack.frames, 3)), &faint);
         }
     }
+    table.write(context)?;
     if !report.waits.is_empty() {
-        writeln!(out)?;
-        writeln!(out, "{}", faint.over(format!("  WAITS  {SPREAD_HEADING}  KIND      WAITED FOR")))?;
+        writeln!(context.out.buffer())?;
+        let [total, median, p95, max] = SPREAD;
+        let columns =
+            [right("WAITS", 7, 0), total, median, p95, max, left("KIND", 8, 0), left("WAITED FOR", 10, 0)];
+        let mut table = Table::new(&columns);
         for row in report.waits.iter().take(args.number) {
             let kind = if row.is_blocking { "blocking" } else { "await" };
-            let count = units::count(row.waits.count);
-            writeln!(out, "{count:>7}  {}  {kind:<8}  {}", spread(&row.waits), printable(&row.name))?;
+            let [total, median, p95, max] = spread_cells(&row.waits);
+            let count = units::count(row.waits.count).into();
+            table.row([count, total, median, p95, max, kind.into(), printable(&row.name).into()]);
         }
+        table.write(context)?;
     }
     if report.activities.iter().any(|row| row.activity.is_some()) {
-        writeln!(out)?;
-        writeln!(out, "{}", faint.over("SCHEDULED  IN ACTIVITY"))?;
+        writeln!(context.out.buffer())?;
+        let mut table = Table::new(&[right("SCHEDULED", 9, 0), left("IN ACTIVITY", 11, 0)]);
         for row in report.activities.iter().take(args.number) {
             let activity = row.activity.as_deref().map_or_else(|| "(none)".to_owned(), printable);
-            writeln!(out, "{:>9}  {activity}", units::count(row.scheduled))?;
+            table.row([units::count(row.scheduled).into(), activity.into()]);
         }
+        table.write(context)?;
     }
     let failed =
         if report.faulted > 0 { format!(", {} failed", units::count(report.faulted)) } else { String::new() };
@@ -62,5 +74,5 @@ pub(super) fn text(args: &ReportArgs, report: &TasksReport, context: &mut Contex
         duration(report.queued.p50_ns),
         duration(report.queued.max_ns),
     );
-    writeln!(out, "{}", strong.over(summary))
+    prose(context, &strong, &summary)
 }

@@ -1,8 +1,9 @@
 //! `report threadpool` as tables.
 
-use super::words::{duration, left_out};
+use super::words::{duration, left_out, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
+use crate::table::{Cell, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::{Spread, ThreadPoolReport};
 use std::io::{self, Write};
@@ -12,8 +13,7 @@ pub(super) fn text(
     report: &ThreadPoolReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    let (strong, faint, warning) = (context.style.strong(), context.style.faint(), context.style.warning());
-    let out = context.out.buffer();
+    let (strong, warning) = (context.style.strong(), context.style.warning());
     if let Some(starvation) = &report.starvation {
         let text = format!(
             "Starvation: {} up to {} workers between {} ms and {} ms, because work waited and none was done. \
@@ -23,20 +23,25 @@ pub(super) fn text(
             units::milliseconds(starvation.first_ns),
             units::milliseconds(starvation.last_ns),
         );
-        writeln!(out, "{}\n", warning.over(text))?;
+        prose(context, &warning, &text)?;
+        writeln!(context.out.buffer())?;
+    }
+    let mut table = Table::new(&[
+        right("TIME ms", 10, 0),
+        right("WORKERS", 7, 0),
+        right("WORK/s", 10, 0),
+        left("REASON", 6, 0),
+    ]);
+    for row in report.adjustments.iter().take(args.number) {
+        table.row([
+            units::milliseconds(row.ts_ns).into(),
+            units::count(row.workers).into(),
+            format!("{:.1}", row.throughput).into(),
+            Cell::from(&*row.reason),
+        ]);
     }
     if !report.adjustments.is_empty() {
-        writeln!(out, "{}", faint.over("   TIME ms  WORKERS  WORK/s      REASON"))?;
-    }
-    for row in report.adjustments.iter().take(args.number) {
-        writeln!(
-            out,
-            "{:>10}  {:>7}  {:>10.1}  {}",
-            units::milliseconds(row.ts_ns),
-            units::count(row.workers),
-            row.throughput,
-            row.reason,
-        )?;
+        table.write(context)?;
     }
     let all =
         report.adjustments.len().saturating_add(usize::try_from(report.adjustments_left_out).unwrap_or(0));

@@ -1,9 +1,11 @@
 //! `report waits` for reading.
 
 use super::contention::unpaired;
-use super::words::{SPREAD_HEADING, duration, innermost, ms, spread, thread};
+use super::words::{SPREAD, duration, innermost, ms, prose, spread_cells, thread};
 use crate::args::ReportArgs;
 use crate::commands::Context;
+use crate::style::Paint;
+use crate::table::{Table, left, right};
 use crate::units;
 use nettrace_analysis::report::WaitsReport;
 use std::io::{self, Write};
@@ -12,30 +14,34 @@ use std::io::{self, Write};
 const THREADS: usize = 5;
 
 pub(super) fn text(args: &ReportArgs, report: &WaitsReport, context: &mut Context<'_>) -> io::Result<()> {
-    let (strong, faint) = (context.style.strong(), context.style.faint());
-    let out = context.out.buffer();
-    writeln!(out, "{}", faint.over(format!("  WAITS  {SPREAD_HEADING}  KIND     PLACE")))?;
+    let strong = context.style.strong();
+    let [total, median, p95, max] = SPREAD;
+    let columns = [right("WAITS", 7, 0), total, median, p95, max, left("KIND", 7, 5), left("PLACE", 5, 0)];
+    let mut table = Table::new(&columns);
     for place in report.places.iter().take(args.number) {
         let kind = if place.source == "MonitorWait" { "monitor" } else { "handle" };
-        let count = units::count(place.waits.count);
-        writeln!(out, "{count:>7}  {}  {kind:<7}  {}", spread(&place.waits), innermost(&place.frames, 3))?;
+        let [total, median, p95, max] = spread_cells(&place.waits);
+        let count = units::count(place.waits.count).into();
+        table.row([count, total, median, p95, max, kind.into(), innermost(&place.frames, 3).into()]);
     }
-    writeln!(out)?;
-    writeln!(out, "{}", faint.over("  WAITS     TOTAL ms  THREAD"))?;
+    table.write(context)?;
+    writeln!(context.out.buffer())?;
+    let mut table = Table::new(&[right("WAITS", 7, 0), right("TOTAL ms", 11, 0), left("THREAD", 6, 0)]);
     for row in report.threads.iter().take(THREADS.min(args.number)) {
         let name = thread(row.thread_id, row.name.as_deref());
-        writeln!(out, "{:>7}  {:>11}  {name}", units::count(row.count), ms(row.total_ns))?;
+        table.row([units::count(row.count).into(), ms(row.total_ns).into(), name.into()]);
     }
+    table.write(context)?;
     let summary = format!(
         "{}, {} together, longest {}",
         units::counted(report.stopped, "wait"),
         duration(report.waits.total_ns),
         duration(report.waits.max_ns),
     );
-    writeln!(out, "{}", strong.over(summary))?;
+    prose(context, &strong, &summary)?;
     if let Some(line) = unpaired(report.still_waiting, report.starts_without_stop, report.stops_without_start)
     {
-        writeln!(out, "{line}")?;
+        prose(context, &Paint::default(), &line)?;
     }
     Ok(())
 }

@@ -2,6 +2,8 @@
 
 use crate::commands::Context;
 use crate::printable::printable;
+use crate::style::Paint;
+use crate::table::{Cell, Column, right, wrapped};
 use crate::units;
 use nettrace_analysis::report::Spread;
 use std::io::{self, Write};
@@ -16,16 +18,16 @@ pub(super) fn duration(nanos: u64) -> String {
     units::duration(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// `TOTAL ms`, `MEDIAN ms`, `P95 ms`, `MAX ms`, as [`spread`] has them.
-pub(super) const SPREAD_HEADING: &str = "   TOTAL ms    MEDIAN ms       P95 ms       MAX ms";
+/// Total, median, 95 %, longest, in milliseconds: the columns of [`spread_cells`].
+pub(super) const SPREAD: [Column; 4] =
+    [right("TOTAL ms", 11, 1), right("MEDIAN ms", 11, 3), right("P95 ms", 11, 4), right("MAX ms", 11, 2)];
 
 /// Total, median, 95 %, longest, in milliseconds.
-pub(super) fn spread(spread: &Spread) -> String {
+pub(super) fn spread_cells(spread: &Spread) -> [Cell; 4] {
     if spread.count == 0 {
-        return format!("{:>11}  {:>11}  {:>11}  {:>11}", "-", "-", "-", "-");
+        return ["-"; 4].map(Cell::from);
     }
-    let [total, p50, p95, max] = [spread.total_ns, spread.p50_ns, spread.p95_ns, spread.max_ns].map(ms);
-    format!("{total:>11}  {p50:>11}  {p95:>11}  {max:>11}")
+    [spread.total_ns, spread.p50_ns, spread.p95_ns, spread.max_ns].map(|nanos| Cell::from(ms(nanos)))
 }
 
 /// The innermost frames, without modules and arguments: `Program.Thrower ← Program.Main`.
@@ -51,6 +53,24 @@ pub(super) fn short(frame: &str) -> &str {
     let without_arguments = frame.split_once('(').map_or(frame, |(name, _)| name);
     let name = without_arguments.split_once('!').map_or(without_arguments, |(_, name)| name);
     if name.is_empty() { frame } else { name }
+}
+
+/// `TOTAL ms`, `MEDIAN ms`, `P95 ms`, `MAX ms`, as [`spread`] has them.
+pub(super) const SPREAD_HEADING: &str = "   TOTAL ms    MEDIAN ms       P95 ms       MAX ms";
+
+/// The same as text.
+pub(super) fn spread(spread: &Spread) -> String {
+    if spread.count == 0 {
+        return format!("{:>11}  {:>11}  {:>11}  {:>11}", "-", "-", "-", "-");
+    }
+    let [total, p50, p95, max] = [spread.total_ns, spread.p50_ns, spread.p95_ns, spread.max_ns].map(ms);
+    format!("{total:>11}  {p50:>11}  {p95:>11}  {max:>11}")
+}
+
+/// Writes a line of prose, broken between words where the terminal is narrow.
+pub(super) fn prose(context: &mut Context<'_>, paint: &Paint, text: &str) -> io::Result<()> {
+    let text = wrapped(text, context.table_width());
+    writeln!(context.out.buffer(), "{}", paint.over(text))
 }
 
 /// Says how many rows were left out, and how to see them.
