@@ -4,7 +4,9 @@ mod common;
 
 use common::{RUNTIME, native};
 use nettrace_analysis::model::{Category, Ends, Mark, Model, Span, Spans};
-use nettrace_analysis::report::{Contention, ExceptionType, Exceptions, ReportPass, Spread, Waits};
+use nettrace_analysis::report::{
+    Contention, ExceptionType, Exceptions, Jit, Loader, Report, ReportPass, Spread, Tasks, Waits,
+};
 use nettrace_analysis::{Analysis, AnalysisOptions, Kind};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -170,44 +172,55 @@ fn waits_of_every_trace_are_the_same_in_report_weighted_stacks_and_timeline() {
     assert!(found[0] > 1000 && found[1] > 1000, "{found:?}");
 }
 
+/// What a report says of a trace.
+fn report<R: Report>(bytes: &[u8], report: R) -> R::Output {
+    let mut pass = ReportPass::new(report);
+    // A damaged trace is read as far as it goes.
+    let _ = pass.read(&mut Reader::from_slice(bytes).time_ordered());
+    pass.finish().output
+}
+
+/// The spans of a trace that end, or are left, before it does.
+fn spans_of(bytes: &[u8]) -> Vec<Span> {
+    let (mut model, mut spans, mut ready) = (Model::new(), Spans::new(), Vec::new());
+    let mut events = Reader::from_slice(bytes).time_ordered();
+    while let Ok(Some(event)) = events.next_event() {
+        let thread = model.learn(&event);
+        spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
+        ready.extend(
+            spans.ready().filter_map(|mark| if let Mark::Span(span) = mark { Some(span) } else { None }),
+        );
+    }
+    ready
+}
+
+/// How many spans have both ends, and how long they are together.
+fn sum_of<'s>(spans: impl IntoIterator<Item = &'s Span>) -> Sum {
+    let whole = |span: &&Span| matches!(span.ends, Ends::Known | Ends::LossBetween);
+    spans.into_iter().filter(whole).fold((0, 0), |sum, span| (sum.0 + 1, sum.1 + span.nanos))
+}
+
 /// Catch blocks that ended, that were left, filters, finally blocks: as counts and nanoseconds. Of the left ones the
 /// report has the count alone.
 type Blocks = [Sum; 4];
 
 /// What report and timeline say of the blocks that exceptions run into.
 fn blocks(bytes: &[u8]) -> [Blocks; 2] {
-    let mut exceptions = ReportPass::new(Exceptions::new());
-    let (mut model, mut spans, mut marks) = (Model::new(), Spans::new(), Vec::new());
-    let mut events = Reader::from_slice(bytes).time_ordered();
-    while let Ok(Some(event)) = events.next_event() {
-        exceptions.event(&event);
-        let thread = model.learn(&event);
-        spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
-        marks.extend(spans.ready().filter(|mark| matches!(mark, Mark::Span(_))));
-    }
+    let all = spans_of(bytes);
     // Blocks whose exception was thrown before the session are in the timeline alone.
     let is_told = |span: &&Span| span.arguments.iter().any(|(name, _)| name == "exception");
-    let shown: Vec<&Span> = marks
-        .iter()
-        .filter_map(|mark| if let Mark::Span(span) = mark { Some(span) } else { None })
-        .filter(|span| span.category == Category::Exception)
-        .filter(is_told)
-        .collect();
-    let timeline = |name, ends: &[Ends]| {
-        let of_sort = shown.iter().filter(|span| span.name == name && ends.contains(&span.ends));
-        of_sort.fold((0, 0), |sum: Sum, span| (sum.0 + 1, sum.1 + span.nanos))
-    };
-    let stopped = [Ends::Known, Ends::LossBetween];
-    let (left, _) = timeline("catch", &[Ends::Left]);
-    let timeline =
-        [timeline("catch", &stopped), (left, 0), timeline("filter", &stopped), timeline("finally", &stopped)];
-    let types = exceptions.finish().output.types;
-    let report = |of: fn(&ExceptionType) -> &Spread| {
+    let shown: Vec<&Span> =
+        all.iter().filter(|span| span.category == Category::Exception).filter(is_told).collect();
+    let timeline = |name| sum_of(shown.iter().copied().filter(|span| span.name == name));
+    let left = shown.iter().filter(|span| span.name == "catch" && span.ends == Ends::Left).count() as u64;
+    let timeline = [timeline("catch"), (left, 0), timeline("filter"), timeline("finally")];
+    let types = report(bytes, Exceptions::new()).types;
+    let spread = |of: fn(&ExceptionType) -> &Spread| {
         types.iter().fold((0, 0), |sum: Sum, row| (sum.0 + of(row).count, sum.1 + of(row).total_ns))
     };
     let left = types.iter().map(|row| row.left_by_exception).sum();
     let report =
-        [report(|row| &row.in_catch), (left, 0), report(|row| &row.in_filter), report(|row| &row.in_finally)];
+        [spread(|row| &row.in_catch), (left, 0), spread(|row| &row.in_filter), spread(|row| &row.in_finally)];
     [report, timeline]
 }
 
@@ -220,4 +233,34 @@ fn blocks_of_exceptions_of_every_trace_are_the_same_in_report_and_timeline() {
         report.iter().zip(&mut found).for_each(|((count, _), found)| *found += count);
     }
     assert!(found[..3].iter().all(|count| *count > 400), "{found:?}");
+}
+
+#[test]
+fn compilations_binds_and_waits_for_tasks_of_every_trace_are_the_same_in_report_and_timeline() {
+    let mut found = [0; 3];
+    for trace in corpus::traces() {
+        let bytes = trace.bytes();
+        let spans = spans_of(&bytes);
+        let timeline = |category, names: &[&str]| {
+            sum_of(
+                spans.iter().filter(|span| span.category == category && names.contains(&span.name.as_str())),
+            )
+        };
+        let compiled = spans.iter().filter(|span| span.category == Category::Jit);
+        let compiled = sum_of(compiled.filter(|span| span.name != "compile in the background"));
+        let sum =
+            |of: &mut dyn Iterator<Item = Sum>| of.fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let jit = report(&bytes, Jit::new());
+        let complete = jit.methods.iter().filter(|row| row.is_complete);
+        assert_eq!(sum(&mut complete.map(|row| (1, row.duration_ns))), compiled, "{}", trace.name());
+        let tasks = report(&bytes, Tasks::new().top(usize::MAX));
+        let waits = sum(&mut tasks.waits.iter().map(|row| (row.waits.count, row.waits.total_ns)));
+        let shown = timeline(Category::Task, &["await", "wait for task"]);
+        assert_eq!(waits, shown, "{}", trace.name());
+        let loader = report(&bytes, Loader::new());
+        let binds = sum(&mut loader.binds.iter().map(|row| (row.count, row.duration_ns)));
+        assert_eq!(binds, timeline(Category::Loader, &["load"]), "{}", trace.name());
+        found.iter_mut().zip([compiled, waits, binds]).for_each(|(found, (count, _))| *found += count);
+    }
+    assert!(found[0] > 1000 && found[1] > 500 && found[2] > 50, "{found:?}");
 }

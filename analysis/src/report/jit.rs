@@ -2,6 +2,7 @@
 
 use super::fields::Walk;
 use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::intervals::{Edge, Matcher};
 use crate::model::{Model, ProcessHandle, Resolved, TextHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
@@ -25,7 +26,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub struct Jit {
     rows: Vec<Row>,
-    open: BTreeMap<(ThreadHandle, u64), usize>,
+    /// Rows of methods that are being compiled, by thread and method.
+    open: Matcher<(ThreadHandle, u64), usize>,
     background: BTreeSet<ThreadHandle>,
     inlining: Decisions,
     tail_calls: Decisions,
@@ -189,7 +191,8 @@ impl Jit {
         }
         let texts = model.texts_mut();
         let name = [jitting.namespace, jitting.name, jitting.signature].map(|text| texts.intern_shown(text));
-        self.open.insert((moment.thread, jitting.method_id), self.rows.len());
+        let at = Edge::of(event, moment.thread, moment.nanos);
+        self.open.start_again((moment.thread, jitting.method_id), at, self.rows.len(), |_| {});
         self.rows.push(Row {
             process,
             thread: moment.thread,
@@ -215,13 +218,15 @@ impl Jit {
         if method.change != MethodChange::Load || !method.is_jitted() || method.extent() != 0 {
             return false;
         }
-        let started = self.open.remove(&(moment.thread, method.method_id));
-        match started.and_then(|row| self.rows.get_mut(row)) {
-            Some(row) => {
+        let at = Edge::of(event, moment.thread, moment.nanos);
+        let compiled = self.open.stop((moment.thread, method.method_id), at, None, |_| {});
+        let started = compiled.and_then(|compiled| Some((self.rows.get_mut(compiled.what)?, compiled.nanos)));
+        match started {
+            Some((row, nanos)) => {
                 row.native_bytes = method.size;
                 row.tier = method.tier();
                 row.flags = method.flags;
-                row.duration_ns = u64::try_from(moment.nanos.saturating_sub(row.start_ns)).unwrap_or(0);
+                row.duration_ns = nanos;
                 row.is_complete = true;
                 row.is_background |= is_recompiled(&method);
             }

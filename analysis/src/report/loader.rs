@@ -2,10 +2,11 @@
 
 use super::fields::Walk;
 use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::intervals::{Edge, Interval, Matcher};
 use crate::model::{Model, ProcessHandle, Resolved, TextHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, ModuleChange};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// The state machine of [`LoaderReport`].
 ///
@@ -22,7 +23,8 @@ pub struct Loader {
     assemblies: Rows<AssemblyRow>,
     modules: Rows<LoadedModule>,
     /// What a thread looks for; one search may cause another.
-    open: BTreeMap<ThreadHandle, Vec<i64>>,
+    /// Binds, by thread: one may cause another.
+    open: Matcher<ThreadHandle, ()>,
     binds: HashMap<BindKey, BindSums>,
 }
 
@@ -146,9 +148,6 @@ pub struct BindRow {
     pub first_ns: i64,
 }
 
-/// More searches within each other than any program has.
-const DEEPEST: usize = 64;
-
 /// What a row is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
@@ -258,15 +257,6 @@ impl Loader {
         Some(())
     }
 
-    fn bind_begins(&mut self, moment: &Moment) {
-        let open = self.open.entry(moment.thread).or_default();
-        if open.len() == DEEPEST {
-            // Ends were lost.
-            open.clear();
-        }
-        open.push(moment.nanos);
-    }
-
     fn bind_ends(
         &mut self,
         event: &Event<'_>,
@@ -275,7 +265,9 @@ impl Loader {
         model: &mut Model,
     ) -> Option<()> {
         // Without its beginning it has no time.
-        let start_ns = self.open.get_mut(&moment.thread).and_then(Vec::pop).unwrap_or(moment.nanos);
+        let at = Edge::of(event, moment.thread, moment.nanos);
+        let bind = self.open.stop(moment.thread, at, None, |_| {});
+        let Interval { start, nanos, .. } = bind.unwrap_or_else(|| Interval::without_start(at, None, ()));
         if !moment.is_selected {
             return Some(());
         }
@@ -290,8 +282,7 @@ impl Loader {
         let is_cached = walk.flag("Cached").unwrap_or(false);
         let assembly = if texts.get(name).is_empty() { asked_path } else { name };
         let key = BindKey { process, assembly, path, requested_by, context, is_found };
-        let sums = self.binds.entry(key).or_insert(BindSums { first_ns: start_ns, ..BindSums::default() });
-        let nanos = u64::try_from(moment.nanos.saturating_sub(start_ns)).unwrap_or(0);
+        let sums = self.binds.entry(key).or_insert(BindSums { first_ns: start.nanos, ..BindSums::default() });
         sums.count = sums.count.saturating_add(1);
         sums.cached = sums.cached.saturating_add(u64::from(is_cached));
         sums.duration_ns = sums.duration_ns.saturating_add(nanos);
@@ -323,7 +314,8 @@ impl Report for Loader {
             (152 | 153, false) if counts => self.module(event, moment, process),
             (153 | 154, true) => self.module(event, moment, process),
             (290, false) => {
-                self.bind_begins(moment);
+                let at = Edge::of(event, moment.thread, moment.nanos);
+                self.open.start_inside(moment.thread, at, (), |_| {});
                 None
             }
             (291, false) => self.bind_ends(event, moment, process, model),

@@ -15,7 +15,8 @@ use super::activities::Activities;
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, TASK_LIBRARY, below, stack_rows};
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::{Mode, Model, ProcessHandle, Resolved, StackHandle, TextHandle, ThreadHandle};
+use crate::model::intervals::{Edge, Matcher};
+use crate::model::{Mode, Model, ProcessHandle, Resolved, StackHandle, TextHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
@@ -23,8 +24,6 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Most tasks that are kept until they are done; the oldest makes room.
 const MOST: usize = 65_536;
-/// Most waits for one task.
-const MOST_WAITERS: usize = 64;
 
 /// What became of tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,21 +108,15 @@ pub struct TaskActivity {
 /// The name of a task, and where it was scheduled or waited for.
 type Place = (Option<TextHandle>, StackHandle);
 
+/// Where was waited, and whether the thread stood still.
+type WaitPlace = (Place, bool);
+
 #[derive(Debug, Default)]
 struct Task {
     name: Option<TextHandle>,
     place: Option<Place>,
     scheduled: Option<i64>,
     started: Option<i64>,
-    waiters: Vec<Waiter>,
-}
-
-#[derive(Debug)]
-struct Waiter {
-    begin: i64,
-    thread: ThreadHandle,
-    /// `None`: the filter does not let it pass.
-    site: Option<(Place, bool)>,
 }
 
 #[derive(Debug, Default)]
@@ -142,7 +135,9 @@ struct Site {
 pub struct Tasks {
     tasks: BTreeMap<(ProcessHandle, u64), Task>,
     sites: HashMap<Place, Site>,
-    waits: HashMap<(Place, bool), (Distribution, u64)>,
+    waits: HashMap<WaitPlace, (Distribution, u64)>,
+    /// By process and task; without a place: the filter did not let the begin pass.
+    waiting: Matcher<(ProcessHandle, u64), Option<WaitPlace>>,
     activities: Activities,
     top: usize,
 }
@@ -160,6 +155,7 @@ impl Tasks {
             tasks: BTreeMap::new(),
             sites: HashMap::new(),
             waits: HashMap::new(),
+            waiting: Matcher::default(),
             activities: Activities::new().top(0),
             top: 10,
         }
@@ -179,9 +175,7 @@ impl Tasks {
         moment: &Moment,
         model: &Model,
     ) -> Option<(&mut Task, &mut HashMap<Place, Site>)> {
-        let id = event.field("TaskID")?.as_i64()?;
-        let process = model.threads().get(moment.thread)?.process;
-        let key = (process, u64::try_from(id).ok()?);
+        let key = key_of(event, moment, model)?;
         if self.tasks.len() >= MOST && !self.tasks.contains_key(&key) {
             // Ids grow, so the first is the oldest.
             self.tasks.pop_first();
@@ -238,15 +232,11 @@ impl Tasks {
 
     /// A task that is done and that nobody waits for is forgotten.
     fn forget(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) {
-        let id = event.field("TaskID").and_then(|value| value.as_i64()).and_then(|id| u64::try_from(id).ok());
-        let process = model.threads().get(moment.thread).map(|row| row.process);
-        if let (Some(id), Some(process)) = (id, process)
-            && self
-                .tasks
-                .get(&(process, id))
-                .is_some_and(|task| task.place.is_none() && task.waiters.is_empty())
+        if let Some(key) = key_of(event, moment, model)
+            && self.tasks.get(&key).is_some_and(|task| task.place.is_none())
+            && !self.waiting.is_open(key)
         {
-            self.tasks.remove(&(process, id));
+            self.tasks.remove(&key);
         }
     }
 
@@ -262,9 +252,8 @@ impl Tasks {
         let stack = model.stack_of(event, moment.thread);
         let (task, _) = self.task(event, moment, model)?;
         let site = moment.is_selected.then_some(((task.name, stack), is_blocking));
-        if task.waiters.len() < MOST_WAITERS {
-            task.waiters.push(Waiter { begin: moment.nanos, thread: moment.thread, site });
-        }
+        let at = Edge::of(event, moment.thread, moment.nanos);
+        self.waiting.start_inside(key_of(event, moment, model)?, at, site, |_| {});
         if let Some(site) = site {
             let begun = &mut self.waits.entry(site).or_default().1;
             *begun = begun.saturating_add(1);
@@ -273,18 +262,22 @@ impl Tasks {
     }
 
     fn wait_ends(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) -> Option<()> {
-        let (task, _) = self.task(event, moment, model)?;
-        let on_thread = task.waiters.iter().position(|waiter| waiter.thread == moment.thread);
-        let at = on_thread.or((!task.waiters.is_empty()).then_some(0));
-        let waiter = at.map(|at| task.waiters.remove(at));
-        if let Some(waiter) = waiter
-            && let Some(site) = waiter.site
+        let at = Edge::of(event, moment.thread, moment.nanos);
+        let wait = self.waiting.stop_one(key_of(event, moment, model)?, at);
+        if let Some(wait) = wait
+            && let Some(site) = wait.what
         {
-            self.waits.entry(site).or_default().0.add(between(waiter.begin, moment.nanos));
+            self.waits.entry(site).or_default().0.add(wait.nanos);
         }
         self.forget(event, moment, model);
         Some(())
     }
+}
+
+/// The process and number of an event's task.
+fn key_of(event: &Event<'_>, moment: &Moment, model: &Model) -> Option<(ProcessHandle, u64)> {
+    let id = u64::try_from(event.field("TaskID")?.as_i64()?).ok()?;
+    Some((model.threads().get(moment.thread)?.process, id))
 }
 
 impl Report for Tasks {

@@ -1,7 +1,7 @@
 //! Starts that wait for their stops.
 
 use super::{Bounds, Edge, Interval};
-use std::collections::HashMap;
+use crate::model::hash::NumberMap;
 use std::hash::Hash;
 
 /// Most starts kept open inside each other. More are a sign of lost stops.
@@ -16,7 +16,7 @@ const MOST_OPEN: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Matcher<K, T> {
     /// The outermost first.
-    open: HashMap<K, Vec<Begun<T>>>,
+    open: NumberMap<K, Vec<Begun<T>>>,
     count: usize,
 }
 
@@ -34,7 +34,7 @@ impl<T> Begun<T> {
 
 impl<K, T> Default for Matcher<K, T> {
     fn default() -> Matcher<K, T> {
-        Matcher { open: HashMap::new(), count: 0 }
+        Matcher { open: NumberMap::default(), count: 0 }
     }
 }
 
@@ -67,6 +67,11 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         self.open.get_mut(&key)?.last_mut().map(|begun| (begun.at, &mut begun.what))
     }
 
+    /// Whether something is open under a key.
+    pub(crate) fn is_open(&self, key: K) -> bool {
+        self.open.contains_key(&key)
+    }
+
     /// Ends the innermost that is open under a key, or the one that fits best to the length that the stop tells: what
     /// began inside of that one has lost its stop. `None`: nothing is open, see [`Interval::without_start`].
     pub(crate) fn stop(
@@ -95,6 +100,19 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         }
         inner.into_iter().rev().for_each(|begun| lost(begun.lost()));
         Some(Interval::whole(begun.at, at, told, begun.what))
+    }
+
+    /// Ends one of those that are open under a key on different threads, none of them inside another: several threads
+    /// may wait for one task. It is the innermost of the stop's own thread, else the one that is open longest.
+    pub(crate) fn stop_one(&mut self, key: K, at: Edge) -> Option<Interval<T>> {
+        let open = self.open.get_mut(&key)?;
+        let place = open.iter().rposition(|begun| begun.at.thread == at.thread).unwrap_or(0);
+        let begun = (place < open.len()).then(|| open.remove(place))?;
+        self.count = self.count.saturating_sub(1);
+        if open.is_empty() {
+            self.open.remove(&key);
+        }
+        Some(Interval::whole(begun.at, at, None, begun.what))
     }
 
     /// What is open when the trace ends, in the order in which it began.
@@ -178,6 +196,22 @@ mod tests {
         assert_eq!(matcher.innermost((1, 7)), Some((at(1, 20), &mut 'b')));
         let interval = matcher.stop((1, 7), at(2, 25), None, no_loss).unwrap();
         assert_eq!((interval.what, interval.nanos, interval.stop), ('b', 5, at(2, 25)));
+    }
+
+    #[test]
+    fn of_several_threads_that_wait_for_one_task_each_ends_its_own_wait() {
+        let mut matcher = Matcher::default();
+        for (thread, nanos) in [(1, 10), (2, 11), (3, 12)] {
+            matcher.start_inside(7, at(thread, nanos), thread, no_loss);
+        }
+        // The last one goes on on a thread that does not wait.
+        let mut stop = |thread, nanos| {
+            let interval = matcher.stop_one(7, at(thread, nanos))?;
+            Some((interval.what, interval.nanos))
+        };
+        assert_eq!([stop(2, 20), stop(4, 30), stop(4, 40)], [Some((2, 9)), Some((1, 20)), Some((3, 28))]);
+        assert_eq!(stop(4, 50), None);
+        assert!(!matcher.is_open(7));
     }
 
     #[test]

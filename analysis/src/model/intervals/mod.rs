@@ -1,8 +1,9 @@
 //! From a start to its stop: one way to match them, for reports, weighted stacks and timelines alike.
 //!
-//! [`Matcher`] has two ways to begin. Things of one thread lie inside each other: a thread that waits for a lock may
+//! [`Matcher`] matches in three ways. Things of one thread lie inside each other: a thread that waits for a lock may
 //! begin to wait for another before it has the first, and the stop belongs to the innermost start. A thing with an id
-//! (a task, a collection, a method that is compiled) is there once: if it begins again, its stop was lost.
+//! (a task, a collection, a method that is compiled) is there once: if it begins again, its stop was lost. Several
+//! threads may wait for one such thing; each ends its own wait.
 //! [`Handlers`] follows exceptions, whose catch blocks may end without a stop.
 //!
 //! ```text

@@ -142,6 +142,11 @@ impl Matched {
         Some(self.losses.span(interval))
     }
 
+    /// Ends one of those that are open under a key, none of them inside another.
+    pub(super) fn stop_one(&mut self, key: Key, at: Edge) -> Option<Span> {
+        Some(self.losses.span(self.matcher.stop_one(key, at)?))
+    }
+
     /// A span of which only the stop is there.
     pub(super) fn without_start(&self, at: Edge, told: Option<u64>, subject: Subject) -> Span {
         self.losses.span(Interval::without_start(at, told, subject))

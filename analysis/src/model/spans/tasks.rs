@@ -85,8 +85,8 @@ impl Spans {
                 self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             }
             11 => {
-                let key = (What::TaskWait, process, task);
-                let span = self.open.stop(key, moment.edge(), &mut self.ready).unwrap_or_else(|| {
+                let span = self.open.stop_one((What::TaskWait, process, task), moment.edge());
+                let span = span.unwrap_or_else(|| {
                     let mut ended = Subject::new(Category::Task, Place::Free, "await");
                     subject::number(&mut ended.arguments, "task", Some(task));
                     self.open.without_start(moment.edge(), None, ended)
