@@ -3,8 +3,8 @@
 use crate::convert::{Convert, ConvertError};
 use crate::model::intervals::{Edge, Interval, Matcher, told_nanos};
 use crate::model::{
-    CpuWeights, EventSelector, Filter, Kind, Mode, Model, NameOptions, Profile, Resolved, Sample, Spans,
-    StackHandle, ThreadHandle, Weighed, rounded, stands_for,
+    CpuWeights, EventSelector, Filter, Folding, Kind, Mode, Model, NameOptions, Profile, Resolved, Sample,
+    Spans, StackHandle, ThreadHandle, Weighed, rounded, stands_for,
 };
 use crate::sift::{self, Wanted};
 use nettrace_parser::parallel::Outcome;
@@ -24,6 +24,8 @@ pub struct AnalysisOptions {
     pub filter: Filter,
     /// How frames are named.
     pub names: NameOptions,
+    /// Which frames are left out or shown as one.
+    pub folding: Folding,
 }
 
 impl AnalysisOptions {
@@ -465,13 +467,17 @@ impl<'c> Analysis<'c> {
             return Ok(());
         }
         let profile = &self.outputs.profile;
-        let resolved = Resolved::new(&self.model, profile, self.options.names, &self.options.filter);
+        let resolved = resolved(&self.model, profile, &self.options);
         converters.into_iter().try_for_each(|converter| converter.finish(&resolved, profile))
     }
 
     fn into_finished(self) -> Finished {
         Finished { model: self.model, profile: self.outputs.profile, options: self.options }
     }
+}
+
+fn resolved<'m>(model: &'m Model, profile: &'m Profile, options: &AnalysisOptions) -> Resolved<'m> {
+    Resolved::new(model, profile, options.names, &options.folding, &options.filter)
 }
 
 /// A sample that stands for one thing.
@@ -493,7 +499,7 @@ pub struct Finished {
 impl Finished {
     /// All names, as the options ask for them, and the filter.
     pub fn resolved(&self) -> Resolved<'_> {
-        Resolved::new(&self.model, &self.profile, self.options.names, &self.options.filter)
+        resolved(&self.model, &self.profile, &self.options)
     }
 
     /// The kinds of samples that were collected.

@@ -29,8 +29,8 @@ mod sift;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
-    EventSelector, Filter, Frame, FrameHandle, FrameKind, Kind, Mode, Model, NameOptions, NameStyle,
-    PerfMapSymbol, Profile, Resolved, Sample, StackHandle, State, SymbolFile, SymbolFileError, TextHandle,
-    ThreadHandle, Unit, perf_map,
+    EventSelector, Filter, Folding, Frame, FrameGroup, FrameHandle, FrameKind, Kind, Mode, Model,
+    NameOptions, NameStyle, PerfMapSymbol, Profile, Resolved, Sample, StackHandle, State, SymbolFile,
+    SymbolFileError, TextHandle, ThreadHandle, Unit, perf_map,
 };
 pub use report::{TopN, TopNOptions};

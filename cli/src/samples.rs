@@ -4,7 +4,8 @@ use crate::args::SampleArgs;
 use crate::failure::Failure;
 use crate::symbols;
 use clap::ValueEnum;
-use nettrace_analysis::{AnalysisOptions, EventSelector, Kind, Model, NameStyle, State};
+use nettrace_analysis::{AnalysisOptions, EventSelector, FrameGroup, Kind, Model, NameStyle, State};
+use regex::Regex;
 use std::convert::Infallible;
 use std::path::Path;
 use std::str::FromStr;
@@ -95,6 +96,26 @@ impl KindArg {
     }
 }
 
+/// `1`, `0.5`, `2%`.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("a percentage is due, such as 1 or 0.5%".to_owned()),
+    }
+}
+
+/// `REGEX=NAME`, or PerfView's `REGEX->NAME`. An expression may have `=` in it, a name may not.
+pub(crate) fn group(text: &str) -> Result<FrameGroup, String> {
+    let parts = text.rsplit_once("->").or_else(|| text.rsplit_once('='));
+    let Some((pattern, name)) = parts.filter(|(pattern, name)| !pattern.is_empty() && !name.is_empty())
+    else {
+        return Err(r"an expression and a name are due, such as '^MyApp\.Json=JSON'".to_owned());
+    };
+    let pattern = Regex::new(pattern).map_err(|error| error.to_string())?;
+    Ok(FrameGroup::new(pattern, name))
+}
+
 /// The options of an analysis that users choose.
 pub(crate) fn options(args: &SampleArgs) -> AnalysisOptions {
     let mut options = AnalysisOptions::new();
@@ -106,6 +127,12 @@ pub(crate) fn options(args: &SampleArgs) -> AnalysisOptions {
     filter.frame.clone_from(&args.frame);
     filter.exclude.clone_from(&args.exclude);
     filter.states = args.state.iter().flat_map(|state| state.states()).copied().collect();
+    options.folding.is_my_code = args.my_code;
+    options.folding.is_async = args.fold_async;
+    options.folding.is_recursion = args.fold_recursion;
+    options.folding.groups.clone_from(&args.group);
+    options.folding.folds.clone_from(&args.fold);
+    options.folding.least_percent = args.fold_percent.unwrap_or(0.0);
     options.names.is_raw = args.raw_names;
     options.names.style = match args.names {
         NameStyleArg::Short => NameStyle::Short,

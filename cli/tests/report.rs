@@ -250,3 +250,95 @@ fn a_file_without_symbols_is_told_and_a_missing_folder_is_an_error() {
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("/nonexistent/symbols"), "{}", ran.stderr);
 }
+
+/// Sums over stacks, each outermost first, as `convert --format folded` writes them.
+fn stacks(arguments: &[&str]) -> Vec<(Vec<String>, u64)> {
+    let ran = nettrace(&[&["convert", ALL, "--format", "folded", "-o", "-"], arguments].concat());
+    let line = |line: &str| {
+        let (stack, weight) = line.rsplit_once(' ').unwrap();
+        (stack.split(';').map(str::to_owned).collect(), weight.parse().unwrap())
+    };
+    ran.text().lines().map(line).collect()
+}
+
+#[test]
+fn folding_loses_no_time_in_reports_and_converters() {
+    let options: [&[&str]; 6] = [
+        &["--my-code"],
+        &["--fold-async"],
+        &["--fold-recursion"],
+        &["--fold", "Program", "--fold", "Thread"],
+        &["--group", "Workload\\.=mine", "--group", "!(System)\\.->[$1]"],
+        &["--fold-percent", "3"],
+    ];
+    let whole = report(&["topN", ALL, "-n", "100000"]);
+    let sum = |stacks: &[(Vec<String>, u64)]| stacks.iter().map(|(_, weight)| weight).sum::<u64>();
+    let converted = stacks(&[]);
+    for options in options {
+        let folded = report(&[&["topN", ALL, "-n", "100000"], options].concat());
+        for key in ["samples", "total_ns", "samples_without_stack", "waiting_samples"] {
+            assert_eq!(folded[key], whole[key], "{options:?} {key}");
+        }
+        let own: u64 = rows(&folded, "methods").iter().map(|row| row["self_ns"].as_u64().unwrap()).sum();
+        assert_eq!(Value::from(own), whole["total_ns"], "{options:?}");
+        assert!(rows(&folded, "methods").len() <= rows(&whole, "methods").len());
+        let stacks = stacks(options);
+        assert_eq!(sum(&stacks), sum(&converted), "{options:?}");
+        let frames =
+            |stacks: &[(Vec<String>, u64)]| stacks.iter().map(|(frames, _)| frames.len()).sum::<usize>();
+        assert!(options == ["--fold-recursion"] || frames(&stacks) < frames(&converted), "{options:?}");
+        let tree = report(&[&["tree", ALL], options].concat());
+        assert_eq!(tree["total_ns"], whole["total_ns"]);
+        assert_eq!(
+            report(&[&["threads", ALL], options].concat())["samples"],
+            report(&["threads", ALL])["samples"]
+        );
+    }
+}
+
+#[test]
+fn my_code_has_no_frame_of_the_framework() {
+    let of_workload = |frame: &String| frame.starts_with("workload!") || frame == "(not my code)";
+    let mine = stacks(&["--my-code"]);
+    let is_mine = |(frames, _): &(Vec<String>, u64)| frames.iter().all(of_workload);
+    // What is left are methods of which the trace tells no module, such as one that was emitted.
+    let (mine, others): (Vec<_>, Vec<_>) = mine.into_iter().partition(is_mine);
+    let sum = |stacks: &[(Vec<String>, u64)]| stacks.iter().map(|(_, weight)| weight).sum::<u64>();
+    assert!(sum(&others) * 100 < sum(&mine), "{others:?}");
+    assert!(mine.iter().any(|(frames, _)| frames.len() > 1));
+    // An async method is one frame, not method, builder and state machine.
+    let is_async = |(frames, _): &(Vec<String>, u64)| {
+        frames
+            .iter()
+            .any(|frame| frame.contains("AsyncTaskMethodBuilder") || frame.contains("ExecutionContext"))
+    };
+    assert!(stacks(&[]).iter().any(is_async));
+    assert!(!stacks(&["--fold-async"]).iter().any(is_async));
+}
+
+#[test]
+fn what_is_small_is_its_callers() {
+    let tree = report(&["tree", ALL, "--min", "0", "--fold-percent", "5"]);
+    let top = report(&["topN", ALL, "-n", "100000"]);
+    let is_small = |name: &Value| {
+        let row = rows(&top, "methods").iter().find(|row| row["name"] == *name).unwrap();
+        row["total_percent"].as_f64().unwrap() < 5.0
+    };
+    let nodes = rows(&tree, "nodes");
+    assert!(nodes.iter().any(|node| node["depth"].as_u64().unwrap() > 0));
+    for node in nodes.iter().filter(|node| is_small(&node["name"])) {
+        // The outermost frame of a stack of which nothing else is left.
+        assert_eq!((&node["depth"], &node["self_ns"]), (&Value::from(0), &node["total_ns"]), "{node}");
+    }
+}
+
+#[test]
+fn groups_that_are_none_are_refused() {
+    for group in ["x", "=x", "x=", "(=x"] {
+        let ran = nettrace(&["report", "topN", SAMPLES, "--group", group]);
+        assert_eq!(ran.code, Some(2), "{group}");
+    }
+    let ran =
+        nettrace(&["report", "topN", SAMPLES, "-n", "1", "--names", "full", "--group", "^.*\\.(\\w+)$=<$1>"]);
+    assert!(ran.text().contains("  <Spin>\n"), "{}", ran.text());
+}

@@ -71,7 +71,7 @@ fn of_method(name: &str, depth: usize) -> String {
 }
 
 /// Inside and tail of `<inside>tail`, brackets in pairs.
-fn mangled(name: &str) -> Option<(&str, &str)> {
+pub(crate) fn mangled(name: &str) -> Option<(&str, &str)> {
     let rest = name.strip_prefix('<')?;
     let mut depth = 1usize;
     for (at, c) in rest.char_indices() {

@@ -152,6 +152,11 @@ impl Frame {
         Frame { method: text.clone(), text, ..Frame::unnamed("", FrameKind::Unknown) }.named()
     }
 
+    /// What stands for several frames.
+    pub(crate) fn group(name: String, kind: FrameKind) -> Frame {
+        Frame { text: name.clone(), method: name, ..Frame::unnamed("", kind) }.named()
+    }
+
     fn unnamed(module: &str, kind: FrameKind) -> Frame {
         Frame {
             text: String::new(),

@@ -1,19 +1,20 @@
 //! The model with all names found: what reports and formats are written from.
 
 use super::filter::Filter;
+use super::folding::{Folder, Folding, Path};
 use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
 use super::hash::NumberMap;
 use super::kernel::KernelOwners;
 use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
 use super::perf_map::ManagedName;
 use super::profile::Profile;
-use super::sample::{Mode, State};
+use super::sample::{Kind, Mode, State};
 use super::symbol_file::readable;
 use super::universal::KERNEL_START;
 use super::waits::{Wait, is_native_wait, only_calls, wait_of};
 use super::{Model, Process};
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// A trace that was read to its end, with a name for every frame.
@@ -27,6 +28,7 @@ pub struct Resolved<'m> {
     stacks: Vec<StackRow>,
     states: Vec<State>,
     coverage: Coverage,
+    joins_recursion: bool,
     /// The texts of all frames, for those who keep many of them.
     texts: OnceCell<Vec<Arc<str>>>,
 }
@@ -88,13 +90,16 @@ impl Coverage {
 
 impl<'m> Resolved<'m> {
     /// Names all frames of all stacks.
+    ///
+    /// Frames are folded behind the filter, which asks for the frames of the trace.
     pub fn new(
         model: &'m Model,
         profile: &'m Profile,
         options: NameOptions,
+        folding: &Folding,
         filter: &Filter,
     ) -> Resolved<'m> {
-        let mut resolver = Resolver::new(model, options, filter);
+        let mut resolver = Resolver::new(model, options, folding, filter);
         let stacks = model.stacks();
         let mut rows = Vec::with_capacity(stacks.len());
         let mut flat = Vec::new();
@@ -121,7 +126,7 @@ impl<'m> Resolved<'m> {
             has_mappings: model.processes().any(|(_, process)| !process.mappings().is_empty()),
             ..resolver.coverage
         };
-        Resolved {
+        let mut resolved = Resolved {
             model,
             profile,
             frames: resolver.frames,
@@ -129,8 +134,61 @@ impl<'m> Resolved<'m> {
             stacks: rows,
             states: filter.states.clone(),
             coverage,
+            joins_recursion: folding.is_recursion,
             texts: OnceCell::new(),
+        };
+        resolved.fold_small(profile, folding.least_percent);
+        resolved
+    }
+
+    /// Leaves out frames that have less than `least_percent` of the weight, with all that they call, of the samples
+    /// that the filter lets pass: what ends there counts for the next frame outwards. Where there are several kinds of
+    /// samples, a frame is left out if it has less of each.
+    fn fold_small(&mut self, profile: &Profile, least_percent: f64) {
+        if least_percent <= 0.0 || profile.is_empty() {
+            return;
         }
+        let mut of_kinds: BTreeMap<Kind, (u64, Vec<u64>)> = BTreeMap::new();
+        let mut met = Vec::new();
+        for (key, totals) in profile.rows() {
+            let Some(frames) = self.selected(key.stack, key.mode) else { continue };
+            let (whole, weights) =
+                of_kinds.entry(key.kind).or_insert_with(|| (0, vec![0; self.frames.len()]));
+            *whole = whole.saturating_add(totals.weight);
+            // Recursion counts once.
+            met.clear();
+            met.extend_from_slice(frames);
+            met.sort_unstable();
+            met.dedup();
+            for frame in &met {
+                if let Some(weight) = weights.get_mut(frame.index()) {
+                    *weight = weight.saturating_add(totals.weight);
+                }
+            }
+        }
+        let is_large = |frame: &FrameHandle| {
+            of_kinds.values().any(|(whole, weights)| {
+                let weight = weights.get(frame.index()).copied().unwrap_or(0);
+                weight > 0 && weight as f64 * 100.0 >= least_percent * *whole as f64
+            })
+        };
+        let mut flat = Vec::with_capacity(self.flat.len());
+        let mut known: HashMap<(usize, usize), (usize, usize)> = HashMap::new();
+        let mut path = Path::new(self.joins_recursion);
+        for row in &mut self.stacks {
+            (row.start, row.end) = *known.entry((row.start, row.end)).or_insert_with(|| {
+                let frames = self.flat.get(row.start..row.end).unwrap_or_default();
+                path.frames.clear();
+                frames.iter().rev().filter(|frame| is_large(frame)).for_each(|frame| path.push(*frame));
+                if path.frames.is_empty() {
+                    path.frames.extend(frames.last());
+                }
+                let start = flat.len();
+                flat.extend(path.frames.iter().rev());
+                (start, flat.len())
+            });
+        }
+        self.flat = flat;
     }
 
     /// What was learned from the trace.
@@ -165,7 +223,7 @@ impl<'m> Resolved<'m> {
         texts.get(frame.index()).map_or_else(|| Arc::from("?"), Arc::clone)
     }
 
-    /// The frames of a stack, innermost first, whatever the filter says. One for each address.
+    /// The frames of a stack, innermost first, whatever the filter says. One for each address, unless they were folded.
     pub fn frames(&self, stack: StackHandle) -> &[FrameHandle] {
         let row = self.stacks.get(stack.index());
         row.and_then(|row| self.flat.get(row.start..row.end)).unwrap_or_default()
@@ -230,6 +288,8 @@ struct Resolver<'m, 'f> {
     by_address: NumberMap<(u32, u64), FrameHandle>,
     by_method: NumberMap<(u32, u32), FrameHandle>,
     coverage: Coverage,
+    /// `None`: nothing is folded.
+    folder: Option<Folder<'f>>,
     kernel: OnceCell<KernelOwners>,
 }
 
@@ -269,7 +329,7 @@ struct Found {
 }
 
 impl<'m, 'f> Resolver<'m, 'f> {
-    fn new(model: &'m Model, options: NameOptions, filter: &'f Filter) -> Self {
+    fn new(model: &'m Model, options: NameOptions, folding: &'f Folding, filter: &'f Filter) -> Self {
         Resolver {
             model,
             options,
@@ -280,6 +340,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             by_address: NumberMap::default(),
             by_method: NumberMap::default(),
             coverage: Coverage::default(),
+            folder: Folder::new(folding),
             kernel: OnceCell::new(),
         }
     }
@@ -321,9 +382,24 @@ impl<'m, 'f> Resolver<'m, 'f> {
                 is_undecided = is_passage && wait == Wait::No;
             }
         }
+        self.fold(start, flat);
         row.end = flat.len();
         row.passes = is_wanted && !is_excluded;
         row
+    }
+
+    /// Folds the frames of a stack, which is the last in the list.
+    fn fold(&mut self, start: usize, flat: &mut Vec<FrameHandle>) {
+        let Some(folder) = &mut self.folder else { return };
+        let Some(outermost) = flat.get(start..).and_then(<[FrameHandle]>::last).copied() else { return };
+        let left = folder.fold(flat.get(start..).unwrap_or_default());
+        let is_empty = left.is_empty();
+        flat.truncate(start);
+        flat.extend(left.iter().rev());
+        if is_empty {
+            let instead = folder.nothing_left();
+            flat.push(instead.map_or(outermost, |frame| self.intern_group(frame)));
+        }
     }
 
     fn address(&mut self, process: ProcessHandle, address: u64, ticks: u64, is_leaf: bool) -> FrameHandle {
@@ -428,7 +504,11 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let Some(name) = self.name_of(row, method, ticks) else {
             return self.intern(Frame::address(0, FrameKind::Unknown), Role::NATIVE);
         };
-        self.intern(Frame::managed(&name, self.options).guessed(offset), Role::of_method(&name))
+        let frame = self.intern(Frame::managed(&name, self.options).guessed(offset), Role::of_method(&name));
+        if let Some(folder) = &mut self.folder {
+            folder.method(frame, &name);
+        }
+        frame
     }
 
     fn name_of<'r>(&self, row: &'r Process, method: MethodHandle, ticks: u64) -> Option<MethodName<'r>>
@@ -446,7 +526,11 @@ impl<'m, 'f> Resolver<'m, 'f> {
     }
 
     fn managed(&mut self, name: &MethodName<'_>) -> FrameHandle {
-        self.intern(Frame::managed(name, self.options), Role::of_method(name))
+        let frame = self.intern(Frame::managed(name, self.options), Role::of_method(name));
+        if let Some(folder) = &mut self.folder {
+            folder.method(frame, name);
+        }
+        frame
     }
 
     /// A name that is a symbol's: native, or managed code as a perf map names it.
@@ -478,6 +562,39 @@ impl<'m, 'f> Resolver<'m, 'f> {
         });
         self.by_text.insert(frame.text.clone(), handle);
         self.frames.push(frame);
+        self.foldable(handle);
+        handle
+    }
+
+    /// Tells the folder of a frame that is new, and under which name it is shown.
+    fn foldable(&mut self, handle: FrameHandle) {
+        let (Some(folder), Some(frame)) = (&mut self.folder, self.frames.get(handle.index())) else { return };
+        let Some(name) = folder.group_of(&frame.text) else {
+            return folder.add(frame, handle, &frame.text, false);
+        };
+        // The frame's place among the folder's comes before that of its group.
+        let mut group = Frame::group(name, frame.kind);
+        shorten(&mut group.text);
+        let shown = match self.by_text.get(&group.text) {
+            Some(known) => *known,
+            None => FrameHandle::next(self.frames.len()),
+        };
+        folder.add(frame, shown, &group.text, true);
+        self.intern_group(group);
+    }
+
+    /// A frame that is no frame of the trace.
+    fn intern_group(&mut self, group: Frame) -> FrameHandle {
+        if let Some(known) = self.by_text.get(&group.text) {
+            return *known;
+        }
+        let handle = FrameHandle::next(self.frames.len());
+        self.facts.push(Facts { role: Role::WORK, is_wanted: false, is_excluded: false });
+        self.by_text.insert(group.text.clone(), handle);
+        if let Some(folder) = &mut self.folder {
+            folder.add(&group, handle, &group.text, true);
+        }
+        self.frames.push(group);
         handle
     }
 }

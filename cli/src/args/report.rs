@@ -225,7 +225,7 @@ pub(crate) struct ReportArgs {
     pub(crate) callers: bool,
 
     /// Leave out what has less of all time, in percent
-    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = crate::samples::percent)]
     pub(crate) min: f64,
 
     /// In the order of time; all rows unless -n is given
@@ -261,15 +261,6 @@ pub(crate) enum CounterFormat {
     Ndjson,
     /// All values, for Prometheus and others
     Openmetrics,
-}
-
-/// `1`, `0.5`, `2%`.
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').unwrap_or(text).trim();
-    match number.parse::<f64>() {
-        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
-        _ => Err("a percentage is due, such as 1 or 0.5%".to_owned()),
-    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

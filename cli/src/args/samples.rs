@@ -1,8 +1,9 @@
 //! What reports and conversions of stacks have in common.
 
-use crate::samples::{NameStyleArg, StateArg};
+use crate::samples::{NameStyleArg, StateArg, group};
 use crate::time_range::TimeRange;
 use clap::Args;
+use nettrace_analysis::FrameGroup;
 use regex::Regex;
 use std::path::PathBuf;
 
@@ -33,6 +34,31 @@ pub(crate) struct SampleArgs {
     /// or wait: report topN and tree show what ran (running) unless told otherwise, all else shows all
     #[arg(long, value_enum, value_name = "STATE")]
     pub(crate) state: Vec<StateArg>,
+
+    /// Leave out code of .NET, of Microsoft's libraries and of the system, by module (System.*, Microsoft.*): its time is
+    /// that of whoever of your code called it. Async methods are one frame
+    #[arg(long)]
+    pub(crate) my_code: bool,
+
+    /// Async methods as one frame: their state machine, without the builders that start and resume it
+    #[arg(long)]
+    pub(crate) fold_async: bool,
+
+    /// Show frames like this as one under this name; $1 in it is the first group. The first that fits counts
+    #[arg(long, value_name = "REGEX=NAME", value_parser = group)]
+    pub(crate) group: Vec<FrameGroup>,
+
+    /// Leave out frames like this: their time is their caller's. What is asked is the name that is shown
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) fold: Vec<Regex>,
+
+    /// Leave out frames that have less of all time, with all that they call
+    #[arg(long, value_name = "PERCENT", value_parser = crate::samples::percent)]
+    pub(crate) fold_percent: Option<f64>,
+
+    /// Recursion once: calls of itself, and up to eight methods that call each other in turn
+    #[arg(long)]
+    pub(crate) fold_recursion: bool,
 
     /// How much of a name to show
     #[arg(long, value_enum, value_name = "STYLE", default_value_t)]

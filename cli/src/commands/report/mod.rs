@@ -53,21 +53,23 @@ const STACKS: &[&str] = &["frame", "exclude"];
 /// How frames are named.
 const NAMES: &[&str] = &["names", "raw_names", "perf_map", "symbols"];
 /// What CPU samples have besides.
-const SAMPLES: &[&str] = &["state", "threads", "before"];
+const SAMPLES: &[&str] = &["state", "threads", "before", "fold_percent"];
+/// Which frames are shown as one.
+const FOLDS: &[&str] = &["my_code", "fold_async", "fold_recursion", "group", "fold"];
 const ROWS: &[&str] = &["number"];
 
 /// The reports, in the order in which help lists them.
 pub(crate) const REPORTS: &[ReportRow] = &[
     row::<Summary>(&[MOMENTS, STACKS, NAMES], summary::run),
     row::<TopNOptions>(
-        &[ROWS, &["inclusive", "by_thread", "by"], MOMENTS, STACKS, SAMPLES, NAMES],
+        &[ROWS, &["inclusive", "by_thread", "by"], MOMENTS, STACKS, SAMPLES, NAMES, FOLDS],
         |args, trace, context| show(samples::top_options(args), samples::top, args, trace, context),
     ),
     row::<TreeOptions>(
-        &[&["from", "callers", "min"], MOMENTS, STACKS, SAMPLES, NAMES],
+        &[&["from", "callers", "min"], MOMENTS, STACKS, SAMPLES, NAMES, FOLDS],
         |args, trace, context| show(samples::tree_options(args), samples::tree, args, trace, context),
     ),
-    row::<Threads>(&[ROWS, MOMENTS, STACKS, SAMPLES, NAMES], |args, trace, context| {
+    row::<Threads>(&[ROWS, MOMENTS, STACKS, SAMPLES, NAMES, FOLDS], |args, trace, context| {
         show(Threads, samples::threads, args, trace, context)
     }),
     row::<Modules>(&[ROWS, &["process", "threads"]], |args, trace, context| {
@@ -76,7 +78,7 @@ pub(crate) const REPORTS: &[ReportRow] = &[
     row::<Gc>(&[ROWS, &["timeline", "before"], MOMENTS], |args, trace, context| {
         show(Gc::new(), gc::text, args, trace, context)
     }),
-    row::<Alloc>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES], |args, trace, context| {
+    row::<Alloc>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES, FOLDS], |args, trace, context| {
         show(Alloc::new(), alloc::text, args, trace, context)
     }),
     row::<Types>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES], |args, trace, context| {
@@ -91,16 +93,16 @@ pub(crate) const REPORTS: &[ReportRow] = &[
     row::<ThreadPool>(&[ROWS, &["before"], MOMENTS], |args, trace, context| {
         show(ThreadPool::new(), threadpool::text, args, trace, context)
     }),
-    row::<Exceptions>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES], |args, trace, context| {
+    row::<Exceptions>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES, FOLDS], |args, trace, context| {
         show(Exceptions::new().top(args.number), exceptions::text, args, trace, context)
     }),
-    row::<Contention>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES], |args, trace, context| {
+    row::<Contention>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES, FOLDS], |args, trace, context| {
         show(Contention::new().top(args.number), contention::text, args, trace, context)
     }),
-    row::<Waits>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES], |args, trace, context| {
+    row::<Waits>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES, FOLDS], |args, trace, context| {
         show(Waits::new().top(args.number), waits::text, args, trace, context)
     }),
-    row::<Tasks>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES], |args, trace, context| {
+    row::<Tasks>(&[ROWS, &["before"], MOMENTS, STACKS, NAMES, FOLDS], |args, trace, context| {
         show(Tasks::new().top(args.number), tasks::text, args, trace, context)
     }),
     row::<Activities>(&[ROWS, &["id", "before"], MOMENTS, STACKS, NAMES], |args, trace, context| {

@@ -1,0 +1,418 @@
+//! Frames that people do not want to see one by one: left out, so that their time is their callers', or shown as
+//! one.
+//!
+//! | what | becomes |
+//! |---|---|
+//! | `Run` → `AsyncTaskMethodBuilder.Start` → `<Run>d__4.MoveNext` | `Run` |
+//! | `Mine` → `List.Sort` → `ArraySortHelper.IntrospectiveSort` | `Mine`, with [`Folding::is_my_code`] |
+//! | `Json.Read` → `Json.Skip` → `Json.Next`, with the group `Json\.` called `JSON` | `JSON` |
+//! | `Walk` → `Walk` → `Walk`, `Visit` → `Accept` → `Visit` → `Accept` | `Walk`, `Visit` → `Accept` |
+//!
+//! A stack never loses its weight: what is left out counts for the next frame outwards, and of a stack of which nothing
+//! would be left one frame stays.
+
+use super::demangle::mangled;
+use super::handle::FrameHandle;
+use super::names::{Frame, FrameKind, MethodName};
+use super::type_name::rsplit_outside;
+use regex::Regex;
+use std::collections::HashMap;
+
+/// Which frames are folded. By default none.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Folding {
+    /// Leaves out the code of .NET, of Microsoft's libraries and of the operating system, by module: `System.*`,
+    /// `Microsoft.*`, the runtime's own files, the C library, the kernel. Async methods are shown as with
+    /// [`Folding::is_async`]. Code of which nothing is known stays, but for stubs that such code calls.
+    pub is_my_code: bool,
+    /// Shows an async method as one frame: its state machine, whoever started or resumed it.
+    pub is_async: bool,
+    /// Shows recursion once: a call of itself, and up to eight methods that call each other in turn.
+    pub is_recursion: bool,
+    /// Frames that are shown under another name. The first that matches counts; neighbours of one name are one frame.
+    pub groups: Vec<FrameGroup>,
+    /// Frames that are left out. What is asked is the name under which a frame is shown.
+    pub folds: Vec<Regex>,
+    /// Leaves out frames that have less of the weight of all samples, in percent, with what they call. 0: none.
+    pub least_percent: f64,
+}
+
+/// Frames that are shown under one name.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct FrameGroup {
+    /// What a frame's text must match somewhere.
+    pub pattern: Regex,
+    /// The name. `$1` stands for what the first group of the pattern matched.
+    pub name: String,
+}
+
+impl FrameGroup {
+    /// Shows frames that match under this name.
+    pub fn new(pattern: Regex, name: impl Into<String>) -> FrameGroup {
+        FrameGroup { pattern, name: name.into() }
+    }
+}
+
+/// Longest chain of methods that call each other in turn.
+const LONGEST_CYCLE: usize = 8;
+
+/// What stands for stacks without a frame of the user's.
+pub(super) const NOT_MY_CODE: &str = "(not my code)";
+
+/// Managed modules and namespaces that are no user's; whole, or in front of a dot.
+const FRAMEWORK: &[&str] = &[
+    "System",
+    "Microsoft",
+    "Interop",
+    "mscorlib",
+    "netstandard",
+    "WindowsBase",
+    "FSharp.Core",
+    "dynamicClass",
+];
+
+/// How names of native files begin that are no user's.
+const NATIVE_FRAMEWORK: &[&str] = &[
+    "libcoreclr",
+    "libclr",
+    "libSystem.",
+    "libhostfxr",
+    "libhostpolicy",
+    "libc.so",
+    "libc-",
+    "libm.so",
+    "libdl",
+    "librt.so",
+    "libpthread",
+    "libstdc++",
+    "libgcc_s",
+    "libsystem_",
+    "ld-linux",
+    "vmlinux",
+    "[vdso]",
+    "coreclr.",
+    "clrjit.",
+    "clrgc",
+    "ntdll.",
+    "kernel32.",
+    "kernelbase.",
+    "KERNELBASE.",
+    "KERNEL32.",
+    "ucrtbase.",
+    "ntoskrnl.",
+];
+
+/// How the rest of types' names in `System.Runtime.CompilerServices` begins that carry async methods.
+const ASYNC_SERVICES: &[&str] = &[
+    "Async",
+    "PoolingAsync",
+    "TaskAwaiter",
+    "ValueTaskAwaiter",
+    "ConfiguredTaskAwaitable",
+    "ConfiguredValueTaskAwaitable",
+    "YieldAwaitable",
+    "IAsyncStateMachine",
+];
+
+/// Types that do nothing but carry async methods.
+const ASYNC_TYPES: &[&str] = &[
+    "System.Threading.ExecutionContext",
+    "System.Threading.Tasks.AwaitTaskContinuation",
+    "System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation",
+    "System.Threading.Tasks.TaskSchedulerAwaitTaskContinuation",
+    "System.Threading.Tasks.TaskContinuation",
+];
+
+/// Methods of tasks that resume who awaits them.
+const TASK_RESUMES: &[&str] = &[
+    "RunContinuations",
+    "FinishContinuations",
+    "FinishSlow",
+    "FinishStageTwo",
+    "FinishStageThree",
+    "TrySetResult",
+    "TrySetException",
+];
+
+/// What is known of a frame.
+#[derive(Debug, Clone, Copy)]
+struct Facts {
+    /// The frame itself, or its group's.
+    shown: FrameHandle,
+    is_grouped: bool,
+    is_folded: bool,
+    is_framework: bool,
+    /// Code without a name and without a module.
+    is_unknown: bool,
+    /// The method, and the one whose state machine it runs.
+    method: Option<u32>,
+    machine_of: Option<u32>,
+}
+
+/// Folds stacks.
+#[derive(Debug)]
+pub(super) struct Folder<'f> {
+    options: &'f Folding,
+    facts: Vec<Facts>,
+    methods: HashMap<String, u32>,
+    path: Path,
+}
+
+impl<'f> Folder<'f> {
+    /// `None`: nothing is to be folded.
+    pub(super) fn new(options: &'f Folding) -> Option<Folder<'f>> {
+        let Folding { is_my_code, is_async, is_recursion, groups, folds, .. } = options;
+        let is_needed = *is_my_code || *is_async || *is_recursion || !groups.is_empty() || !folds.is_empty();
+        let path = Path::new(*is_recursion);
+        is_needed.then(|| Folder { options, facts: Vec::new(), methods: HashMap::new(), path })
+    }
+
+    /// The name under which a frame is shown, if it is in a group.
+    pub(super) fn group_of(&self, text: &str) -> Option<String> {
+        self.options.groups.iter().find_map(|group| {
+            let captures = group.pattern.captures(text)?;
+            let mut name = String::new();
+            captures.expand(&group.name, &mut name);
+            // Nothing is nameless.
+            Some(if name.is_empty() { "?".to_owned() } else { name })
+        })
+    }
+
+    /// Takes the next frame.
+    pub(super) fn add(&mut self, frame: &Frame, shown: FrameHandle, shown_text: &str, is_grouped: bool) {
+        let is_framework = self.options.is_my_code && !is_grouped && is_framework(frame);
+        self.facts.push(Facts {
+            shown,
+            is_grouped,
+            is_folded: is_framework || self.options.folds.iter().any(|fold| fold.is_match(shown_text)),
+            is_framework,
+            is_unknown: self.options.is_my_code && !frame.is_named && frame.module.is_empty(),
+            method: None,
+            machine_of: None,
+        });
+    }
+
+    /// Takes what the runtime calls a frame's method.
+    pub(super) fn method(&mut self, frame: FrameHandle, name: &MethodName<'_>) {
+        if !self.options.is_async && !self.options.is_my_code {
+            return;
+        }
+        let method = self.number(without_arguments(name.type_name), without_arguments(name.method));
+        let machine_of = machine(name).map(|(type_name, method)| self.number(type_name, method));
+        let is_carrier = carries_async(name);
+        let Some(facts) = self.facts.get_mut(frame.index()) else { return };
+        facts.is_folded |= is_carrier && !facts.is_grouped;
+        facts.method.get_or_insert(method);
+        // A method and its state machine may be one frame.
+        facts.machine_of = facts.machine_of.or(machine_of);
+    }
+
+    fn number(&mut self, type_name: &str, method: &str) -> u32 {
+        let next = u32::try_from(self.methods.len()).unwrap_or(u32::MAX);
+        *self.methods.entry(format!("{type_name}\0{method}")).or_insert(next)
+    }
+
+    /// What is left of a stack, outermost first.
+    pub(super) fn fold(&mut self, frames: &[FrameHandle]) -> &[FrameHandle] {
+        self.path.frames.clear();
+        let facts = |frame: &FrameHandle| self.facts.get(frame.index()).copied();
+        let mut last_method = None;
+        let mut is_called_by_framework = false;
+        for (index, frame) in frames.iter().enumerate().rev() {
+            let Some(known) = facts(frame) else { continue };
+            let callee = index.checked_sub(1).and_then(|below| frames.get(below)).and_then(facts);
+            let is_stub =
+                known.is_unknown && is_called_by_framework && callee.is_none_or(|callee| !callee.is_unknown);
+            is_called_by_framework = known.is_framework;
+            if known.is_folded || is_stub {
+                continue;
+            }
+            let last = self.path.frames.last().copied();
+            let is_same = last == Some(known.shown);
+            let is_started = known.machine_of.is_some() && (is_same || known.machine_of == last_method);
+            last_method = known.method;
+            if is_same && (known.is_grouped || is_started) {
+                continue;
+            }
+            if is_started {
+                self.path.frames.pop();
+            }
+            self.path.push(known.shown);
+        }
+        &self.path.frames
+    }
+
+    /// What stands for a stack of which nothing is left.
+    pub(super) fn nothing_left(&self) -> Option<Frame> {
+        self.options.is_my_code.then(|| Frame::group(NOT_MY_CODE.to_owned(), FrameKind::Managed))
+    }
+}
+
+/// Frames from the outermost on.
+#[derive(Debug)]
+pub(super) struct Path {
+    pub(super) frames: Vec<FrameHandle>,
+    joins_recursion: bool,
+}
+
+impl Path {
+    pub(super) fn new(joins_recursion: bool) -> Path {
+        Path { frames: Vec::new(), joins_recursion }
+    }
+
+    pub(super) fn push(&mut self, frame: FrameHandle) {
+        self.frames.push(frame);
+        if !self.joins_recursion {
+            return;
+        }
+        let end = self.frames.len();
+        for period in 1..=LONGEST_CYCLE {
+            let Some(before) = end.checked_sub(period.saturating_mul(2)) else { return };
+            let middle = end.saturating_sub(period);
+            if self.frames.get(before..middle) == self.frames.get(middle..end) {
+                return self.frames.truncate(middle);
+            }
+        }
+    }
+}
+
+/// Whether a frame is no user's.
+fn is_framework(frame: &Frame) -> bool {
+    let begins = |name: &str| {
+        FRAMEWORK.iter().any(|framework| {
+            name.strip_prefix(framework).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    };
+    match frame.kind {
+        FrameKind::Kernel => true,
+        FrameKind::Native => NATIVE_FRAMEWORK.iter().any(|begin| frame.module.starts_with(begin)),
+        FrameKind::Managed if !frame.module.is_empty() => {
+            begins(&frame.module) || frame.namespace.is_empty() && frame.type_name == "dynamicClass"
+        }
+        // Without a module the namespace tells.
+        FrameKind::Managed if frame.namespace.is_empty() => begins(&frame.type_name),
+        FrameKind::Managed => begins(&frame.namespace),
+        FrameKind::Unknown => false,
+    }
+}
+
+/// A name without generic arguments.
+fn without_arguments(name: &str) -> &str {
+    name.split('[').next().unwrap_or(name)
+}
+
+/// Type and name of the method whose state machine a method runs.
+fn machine<'n>(name: &MethodName<'n>) -> Option<(&'n str, &'n str)> {
+    if name.method != "MoveNext" {
+        return None;
+    }
+    let (outer, own) = rsplit_outside(without_arguments(name.type_name), '+');
+    let (method, tail) = mangled(own)?;
+    let is_machine = tail == "d" || tail.starts_with("d__") || tail.starts_with("d`");
+    is_machine.then_some((outer, method))
+}
+
+/// Whether a method only starts, suspends or resumes async methods.
+fn carries_async(name: &MethodName<'_>) -> bool {
+    let type_name = name.type_name.split(['[', '`', '+']).next().unwrap_or_default();
+    let service = type_name.strip_prefix("System.Runtime.CompilerServices.");
+    service.is_some_and(|service| ASYNC_SERVICES.iter().any(|begin| service.starts_with(begin)))
+        || ASYNC_TYPES.contains(&type_name)
+        || type_name == "System.Threading.Tasks.Task" && TASK_RESUMES.contains(&name.method)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{NameOptions, NameStyle};
+
+    /// Stacks of methods of one module each, outermost first: `module!Type.Method`.
+    fn folded(options: &Folding, stack: &[(&str, &str, &str)]) -> Vec<String> {
+        let mut folder = Folder::new(options).expect("something to fold");
+        let mut texts: Vec<String> = Vec::new();
+        let mut frames = Vec::new();
+        for (module, type_name, method) in stack {
+            let name = MethodName { module, type_name, method, signature: "" };
+            let style = NameOptions { style: NameStyle::Short, is_raw: false };
+            let frame = Frame::managed(&name, style);
+            let group = folder.group_of(&frame.text);
+            let text = group.clone().unwrap_or_else(|| frame.text.clone());
+            let known = texts.iter().position(|known| *known == text);
+            let handle = FrameHandle::next(known.unwrap_or(texts.len()));
+            if known.is_none() {
+                texts.push(text.clone());
+                folder.add(&frame, handle, &text, group.is_some());
+            }
+            folder.method(handle, &name);
+            frames.insert(0, handle);
+        }
+        folder.fold(&frames).iter().map(|frame| texts[frame.index()].clone()).collect()
+    }
+
+    #[test]
+    fn an_async_method_is_one_frame_however_it_was_started() {
+        let options = Folding { is_async: true, ..Folding::default() };
+        let builder = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1[System.Int32]";
+        let started = [
+            ("app", "A.Program", "Main"),
+            ("app", "A.Program", "Run"),
+            ("core", builder, "Start"),
+            ("app", "A.Program+<Run>d__4", "MoveNext"),
+            ("app", "A.Program", "Inner"),
+        ];
+        assert_eq!(folded(&options, &started), ["Program.Main", "Program.Run", "Program.Inner"]);
+        let resumed = [
+            ("core", "System.Threading.ExecutionContext", "RunInternal"),
+            (
+                "core",
+                "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1",
+                "MoveNext",
+            ),
+            ("app", "A.Program+<Run>d__4", "MoveNext"),
+        ];
+        assert_eq!(folded(&options, &resumed), ["Program.Run"]);
+        // One that another calls is another.
+        let nested = [("app", "A.Program", "Other"), ("app", "A.Program+<Run>d__4", "MoveNext")];
+        assert_eq!(folded(&options, &nested), ["Program.Other", "Program.Run"]);
+    }
+
+    #[test]
+    fn code_of_the_framework_is_its_callers() {
+        let options = Folding { is_my_code: true, ..Folding::default() };
+        let stack = [
+            ("System.Private.CoreLib", "System.Threading.Thread", "StartCallback"),
+            ("web", "Web.Handler", "Handle"),
+            ("Microsoft.Extensions.Logging", "Microsoft.Extensions.Logging.Logger", "Log"),
+            ("Systematic", "Systematic.Sink", "Write"),
+            ("System.Console", "System.Console", "WriteLine"),
+        ];
+        assert_eq!(folded(&options, &stack), ["Handler.Handle", "Sink.Write"]);
+        assert!(folded(&options, &stack[..1]).is_empty());
+        let unnamed_modules = [("", "System.Text.Rune", "Decode"), ("", "Mine.Program", "Main")];
+        assert_eq!(folded(&options, &unnamed_modules), ["Program.Main"]);
+    }
+
+    #[test]
+    fn groups_are_one_frame_and_folds_are_asked_by_the_name_that_is_shown() {
+        let group = FrameGroup::new(Regex::new(r"^(Json\w*)\.").unwrap(), "[$1]");
+        let mut options = Folding { groups: vec![group], ..Folding::default() };
+        let stack = [("m", "P", "Main"), ("m", "Json", "Read"), ("m", "Json", "Skip"), ("m", "P", "Call")];
+        assert_eq!(folded(&options, &stack), ["P.Main", "[Json]", "P.Call"]);
+        options.folds.push(Regex::new(r"^\[Json\]$|Call").unwrap());
+        assert_eq!(folded(&options, &stack), ["P.Main"]);
+    }
+
+    #[test]
+    fn recursion_is_shown_once_and_no_method_is_lost() {
+        let options = Folding { is_recursion: true, ..Folding::default() };
+        let of = |names: &[&'static str]| {
+            let stack: Vec<_> = names.iter().map(|name| ("m", "T", *name)).collect();
+            folded(&options, &stack).join(" ").replace("T.", "")
+        };
+        assert_eq!(of(&["M", "A", "A", "A", "B"]), "M A B");
+        assert_eq!(of(&["M", "A", "B", "A", "B", "A"]), "M A B A");
+        assert_eq!(of(&["A", "B", "C", "A", "D", "A"]), "A B C A D A");
+    }
+}
