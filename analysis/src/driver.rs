@@ -371,8 +371,8 @@ impl<'c> Analysis<'c> {
         let sample = match (kind, event.id()) {
             (Kind::AllocationTicks | Kind::AllocationSamples, _) => self.allocation(event, sample),
             (Kind::Exceptions, _) => {
-                let label =
-                    view::Exception::of(event).map(|e| self.model.texts_mut().intern_shown(e.type_name));
+                let label = view::Exception::of(event)
+                    .map(|e| self.model.intern_type(e.type_name, self.options.names));
                 Some(Sample { label, ..sample })
             }
             (_, 81 | 301) => {
@@ -399,7 +399,7 @@ impl<'c> Analysis<'c> {
             let weight = event.field("AllocationAmount")?.as_u64()?;
             return Some(Sample { weight, ..sample });
         };
-        let label = Some(self.model.texts_mut().intern_shown(allocation.type_name));
+        let label = Some(self.model.intern_type(allocation.type_name, self.options.names));
         let (count, weight) = if allocation.is_random_sample {
             let (objects, bytes) = stands_for(allocation.object_bytes?);
             (rounded(objects), rounded(bytes))

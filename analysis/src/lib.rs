@@ -31,6 +31,6 @@ pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
     EventSelector, Filter, Folding, Frame, FrameGroup, FrameHandle, FrameKind, Kind, Mode, Model,
     NameOptions, NameStyle, PerfMapSymbol, Profile, Resolved, Sample, StackHandle, State, SymbolFile,
-    SymbolFileError, TextHandle, ThreadHandle, Unit, perf_map,
+    SymbolFileError, TextHandle, ThreadHandle, Unit, event_name, perf_map,
 };
 pub use report::{TopN, TopNOptions};

@@ -49,7 +49,7 @@ fn ninety_four_rounds_throw_940_exceptions() {
     let messages: Vec<_> = widget.messages.iter().map(|row| (row.message.as_str(), row.count)).collect();
     assert_eq!(messages, [("widget λ #", 470)]);
     assert_eq!(widget.caught_in.len(), 1);
-    assert_eq!(widget.caught_in[0].method, "Workload.Program::ExceptionRound");
+    assert_eq!(widget.caught_in[0].method, "Workload.Program.ExceptionRound");
     assert!(invalid.stacks[0].frames[0].contains("Thrower"), "{:?}", invalid.stacks[0]);
     assert_eq!(invalid.stacks.iter().map(|row| row.count).sum::<u64>(), 188);
 }
@@ -107,8 +107,8 @@ fn activities_of_net10_have_paths() {
         report.slowest.iter().all(|row| row.id.as_deref().is_some_and(|id| id.starts_with("/#17178/1/")))
     );
     let names: Vec<_> = report.events.iter().map(|event| event.event.as_str()).collect();
-    assert_eq!(names.first(), Some(&"Nettrace-Workload/RequestStart"));
-    assert!(names.contains(&"Nettrace-Workload/RequestStop"), "{names:?}");
+    assert_eq!(names.first(), Some(&"Nettrace-Workload/Request/Start"));
+    assert!(names.contains(&"Nettrace-Workload/Request/Stop"), "{names:?}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn four_tasks_a_round_are_scheduled_run_and_waited_for() {
     let first = &report.tasks[0];
     assert_eq!(
         (first.name.as_str(), first.queued.count, first.ran.count),
-        ("Task: <TaskRound>b__0", 376, 376)
+        ("Task: TaskRound.lambda_0", 376, 376)
     );
     assert!(report.waits.iter().all(|row| !row.is_blocking || row.waits.total_ns > 0));
     assert_eq!(report.activities.iter().map(|row| row.scheduled).sum::<u64>(), 376);

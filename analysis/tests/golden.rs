@@ -67,7 +67,7 @@ fn folded_goldens() -> Vec<(String, BTreeMap<String, u64>, Vec<u8>)> {
         GzDecoder::new(file).read_to_string(&mut text).unwrap();
         found.push((name.to_owned(), lines(&text), trace.bytes()));
     }
-    assert_eq!(found.len(), 10, "goldens");
+    assert_eq!(found.len(), 11, "goldens");
     found
 }
 

@@ -479,11 +479,11 @@ fn compiling_is_paired_by_thread_and_method() {
         .map(|row| (&*row.name, row.il_bytes, row.native_bytes, row.duration_ns, row.tier, row.background))
         .collect();
     let expected = [
-        ("N.T.Outer(int32)", 100, 900, 50, "QuickJitted", false),
-        ("N.T.Inner(int32)", 50, 500, 20, "QuickJitted", false),
-        ("N.T.Outer(int32)", 100, 700, 60, "OptimizedTier1", true),
-        ("N.T.Late(int32)", 0, 70, 0, "OptimizedTier1", false),
-        ("N.T.Open(int32)", 30, 0, 0, "Unknown", false),
+        ("N.T.Outer(int)", 100, 900, 50, "QuickJitted", false),
+        ("N.T.Inner(int)", 50, 500, 20, "QuickJitted", false),
+        ("N.T.Outer(int)", 100, 700, 60, "OptimizedTier1", true),
+        ("N.T.Late(int)", 0, 70, 0, "OptimizedTier1", false),
+        ("N.T.Open(int)", 30, 0, 0, "Unknown", false),
     ];
     assert_eq!(rows, expected);
     let totals = report.totals;

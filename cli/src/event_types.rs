@@ -4,13 +4,15 @@
 //! # Names
 //! | where | name |
 //! |---|---|
-//! | JSON (`event` of `events`, `name` of `stats` and `schema`) | the stream's own; of native events the catalog's, `GC/Start`; else `Provider/ID` |
-//! | text | the same, with the provider in front; and a name of the stream that ends in Start or Stop and has no other opcode is shown as `Request/Start` (FORMAT.md 15) |
-//! | `--event` | all of these, and the manifest's symbols with and without version: `GCStart_V2`, `GCStart` |
+//! | JSON and CSV (`event` of `events`, `name` of `stats` and `schema`) | of native events the catalog's, `GC/Start`; else the stream's, of which one that ends in Start or Stop and has no other opcode is shown as `Request/Start` (FORMAT.md 15); else `Provider/ID` |
+//! | text | the same, with the provider in front |
+//! | `--event` | all of these, the stream's own, and the manifest's symbols with and without version: `GCStart_V2`, `GCStart` |
 
 use crate::shape::Names;
+use nettrace_analysis::event_name;
 use nettrace_parser::catalog::CatalogEvent;
 use nettrace_parser::{Event, Metadata, Schema};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// One event type.
@@ -70,53 +72,23 @@ impl EventType {
         (&self.provider, self.id, self.version, &self.name, self.is_defined)
     }
 
-    /// Whether the stream gives no name. `Unknown(10)` is none either: writers of version 6 that know only the
-    /// id have to say something.
-    fn is_unnamed(&self) -> bool {
-        let id = self.name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
-        self.name.is_empty() || self.catalog.is_some() && id.is_some_and(|id| id.parse() == Ok(self.id))
-    }
-
-    /// The catalog's name, if the stream has none.
-    fn native_name(&self) -> Option<&'static str> {
-        let known = self.catalog.filter(|_| self.is_unnamed())?;
-        Some(known.name).filter(|name| !name.is_empty())
-    }
-
     /// Whether the name says more than provider and id.
     pub(crate) fn has_name(&self) -> bool {
-        self.native_name().is_some() || !self.is_unnamed()
+        self.shown_name().is_some()
     }
 
-    /// The name for programs: the stream's, else the catalog's, else `Provider/ID`.
+    /// The name without provider; `None` without a name.
+    fn shown_name(&self) -> Option<Cow<'_, str>> {
+        event_name(&self.name, self.id, self.opcode, self.catalog)
+    }
+
+    /// The name for programs: `Provider/ID` without a name.
     pub(crate) fn event_name(&self) -> String {
-        match (self.is_defined, self.native_name()) {
+        match (self.is_defined, self.shown_name()) {
             (false, _) => "(undefined)".to_owned(),
-            (true, Some(name)) => name.to_owned(),
-            (true, None) if self.is_unnamed() => self.numbered_path(),
-            (true, None) => self.name.to_string(),
+            (true, Some(name)) => name.into_owned(),
+            (true, None) => self.numbered_path(),
         }
-    }
-
-    /// The name for people, without provider; `None` without a name.
-    fn shown_name(&self) -> Option<String> {
-        if let Some(name) = self.native_name() {
-            return Some(name.to_owned());
-        }
-        if self.is_unnamed() {
-            return None;
-        }
-        for (ending, opcode) in [("Start", 1), ("Stop", 2)] {
-            let stem_len = self.name.len().checked_sub(ending.len()).filter(|len| *len > 0);
-            let split = stem_len.and_then(|len| self.name.split_at_checked(len));
-            if let Some((stem, end)) = split.filter(|(_, end)| end.eq_ignore_ascii_case(ending))
-                && self.opcode.unwrap_or(opcode) == opcode
-                && !end.is_empty()
-            {
-                return Some(format!("{}/{ending}", stem.strip_suffix('/').unwrap_or(stem)));
-            }
-        }
-        Some(self.name.to_string())
     }
 
     /// The name for people: `Provider/Name`, or `Provider/ID` without a name.
@@ -134,7 +106,7 @@ impl EventType {
 
     /// All names without provider by which users may know it, the one for people first.
     pub(crate) fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.shown_name().into_iter().collect();
+        let mut names: Vec<String> = self.shown_name().map(Cow::into_owned).into_iter().collect();
         let mut add = |name: String| {
             if !name.is_empty() && !names.contains(&name) {
                 names.push(name);

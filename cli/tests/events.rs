@@ -89,7 +89,7 @@ fn filters_let_pass_what_they_say() {
         assert_eq!(count(args), expected, "{args:?}");
     }
     let stop = lines(&path, &["--event", "RequestStop", "--thread", "12", "--time", "2us..3us"]);
-    assert_eq!((stop.len(), &stop[0]["event"], &stop[0]["ts_ns"]), (1, &json!("RequestStop"), &json!(2000)));
+    assert_eq!((stop.len(), &stop[0]["event"], &stop[0]["ts_ns"]), (1, &json!("Request/Stop"), &json!(2000)));
 }
 
 #[test]
@@ -285,4 +285,24 @@ fn stats_are_sorted_as_asked() {
         .map(|row| (row["provider"].as_str().unwrap(), row["id"].as_u64().unwrap()))
         .collect();
     assert!(names.is_sorted());
+}
+
+#[test]
+fn an_event_has_one_name_in_all_outputs() {
+    let path = trace(&session());
+    let of = |args: &[&str]| String::from_utf8(nettrace(&[args, &[&*path]].concat()).stdout).unwrap();
+    let name = "Request/Start";
+    assert_eq!(lines(&path, &["--limit", "1"])[0]["event"], name);
+    assert!(of(&["events", "--format", "csv", "--limit", "1"]).contains(&format!(",{name},")));
+    for args in [&["events"][..], &["stats"], &["schema"]] {
+        let shown = of(args);
+        assert!(shown.contains(&format!("Demo.Http/{name}")), "{shown}");
+    }
+    for args in [&["stats", "--json"][..], &["schema", "--json"], &["events", "--format", "ndjson"]] {
+        let shown = of(args);
+        assert!(
+            shown.contains(&format!("\"{name}\"")) && !shown.contains("RequestStart"),
+            "{args:?} {shown}"
+        );
+    }
 }

@@ -342,3 +342,30 @@ fn groups_that_are_none_are_refused() {
         nettrace(&["report", "topN", SAMPLES, "-n", "1", "--names", "full", "--group", "^.*\\.(\\w+)$=<$1>"]);
     assert!(ran.text().contains("  <Spin>\n"), "{}", ran.text());
 }
+
+#[test]
+fn no_report_shows_names_as_compilers_or_the_runtime_write_them() {
+    let reports = [
+        "topN",
+        "tree",
+        "threads",
+        "exceptions",
+        "contention",
+        "tasks",
+        "jit",
+        "loader",
+        "activities",
+        "summary",
+    ];
+    for name in reports {
+        for trace in [ALL, "testdata/traces/net10-linux-x64/startup.nettrace.gz"] {
+            let shown = nettrace(&["report", name, trace, "--json"]).stdout;
+            let shown = String::from_utf8(shown).unwrap();
+            for mark in ["::", "pMT:", ">d__", ">b__", ".ni\""] {
+                let at = shown.find(mark);
+                let around = at.map(|at| shown.get(at.saturating_sub(80)..at + 20));
+                assert_eq!(around, None, "report {name} of {trace} has {mark}");
+            }
+        }
+    }
+}

@@ -31,6 +31,36 @@ pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
     *method = inner.join(".");
 }
 
+/// The same for a type that stands alone: as an argument of another one, or as what was allocated or thrown.
+///
+/// | written | shown |
+/// |---|---|
+/// | `Program+<Run>d__4` | `Program.Run` |
+/// | `Program+<>c+<<Main>$>b__0_2>d` | `Program.Main.lambda_0_2` |
+/// | `Program+<>c__DisplayClass14_0` | `Program.closure_14_0` |
+pub(crate) fn demangle_type(segments: &mut Vec<String>) {
+    let last = segments.len().saturating_sub(1);
+    let shown = segments.drain(..).enumerate().filter_map(|(at, segment)| match of_type(&segment) {
+        TypeKind::Written => Some(segment),
+        TypeKind::StateMachine(name) => Some(name),
+        TypeKind::Closure if at < last => None,
+        TypeKind::Closure => {
+            let number = segment.strip_prefix("<>c__DisplayClass").or_else(|| segment.strip_prefix("<>c__"));
+            let number = number.map(|number| number.split('<').next().unwrap_or(number));
+            Some(number.map_or_else(|| "closure".to_owned(), |number| format!("closure_{number}")))
+        }
+    });
+    *segments = shown.collect::<Vec<String>>();
+}
+
+/// The same for a name without its type, as tasks have it: `<Run>b__0` or `<Run>d__4`.
+pub(crate) fn demangle_alone(name: &str) -> String {
+    match of_type(name) {
+        TypeKind::StateMachine(name) => name,
+        _ => of_method(name, 0),
+    }
+}
+
 enum TypeKind {
     /// A type that somebody wrote.
     Written,

@@ -25,6 +25,7 @@ mod ranges;
 mod resolved;
 mod reuses;
 mod sample;
+mod shown;
 mod spans;
 mod stacks;
 mod symbol_file;
@@ -52,6 +53,8 @@ pub use perf_map::{PerfMapSymbol, perf_map};
 pub use profile::{Profile, ProfileKey, Totals};
 pub use resolved::{Coverage, Resolved};
 pub use sample::{Kind, Mode, Sample, SampleClock, State, Unit};
+pub use shown::event_name;
+pub(crate) use shown::{handler_text, method_text, task_text, type_text};
 pub use spans::{Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Mark, Place, Span, Spans};
 pub use stacks::Stacks;
 pub use symbol_file::{SymbolFile, SymbolFileError};
@@ -64,6 +67,7 @@ pub use weights::EventSelector;
 pub(crate) use weights::{rounded, stands_for};
 
 use assemblies::Assemblies;
+use hash::NumberMap;
 use il_maps::IlMaps;
 use methods::Methods;
 use modules::Modules;
@@ -83,6 +87,8 @@ pub struct Model {
     threads: Threads,
     stacks: Stacks,
     texts: Texts,
+    /// Names of types as they are stored, and as they are shown.
+    shown_types: NumberMap<TextHandle, TextHandle>,
     /// By path, as mappings tell it.
     symbol_files: HashMap<String, SymbolFile>,
     keeps_il_offsets: bool,
@@ -151,6 +157,18 @@ impl Model {
     /// Knows nothing yet.
     pub fn new() -> Model {
         Model::default()
+    }
+
+    /// The handle of a type's name as it is shown.
+    pub(crate) fn intern_type(&mut self, stored: impl std::fmt::Display, options: NameOptions) -> TextHandle {
+        let stored = self.texts.intern_shown(stored);
+        if let Some(shown) = self.shown_types.get(&stored) {
+            return *shown;
+        }
+        let text = type_text(self.texts.get(stored), options);
+        let shown = self.texts.intern(&text);
+        self.shown_types.insert(stored, shown);
+        shown
     }
 
     /// Learns from an event, which must not be older than the one before. Gives its thread.

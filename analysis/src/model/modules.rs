@@ -124,7 +124,8 @@ fn new_row(module: &view::Module<'_>, ticks: u64) -> Module {
     }
 }
 
-/// A path's file name without `.dll`, `.exe` and `.winmd`; other endings belong to the name.
+/// A path's file name without `.dll`, `.exe` and `.winmd`, and without the `.ni` that precompiled files may have in
+/// front of it; other endings belong to the name.
 pub(crate) fn short_name(path: &str) -> &str {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let ends = |end: &str| {
@@ -132,7 +133,8 @@ pub(crate) fn short_name(path: &str) -> &str {
         let (name, tail) = file.split_at_checked(at)?;
         (tail.eq_ignore_ascii_case(end) && !name.is_empty()).then_some(name)
     };
-    [".dll", ".exe", ".winmd"].into_iter().find_map(ends).unwrap_or(file)
+    let name = [".dll", ".exe", ".winmd"].into_iter().find_map(ends);
+    name.map_or(file, |name| name.strip_suffix(".ni").filter(|rest| !rest.is_empty()).unwrap_or(name))
 }
 
 #[cfg(test)]
@@ -141,9 +143,18 @@ mod tests {
 
     #[test]
     fn a_modules_short_name_is_its_file_name() {
-        let names =
-            ["/a/b/System.Private.CoreLib.dll", "C:\\x\\App.EXE", "libc.so.6", "Emitted", "é.dll", ".dll"];
-        let short = ["System.Private.CoreLib", "App", "libc.so.6", "Emitted", "é", ".dll"];
+        let names = [
+            "/a/b/System.Private.CoreLib.dll",
+            "/a/System.Private.CoreLib.ni.dll",
+            "C:\\x\\App.EXE",
+            "libc.so.6",
+            "Emitted",
+            "é.dll",
+            ".dll",
+            "x.ni",
+        ];
+        let core = "System.Private.CoreLib";
+        let short = [core, core, "App", "libc.so.6", "Emitted", "é", ".dll", "x.ni"];
         assert_eq!(names.map(short_name), short);
     }
 

@@ -27,6 +27,7 @@ pub struct Resolved<'m> {
     flat: Vec<FrameHandle>,
     stacks: Vec<StackRow>,
     states: Vec<State>,
+    names: NameOptions,
     coverage: Coverage,
     joins_recursion: bool,
     /// The texts of all frames, for those who keep many of them.
@@ -133,6 +134,7 @@ impl<'m> Resolved<'m> {
             flat,
             stacks: rows,
             states: filter.states.clone(),
+            names: options,
             coverage,
             joins_recursion: folding.is_recursion,
             texts: OnceCell::new(),
@@ -194,6 +196,11 @@ impl<'m> Resolved<'m> {
     /// What was learned from the trace.
     pub fn model(&self) -> &'m Model {
         self.model
+    }
+
+    /// How frames are named, and what is named like them.
+    pub(crate) fn names(&self) -> NameOptions {
+        self.names
     }
 
     /// The samples, summed up.

@@ -6,6 +6,9 @@
 //! | ``A.Outer`1+Inner`1[System.Int32,System.String]`` | `A.Outer<int>.Inner<string>` |
 //! | ``class System.Collections.Generic.List`1<value class X>&`` (signatures) | `List<X>&` |
 //! | `unsigned int8[]` | `byte[]` |
+//! | `pMT: 0x7f922fb4fe30<class System.Object>` (signatures of emitted code) | `?<object>` |
+
+use super::demangle::demangle_type;
 
 /// Deeper nesting of types than any compiler makes; beyond it text is shown as it is.
 const DEPTH: usize = 32;
@@ -103,6 +106,15 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
     if let Some(name) = keyword(text) {
         return name.to_owned();
     }
+    // Where the runtime has no name for a type, it writes its address, which is another in each process.
+    if let Some(rest) = text.strip_prefix("pMT: 0x") {
+        let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
+        let inside = rest.get(end..).and_then(|rest| rest.strip_prefix('<')?.strip_suffix('>'));
+        let Some(inside) = inside else { return "?".to_owned() };
+        let arguments: Vec<String> =
+            split_outside(inside, ',').map(|text| shown_at_depth(text, depth.saturating_add(1))).collect();
+        return format!("?<{}>", arguments.join(","));
+    }
     // Signatures have their generic arguments in angle brackets, behind a backtick.
     if let Some((path, rest)) = text.split_once('<')
         && path.contains('`')
@@ -112,10 +124,26 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
             split_outside(inside, ',').map(|text| shown_at_depth(text, depth.saturating_add(1))).collect();
         let (name, _) = arity_of(path);
         let (_, name) = rsplit_outside(name, '.');
-        let name = name.split('+').map(|part| arity_of(part).0).collect::<Vec<_>>().join(".");
-        return format!("{name}<{}>", arguments.join(","));
+        let mut segments: Vec<String> = name.split('+').map(|part| arity_of(part).0.to_owned()).collect();
+        demangle_type(&mut segments);
+        return format!("{}<{}>", segments.join("."), arguments.join(","));
     }
-    TypeName::at_depth(text, depth.saturating_add(1)).segments.join(".")
+    let mut segments = TypeName::at_depth(text, depth.saturating_add(1)).segments;
+    demangle_type(&mut segments);
+    segments.join(".")
+}
+
+/// A type as people write it, with its namespace: `System.Collections.Generic.List<string>[]`.
+pub(crate) fn full_name(text: &str) -> String {
+    let mut element = text;
+    while let Some((inner, _)) = with_suffix(element) {
+        element = inner;
+    }
+    let suffix = text.get(element.len()..).unwrap_or_default();
+    let TypeName { namespace, mut segments } = TypeName::of(element);
+    demangle_type(&mut segments);
+    let dot = if namespace.is_empty() { "" } else { "." };
+    format!("{namespace}{dot}{}{suffix}", segments.join("."))
 }
 
 /// Element and suffix of `X[]`, `X[,]`, `X&`, `X*`.
@@ -185,9 +213,33 @@ mod tests {
             ("value class System.Span`1<unsigned int8>", "Span<byte>"),
             ("!!0&", "!!0&"),
             ("A.B`1[C.D`1[System.Int32]]", "B<D<int>>"),
+            ("pMT: 0x7f9232bcb940", "?"),
+            ("pMT: 0x7f922fb37940*", "?*"),
+            ("pMT: 0x7f922fb4fe30<class System.Object>", "?<object>"),
+            ("A.Box`1[W.Program+<Run>d__14]", "Box<Program.Run>"),
+            ("A.Box`2[System.Int32,P+<>c+<<<Main>$>b__0_2>d]", "Box<int,P.Main.lambda_0_2>"),
+            ("A.Program+<>c__DisplayClass14_0", "Program.closure_14_0"),
         ];
         for (text, expected) in cases {
             assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn types_that_stand_alone_keep_their_namespace() {
+        let cases = [
+            ("System.Byte[]", "System.Byte[]"),
+            ("System.String[][,]", "System.String[][,]"),
+            (
+                "System.Collections.Generic.Dictionary`2+Entry[System.String,System.Int32][]",
+                "System.Collections.Generic.Dictionary<string,int>.Entry[]",
+            ),
+            ("W.Program+<Run>d__14", "W.Program.Run"),
+            ("Widget", "Widget"),
+            ("", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(full_name(text), expected, "{text}");
         }
     }
 
@@ -197,6 +249,7 @@ mod tests {
             ["", "[", "]", "`", "<>", "a`", "`1[", "A`9[B]", "&", "*", "[]", "))((", "+", "a+", "class "]
         {
             shown(text);
+            full_name(text);
             arguments(text);
         }
         let deep = "A`1[".repeat(10_000) + &"]".repeat(10_000);

@@ -13,9 +13,10 @@ use super::distribution::{Distribution, Spread};
 use super::http::HttpFacts;
 use super::open_activities::{OpenActivities, OpenActivity, Place};
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::{Mode, Model, Resolved, TextHandle, ThreadHandle, short};
+use crate::model::{Mode, Model, Resolved, TextHandle, ThreadHandle, event_name, short};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
@@ -438,10 +439,9 @@ impl Activities {
             self.events_left_out = self.events_left_out.saturating_add(1);
             return;
         }
-        let name = match event.catalog() {
-            Some(catalog) if event.name().is_empty() => catalog.name.to_owned(),
-            _ => event.name().to_owned(),
-        };
+        let opcode = event.metadata().and_then(|metadata| metadata.opcode);
+        let name = event_name(event.name(), event.id(), opcode, event.catalog());
+        let name = name.map(Cow::into_owned).unwrap_or_default();
         self.events.push(ActivityEvent {
             ts_ns: moment.nanos,
             thread_id: model.threads().get(moment.thread).and_then(|row| row.os_thread_id),

@@ -18,7 +18,7 @@ use super::rate::{Rate, RateCounter};
 use super::stack_rows::{DISPATCH, StackRow, stack_rows};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::{Block, Bounds, Clause, Edge, Handlers, Interval};
-use crate::model::{Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle};
+use crate::model::{Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text, type_text};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
 use std::cmp::Reverse;
@@ -269,7 +269,7 @@ impl Exceptions {
             site.caught = site.caught.saturating_add(1);
             site.spreads.get_or_insert_default().to_catch.add(between(thrown, moment.nanos));
             if let Some(method) = event.field("MethodName").and_then(|value| value.to_text()) {
-                let method = model.texts_mut().intern(method_name(&method));
+                let method = model.texts_mut().intern(&method);
                 add_one(&mut site.caught_in, method);
             }
         }
@@ -329,38 +329,46 @@ impl Report for Exceptions {
     }
 
     fn finish(self, resolved: &Resolved<'_>) -> ExceptionsReport {
-        let mut types: BTreeMap<TextHandle, (Site, Vec<(StackHandle, u64)>)> = BTreeMap::new();
+        let texts = resolved.model().texts();
+        let names = resolved.names();
+        let type_name = |stored: &str| type_text(stored, names);
+        let method = |told: &str| handler_text(told, names);
+        let mut types: BTreeMap<String, (Site, Vec<(StackHandle, u64)>)> = BTreeMap::new();
         let mut all = Site::default();
         let mut sites: Vec<(SiteKey, Site)> = self.sites.into_iter().collect();
         sites.sort_by_key(|(key, _)| *key);
-        for ((type_name, stack), site) in &sites {
+        for ((stored, stack), site) in &sites {
             if resolved.selected(*stack, Mode::Unknown).is_none() {
                 continue;
             }
-            let row = types.entry(*type_name).or_default();
+            let row = types.entry(type_name(texts.get(*stored))).or_default();
             row.0.merge(site);
             row.1.push((*stack, site.count));
             all.rate.merge(&site.rate);
             all.count = all.count.saturating_add(site.count);
             add_all(&mut all.threads, &site.threads);
         }
-        let texts = resolved.model().texts();
         let top = self.top;
-        let named = |counts: &BTreeMap<TextHandle, u64>| {
-            let mut rows: Vec<(String, u64)> =
-                counts.iter().map(|(text, count)| (texts.get(*text).to_owned(), *count)).collect();
+        let named = |counts: &BTreeMap<TextHandle, u64>, shown: &dyn Fn(&str) -> String| {
+            // What is stored differently may be shown alike.
+            let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+            for (text, count) in counts {
+                let sum = sums.entry(shown(texts.get(*text))).or_default();
+                *sum = sum.saturating_add(*count);
+            }
+            let mut rows: Vec<(String, u64)> = sums.into_iter().collect();
             rows.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
             rows.truncate(top);
             rows.into_iter()
         };
         let mut types: Vec<ExceptionType> = types
             .into_iter()
-            .map(|(type_name, (site, stacks))| {
+            .map(|(name, (site, stacks))| {
                 let spread = |of: fn(&Spreads) -> &Distribution| {
                     site.spreads.as_deref().map_or_else(Spread::default, |spreads| of(spreads).spread())
                 };
                 ExceptionType {
-                    type_name: texts.get(type_name).to_owned(),
+                    type_name: name,
                     count: site.count,
                     rethrown: site.rethrown,
                     nested: site.nested,
@@ -372,13 +380,13 @@ impl Report for Exceptions {
                     in_catch: spread(|spreads| &spreads.in_catch),
                     in_filter: spread(|spreads| &spreads.in_filter),
                     in_finally: spread(|spreads| &spreads.in_finally),
-                    messages: named(&site.messages)
+                    messages: named(&site.messages, &str::to_owned)
                         .map(|(message, count)| MessageCount { message, count })
                         .collect(),
-                    inner: named(&site.inner)
+                    inner: named(&site.inner, &type_name)
                         .map(|(type_name, count)| TypeCount { type_name, count })
                         .collect(),
-                    caught_in: named(&site.caught_in)
+                    caught_in: named(&site.caught_in, &method)
                         .map(|(method, count)| MethodCount { method, count })
                         .collect(),
                     stacks: stack_rows(resolved, stacks, DISPATCH, top),
@@ -426,22 +434,4 @@ fn add_all<K: Ord + Copy>(counts: &mut BTreeMap<K, u64>, others: &BTreeMap<K, u6
 
 fn between(from: i64, to: i64) -> u64 {
     u64::try_from(to.saturating_sub(from)).unwrap_or(0)
-}
-
-/// `Workload.Program::Thrower` of `void [workload] Workload.Program::Thrower(int32,int32)`.
-fn method_name(text: &str) -> &str {
-    let name = text.split_once("] ").map_or(text, |(_, name)| name);
-    name.split_once('(').map_or(name, |(name, _)| name).trim()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_catching_method_is_shown_without_its_signature() {
-        let text = "void [workload] Workload.Program::Thrower(int32,int32)";
-        assert_eq!(method_name(text), "Workload.Program::Thrower");
-        assert_eq!((method_name("x"), method_name("")), ("x", ""));
-    }
 }

@@ -3,7 +3,7 @@
 use super::fields::Walk;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::{Edge, Matcher};
-use crate::model::{Model, ProcessHandle, Resolved, TextHandle, ThreadHandle};
+use crate::model::{Model, NameOptions, ProcessHandle, Resolved, TextHandle, ThreadHandle, method_text};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
 use std::cmp::Reverse;
@@ -151,9 +151,9 @@ pub struct RefusalReason {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct JitMethod {
-    /// `Namespace.Type.Method(arguments)`, as stored.
+    /// `Namespace.Type.Method(arguments)`, spelled as in stacks.
     pub name: String,
-    /// File name of its module; empty if the trace does not tell.
+    /// Short name of its module; empty if the trace does not tell.
     pub module: String,
     /// Bytes of its IL; 0 for emitted code, or if its beginning is missing.
     pub il_bytes: u32,
@@ -311,7 +311,8 @@ impl Report for Jit {
 
     fn finish(self, resolved: &Resolved<'_>) -> JitReport {
         let model = resolved.model();
-        let methods: Vec<JitMethod> = self.rows.iter().map(|row| row.shown(model)).collect();
+        let methods: Vec<JitMethod> =
+            self.rows.iter().map(|row| row.shown(model, resolved.names())).collect();
         let mut totals =
             JitTotals { r2r_lookups: self.lookups, r2r_found: self.found, ..JitTotals::default() };
         let mut tiers: BTreeMap<&'static str, TierTotals> = BTreeMap::new();
@@ -355,16 +356,13 @@ impl Report for Jit {
 const R2R_REJECTED: u32 = 0x40;
 
 impl Row {
-    fn shown(&self, model: &Model) -> JitMethod {
+    fn shown(&self, model: &Model, names: NameOptions) -> JitMethod {
         let [namespace, name, signature] = self.name.map(|text| model.texts().get(text));
-        let arguments = signature.find('(').and_then(|at| signature.get(at..)).unwrap_or("");
-        let dot = if namespace.is_empty() { "" } else { "." };
         let process = model.process(self.process);
         let module = process.and_then(|process| process.modules.find(self.module_id, self.ticks));
-        let path = module.map_or("", |module| &*module.il_path);
         JitMethod {
-            name: format!("{namespace}{dot}{name}{arguments}"),
-            module: path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned(),
+            name: method_text(namespace, name, signature, names),
+            module: module.map(|module| module.name.clone()).unwrap_or_default(),
             il_bytes: self.il_bytes,
             native_bytes: self.native_bytes,
             duration_ns: self.duration_ns,

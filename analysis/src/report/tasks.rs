@@ -16,7 +16,7 @@ use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, TASK_LIBRARY, below, stack_rows};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::{Edge, Matcher};
-use crate::model::{Mode, Model, ProcessHandle, Resolved, StackHandle, TextHandle};
+use crate::model::{Mode, Model, ProcessHandle, Resolved, StackHandle, TextHandle, task_text};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
@@ -313,7 +313,7 @@ impl Report for Tasks {
         let texts = resolved.model().texts();
         let passes = |place: &Place| resolved.selected(place.1, Mode::Unknown).is_some();
         let named = |place: &Place, by: &str| match place.0 {
-            Some(name) => texts.get(name).to_owned(),
+            Some(name) => task_text(texts.get(name), resolved.names()),
             None => format!("{by} {}", caller(resolved, place.1)),
         };
         let mut all = Site::default();

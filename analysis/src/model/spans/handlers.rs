@@ -5,6 +5,7 @@ use super::runtime::texts_of;
 use super::subject::{self, Subject};
 use super::{Moment, Spans};
 use crate::model::intervals::{Block, Clause, Interval};
+use crate::model::{NameOptions, type_text};
 use nettrace_parser::view::Exception;
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ impl Spans {
         let mut instant = moment.instant(Category::Exception, UNTOLD);
         let mut is_nested = false;
         if let Some(exception) = Exception::of(moment.event) {
-            instant.name = exception.type_name.to_string();
+            instant.name = type_text(&exception.type_name.to_string(), NameOptions::default());
             subject::text(&mut instant.arguments, "message", exception.message.to_string());
             subject::address(&mut instant.arguments, "hresult", Some(exception.hresult.into()));
             if exception.is_rethrown() {

@@ -4,7 +4,7 @@ use super::mark::{Argument, Arguments, Category, Mark, Place};
 use super::subject::{self, What};
 use super::{Moment, Spans, Subject};
 use crate::model::intervals::{Clause, told_nanos};
-use crate::model::names::{Frame, MethodName, NameOptions, NameStyle};
+use crate::model::{NameOptions, handler_text, method_text};
 use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method};
 use nettrace_parser::{Event, Utf16};
 
@@ -239,10 +239,12 @@ impl Spans {
 
 /// The texts of a handler or an assembly that tell which it is.
 pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
-    for (field, name) in [("MethodName", "method"), ("AssemblyName", "assembly")] {
+    let text = |field| {
         let value = event.field(field).and_then(|value| value.as_utf16());
-        subject::text(arguments, name, value.map(|text| text.to_string()).unwrap_or_default());
-    }
+        value.map(|text| text.to_string()).unwrap_or_default()
+    };
+    subject::text(arguments, "method", handler_text(&text("MethodName"), NameOptions::default()));
+    subject::text(arguments, "assembly", text("AssemblyName"));
 }
 
 fn pause_name(reason: Option<u64>) -> &'static str {
@@ -264,7 +266,6 @@ fn named(event: &Event<'_>, field: &str, value: u32) -> String {
 }
 
 fn method_name(type_name: Utf16<'_>, method: Utf16<'_>, signature: Utf16<'_>) -> String {
-    let (type_name, method, signature) = (type_name.to_string(), method.to_string(), signature.to_string());
-    let name = MethodName { module: "", type_name: &type_name, method: &method, signature: &signature };
-    Frame::managed(&name, NameOptions { style: NameStyle::Signature, is_raw: false }).text
+    let [type_name, method, signature] = [type_name, method, signature].map(|text| text.to_string());
+    method_text(&type_name, &method, &signature, NameOptions::default())
 }

@@ -3,6 +3,7 @@
 use super::mark::{Category, Flow, Mark, Place};
 use super::subject::{self, What};
 use super::{Moment, Spans, Subject};
+use crate::model::{NameOptions, task_text};
 use std::collections::HashMap;
 
 /// Names of tasks that were told of and have not ended, by process and number.
@@ -96,7 +97,7 @@ impl Spans {
             14 => {
                 let name = moment.event.field("OperationName").and_then(|value| value.as_utf16());
                 if let Some(name) = name.map(|name| name.to_string()).filter(|name| !name.is_empty()) {
-                    self.operations.name(process, task, name);
+                    self.operations.name(process, task, task_text(&name, NameOptions::default()));
                 }
             }
             _ => self.operations.forget(process, task),

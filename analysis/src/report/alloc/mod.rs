@@ -7,7 +7,9 @@ pub use rows::{AllocKind, AllocSource, AllocStack, AllocThread, AllocType};
 use super::fields::Walk;
 use super::session_span::SessionSpan;
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::{Model, ProcessHandle, Resolved, StackHandle, TextHandle, ThreadHandle, stands_for};
+use crate::model::{
+    Model, ProcessHandle, Resolved, StackHandle, TextHandle, ThreadHandle, stands_for, type_text,
+};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
 use std::collections::{BTreeMap, HashMap};
@@ -226,7 +228,7 @@ impl Alloc {
         match (name, key) {
             ("", TypeKey::Id(_, id)) => format!("type {id:#x}"),
             ("", TypeKey::Name(_)) => "?".to_owned(),
-            (name, _) => name.to_owned(),
+            (name, _) => type_text(name, resolved.names()),
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn text(args: &ReportArgs, report: &JitReport, context: &mut Context<
         if row.r2r_rejected {
             tier.push('!');
         }
-        let module = row.module.strip_suffix(".dll").unwrap_or(&row.module);
+        let module = &row.module;
         let mark = if module.is_empty() { "" } else { "!" };
         table.row([
             if row.is_complete { ms(row.duration_ns) } else { "?".to_owned() }.into(),

@@ -1,0 +1,139 @@
+//! Names outside of stacks, spelled as in stacks: of types, compiled methods, catching methods, tasks and events.
+
+use super::demangle::demangle_alone;
+use super::names::{Frame, MethodName, NameOptions, NameStyle, shorten};
+use super::type_name::full_name;
+use nettrace_parser::catalog::CatalogEvent;
+use std::borrow::Cow;
+
+/// A type with its namespace.
+pub(crate) fn type_text(stored: &str, options: NameOptions) -> String {
+    let mut name = if options.is_raw { stored.to_owned() } else { full_name(stored) };
+    shorten(&mut name);
+    name
+}
+
+/// `Namespace.Type.Method(arguments)`.
+pub(crate) fn method_text(type_name: &str, method: &str, signature: &str, options: NameOptions) -> String {
+    let name = MethodName { module: "", type_name, method, signature };
+    let mut text = Frame::managed(&name, NameOptions { style: NameStyle::Signature, ..options }).text;
+    shorten(&mut text);
+    text
+}
+
+/// `Workload.Program.Thrower` of `void [workload] Workload.Program::Thrower(int32,int32)`, as events of
+/// exceptions have it.
+pub(crate) fn handler_text(told: &str, options: NameOptions) -> String {
+    let mut text = match told.split_once("::") {
+        Some((before, method)) => {
+            let type_name = before.rsplit_once("] ").map_or(before, |(_, name)| name);
+            // Generic arguments, and then the signature.
+            let method = method.split(['(', '[']).next().unwrap_or(method);
+            let name = MethodName { module: "", type_name, method, signature: "" };
+            Frame::managed(&name, NameOptions { style: NameStyle::Full, ..options }).text
+        }
+        None => told.to_owned(),
+    };
+    shorten(&mut text);
+    text
+}
+
+/// `Async: Run` of `Async: <Run>d__14`, as events of tasks have it.
+pub(crate) fn task_text(stored: &str, options: NameOptions) -> String {
+    let (kind, name) = match stored.split_once(": ") {
+        Some((kind @ ("Task" | "Async"), name)) => (Some(kind), name),
+        _ => (None, stored),
+    };
+    if options.is_raw {
+        return stored.to_owned();
+    }
+    let name = demangle_alone(name);
+    kind.map_or_else(|| name.clone(), |kind| format!("{kind}: {name}"))
+}
+
+/// The name of an event type, without its provider, as all outputs have it: of the runtime's own events the
+/// catalog's, such as `GC/Start`; of others the stream's, where one that ends in Start or Stop, and has no other
+/// opcode, is divided there: `Request/Start` of `RequestStart`. `None` if the stream gives no name, or only the
+/// id in words, and the catalog has none.
+///
+/// `opcode` is the one that the stream stores with the type.
+pub fn event_name<'n>(
+    name: &'n str,
+    id: u32,
+    opcode: Option<u8>,
+    catalog: Option<&'static CatalogEvent>,
+) -> Option<Cow<'n, str>> {
+    // Writers of version 6 that know only the id have to say something: `Unknown(10)`.
+    let number = name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
+    if name.is_empty() || catalog.is_some() && number.is_some_and(|number| number.parse() == Ok(id)) {
+        return catalog.map(|known| known.name).filter(|name| !name.is_empty()).map(Cow::Borrowed);
+    }
+    for (ending, of_ending) in [("Start", 1), ("Stop", 2)] {
+        let stem_len = name.len().checked_sub(ending.len()).filter(|len| *len > 0);
+        let split = stem_len.and_then(|len| name.split_at_checked(len));
+        if let Some((stem, _)) = split.filter(|(_, end)| end.eq_ignore_ascii_case(ending))
+            && opcode.unwrap_or(of_ending) == of_ending
+        {
+            return Some(Cow::Owned(format!("{}/{ending}", stem.strip_suffix('/').unwrap_or(stem))));
+        }
+    }
+    Some(Cow::Borrowed(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHOWN: NameOptions = NameOptions { style: NameStyle::Signature, is_raw: false };
+    const RAW: NameOptions = NameOptions { style: NameStyle::Signature, is_raw: true };
+
+    #[test]
+    fn a_catching_method_is_spelled_as_in_stacks() {
+        let cases = [
+            ("void [workload] Workload.Program::Thrower(int32,int32)", "Workload.Program.Thrower"),
+            ("class System.String[] [app] N.T::Get(class X[])", "N.T.Get"),
+            ("instance void [web] N.Http+<Run>d__237`1[System.__Canon]::MoveNext()", "N.Http.Run"),
+            ("void [a] N.T::Get[System.__Canon](int32)", "N.T.Get"),
+            ("x", "x"),
+            ("", ""),
+        ];
+        for (told, expected) in cases {
+            assert_eq!(handler_text(told, SHOWN), expected, "{told}");
+        }
+        assert_eq!(handler_text("void [web] N.Http+<Run>d__2::MoveNext()", RAW), "N.Http+<Run>d__2.MoveNext");
+    }
+
+    #[test]
+    fn a_task_is_named_by_what_somebody_wrote() {
+        let cases = [
+            ("Task: <TaskRound>b__0", "Task: TaskRound.lambda_0"),
+            ("Async: <TaskRound>d__14", "Async: TaskRound"),
+            ("Task.WhenAll", "Task.WhenAll"),
+            ("Task: Run", "Task: Run"),
+            ("", ""),
+        ];
+        for (stored, expected) in cases {
+            assert_eq!(task_text(stored, SHOWN), expected);
+            assert_eq!(task_text(stored, RAW), stored);
+        }
+    }
+
+    #[test]
+    fn compiled_methods_and_types_are_spelled_as_in_stacks() {
+        let method = method_text("N.T+<Run>d__1", "MoveNext", "instance void  (pMT: 0x7f00,int32)", SHOWN);
+        assert_eq!(method, "N.T.Run(?,int)");
+        let raw = method_text("N.T+<Run>d__1", "MoveNext", "instance void  (int32)", RAW);
+        assert_eq!(raw, "N.T+<Run>d__1.MoveNext(int32)");
+        assert_eq!(type_text("N.Box`1[N.T]", SHOWN), "N.Box<T>");
+        assert_eq!(type_text("N.Box`1[N.T]", RAW), "N.Box`1[N.T]");
+    }
+
+    #[test]
+    fn events_are_named_as_the_catalog_does() {
+        let of = |name, opcode| event_name(name, 4, opcode, None);
+        assert_eq!(of("RequestStart", None).as_deref(), Some("Request/Start"));
+        assert_eq!(of("Request/Stop", Some(2)).as_deref(), Some("Request/Stop"));
+        assert_eq!(of("RequestStart", Some(0)).as_deref(), Some("RequestStart"));
+        assert_eq!((of("Stop", None).as_deref(), of("", None)), (Some("Stop"), None));
+    }
+}
