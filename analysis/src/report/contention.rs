@@ -5,8 +5,9 @@
 
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
+use super::waiting::Waiting;
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::intervals::{Bounds, Edge, Interval, Matcher, told_nanos};
+use crate::model::intervals::{Edge, told_nanos};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider};
@@ -85,11 +86,7 @@ struct Site {
 #[derive(Debug)]
 pub struct Contention {
     sites: HashMap<Place, Site>,
-    /// By thread; without a place: the filter did not let the start pass.
-    open: Matcher<ThreadHandle, Option<Place>>,
-    stops_without_start: u64,
-    starts_without_stop: u64,
-    last_nanos: i64,
+    open: Waiting<Place>,
     top: usize,
 }
 
@@ -102,14 +99,7 @@ impl Default for Contention {
 impl Contention {
     /// With the 10 stacks and owners of each lock that weigh most.
     pub fn new() -> Contention {
-        Contention {
-            sites: HashMap::new(),
-            open: Matcher::default(),
-            stops_without_start: 0,
-            starts_without_stop: 0,
-            last_nanos: 0,
-            top: 10,
-        }
+        Contention { sites: HashMap::new(), open: Waiting::default(), top: 10 }
     }
 
     /// With so many stacks and owners of each lock.
@@ -128,13 +118,7 @@ impl Contention {
             stack,
         };
         let at = Edge::of(event, moment.thread, moment.nanos);
-        let place_if_selected = moment.is_selected.then_some(place);
-        self.open.start_inside(
-            moment.thread,
-            at,
-            place_if_selected,
-            note_lost(&mut self.starts_without_stop),
-        );
+        self.open.start(at, moment.is_selected.then_some(place));
         if moment.is_selected {
             let site = self.sites.entry(place).or_default();
             site.started = site.started.saturating_add(1);
@@ -147,24 +131,15 @@ impl Contention {
 
     fn stop(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let (told, at) = (told_nanos(event), Edge::of(event, moment.thread, moment.nanos));
-        let lost = note_lost(&mut self.starts_without_stop);
-        let wait = self.open.stop(moment.thread, at, told, lost).unwrap_or_else(|| {
+        let wait = self.open.stop(at, told, || {
             let is_native = ContentionStop::of(event).is_some_and(|stop| stop.flags == 1);
-            let place = Place { lock_id: None, is_native, stack: model.stack_of(event, moment.thread) };
-            Interval::without_start(at, told, moment.is_selected.then_some(place))
+            let stack = model.stack_of(event, moment.thread);
+            moment.is_selected.then_some(Place { lock_id: None, is_native, stack })
         });
-        if matches!(wait.bounds, Bounds::StartLost | Bounds::StartTold) {
-            self.stops_without_start = self.stops_without_start.saturating_add(1);
-        }
         if let (Some(nanos), Some(place)) = (wait.measured_nanos(), wait.what) {
             self.sites.entry(place).or_default().waits.add(nanos);
         }
     }
-}
-
-/// Counts starts whose stop was lost.
-pub(super) fn note_lost<T>(count: &mut u64) -> impl FnMut(Interval<T>) {
-    |_| *count = count.saturating_add(1)
 }
 
 impl Report for Contention {
@@ -178,7 +153,6 @@ impl Report for Contention {
         if event.known_provider() != KnownProvider::Runtime {
             return false;
         }
-        self.last_nanos = moment.nanos;
         match event.id() {
             81 => self.start(event, moment, model),
             91 => self.stop(event, moment, model),
@@ -189,8 +163,7 @@ impl Report for Contention {
 
     fn finish(mut self, resolved: &Resolved<'_>) -> ContentionReport {
         let passes = |place: &Place| resolved.selected(place.stack, Mode::Unknown).is_some();
-        let open = self.open.finish(self.last_nanos);
-        let still_waiting = open.filter(|wait| wait.what.as_ref().is_some_and(passes)).count();
+        let still_waiting = self.open.still_waiting(passes);
         #[derive(Default)]
         struct Sums {
             waits: Distribution,
@@ -240,9 +213,9 @@ impl Report for Contention {
             schema: SCHEMA,
             started,
             stopped: all.count(),
-            still_waiting: still_waiting as u64,
-            stops_without_start: self.stops_without_start,
-            starts_without_stop: self.starts_without_stop,
+            still_waiting,
+            stops_without_start: self.open.stops_without_start,
+            starts_without_stop: self.open.starts_without_stop,
             waits: all.spread(),
             locks,
         }

@@ -61,6 +61,7 @@ mod threads;
 mod topn;
 mod tree;
 mod types;
+mod waiting;
 mod waits;
 
 pub use activities::{

@@ -2,10 +2,10 @@
 //!
 //! Neither tells for what is waited, except whether it is a monitor's wait; the stack does.
 
-use super::contention::note_lost;
 use super::distribution::{Distribution, Spread};
+use super::waiting::Waiting;
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::intervals::{Edge, Matcher};
+use crate::model::intervals::Edge;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::report::stack_rows::names_of;
 use nettrace_parser::Event;
@@ -75,11 +75,7 @@ type Place = (u64, StackHandle);
 #[derive(Debug)]
 pub struct Waits {
     sites: HashMap<Place, Site>,
-    /// By thread; without a place: the filter did not let the start pass.
-    open: Matcher<ThreadHandle, Option<Place>>,
-    stops_without_start: u64,
-    starts_without_stop: u64,
-    last_nanos: i64,
+    open: Waiting<Place>,
     top: usize,
 }
 
@@ -99,14 +95,7 @@ impl Default for Waits {
 impl Waits {
     /// With the 20 places and threads that waited longest.
     pub fn new() -> Waits {
-        Waits {
-            sites: HashMap::new(),
-            open: Matcher::default(),
-            stops_without_start: 0,
-            starts_without_stop: 0,
-            last_nanos: 0,
-            top: 20,
-        }
+        Waits { sites: HashMap::new(), open: Waiting::default(), top: 20 }
     }
 
     /// With so many places and threads.
@@ -128,26 +117,20 @@ impl Report for Waits {
         if event.known_provider() != KnownProvider::Runtime {
             return false;
         }
-        self.last_nanos = moment.nanos;
         let at = Edge::of(event, moment.thread, moment.nanos);
         match event.id() {
             301 => {
                 let source = event.field("WaitSource").and_then(|value| value.as_u64()).unwrap_or(0);
                 let place = (source, model.stack_of(event, moment.thread));
-                let place_if_selected = moment.is_selected.then_some(place);
-                let lost = note_lost(&mut self.starts_without_stop);
-                self.open.start_inside(moment.thread, at, place_if_selected, lost);
+                self.open.start(at, moment.is_selected.then_some(place));
                 if moment.is_selected {
                     let site = self.sites.entry(place).or_default();
                     site.started = site.started.saturating_add(1);
                 }
             }
             302 => {
-                let lost = note_lost(&mut self.starts_without_stop);
-                let Some(wait) = self.open.stop(moment.thread, at, None, lost) else {
-                    self.stops_without_start = self.stops_without_start.saturating_add(1);
-                    return true;
-                };
+                // It does not tell how long it took, nor of which kind it was.
+                let wait = self.open.stop(at, None, || None);
                 let Some(place) = wait.what else { return true };
                 let site = self.sites.entry(place).or_default();
                 site.waits.add(wait.nanos);
@@ -162,8 +145,7 @@ impl Report for Waits {
 
     fn finish(mut self, resolved: &Resolved<'_>) -> WaitsReport {
         let passes = |place: &Place| resolved.selected(place.1, Mode::Unknown).is_some();
-        let open = self.open.finish(self.last_nanos);
-        let still_waiting = open.filter(|wait| wait.what.as_ref().is_some_and(passes)).count();
+        let still_waiting = self.open.still_waiting(passes);
         let (mut all, mut started) = (Distribution::default(), 0_u64);
         let mut places: BTreeMap<_, Distribution> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, (u64, u64)> = BTreeMap::new();
@@ -199,9 +181,9 @@ impl Report for Waits {
             schema: SCHEMA,
             started,
             stopped: all.count(),
-            still_waiting: still_waiting as u64,
-            stops_without_start: self.stops_without_start,
-            starts_without_stop: self.starts_without_stop,
+            still_waiting,
+            stops_without_start: self.open.stops_without_start,
+            starts_without_stop: self.open.starts_without_stop,
             waits: all.spread(),
             places: places.collect(),
             threads: threads.collect(),
