@@ -3,6 +3,7 @@
 use super::words::{duration, left_out, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
+use crate::style::Paint;
 use crate::table::{Cell, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::{Spread, ThreadPoolReport};
@@ -46,17 +47,17 @@ pub(super) fn text(
     let all =
         report.adjustments.len().saturating_add(usize::try_from(report.adjustments_left_out).unwrap_or(0));
     left_out(context, all, args.number)?;
-    let out = context.out.buffer();
-    latency(out, "work waited", report.latency.as_ref())?;
-    latency(out, "finished input and output waited", report.io_latency.as_ref())?;
+    latency(context, "work waited", report.latency.as_ref())?;
+    latency(context, "finished input and output waited", report.io_latency.as_ref())?;
     if report.never_dequeued > 0 {
         let text = units::counted(report.never_dequeued, "work item");
-        writeln!(out, "{text} had not been taken up at the end of the trace")?;
+        let line = format!("{text} had not been taken up at the end of the trace");
+        prose(context, &Paint::default(), &line)?;
     }
     let workers = match (report.min_workers, report.max_workers) {
         (Some(min), Some(max)) if min == max => units::counted(max, "worker"),
         (Some(min), Some(max)) => format!("{min} to {}", units::counted(max, "worker")),
-        _ => "number of workers not told".to_owned(),
+        _ => "number of workers not known".to_owned(),
     };
     let limits = report.limits.map_or_else(String::new, |limits| {
         format!(" (limits {} and {})", units::count(limits.min_workers), units::count(limits.max_workers))
@@ -66,18 +67,18 @@ pub(super) fn text(
     let reasons =
         if reasons.is_empty() { String::new() } else { format!("; adjustments: {}", reasons.join(", ")) };
     let line = format!("{workers}{limits}{reasons}");
-    writeln!(out, "{}", strong.over(line))
+    prose(context, &strong, &line)
 }
 
-fn latency(out: &mut Vec<u8>, what: &str, latency: Option<&Spread>) -> io::Result<()> {
+fn latency(context: &mut Context<'_>, what: &str, latency: Option<&Spread>) -> io::Result<()> {
     let Some(latency) = latency else { return Ok(()) };
-    writeln!(
-        out,
+    let line = format!(
         "{what}: {} taken up; 50 % within {}, 90 % {}, 99 % {}, longest {}",
         units::count(latency.count),
         duration(latency.p50_ns),
         duration(latency.p90_ns),
         duration(latency.p99_ns),
         duration(latency.max_ns),
-    )
+    );
+    prose(context, &Paint::default(), &line)
 }
