@@ -29,8 +29,8 @@ mod sift;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
-    EventSelector, Filter, Folding, Frame, FrameGroup, FrameHandle, FrameKind, Kind, Mode, Model,
-    NameOptions, NameStyle, PerfMapSymbol, Profile, Resolved, Sample, StackHandle, State, SymbolFile,
-    SymbolFileError, TextHandle, ThreadHandle, Unit, event_name, perf_map,
+    EventSelector, Filter, Folding, Frame, FrameGroup, FrameHandle, FrameKind, FrameNames, Kind, Mode, Model,
+    NameOptions, NameStyle, NamesSoFar, PerfMapSymbol, Profile, Resolved, Sample, StackHandle, State,
+    SymbolFile, SymbolFileError, TextHandle, ThreadHandle, Unit, event_name, perf_map,
 };
 pub use report::{TopN, TopNOptions};

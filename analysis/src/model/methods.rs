@@ -140,6 +140,11 @@ impl Methods {
         self.ranges.at_start(start).map(|range| range.value)
     }
 
+    /// The newest code at an address; needs no sorting.
+    pub(crate) fn newest_over(&self, address: u64) -> Option<MethodHandle> {
+        self.ranges.newest_over(address).map(|range| range.value)
+    }
+
     fn known(&self, method: &view::Method<'_>, texts: &mut Texts) -> Option<MethodHandle> {
         let range = self.ranges.at_start(method.start)?;
         let code = self.codes.get(range.value.index())?;

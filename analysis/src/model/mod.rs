@@ -10,6 +10,7 @@ mod cpu;
 mod demangle;
 mod filter;
 mod folding;
+mod frame_names;
 mod handle;
 pub(crate) mod hash;
 mod il_maps;
@@ -44,6 +45,7 @@ pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub(crate) use cpu::{CpuWeights, Weighed};
 pub use filter::Filter;
 pub use folding::{Folding, FrameGroup};
+pub use frame_names::{FrameNames, NamesSoFar};
 pub use handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
 pub use methods::MethodCode;
 pub use modules::Module;
@@ -222,6 +224,11 @@ impl Model {
         let handle = self.process_handle(id);
         self.last_process = Some((id, handle));
         handle
+    }
+
+    /// The process of an OS id, if an event told of it.
+    pub(crate) fn handle_of(&self, id: Option<u64>) -> Option<ProcessHandle> {
+        self.by_id.get(&id).copied()
     }
 
     fn process_handle(&mut self, id: Option<u64>) -> ProcessHandle {

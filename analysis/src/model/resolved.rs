@@ -283,7 +283,7 @@ impl<'m> Resolved<'m> {
 }
 
 /// Finds names, each once.
-struct Resolver<'m, 'f> {
+pub(super) struct Resolver<'m, 'f> {
     model: &'m Model,
     options: NameOptions,
     filter: &'f Filter,
@@ -336,7 +336,12 @@ struct Found {
 }
 
 impl<'m, 'f> Resolver<'m, 'f> {
-    fn new(model: &'m Model, options: NameOptions, folding: &'f Folding, filter: &'f Filter) -> Self {
+    pub(super) fn new(
+        model: &'m Model,
+        options: NameOptions,
+        folding: &'f Folding,
+        filter: &'f Filter,
+    ) -> Self {
         Resolver {
             model,
             options,
@@ -409,7 +414,23 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
     }
 
-    fn address(&mut self, process: ProcessHandle, address: u64, ticks: u64, is_leaf: bool) -> FrameHandle {
+    pub(super) fn model(&self) -> &'m Model {
+        self.model
+    }
+
+    /// A frame's text.
+    pub(super) fn text(&self, frame: FrameHandle) -> &str {
+        self.frames.get(frame.index()).map_or("?", |frame| &frame.text)
+    }
+
+    /// The frame at an address: one below a return address. `is_leaf`: it is the innermost, and no return address.
+    pub(super) fn address(
+        &mut self,
+        process: ProcessHandle,
+        address: u64,
+        ticks: u64,
+        is_leaf: bool,
+    ) -> FrameHandle {
         if let Some(known) = self.by_address.get(&(process.0, address)) {
             return *known;
         }

@@ -68,9 +68,17 @@ pub(crate) struct EventsArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) fields: Vec<String>,
 
-    /// Show stacks, innermost frame first
+    /// Show stacks, innermost frame first: names as text, addresses for programs
     #[arg(long)]
     pub(crate) stacks: bool,
+
+    /// Addresses instead of names (text)
+    #[arg(long, requires = "stacks", conflicts_with = "frames")]
+    pub(crate) raw_stacks: bool,
+
+    /// Names of the stacks' frames in "frames", beside the addresses in "stack" (ndjson, csv)
+    #[arg(long, requires = "stacks")]
+    pub(crate) frames: bool,
 
     /// Show what is stored: ticks, keywords, opcode, processor, sequence number, offset, payload in hex
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! `nettrace events`: the events, one a line.
 
+use super::stack_names::{self, StackNames};
 use super::{Context, failed};
 use crate::args::{BigInts, EventFormat, EventsArgs, Order};
 use crate::event_types::EventTypes;
@@ -21,6 +22,7 @@ struct Show<'a, 'o> {
     filter: Filter,
     is_filtered: bool,
     form: Form,
+    names: StackNames<'a>,
     selection: Option<Selection>,
     /// Events that are still wanted.
     left: u64,
@@ -33,9 +35,11 @@ impl Visit for Show<'_, '_> {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         let place = self.types.place_of(&event);
+        self.names.learn(&event);
         if self.is_filtered && !self.filter.accepts(&event, place, &self.types) {
             return;
         }
+        self.names.name(&event, &mut self.form);
         self.form.event(&mut self.page, &event, place, &self.types, self.selection.as_mut());
         self.left -= 1;
         if let Err(error) = self.out.hand_on_page(&mut self.page) {
@@ -89,6 +93,10 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
     }
     let file = trace.file;
     let detail = detail(args);
+    let model = match detail.frames {
+        true => stack_names::model_of(&args.input, args.threads, context)?,
+        false => None,
+    };
     let selection = Selection::new(&args.fields);
     let mut form = match args.format {
         EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
@@ -104,6 +112,7 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
         filter: Filter::new(args),
         is_filtered: Filter::is_any(args),
         form,
+        names: StackNames::new(detail.frames, model.as_ref()),
         selection,
         left: args.limit.unwrap_or(u64::MAX),
         page: Page::default(),
@@ -140,10 +149,16 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
 fn detail(args: &EventsArgs) -> Detail {
     Detail {
         stacks: args.stacks,
+        frames: shows_names(args.format, args.stacks, args.raw_stacks, args.frames),
         raw: args.raw,
         utc: args.utc,
         big_ints_as_strings: args.big_ints == BigInts::String,
     }
+}
+
+/// Whether names of frames are shown: people get them unless they want addresses, programs if they ask for them.
+pub(super) fn shows_names(format: EventFormat, stacks: bool, raw_stacks: bool, frames: bool) -> bool {
+    frames || stacks && !raw_stacks && format == EventFormat::Text
 }
 
 /// Whether events are shown one by one, without a look at those before, and so many that threads gain: not as
@@ -153,6 +168,7 @@ fn several_threads(args: &EventsArgs) -> bool {
     args.format != EventFormat::Text
         && args.limit.is_none()
         && args.fields.is_empty()
+        && !args.frames
         && !Filter::is_any(args)
 }
 

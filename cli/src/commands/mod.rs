@@ -14,6 +14,7 @@ mod ps;
 mod replay;
 mod report;
 mod schema;
+mod stack_names;
 mod stats;
 mod watch;
 
@@ -29,6 +30,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::style::{Style, is_coloured};
 use crate::{Console, units};
+use analysed::Analysed;
 use nettrace_parser::{Reader, utc_text};
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;

@@ -1,6 +1,8 @@
 //! `nettrace watch`: events of a running process as they happen, one a line.
 
 use super::Context;
+use super::events::shows_names;
+use super::stack_names::StackNames;
 use crate::args::{EventFormat, EventsArgs, InputArgs, Order, ReadArgs, Show, ThreadArgs, WatchArgs};
 use crate::event_types::EventTypes;
 use crate::exit::Exit;
@@ -126,6 +128,8 @@ fn as_events(args: &WatchArgs) -> EventsArgs {
         time: None,
         limit: args.limit,
         stacks: args.stacks,
+        raw_stacks: args.raw_stacks,
+        frames: args.frames,
         raw: args.raw,
         utc: args.utc,
         conditions: Vec::new(),
@@ -138,6 +142,7 @@ fn as_events(args: &WatchArgs) -> EventsArgs {
 struct Watch {
     events: TimeOrdered<Buffered<Session>>,
     form: Form,
+    names: StackNames<'static>,
     page: Page,
     filter: Filter,
     types: EventTypes,
@@ -157,17 +162,29 @@ impl Watch {
     ) -> Result<Watch, Failure> {
         session.set_read_timeout(Some(SILENCE));
         let choice = as_events(args);
-        let detail = Detail { stacks: args.stacks, raw: args.raw, utc: args.utc, big_ints_as_strings: false };
+        let detail = Detail {
+            stacks: args.stacks,
+            frames: shows_names(args.format, args.stacks, args.raw_stacks, args.frames),
+            raw: args.raw,
+            utc: args.utc,
+            big_ints_as_strings: false,
+        };
         let mut form = match args.format {
             EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
             EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
             EventFormat::Csv => Form::Csv(Csv::new(detail, None, false)),
         };
+        if detail.frames {
+            let text = "names of frames are those of methods that are told of while watching; --clrevents jit+loader \
+                        lets the runtime tell of them";
+            context.messages.note(text);
+        }
         form.begin(context.out.buffer(), false);
         context.out.finish()?;
         Ok(Watch {
             events: Reader::new(Buffered::new(session)).time_ordered(),
             form,
+            names: StackNames::new(detail.frames, None),
             page: Page::default(),
             filter: Filter::new(&choice),
             types: EventTypes::default(),
@@ -184,9 +201,11 @@ impl Watch {
             match self.events.next_event() {
                 Ok(Some(event)) => {
                     let place = self.types.place_of(&event);
+                    self.names.learn(&event);
                     if !self.filter.accepts(&event, place, &self.types) {
                         continue;
                     }
+                    self.names.name(&event, &mut self.form);
                     self.form.event(&mut self.page, &event, place, &self.types, None);
                     self.page.pour(context.out.buffer());
                     self.left -= 1;

@@ -3,7 +3,7 @@
 //!
 //! Columns, each with the meaning of NDJSON's key of that name: `ts_ns`, `tid`, `provider`, `id`, `version`,
 //! `event`, `level`, `pid`, `activity`, `related`, `labels` (JSON); then those of the payload; then with `--stacks`
-//! `stack` (addresses with spaces between), with `--raw` `ticks`, `keywords`, `opcode`, `processor`, `sequence`,
+//! `stack` (addresses with spaces between), with `--frames` `frames` (their names, JSON), with `--raw` `ticks`, `keywords`, `opcode`, `processor`, `sequence`,
 //! `offset`, `payload_hex`.
 //!
 //! | asked for | columns of the payload |
@@ -23,7 +23,7 @@ use super::json::Json;
 use super::ndjson::write_labels;
 use super::payload::PayloadWriter;
 use super::plain::plain;
-use super::{Detail, opcode};
+use super::{Detail, opcode, write_names};
 use crate::event_types::{EventTypes, Place};
 use crate::selection::Selection;
 use crate::shape::{Name, Names};
@@ -59,6 +59,8 @@ pub(crate) struct Csv {
     /// What is the same for all events of a type, by the type's number: provider to event.
     fixed: Vec<Vec<u8>>,
     value: Vec<u8>,
+    /// Names of the frames of the event that comes next.
+    pub(super) frames: Vec<String>,
 }
 
 impl Csv {
@@ -78,6 +80,7 @@ impl Csv {
             cells: Vec::new(),
             fixed: Vec::new(),
             value: Vec::new(),
+            frames: Vec::new(),
         }
     }
 
@@ -98,7 +101,11 @@ impl Csv {
 
     fn heading(&self, out: &mut Vec<u8>) {
         let raw: &[&str] = if self.detail.raw { &RAW } else { &[] };
-        let stacks: &[&str] = if self.detail.stacks { &["stack"] } else { &[] };
+        let stacks: &[&str] = match (self.detail.stacks, self.detail.frames) {
+            (true, true) => &["stack", "frames"],
+            (true, false) => &["stack"],
+            _ => &[],
+        };
         let (fields, behind): (&[String], &[&str]) = match &self.layout {
             Layout::Selected(fields) => (fields, &[]),
             Layout::Fields(fields) => (fields, &["payload_other", "payload_rest", "payload_faults"]),
@@ -166,6 +173,12 @@ impl Csv {
                 }
                 out.hex(address);
             }
+        }
+        if self.detail.frames {
+            out.push(b',');
+            self.value.clear();
+            write_names(&mut self.value, &self.frames);
+            quoted(out, &self.value);
         }
         if self.detail.raw {
             raw(out, event);

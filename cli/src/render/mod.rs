@@ -25,12 +25,16 @@ pub(crate) use text::Text;
 
 use crate::event_types::{EventTypes, Place};
 use crate::selection::Selection;
+use json::Json;
 use nettrace_parser::Event;
+use std::borrow::Cow;
 
 /// What of an event is shown beside the ordinary.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Detail {
     pub(crate) stacks: bool,
+    /// Names of frames beside their addresses, or in text instead of them.
+    pub(crate) frames: bool,
     pub(crate) raw: bool,
     /// Times as UTC.
     pub(crate) utc: bool,
@@ -56,6 +60,17 @@ impl Form {
         }
     }
 
+    /// The names of the frames of the event that comes next.
+    pub(crate) fn name_frames(&mut self, names: &[Cow<'_, str>]) {
+        let frames = match self {
+            Form::Text(text) => &mut text.frames,
+            Form::Ndjson(ndjson) => &mut ndjson.frames,
+            Form::Csv(csv) => &mut csv.frames,
+        };
+        frames.clear();
+        frames.extend(names.iter().map(|name| name.to_string()));
+    }
+
     /// One event that belongs to `place`.
     #[inline(always)]
     pub(crate) fn event(
@@ -79,6 +94,18 @@ impl Form {
             csv.end(out);
         }
     }
+}
+
+/// Appends names as an array of JSON.
+fn write_names(out: &mut Vec<u8>, names: &[String]) {
+    out.push(b'[');
+    for (at, name) in names.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.string(name);
+    }
+    out.push(b']');
 }
 
 /// The opcode to show, and whether the stream stores it: if not, a name that ends in Start or Stop says it.

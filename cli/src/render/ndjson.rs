@@ -15,7 +15,7 @@ use super::line::Literal;
 use super::page::Page;
 use super::payload::PayloadWriter;
 use super::plan::{Manner, Plan, unsigned};
-use super::{Detail, opcode};
+use super::{Detail, opcode, write_names};
 use crate::event_types::{EventType, EventTypes, Place};
 use crate::selection::Selection;
 use crate::shape::Names;
@@ -35,6 +35,8 @@ pub(crate) struct Ndjson {
     /// The short way to write an event, by the shape's number.
     short_ways: Vec<ShortWay>,
     head: Head,
+    /// Names of the frames of the event that comes next.
+    pub(super) frames: Vec<String>,
 }
 
 /// How events of one shape are written in the usual case.
@@ -62,7 +64,14 @@ enum ShortWay {
 impl Ndjson {
     pub(crate) fn new(detail: Detail) -> Ndjson {
         let payloads = PayloadWriter::new(detail.big_ints_as_strings);
-        Ndjson { detail, payloads, fixed: Vec::new(), short_ways: Vec::new(), head: Head::default() }
+        Ndjson {
+            detail,
+            payloads,
+            fixed: Vec::new(),
+            short_ways: Vec::new(),
+            head: Head::default(),
+            frames: Vec::new(),
+        }
     }
 
     /// Appends one event.
@@ -243,6 +252,7 @@ impl Ndjson {
         if self.detail.stacks {
             write_stack_at_length(out, event);
         }
+        self.names(out);
         if self.detail.raw {
             self.raw(out, event);
         }
@@ -255,11 +265,20 @@ impl Ndjson {
             write_stack(page, event);
         }
         page.append(|out| {
+            self.names(out);
             if self.detail.raw {
                 self.raw(out, event);
             }
             out.raw("}\n");
         });
+    }
+
+    /// Appends the names of the stack's frames, if they are wanted.
+    fn names(&self, out: &mut Vec<u8>) {
+        if self.detail.frames {
+            out.raw(",\"frames\":");
+            write_names(out, &self.frames);
+        }
     }
 
     #[cold]

@@ -25,6 +25,8 @@ pub(crate) struct Text {
     names: Vec<Option<(String, usize)>>,
     values: TextValues,
     paints: Paints,
+    /// Names of the frames of the event that comes next.
+    pub(super) frames: Vec<String>,
 }
 
 struct Paints {
@@ -46,6 +48,7 @@ impl Text {
             names: Vec::new(),
             values: TextValues { columns },
             paints,
+            frames: Vec::new(),
         }
     }
 
@@ -183,6 +186,13 @@ impl Text {
     }
 
     fn stack(&self, out: &mut Vec<u8>, event: &Event<'_>) {
+        if self.detail.frames {
+            for name in &self.frames {
+                let (on, off) = (&self.paints.faint.on, &self.paints.faint.off);
+                let _ = writeln!(out, "{on}{:12}  at {}{off}", "", printable(name));
+            }
+            return;
+        }
         for address in event.stack().addresses() {
             let _ = writeln!(
                 out,

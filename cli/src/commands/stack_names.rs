@@ -1,0 +1,80 @@
+//! Names for the stacks that `events` and `watch` show.
+//!
+//! What lies where is mostly told at the end of a trace, by the rundown. So a file is read twice: first for its
+//! names. What can be read once only has the names that came before the event that is shown.
+
+use super::{Analysed, Context};
+use crate::args::{InputArgs, ThreadArgs};
+use crate::failure::Failure;
+use crate::render::Form;
+use nettrace_analysis::{Analysis, AnalysisOptions, FrameNames, Kind, Model, NameOptions, NamesSoFar};
+use nettrace_parser::Event;
+use std::path::Path;
+
+/// Where names come from.
+#[derive(Debug, Default)]
+pub(super) enum StackNames<'m> {
+    /// Addresses are shown.
+    #[default]
+    None,
+    /// The whole trace.
+    Known(Box<FrameNames<'m>>),
+    /// What was read so far.
+    SoFar(Box<NamesSoFar>),
+}
+
+impl<'m> StackNames<'m> {
+    /// Names by the model of the whole trace, or by what will be read.
+    pub(super) fn new(is_wanted: bool, model: Option<&'m Model>) -> StackNames<'m> {
+        match model {
+            _ if !is_wanted => StackNames::None,
+            Some(model) => StackNames::Known(Box::new(FrameNames::new(model, NameOptions::default()))),
+            None => StackNames::SoFar(Box::new(NamesSoFar::new(NameOptions::default()))),
+        }
+    }
+
+    /// Takes every event, also those that are not shown.
+    #[inline]
+    pub(super) fn learn(&mut self, event: &Event<'_>) {
+        if let StackNames::SoFar(names) = self {
+            names.learn(event);
+        }
+    }
+
+    /// Gives the names of an event's frames to the form that is about to show it.
+    #[inline]
+    pub(super) fn name(&mut self, event: &Event<'_>, form: &mut Form) {
+        match self {
+            StackNames::None => {}
+            StackNames::Known(names) => form.name_frames(&names.of(event)),
+            StackNames::SoFar(names) => form.name_frames(&names.of(event)),
+        }
+    }
+}
+
+/// What a file tells of its code; `None` if it can be read only once, which is said. What is wrong with the file
+/// is said when its events are read.
+pub(super) fn model_of(
+    input: &InputArgs,
+    threads: ThreadArgs,
+    context: &mut Context<'_>,
+) -> Result<Option<Model>, Failure> {
+    let is_stdin = input.file == Path::new("-");
+    if is_stdin || !std::fs::metadata(&input.file).is_ok_and(|metadata| metadata.is_file()) {
+        let text = "names of frames are those that came before: what is not a file is read once, and most names \
+                    stand at its end";
+        context.messages.note(text);
+        return Ok(None);
+    }
+    let mut options = AnalysisOptions::new();
+    // Some kind there must be; of this one there are few samples to keep.
+    options.kinds = vec![Kind::ThreadStarts];
+    let mut analysis = Analysis::new(options);
+    let trace = context.open(input)?;
+    let mut analysed = Analysed::new(trace, threads)?;
+    let _ = analysed.read(&mut analysis, |file, error| Failure::Input {
+        file: file.to_owned(),
+        message: error.to_string(),
+    });
+    Ok(analysis.finish().ok().map(|finished| finished.model))
+}
