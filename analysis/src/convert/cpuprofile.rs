@@ -4,20 +4,20 @@
 //! |---|---|
 //! | opened by | Chrome and Edge DevTools (Performance), Visual Studio Code, speedscope |
 //! | tree | below `(root)` a node for each thread, below it its calls |
-//! | time | the format knows one thread. So threads stand one after the other, the heaviest first, each in the order of its samples; with one thread chosen (`--thread`) it is that thread's time line |
-//! | samples | equal neighbours are one; `timeDeltas` are wall time in microseconds, rounded so that sums stay right. The last sample, of `(idle)`, only ends the one before |
-//! | `hitCount` | samples |
+//! | time | the format knows one thread. So threads stand one after the other, the heaviest first, each in the order of its samples; if there is only one (`--thread`), it is that thread's time line, in which `(idle)` fills the time without samples |
+//! | samples | equal neighbours are one; `timeDeltas` are wall time, or CPU time where an operating system took the samples, in microseconds, rounded so that sums stay right. The last sample, of `(idle)`, only ends the one before |
+//! | `hitCount` | microseconds. DevTools takes hits × (`endTime` − `startTime`) ÷ all hits for a node's self time, which is right only where all samples weigh the same, or where a hit is a unit of time. Other viewers add `timeDeltas`; both give the same |
 //! | `url` | the module; V8's line and column are not known (-1) |
 //! | kinds | CPU samples |
 
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Call, CallNode, CallNodes, FrameHandle, Kind, Model, Profile, Resolved, Run, Sample, ThreadHandle,
-    Timeline, Totals,
+    Call, CallNode, CallNodes, FrameHandle, Kind, Model, Piece, Profile, Resolved, Sample, ThreadHandle,
+    Timeline,
 };
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 /// What it shows.
@@ -70,34 +70,47 @@ impl Convert for CpuProfile<'_> {
         let mut order: Vec<ThreadHandle> = weights.keys().copied().collect();
         order.sort_by_key(|thread| (Reverse(weights.get(thread)), *thread));
         let start = threads.values().filter_map(Timeline::first_nanos).min().unwrap_or(0).max(0) / 1000;
+        let is_alone = order.len() == 1;
+        // A node, and how long. What the filter leaves out is nothing, except between what one thread did.
+        let place = |thread: ThreadHandle, piece: Piece| match piece {
+            Piece::Run(run) => match resolved.selected(run.stack, run.mode) {
+                Some(frames) => Some((calls.find(path(thread, frames)).map_or(IDLE, number), run.weight)),
+                None => is_alone.then_some((IDLE, run.weight)),
+            },
+            Piece::Gap(nanos) => is_alone.then_some((IDLE, nanos)),
+        };
+        let walk = || {
+            let timelines = order.iter().filter_map(|thread| Some((*thread, threads.get(thread)?)));
+            timelines.flat_map(|(thread, timeline)| {
+                timeline.pieces().filter_map(move |piece| place(thread, piece))
+            })
+        };
+        let mut hits: HashMap<u64, u64> = HashMap::new();
+        let mut clock = Microseconds::default();
+        for (node, nanos) in walk() {
+            let sum = hits.entry(node).or_default();
+            *sum = sum.saturating_add(clock.step(nanos));
+        }
         let mut json = Json::new(out);
         json.open('{')?.key("nodes")?.open('[')?;
-        nodes(&mut json, &calls, resolved)?;
+        nodes(&mut json, &calls, &hits, resolved)?;
         json.close(']')?.key("startTime")?.number(start)?.key("samples")?.open('[')?;
-        // Times come behind samples in the document, so the samples are walked twice.
-        let mut run_count = 0u64;
-        let runs = order.iter().filter_map(|thread| Some((*thread, threads.get(thread)?)));
-        let selected = |run: &Run| resolved.selected(run.stack, run.mode);
-        for (thread, timeline) in runs.clone() {
-            for frames in timeline.runs().filter_map(|run| selected(&run)) {
-                // The call is known already, so that nothing is added.
-                let node = calls.add(path(thread, frames), &Totals::default());
-                json.number(number(node))?;
-                run_count = run_count.saturating_add(1);
-            }
+        // Times come behind samples in the document, so the samples are walked again.
+        let mut is_empty = true;
+        for (node, _) in walk() {
+            json.number(node)?;
+            is_empty = false;
         }
-        if run_count > 0 {
+        if !is_empty {
             json.number(IDLE)?;
         }
         json.close(']')?.key("timeDeltas")?.open('[')?;
-        if run_count > 0 {
+        if !is_empty {
             json.number(0)?;
         }
         let mut clock = Microseconds::default();
-        for (_, timeline) in runs {
-            for run in timeline.runs().filter(|run| selected(run).is_some()) {
-                json.number(clock.step(run.weight))?;
-            }
+        for (_, nanos) in walk() {
+            json.number(clock.step(nanos))?;
         }
         let end = start.saturating_add_unsigned(clock.micros);
         json.close(']')?.key("endTime")?.number(end)?.close('}')?;
@@ -133,13 +146,19 @@ fn number(node: usize) -> u64 {
     }
 }
 
-fn nodes<W: Write>(json: &mut Json<W>, calls: &CallNodes, resolved: &Resolved<'_>) -> io::Result<()> {
+fn nodes<W: Write>(
+    json: &mut Json<W>,
+    calls: &CallNodes,
+    hits: &HashMap<u64, u64>,
+    resolved: &Resolved<'_>,
+) -> io::Result<()> {
+    let hits = |node: u64| hits.get(&node).copied().unwrap_or(0);
     let below = calls.below(|a, b| (a.call).cmp(&b.call));
     for (at, children) in below.iter().enumerate() {
         let node = calls.node(at);
         json.open('{')?.key("id")?.number(number(at))?;
         call_frame(json, &node, resolved)?;
-        json.key("hitCount")?.number(if at == 0 { 0 } else { node.self_samples })?;
+        json.key("hitCount")?.number(hits(number(at)))?;
         json.key("children")?.open('[')?;
         if at == 0 {
             json.number(IDLE)?;
@@ -151,7 +170,7 @@ fn nodes<W: Write>(json: &mut Json<W>, calls: &CallNodes, resolved: &Resolved<'_
         if at == 0 {
             json.open('{')?.key("id")?.number(IDLE)?;
             named(json, "(idle)", "")?;
-            json.key("hitCount")?.number(0)?.key("children")?.open('[')?.close(']')?.close('}')?;
+            json.key("hitCount")?.number(hits(IDLE))?.key("children")?.open('[')?.close(']')?.close('}')?;
         }
     }
     Ok(())

@@ -5,7 +5,7 @@
 //! | opened by | `go tool pprof`, Pyroscope, Parca, Google Cloud Profiler, speedscope |
 //! | sample types | CPU: `samples/count`, `wall/nanoseconds`, or `cpu/nanoseconds` where an operating system took the samples. Allocations: `alloc_objects/count`, `alloc_space/bytes`. Contention, waits: `contentions/count`, `delay/nanoseconds`. Others: their name and `count`, then `value` if it is another |
 //! | labels | `thread` (text), `thread_id` and `process_id` (numbers), `state`; `type` of what was allocated or thrown |
-//! | mappings | one a module |
+//! | mappings | one a module; the first is the program, which viewers name |
 //! | locations | one a function: offsets and lines are not known |
 //! | kinds | the first of those asked for that the trace has: a profile has one set of sample types |
 //!
@@ -16,7 +16,7 @@
 use super::encode::Message;
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{FrameHandle, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Totals};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
 /// What is shown when nothing else is asked for: the first that the trace has.
@@ -63,12 +63,41 @@ impl Convert for Pprof<'_> {
                 (first, last) = (first.min(totals.first_nanos), last.max(totals.last_nanos));
             }
         }
+        // What stands first is the main one.
+        if let Some(program) = program(resolved, profile) {
+            file.mapping(&program);
+        }
         file.locations()?;
         file.mappings()?;
         file.head(kind, first, last, &title)?;
         file.strings()?;
         Ok(file.out.finish()?)
     }
+}
+
+/// The module of the program: the one that the command line names; else the one whose `Main` is outermost most
+/// often.
+fn program(resolved: &Resolved<'_>, profile: &Profile) -> Option<String> {
+    let mut entries: BTreeMap<&str, u64> = BTreeMap::new();
+    for (key, totals) in profile.rows() {
+        let frames = resolved.frames(key.stack).iter().rev().filter_map(|frame| resolved.frame(*frame));
+        let outermost = frames.into_iter().find(|frame| frame.kind == FrameKind::Managed);
+        if let Some(frame) = outermost.filter(|frame| !frame.module.is_empty() && frame.method == "Main") {
+            let sum = entries.entry(&frame.module).or_default();
+            *sum = sum.saturating_add(totals.samples);
+        }
+    }
+    let by_entry =
+        || entries.iter().max_by_key(|(_, samples)| **samples).map(|(module, _)| (*module).to_owned());
+    let modules: HashSet<&str> = resolved.all_frames().iter().map(|frame| &*frame.module).collect();
+    let by_command_line = resolved.model().processes().find_map(|(_, process)| {
+        let words = process.name.split([' ', '"']).filter(|word| !word.is_empty());
+        let names = words.filter_map(|word| word.rsplit(['/', '\\']).next());
+        let stems =
+            names.map(|name| [".dll", ".exe"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name));
+        stems.into_iter().find(|stem| modules.contains(stem)).map(str::to_owned)
+    });
+    by_command_line.or_else(by_entry)
 }
 
 /// Names and units of the two values of a kind's samples.

@@ -67,6 +67,11 @@ impl CallNodes {
         }
     }
 
+    /// The last node of a path, if all of it is known.
+    pub(crate) fn find(&self, mut path: impl Iterator<Item = Call>) -> Option<usize> {
+        path.try_fold(0, |at, call| self.children.get(&(at, call)).copied())
+    }
+
     /// A node; an empty one if there is none.
     pub(crate) fn node(&self, at: usize) -> CallNode {
         self.nodes.get(at).copied().unwrap_or_default()
@@ -118,6 +123,8 @@ mod tests {
         assert_eq!(nodes.add([frame(1), frame(2)].into_iter(), &totals(1, 10)), 2);
         assert_eq!(nodes.add([frame(1)].into_iter(), &totals(2, 5)), 1);
         assert_eq!(nodes.add([frame(1), frame(3)].into_iter(), &totals(1, 30)), 3);
+        assert_eq!(nodes.find([frame(1), frame(3)].into_iter()), Some(3));
+        assert_eq!(nodes.find([frame(3)].into_iter()), None);
         let sums = |at| {
             let node = nodes.node(at);
             (node.self_samples, node.self_weight, node.total_samples, node.total_weight)
