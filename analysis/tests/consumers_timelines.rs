@@ -3,7 +3,7 @@
 //! there is said (`NOT RUN`).
 
 use nettrace_analysis::convert::{ConvertOptions, Format};
-use nettrace_analysis::model::{Mark, Model, Spans};
+use nettrace_analysis::model::{Category, Mark, Model, Spans};
 use nettrace_analysis::report::{ThreadsReport, TopN, TopNOptions};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished};
 use nettrace_parser::Reader;
@@ -266,6 +266,7 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
     markers.remove("GC");
     let searches: Vec<String> = markers
         .keys()
+        .chain([&"Thread state"])
         .map(|name| format!("profile markers --limit 1 --category {}", name.replace(' ', "_")))
         .collect();
     let mut arguments = vec![home.to_str().unwrap(), path.to_str().unwrap()];
@@ -282,10 +283,23 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
     let sum = |key| {
         told[2]["threads"].as_array().unwrap().iter().map(|row| row[key].as_u64().unwrap()).sum::<u64>()
     };
+    let states = told.last().unwrap()["totalCount"].as_u64().unwrap();
+    assert!(states > 100);
     assert_eq!(
         sum("markerCount"),
-        marks.iter().filter(|mark| !matches!(mark, Mark::Counter(_))).count() as u64
+        marks.iter().filter(|mark| !matches!(mark, Mark::Counter(_))).count() as u64 + states
     );
+    // Pauses are of no thread.
+    let pauses = |name: &str| {
+        let rows = told[2]["threads"].as_array().unwrap();
+        let row =
+            rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}: {}", told[2]));
+        row["markerCount"].as_u64().unwrap()
+    };
+    let is_pause = |mark: &&Mark, for_gc: bool| matches!(mark, Mark::Span(span) if span.category == Category::Pause && (span.name == "pause for GC") == for_gc);
+    for (name, for_gc) in [("GC pauses", true), ("Sampler pauses", false)] {
+        assert_eq!(pauses(name), marks.iter().filter(|mark| is_pause(mark, for_gc)).count() as u64, "{name}");
+    }
     for ((name, count), told) in markers.iter().zip(&told[3..]) {
         assert_eq!(told["totalCount"], *count, "{name}");
     }

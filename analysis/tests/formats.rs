@@ -239,7 +239,124 @@ fn a_cpuprofile_has_threads_one_after_the_other_and_their_whole_time() {
     let below: Vec<String> = root["children"].as_array().unwrap().iter().map(name).collect();
     assert_eq!(below, ["(idle)", "thread 11", "thread 12"]);
     let hits: u64 = nodes.iter().map(|node| node["hitCount"].as_u64().unwrap()).sum();
-    assert_eq!(hits, 4);
+    assert_eq!(hits, 14);
+}
+
+/// What DevTools takes for self times, by function, in microseconds: by hits in the tree, by samples in the
+/// time line.
+fn self_times_of_dev_tools(profile: &Json) -> [BTreeMap<String, f64>; 2] {
+    let nodes = profile["nodes"].as_array().unwrap();
+    let name = |node: &Json| node["callFrame"]["functionName"].as_str().unwrap().to_owned();
+    let names: BTreeMap<u64, String> =
+        nodes.iter().map(|node| (node["id"].as_u64().unwrap(), name(node))).collect();
+    let hits = |node: &Json| node["hitCount"].as_f64().unwrap();
+    let length = profile["endTime"].as_f64().unwrap() - profile["startTime"].as_f64().unwrap();
+    let sample_time = length / nodes.iter().map(hits).sum::<f64>();
+    let [mut tree, mut line] = [BTreeMap::new(), BTreeMap::new()];
+    for node in nodes {
+        *tree.entry(name(node)).or_insert(0.0) += hits(node) * sample_time;
+    }
+    let samples: Vec<u64> =
+        profile["samples"].as_array().unwrap().iter().map(|sample| sample.as_u64().unwrap()).collect();
+    let deltas = profile["timeDeltas"].as_array().unwrap();
+    assert_eq!(samples.len(), deltas.len());
+    for (sample, delta) in samples.iter().zip(&deltas[1..]) {
+        *line.entry(names[sample].clone()).or_insert(0.0) += delta.as_f64().unwrap();
+    }
+    [tree, line]
+}
+
+#[test]
+fn dev_tools_self_times_of_many_threads_are_the_reports() {
+    for trace in ["net10-linux-x64/all.nettrace", "net3.1-linux-x64/all.nettrace"] {
+        let bytes = corpus::trace(trace).unwrap().bytes();
+        let written = converted(&bytes, "cpuprofile", &ConvertOptions::new()).unwrap();
+        let times = self_times_of_dev_tools(&serde_json::from_slice(&written).unwrap());
+        let mut analysis = Analysis::new(full_names());
+        analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        let finished = analysis.finish().unwrap();
+        assert!(
+            finished.profile.rows().iter().any(|(key, _)| key.thread != finished.profile.rows()[0].0.thread)
+        );
+        let mut options = TopNOptions::default();
+        options.count = usize::MAX;
+        let top = TopN::new(&finished.resolved(), &finished.profile, &options);
+        let mut compared = 0;
+        for row in top.methods.iter().filter(|row| row.self_ns > 0 && !row.name.contains("+0x")) {
+            for times in &times {
+                let micros = times.get(&row.name).copied().unwrap_or(0.0);
+                let ours = row.self_ns as f64 / 1000.0;
+                // Each piece is rounded to a microsecond.
+                let pieces = row.self_samples as f64 + 1.0;
+                assert!((micros - ours).abs() <= pieces, "{trace} {}: {micros} and {ours} µs", row.name);
+                compared += 1;
+            }
+        }
+        assert!(compared > 20, "{trace}: {compared}");
+    }
+}
+
+#[test]
+fn a_cpuprofile_of_one_thread_is_its_time_line() {
+    let mut steps = vec![method(LOAD, 1, 0x1000, 0x100, "N.T.A")];
+    steps.extend([10, 10, 10, 1000, 10].map(|later| sample(0, later * 1000, &[0x1010])));
+    let profile = json(&session(steps), "cpuprofile");
+    assert_eq!(profile["timeDeltas"], serde_json::json!([0, 70, 950, 20]));
+    let [tree, line] = self_times_of_dev_tools(&profile);
+    assert_eq!((tree["N.T.A"], tree["(idle)"]), (90.0, 950.0));
+    assert_eq!((line["N.T.A"], line["(idle)"]), (90.0, 950.0));
+}
+
+#[test]
+fn pprofs_first_mapping_is_the_program() {
+    for (trace, program) in [
+        ("net10-linux-x64/samples-only.nettrace", "workload"),
+        ("net10-linux-x64/all.nettrace", "workload"),
+        ("net3.1-linux-x64/all.nettrace", "workload"),
+    ] {
+        let bytes = corpus::trace(trace).unwrap().bytes();
+        let mut pprof = Vec::new();
+        let written = converted(&bytes, "pprof", &ConvertOptions::new()).unwrap();
+        GzDecoder::new(&*written).read_to_end(&mut pprof).unwrap();
+        let (mut texts, mut mappings) = (Vec::new(), Vec::new());
+        let mut rest = &pprof[..];
+        while !rest.is_empty() {
+            let tag = varint(&mut rest);
+            match tag & 7 {
+                0 => drop(varint(&mut rest)),
+                2 => {
+                    let length = usize::try_from(varint(&mut rest)).unwrap();
+                    let (inner, behind) = rest.split_at(length);
+                    rest = behind;
+                    match tag >> 3 {
+                        3 => mappings.push(inner.to_vec()),
+                        6 => texts.push(String::from_utf8(inner.to_vec()).unwrap()),
+                        _ => {}
+                    }
+                }
+                other => panic!("wire type {other}"),
+            }
+        }
+        // id, filename, has_functions.
+        let mut first = &mappings[0][..];
+        let fields: Vec<u64> =
+            std::iter::from_fn(|| (!first.is_empty()).then(|| varint(&mut first))).collect();
+        assert_eq!((fields[0], fields[1], fields[2]), (1 << 3, 1, 5 << 3));
+        assert_eq!(texts[usize::try_from(fields[3]).unwrap()], program, "{trace}");
+    }
+}
+
+fn varint(bytes: &mut &[u8]) -> u64 {
+    let mut value = 0;
+    for shift in (0..).step_by(7) {
+        let (first, rest) = bytes.split_first().unwrap();
+        *bytes = rest;
+        value |= u64::from(first & 0x7f) << shift;
+        if first & 0x80 == 0 {
+            break;
+        }
+    }
+    value
 }
 
 #[test]
@@ -392,11 +509,55 @@ fn all_formats_have_the_reports_sums() {
     let hits = |nodes: &Json| -> u64 {
         nodes.as_array().unwrap().iter().map(|node| node["hitCount"].as_u64().unwrap()).sum()
     };
-    assert_eq!(hits(&cpuprofile["nodes"]), top.samples);
+    // A hit is a microsecond; gaps of the only thread are (idle).
+    assert_eq!(hits(&cpuprofile["nodes"]), micros);
     let folded = String::from_utf8(text("folded")).unwrap();
     let nanos: u64 =
         folded.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum();
     assert_eq!(nanos, top.total_ns);
     let page = String::from_utf8(text("svg")).unwrap();
     assert!(page.contains("1,720 CPU samples"), "{}", page.lines().nth(3).unwrap_or_default());
+}
+
+#[cfg(feature = "firefox")]
+#[test]
+fn firefox_knows_modules_methods_and_who_waits() {
+    let bytes = corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
+    let written = converted(&bytes, "firefox", &ConvertOptions::new()).unwrap();
+    let profile: Json = serde_json::from_slice(&written).unwrap();
+    let libs: Vec<&str> =
+        profile["libs"].as_array().unwrap().iter().map(|lib| lib["name"].as_str().unwrap()).collect();
+    assert!(libs.contains(&"workload") && libs.contains(&"System.Private.CoreLib"), "{libs:?}");
+    let categories: Vec<&str> = profile["meta"]["categories"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|category| category["name"].as_str().unwrap())
+        .collect();
+    let mut idle = 0;
+    let mut of_modules = 0;
+    for thread in profile["threads"].as_array().unwrap() {
+        let texts = match thread.get("stringArray") {
+            Some(texts) => texts,
+            None => &profile["shared"]["stringArray"],
+        };
+        let text = |number: &Json| texts[number.as_u64().unwrap() as usize].as_str().unwrap();
+        let functions = &thread["funcTable"];
+        for (name, resource) in
+            functions["name"].as_array().unwrap().iter().zip(functions["resource"].as_array().unwrap())
+        {
+            let (name, resource) = (text(name), resource.as_i64().unwrap());
+            assert!(!name.split('(').next().unwrap().contains('!'), "{name}");
+            if name == "Workload.Program.Main" {
+                let resources = &thread["resourceTable"];
+                assert_eq!(text(&resources["name"][resource as usize]), "workload");
+                of_modules += 1;
+            }
+        }
+        let of_frames = thread["frameTable"]["category"].as_array().unwrap();
+        let is_idle =
+            |category: &&Json| category.as_u64().is_some_and(|number| categories[number as usize] == "Idle");
+        idle += of_frames.iter().filter(is_idle).count();
+    }
+    assert!(idle > 0 && of_modules > 0, "{idle} {of_modules}");
 }

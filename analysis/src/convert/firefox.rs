@@ -5,9 +5,11 @@
 //! | opened by | profiler.firefox.com, `samply load`, Mozilla's `profiler-cli` |
 //! | samples | CPU samples of each thread, with their times. Weight 1: the viewer takes the time from the next one |
 //! | activity graph | samples of managed code, and of an operating system's sampler, count as activity; others may have waited |
-//! | categories of frames | .NET, native, kernel, unknown |
+//! | categories of frames | .NET, native, kernel, unknown; the innermost frame of a thread that waits is idle |
+//! | libraries | modules; names of methods stand without them. The addresses in a module are numbers that we give its methods: the format wants some |
+//! | tracks | threads; pauses for collections and those of the sampler have one each, for they are of no thread. What a thread did, as far as it is known, is a marker of the category `Thread state` |
 //! | markers | spans and instants by what they are about, each with its name and what more is told: pauses, collections, JIT, contention, waits, exceptions, thread pool, tasks, activities, loads; what is missing of a span is told in its details |
-//! | allocations | allocation samples with their stacks, as the viewer's allocation views show them: on the process's first thread; and as markers with the type on their own |
+//! | allocations | allocation samples with their stacks, as the viewer's allocation views show them: on the process's first thread, with the type as innermost frame; and as markers with the type on their own |
 //! | counters | the heap's size as memory; EventCounters, metrics, thread pool. The viewer draws those of memory |
 //! | times | milliseconds since the session's start |
 //!
@@ -17,13 +19,15 @@
 use super::chromium::{pid_of, process_of};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Argument, Arguments, FrameHandle, FrameKind, Kind, Mark, Mode, Model, ProcessHandle, Profile, Resolved,
-    Sample, State, ThreadHandle, Track,
+    Argument, Arguments, Category, Frame, FrameHandle, FrameKind, Kind, Mark, Mode, Model, ProcessHandle,
+    Profile, Resolved, Sample, Span, State, ThreadHandle, Track,
 };
 use fxprof_processed_profile as fx;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// What is shown when nothing else is asked for.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
@@ -46,6 +50,8 @@ struct Building {
     profile: fx::Profile,
     processes: HashMap<ProcessHandle, (fx::ProcessHandle, fx::ThreadHandle)>,
     threads: HashMap<ThreadHandle, fx::ThreadHandle>,
+    /// What has a row without being a thread.
+    tracks: HashMap<(ProcessHandle, &'static str), fx::ThreadHandle>,
     counters: HashMap<(ProcessHandle, String), (fx::CounterHandle, f64)>,
     /// By category, and one more for allocations.
     marker_types: HashMap<&'static str, (fx::MarkerTypeHandle, fx::CategoryHandle)>,
@@ -99,6 +105,7 @@ impl<'o> Firefox<'o> {
                 profile,
                 processes: HashMap::new(),
                 threads: HashMap::new(),
+                tracks: HashMap::new(),
                 counters: HashMap::new(),
                 marker_types: HashMap::new(),
                 has_content: false,
@@ -126,17 +133,33 @@ impl Building {
         handle
     }
 
+    /// The row of a pause. Whoever suspended the others is not what it is about.
+    fn track(&mut self, thread: ThreadHandle, name: &'static str, model: &Model) -> fx::ThreadHandle {
+        // The process's first thread stays one: allocations are on it.
+        let fallback = self.thread(thread, model);
+        let process = process_of(thread, model);
+        if let Some(known) = self.tracks.get(&(process, name)) {
+            return *known;
+        }
+        let Some((fx_process, _)) = self.processes.get(&process) else { return fallback };
+        let number = u32::MAX.saturating_sub(u32::try_from(self.tracks.len()).unwrap_or(u32::MAX));
+        // Threads are shown in the order of their starts: those that are none come last.
+        let handle = self.profile.add_thread(*fx_process, number, time(1), false);
+        self.profile.set_thread_show_markers_in_timeline(handle, true);
+        self.profile.set_thread_name(handle, name);
+        self.tracks.insert((process, name), handle);
+        handle
+    }
+
     fn marker(
         &mut self,
-        thread: ThreadHandle,
+        thread: fx::ThreadHandle,
         category: &'static str,
         name: &str,
         details: &str,
         timing: fx::MarkerTiming,
-        model: &Model,
     ) {
         self.has_content = true;
-        let thread = self.thread(thread, model);
         let profile = &mut self.profile;
         let (marker_type, category) =
             *self.marker_types.entry(category).or_insert_with(|| marker_type(profile, category));
@@ -168,6 +191,21 @@ impl Building {
     }
 }
 
+/// The row of a span, if it is a pause.
+fn pause_track(span: &Span) -> Option<&'static str> {
+    if span.category != Category::Pause {
+        return None;
+    }
+    if span.name == "pause for GC" {
+        return Some("GC pauses");
+    }
+    // The sampler gives no reason of its own.
+    let is_other = |(name, value): &(_, Argument)| {
+        *name == "reason" && matches!(value, Argument::Text(text) if text == "SuspendOther")
+    };
+    Some(if span.arguments.iter().any(is_other) { "Sampler pauses" } else { "Other pauses" })
+}
+
 fn marker_type(profile: &mut fx::Profile, name: &'static str) -> (fx::MarkerTypeHandle, fx::CategoryHandle) {
     let color = match name {
         "GC" | "GC pauses" => fx::CategoryColor::Orange,
@@ -177,6 +215,7 @@ fn marker_type(profile: &mut fx::Profile, name: &'static str) -> (fx::MarkerType
         "Allocations" => fx::CategoryColor::Brown,
         "Tasks" | "Thread pool" => fx::CategoryColor::Green,
         "Activities" => fx::CategoryColor::Purple,
+        "Thread state" => fx::CategoryColor::LightBlue,
         _ => fx::CategoryColor::Gray,
     };
     let category = profile.add_category(name, color);
@@ -204,69 +243,159 @@ fn marker_type(profile: &mut fx::Profile, name: &'static str) -> (fx::MarkerType
 struct SampleWriter<'b, 'r, 'm> {
     building: &'b mut Building,
     resolved: &'r Resolved<'m>,
-    categories: HashMap<FrameKind, fx::CategoryHandle>,
-    frames: HashMap<FrameHandle, fx::StringHandle>,
+    categories: HashMap<&'static str, fx::CategoryHandle>,
+    /// By frame.
+    frames: Vec<fx::Frame>,
 }
 
-impl SampleWriter<'_, '_, '_> {
-    fn stack(&mut self, thread: fx::ThreadHandle, frames: &[FrameHandle]) -> Option<fx::StackHandle> {
-        let SampleWriter { building, resolved, categories, frames: names } = self;
+/// Code of a module lies so far apart.
+const METHOD_BYTES: u32 = 16;
+
+impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
+    fn new(building: &'b mut Building, resolved: &'r Resolved<'m>) -> Self {
+        let mut symbols: BTreeMap<&str, Vec<fx::Symbol>> = BTreeMap::new();
+        let mut places = Vec::new();
+        for frame in resolved.all_frames() {
+            let (module, name) = without_module(frame);
+            let of_module = symbols.entry(module).or_default();
+            let number = u32::try_from(of_module.len()).ok().filter(|_| !module.is_empty());
+            let address = number.and_then(|number| number.checked_mul(METHOD_BYTES));
+            let name = name.into_owned();
+            if let Some(address) = address {
+                of_module.push(fx::Symbol { address, size: Some(METHOD_BYTES), name: name.clone() });
+            }
+            places.push((module, address, name));
+        }
+        let model = resolved.model();
+        let paths: HashMap<&str, &str> = model
+            .processes()
+            .flat_map(|(_, process)| process.modules())
+            .map(|module| (&*module.name, &*module.il_path))
+            .collect();
+        let profile = &mut building.profile;
+        let libraries: HashMap<&str, fx::LibraryHandle> = symbols
+            .into_iter()
+            .filter(|(module, _)| !module.is_empty())
+            .map(|(module, symbols)| {
+                let path = paths.get(module).map_or(module, |path| path);
+                let handle = profile.add_lib(fx::LibraryInfo {
+                    name: module.to_owned(),
+                    debug_name: module.to_owned(),
+                    path: path.to_owned(),
+                    debug_path: path.to_owned(),
+                    debug_id: fx::debugid::DebugId::nil(),
+                    code_id: None,
+                    arch: None,
+                    symbol_table: Some(Arc::new(fx::SymbolTable::new(symbols))),
+                });
+                (module, handle)
+            })
+            .collect();
+        let frames =
+            places.into_iter().map(|(module, address, name)| match (libraries.get(module), address) {
+                (Some(library), Some(address)) => {
+                    fx::Frame::RelativeAddressFromInstructionPointer(*library, address)
+                }
+                _ => fx::Frame::Label(profile.intern_string(&name)),
+            });
+        let frames = frames.collect();
+        SampleWriter { building, resolved, categories: HashMap::new(), frames }
+    }
+
+    fn category(&mut self, name: &'static str, color: fx::CategoryColor) -> fx::CategoryHandle {
+        let profile = &mut self.building.profile;
+        *self.categories.entry(name).or_insert_with(|| profile.add_category(name, color))
+    }
+
+    /// `label`: what was allocated there.
+    fn stack(
+        &mut self,
+        thread: fx::ThreadHandle,
+        frames: &[FrameHandle],
+        is_waiting: bool,
+        label: Option<&str>,
+    ) -> Option<fx::StackHandle> {
+        let resolved = self.resolved;
         let mut infos = Vec::with_capacity(frames.len());
         // Root first.
-        for frame in frames.iter().rev() {
-            let profile = &mut building.profile;
-            let kind = resolved.frame(*frame).map_or(FrameKind::Unknown, |frame| frame.kind);
-            let category = *categories.entry(kind).or_insert_with(|| {
-                let (name, color) = match kind {
-                    FrameKind::Managed => (".NET", fx::CategoryColor::Green),
-                    FrameKind::Native => ("Native", fx::CategoryColor::Blue),
-                    FrameKind::Kernel => ("Kernel", fx::CategoryColor::Orange),
-                    FrameKind::Unknown => ("Unknown", fx::CategoryColor::Gray),
-                };
-                profile.add_category(name, color)
-            });
-            let name = *names.entry(*frame).or_insert_with(|| profile.intern_string(resolved.text(*frame)));
-            infos.push(fx::FrameInfo {
-                frame: fx::Frame::Label(name),
-                category_pair: category.into(),
-                flags: fx::FrameFlags::empty(),
-            });
+        for (place, handle) in frames.iter().enumerate().rev() {
+            let kind = resolved.frame(*handle).map_or(FrameKind::Unknown, |frame| frame.kind);
+            let (name, color) = match kind {
+                _ if place == 0 && is_waiting => ("Idle", fx::CategoryColor::Transparent),
+                FrameKind::Managed => (".NET", fx::CategoryColor::Green),
+                FrameKind::Native => ("Native", fx::CategoryColor::Blue),
+                FrameKind::Kernel => ("Kernel", fx::CategoryColor::Orange),
+                FrameKind::Unknown => ("Unknown", fx::CategoryColor::Gray),
+            };
+            let category = self.category(name, color);
+            let Some(frame) = self.frames.get(handle.index()).cloned() else { continue };
+            infos.push(frame_info(frame, category));
         }
-        building.profile.intern_stack_frames(thread, infos.into_iter())
+        if let Some(label) = label {
+            let category = self.category("Type", fx::CategoryColor::Brown);
+            let name = self.building.profile.intern_string(label);
+            infos.push(frame_info(fx::Frame::Label(name), category));
+        }
+        self.building.profile.intern_stack_frames(thread, infos.into_iter())
     }
 
     fn cpu(&mut self, thread: ThreadHandle, track: &Track) {
         let handle = self.building.thread(thread, self.resolved.model());
         let mut stacks = HashMap::new();
+        let mut run: Option<StateRun> = None;
         for sample in track.samples() {
             let Some(frames) = self.resolved.selected(sample.stack, sample.mode) else { continue };
-            let stack = *stacks.entry(sample.stack).or_insert_with(|| self.stack(handle, frames));
             let state = self.resolved.state(sample.stack, sample.mode);
+            let is_waiting = state == State::Waiting;
+            let stack = *stacks
+                .entry((sample.stack, is_waiting))
+                .or_insert_with(|| self.stack(handle, frames, is_waiting, None));
             let is_active = state == State::Managed || sample.mode == Mode::OnCpu;
             let activity =
                 if is_active { fx::CpuDelta::from_nanos(sample.weight) } else { fx::CpuDelta::ZERO };
             self.building.profile.add_sample(handle, time(sample.nanos), stack, activity, 1);
             self.building.has_content = true;
+            let end = sample.nanos.saturating_add_unsigned(sample.weight);
+            match &mut run {
+                Some(run) if run.state == state && sample.nanos <= run.end => run.end = run.end.max(end),
+                run => {
+                    let next = StateRun { state, start: sample.nanos, end };
+                    if let Some(done) = run.replace(next) {
+                        self.state(handle, &done);
+                    }
+                }
+            }
         }
+        if let Some(done) = run {
+            self.state(handle, &done);
+        }
+    }
+
+    fn state(&mut self, thread: fx::ThreadHandle, run: &StateRun) {
+        let timing = fx::MarkerTiming::Interval(time(run.start), time(run.end));
+        self.building.marker(thread, "Thread state", run.state.name(), "", timing);
     }
 
     fn allocations(&mut self, thread: ThreadHandle, kind: Kind, track: &Track) {
         let model = self.resolved.model();
-        self.building.thread(thread, model);
+        let handle = self.building.thread(thread, model);
         let process = process_of(thread, model);
         let Some((_, first)) = self.building.processes.get(&process).copied() else { return };
         let mut stacks = HashMap::new();
         let name = if kind == Kind::AllocationTicks { "allocation tick" } else { "allocation" };
         for sample in track.samples() {
             let Some(frames) = self.resolved.selected(sample.stack, sample.mode) else { continue };
-            let stack = *stacks.entry(sample.stack).or_insert_with(|| self.stack(first, frames));
+            let label = sample.label.map(|label| super::label_text(kind, model.texts().get(label)));
+            let stack = *stacks
+                .entry((sample.stack, sample.label))
+                .or_insert_with(|| self.stack(first, frames, false, label.as_deref()));
             let bytes = i64::try_from(sample.weight).unwrap_or(i64::MAX);
             let profile = &mut self.building.profile;
             profile.add_allocation_sample(first, time(sample.nanos), stack, 0, bytes);
             let details = sample.label.map_or("", |label| model.texts().get(label));
             let details = format!("{details}, {} bytes", sample.weight);
             let timing = fx::MarkerTiming::Instant(time(sample.nanos));
-            self.building.marker(thread, "Allocations", name, &details, timing, model);
+            self.building.marker(handle, "Allocations", name, &details, timing);
         }
     }
 }
@@ -290,13 +419,18 @@ impl Convert for Firefox<'_> {
                 let details = details(&span.arguments, span.ends.note());
                 let timing = fx::MarkerTiming::Interval(time(span.start_nanos), time(span.end_nanos()));
                 let category = span.category.name();
-                self.building.marker(span.thread, category, &span.name, &details, timing, model);
+                let thread = match pause_track(span) {
+                    Some(track) => self.building.track(span.thread, track, model),
+                    None => self.building.thread(span.thread, model),
+                };
+                self.building.marker(thread, category, &span.name, &details, timing);
             }
             Mark::Instant(instant) => {
                 let details = details(&instant.arguments, None);
                 let timing = fx::MarkerTiming::Instant(time(instant.nanos));
                 let category = instant.category.name();
-                self.building.marker(instant.thread, category, &instant.name, &details, timing, model);
+                let thread = self.building.thread(instant.thread, model);
+                self.building.marker(thread, category, &instant.name, &details, timing);
             }
             Mark::Counter(point) => {
                 self.building.counter(
@@ -315,12 +449,7 @@ impl Convert for Firefox<'_> {
     fn finish(self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
         let Firefox { mut out, samples, mut building, .. } = *self;
         let model = resolved.model();
-        let mut writer = SampleWriter {
-            building: &mut building,
-            resolved,
-            categories: HashMap::new(),
-            frames: HashMap::new(),
-        };
+        let mut writer = SampleWriter::new(&mut building, resolved);
         for ((kind, thread), track) in &samples {
             match kind {
                 Kind::Cpu => writer.cpu(*thread, track),
@@ -361,6 +490,32 @@ impl Building {
         }
         // There is nothing to look up: frames have their names.
         self.profile.set_symbolicated(true);
+    }
+}
+
+/// Samples of a thread that follow each other in one state.
+struct StateRun {
+    state: State,
+    start: i64,
+    end: i64,
+}
+
+fn frame_info(frame: fx::Frame, category: fx::CategoryHandle) -> fx::FrameInfo {
+    fx::FrameInfo { frame, category_pair: category.into(), flags: fx::FrameFlags::empty() }
+}
+
+/// A frame's module, and its text without it. The mark of a guess stays.
+fn without_module(frame: &Frame) -> (&str, Cow<'_, str>) {
+    let (module, text) = (&*frame.module, &*frame.text);
+    let behind =
+        |text: &'_ str| text.strip_prefix(module).and_then(|rest| rest.strip_prefix('!')).map(str::len);
+    let tail = |length: usize| text.get(text.len().saturating_sub(length)..).unwrap_or(text);
+    if let Some(length) = behind(text) {
+        return (module, tail(length).into());
+    }
+    match text.strip_prefix('~').and_then(behind) {
+        Some(length) => (module, format!("~{}", tail(length)).into()),
+        None => (module, text.into()),
     }
 }
 
