@@ -23,6 +23,7 @@
 
 pub mod convert;
 mod driver;
+mod grouped;
 pub mod model;
 pub mod report;
 mod sift;

@@ -13,6 +13,17 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// `22,177.5`: with this many digits behind the point.
+pub(crate) fn decimal(number: f64, digits: usize) -> String {
+    let text = format!("{number:.digits$}");
+    let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |text| ("-", text));
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let point = if fraction.is_empty() { "" } else { "." };
+    // No number is what it is: NaN, inf.
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), count);
+    format!("{sign}{whole}{point}{fraction}")
+}
+
 /// `1 event`, `2 events`, `2 processes`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     let ending = match number {
@@ -27,7 +38,7 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
 pub(crate) fn bytes(number: u64) -> String {
     const NAMES: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if number < 1024 {
-        return format!("{number} B");
+        return format!("{} B", count(number));
     }
     let (mut value, mut name) = (number as f64 / 1024.0, NAMES[0]);
     for next in &NAMES[1..] {
@@ -37,7 +48,7 @@ pub(crate) fn bytes(number: u64) -> String {
         }
         (value, name) = (value / 1024.0, next);
     }
-    format!("{value:.1} {name}")
+    format!("{} {name}", decimal(value, 1))
 }
 
 /// A duration in nanoseconds, to three digits behind the point: `12.346 ms`, `3.214 s`, `2 min 3.214 s`.
@@ -87,8 +98,11 @@ mod tests {
         assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([1, 2].map(|n| counted(n, "event")), ["1 event", "2 events"]);
         let sizes = [0, 1023, 1024, 1536, 1_048_575, 1_048_576, u64::MAX];
-        let expected = ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 MiB", "16384.0 PiB"];
+        let expected = ["0 B", "1,023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 MiB", "16,384.0 PiB"];
         assert_eq!(sizes.map(bytes), expected);
+        let decimals = [22_177.54, -1_234.0, 0.06, f64::INFINITY].map(|number| decimal(number, 1));
+        assert_eq!(decimals, ["22,177.5", "-1,234.0", "0.1", "inf"]);
+        assert_eq!(decimal(1_234.6, 0), "1,235");
         assert_eq!(share(1, 3), "33.3 %");
         assert_eq!(share(0, 0), "0.0 %");
     }

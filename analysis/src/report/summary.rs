@@ -9,7 +9,8 @@ use super::gc::Gc;
 use super::logs::Logs;
 use super::waits::Waits;
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::{FrameHandle, Mode, Model, Resolved, StackHandle, State};
+use crate::grouped::grouped;
+use crate::model::{FrameHandle, Mode, Model, Resolved, StackHandle, State, rounded};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, SampleState};
 use std::cmp::Reverse;
@@ -237,7 +238,8 @@ impl Report for Summary {
             found("missing_names", 85.0, advice, "info");
         }
         if self.starvations > 0 {
-            let text = format!("the thread pool was starved: {} threads added for it", self.starvations);
+            let text =
+                format!("the thread pool was starved: {} threads added for it", grouped(self.starvations));
             found("starvation", 80.0, text, "report threadpool");
         }
         let gc = self.gc.finish(resolved).totals;
@@ -247,7 +249,7 @@ impl Report for Summary {
             let share = gc.pause_percent;
             let text = format!(
                 "{} garbage collections paused everything for {pause_ms:.1} ms, {share:.1} % of the time; the longest {longest_ms:.1} ms",
-                gc.count
+                grouped(gc.count)
             );
             found("gc", 20.0 + share * 2.0, text, "report gc");
         }
@@ -256,8 +258,10 @@ impl Report for Summary {
             let rate = exceptions.count as f64 / seconds.max(0.001);
             let share = first.count as f64 * 100.0 / exceptions.count.max(1) as f64;
             let text = format!(
-                "{} exceptions, {rate:.0} a second; {share:.0} % are {}",
-                exceptions.count, first.type_name
+                "{} exceptions, {} a second; {share:.0} % are {}",
+                grouped(exceptions.count),
+                grouped(rounded(rate)),
+                first.type_name
             );
             found("exceptions", 10.0 + 12.0 * (rate + 1.0).log10(), text, "report exceptions");
         }
@@ -270,7 +274,7 @@ impl Report for Summary {
                 place.map_or_else(String::new, |stack| format!(", most in {}", caller(&stack.frames)));
             let text = format!(
                 "threads waited {} times for locks, {waited_ms:.1} ms together{place}",
-                contention.stopped
+                grouped(contention.stopped)
             );
             found("contention", 15.0 + share.min(60.0), text, "report contention");
         }
@@ -290,11 +294,12 @@ impl Report for Summary {
             let slowest_ms = slowest.duration_ns as f64 / 1e6;
             let errors = match activities.errors {
                 0 => String::new(),
-                errors => format!(", {errors} went wrong"),
+                errors => format!(", {} went wrong", grouped(errors)),
             };
             let text = format!(
                 "{} activities{errors}; the slowest took {slowest_ms:.1} ms: {}",
-                activities.started, slowest.name
+                grouped(activities.started),
+                slowest.name
             );
             let share = activities.errors as f64 * 100.0 / activities.started.max(1) as f64;
             found("activities", 16.0 + share, text, "report activities");
@@ -303,7 +308,7 @@ impl Report for Summary {
         let severe = logs.levels.iter().filter(|row| row.level >= super::logs::LogLevel::Error);
         let severe = severe.fold(0_u64, |sum, row| sum.saturating_add(row.count));
         if severe > 0 {
-            found("log_errors", 45.0, format!("{severe} log messages are errors"), "report logs");
+            found("log_errors", 45.0, format!("{} log messages are errors", grouped(severe)), "report logs");
         }
         findings.sort_by(|one, other| other.weight.total_cmp(&one.weight));
         findings.truncate(MOST_FINDINGS);
@@ -346,7 +351,10 @@ impl Finding {
         Finding {
             about: "lost_events".to_owned(),
             weight: (60.0 + share).min(100.0),
-            text: format!("{lost} {were} lost, {share:.1} % of all: what is counted below is too low"),
+            text: format!(
+                "{} {were} lost, {share:.1} % of all: what is counted below is too low",
+                grouped(lost)
+            ),
             command: "info".to_owned(),
         }
     }

@@ -18,6 +18,7 @@
 //! allow become spaces.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::grouped::grouped;
 use crate::model::{Call, CallNode, CallNodes, FrameKind, Kind, Profile, Resolved, SampleClock, State, Unit};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -447,19 +448,6 @@ fn fitting(text: &str, short: Option<String>, parts: u64) -> Option<String> {
     let mut cut: String = short.chars().take(room.saturating_sub(1)).collect();
     cut.push('…');
     Some(cut)
-}
-
-/// A number with commas.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len().saturating_sub(at)).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn escape(out: &mut String, text: &str) {

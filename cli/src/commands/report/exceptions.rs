@@ -73,9 +73,9 @@ pub(super) fn text(
     let line = sparkline::of_counts(&report.rate.counts, 40);
     let threads = units::counted(report.threads.len() as u64, "thread");
     let summary = format!(
-        "{} on {threads}, at most {:.0} a second",
+        "{} on {threads}, at most {} a second",
         units::counted(report.count, "exception"),
-        report.rate.peak_per_second()
+        units::decimal(report.rate.peak_per_second(), 0)
     );
     prose(context, &strong, &format!("{summary}  {line}"))
 }

@@ -37,7 +37,7 @@ pub(super) fn text(
         table.row([
             units::milliseconds(row.ts_ns).into(),
             units::count(row.workers).into(),
-            format!("{:.1}", row.throughput).into(),
+            units::decimal(row.throughput, 1).into(),
             Cell::from(&*row.reason),
         ]);
     }
