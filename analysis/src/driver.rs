@@ -26,6 +26,8 @@ pub struct AnalysisOptions {
     pub names: NameOptions,
     /// Which frames are left out or shown as one.
     pub folding: Folding,
+    /// Keeps when CPU samples were taken, for reports that show it: 512 bytes for each stack.
+    pub keeps_when: bool,
 }
 
 impl AnalysisOptions {
@@ -133,6 +135,9 @@ impl Outputs<'_> {
             return Ok(());
         }
         self.has_cpu = true;
+        if let Some(when) = self.profile.when_mut() {
+            when.add(weighed.stack, weighed.mode, weighed.first_nanos, weighed.weight);
+        }
         self.profile.add_totals(weighed.key(), &weighed.totals());
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&weighed.sample(), model) }
     }
@@ -141,6 +146,7 @@ impl Outputs<'_> {
     fn takes_runs(&self) -> bool {
         let mut converters = self.converters.iter();
         self.filter.admits_all_times()
+            && self.profile.when().is_none()
             && converters.all(|converter| !converter.wants_samples() || converter.takes_runs())
     }
 
@@ -172,7 +178,7 @@ impl<'c> Analysis<'c> {
         if options.kinds.is_empty() {
             options.kinds.push(if options.events.is_empty() { Kind::Cpu } else { Kind::Event });
         }
-        let outputs = Outputs {
+        let mut outputs = Outputs {
             admits_all: options.filter.admits_all_moments(),
             filter: options.filter.clone(),
             profile: Profile::default(),
@@ -181,6 +187,9 @@ impl<'c> Analysis<'c> {
             wants_events: false,
             converters: Vec::new(),
         };
+        if options.keeps_when {
+            outputs.profile.keep_when(options.filter.from_nanos.unwrap_or(0));
+        }
         Analysis {
             options,
             model: Model::new(),

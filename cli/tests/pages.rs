@@ -65,6 +65,7 @@ fn reports_are_as_expected() {
         "report-topn-type.txt",
         &["report", "topN", ALL, "-n", "5", "--by", "type", "--state", "managed"],
     );
+    assert_page("report-topn-when.txt", &["report", "topN", ALL, "--when", "-n", "8", "--names", "full"]);
     assert_page("report-tree.txt", &["report", "tree", SAMPLES]);
     assert_page(
         "report-callers.txt",

@@ -369,3 +369,36 @@ fn no_report_shows_names_as_compilers_or_the_runtime_write_them() {
         }
     }
 }
+
+#[test]
+fn when_a_method_ran_adds_up_to_its_time() {
+    let plain = report(&["topN", ALL, "-n", "100000"]);
+    assert!(rows(&plain, "methods").iter().all(|row| row["when"].is_null()));
+    let top = report(&["topN", ALL, "-n", "100000", "--when"]);
+    let [from, to] = [0, 1].map(|at| top["when_extent_ns"][at].as_u64().unwrap());
+    assert!(from == 0 && (2_900_000_000..3_200_000_000).contains(&to), "{to}");
+    for (row, plain) in rows(&top, "methods").iter().zip(rows(&plain, "methods")) {
+        assert_eq!((&row["name"], &row["total_ns"]), (&plain["name"], &plain["total_ns"]));
+        let cells: Vec<u64> =
+            row["when"].as_array().unwrap().iter().map(|cell| cell.as_u64().unwrap()).collect();
+        assert_eq!(cells.len(), 32);
+        // Each sample in a cell is rounded to a nanosecond.
+        let total = row["total_ns"].as_u64().unwrap();
+        assert!(
+            cells.iter().sum::<u64>().abs_diff(total) <= 32 * row["total_samples"].as_u64().unwrap(),
+            "{row}"
+        );
+    }
+    // Of a part of the trace, cells are of that part.
+    let part = report(&["topN", ALL, "--when", "--time", "1s..2s"]);
+    assert_eq!(part["when_extent_ns"][0], 1_000_000_000);
+    let head = &rows(&part, "methods")[0]["when"];
+    assert!(
+        head[31].as_u64().unwrap() + head[30].as_u64().unwrap() + head[29].as_u64().unwrap() > 0,
+        "{head}"
+    );
+    // Several threads that read tell the same.
+    let of_threads = |threads: &str| report(&["topN", ALL, "--when", "--threads", threads]);
+    assert_eq!(of_threads("1"), of_threads("3"));
+    assert_eq!(nettrace(&["report", "topN", ALL, "--when", "--by-thread"]).code, Some(2));
+}

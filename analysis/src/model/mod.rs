@@ -39,6 +39,7 @@ mod universal;
 mod varints;
 mod waits;
 mod weights;
+mod when;
 
 pub use assemblies::{Assembly, Domain};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
@@ -67,6 +68,7 @@ pub use track::{TimedSample, Track};
 pub use universal::Mapping;
 pub use weights::EventSelector;
 pub(crate) use weights::{rounded, stands_for};
+pub(crate) use when::{Cells, When};
 
 use assemblies::Assemblies;
 use hash::NumberMap;

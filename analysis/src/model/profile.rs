@@ -3,6 +3,7 @@
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
 use super::sample::{Kind, Mode, Sample, SampleClock};
+use super::when::When;
 use std::collections::BTreeMap;
 
 /// What is summed up by itself.
@@ -79,11 +80,27 @@ pub struct Profile {
     places: NumberMap<ProfileKey, u32>,
     /// Rows that were met of late, by thread and stack: threads do the same thing for many samples.
     recent: Vec<u32>,
+    /// When CPU samples were taken, if that was asked for.
+    when: Option<When>,
 }
 
 const RECENT: usize = 1024;
 
 impl Profile {
+    /// Keeps when CPU samples were taken.
+    pub(crate) fn keep_when(&mut self, from_nanos: i64) {
+        self.when = Some(When::new(from_nanos));
+    }
+
+    /// When CPU samples were taken, if that was asked for.
+    pub(crate) fn when(&self) -> Option<&When> {
+        self.when.as_ref()
+    }
+
+    pub(crate) fn when_mut(&mut self) -> Option<&mut When> {
+        self.when.as_mut()
+    }
+
     /// Adds a sample.
     #[inline]
     pub fn add(&mut self, sample: &Sample) {

@@ -1,7 +1,7 @@
 //! The methods in which most time was spent.
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
-use crate::model::{Frame, FrameHandle, Kind, Profile, Resolved, State, ThreadHandle, Totals};
+use crate::model::{Cells, Frame, FrameHandle, Kind, Profile, Resolved, State, ThreadHandle, Totals, When};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -74,6 +74,9 @@ pub struct TopN {
     pub waiting_samples: u64,
     /// Their weights' sum, in nanoseconds.
     pub waiting_ns: u64,
+    /// The time that the rows' `when` is of, in nanoseconds since the session's start: from, to.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub when_extent_ns: Option<(i64, i64)>,
     /// What times measure: `wall`, or `cpu` where all samples were taken on processors.
     pub clock: &'static str,
     /// Samples without frames: part of `samples`, and of no row.
@@ -131,6 +134,10 @@ pub struct MethodRow {
     pub self_percent: f64,
     /// Part of all wall time.
     pub total_percent: f64,
+    /// When `total_ns` was, if the analysis [keeps](crate::AnalysisOptions::keeps_when) it: nanoseconds in each of 32
+    /// cells that the whole time is cut into. Empty in the rows of threads.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub when: Vec<u64>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -148,6 +155,8 @@ struct Table {
     total_ns: u64,
     without_stack: u64,
     rows: HashMap<u32, Sums>,
+    /// When, if that is known.
+    when: HashMap<u32, Cells>,
 }
 
 impl TopN {
@@ -170,6 +179,10 @@ impl TopN {
                 table.add(frames(), totals.samples, totals.weight, &mut met);
             }
         }
+        for (stack, mode, cells) in profile.when().into_iter().flat_map(When::rows) {
+            let frames = resolved.selected(stack, mode).unwrap_or_default();
+            all.add_when(frames.iter().filter_map(|frame| groups.of(*frame)), &cells, &mut met);
+        }
         let mut threads: Vec<(ThreadHandle, Table)> = threads.into_iter().collect();
         threads.sort_by_key(|(thread, table)| (Reverse(table.total_ns), *thread));
         let model = resolved.model();
@@ -181,6 +194,7 @@ impl TopN {
             state: resolved.state_names(),
             waiting_samples: waiting.samples,
             waiting_ns: waiting.weight,
+            when_extent_ns: profile.when().map(When::extent_nanos),
             clock: profile.clock().key(),
             samples_without_stack: all.without_stack,
             guessed_frames: resolved.coverage().guessed,
@@ -228,9 +242,19 @@ impl Table {
         }
     }
 
+    fn add_when(&mut self, groups: impl Iterator<Item = u32>, cells: &Cells, met: &mut HashSet<u32>) {
+        met.clear();
+        for group in groups.filter(|group| met.insert(*group)) {
+            let sums = self.when.entry(group).or_default();
+            for (sum, cell) in sums.iter_mut().zip(cells) {
+                *sum = sum.saturating_add(*cell);
+            }
+        }
+    }
+
     fn rows(&self, groups: &Groups, options: &TopNOptions) -> Vec<MethodRow> {
-        let row = |(group, sums): (&u32, &Sums)| {
-            let group = groups.rows.get(*group as usize)?;
+        let row = |(number, sums): (&u32, &Sums)| {
+            let group = groups.rows.get(*number as usize)?;
             Some(MethodRow {
                 name: group.shown(),
                 module: group.module.clone(),
@@ -241,6 +265,7 @@ impl Table {
                 total_ns: sums.total_ns,
                 self_percent: percent(sums.self_ns, self.total_ns),
                 total_percent: percent(sums.total_ns, self.total_ns),
+                when: self.when.get(number).map(|cells| cells.to_vec()).unwrap_or_default(),
             })
         };
         let mut rows: Vec<MethodRow> = self.rows.iter().filter_map(row).collect();

@@ -212,6 +212,10 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) by_thread: bool,
 
+    /// When each method was on a stack: blocks over the time of the trace, cut into 32 parts
+    #[arg(long, conflicts_with = "by_thread")]
+    pub(crate) when: bool,
+
     /// What rows stand for
     #[arg(long, value_enum, value_name = "GROUP", default_value_t)]
     pub(crate) by: GroupByArg,

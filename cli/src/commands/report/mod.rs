@@ -62,7 +62,7 @@ const ROWS: &[&str] = &["number"];
 pub(crate) const REPORTS: &[ReportRow] = &[
     row::<Summary>(&[MOMENTS, STACKS, NAMES], summary::run),
     row::<TopNOptions>(
-        &[ROWS, &["inclusive", "by_thread", "by"], MOMENTS, STACKS, SAMPLES, NAMES, FOLDS],
+        &[ROWS, &["inclusive", "by_thread", "by", "when"], MOMENTS, STACKS, SAMPLES, NAMES, FOLDS],
         |args, trace, context| show(samples::top_options(args), samples::top, args, trace, context),
     ),
     row::<TreeOptions>(

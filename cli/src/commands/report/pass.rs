@@ -69,6 +69,7 @@ where
     let file = trace.file.clone();
     let mut options = samples::options(&args.samples);
     options.filter.to_nanos = options.filter.to_nanos.or(args.before);
+    options.keeps_when = args.when;
     let mut pass = ReportPass::with_options(report, options);
     match each {
         Some(each) => {

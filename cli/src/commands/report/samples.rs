@@ -6,7 +6,7 @@ use crate::commands::Context;
 use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{Column, Table, left, right};
-use crate::units;
+use crate::{sparkline, units};
 use nettrace_analysis::report::{
     CallTree, GroupBy, MethodRow, Modules, ModulesReport, ThreadsReport, TopN, TopNOptions, TreeOptions,
 };
@@ -88,17 +88,32 @@ const TOP_COLUMNS: &[Column] = &[
     left("NAME", 4, 0),
 ];
 
+/// The same with when each method was on a stack.
+const WHEN_COLUMNS: &[Column] = &[
+    right("SELF %", 7, 0),
+    right("TOTAL %", 7, 0),
+    right("SELF ms", 11, 3),
+    right("TOTAL ms", 11, 4),
+    right("SAMPLES", 7, 2),
+    left("WHEN", WHEN_CELLS, 1),
+    left("NAME", 4, 0),
+];
+
+const WHEN_CELLS: usize = 32;
+
 fn rows(rows: &[MethodRow], context: &mut Context<'_>) -> io::Result<()> {
-    let mut table = Table::new(TOP_COLUMNS);
+    let has_when = rows.iter().any(|row| !row.when.is_empty());
+    let mut table = Table::new(if has_when { WHEN_COLUMNS } else { TOP_COLUMNS });
     for row in rows {
-        table.row([
+        let when = has_when.then(|| sparkline::of_counts(&row.when, WHEN_CELLS).into());
+        let numbers = [
             format!("{:.2}", row.self_percent).into(),
             format!("{:.2}", row.total_percent).into(),
             ms(row.self_ns).into(),
             ms(row.total_ns).into(),
             units::count(row.self_samples).into(),
-            printable(&row.name).into(),
-        ]);
+        ];
+        table.row(numbers.into_iter().chain(when).chain([printable(&row.name).into()]));
     }
     table.write(context)
 }
