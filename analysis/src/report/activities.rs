@@ -8,169 +8,35 @@
 //! (related activity id, `ParentId`), or of the nearest open one on the path that its id is.
 
 use super::activity_edge::{Edge, id_text, is_failure};
+use super::activity_fields::fields_text;
+use super::activity_report::{
+    ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow, SlowActivity,
+    StatusCount,
+};
 use super::activity_tree::{ActivitySite, ActivityStats, ActivityTree, Slow};
-use super::distribution::{Distribution, Spread};
+use super::distribution::Distribution;
 use super::http::HttpFacts;
 use super::open_activities::{OpenActivities, OpenActivity, Place};
+use super::parts::{PartTracker, Parts, Totals};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Mode, Model, Resolved, TextHandle, ThreadHandle, event_name, short};
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, KnownProvider};
+use nettrace_parser::view::KnownProvider;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// Most events of one activity that are kept.
 const MOST_EVENTS: usize = 10_000;
-/// Longest text of an event's fields, in characters.
-const LONGEST_FIELDS: usize = 200;
 
-/// What started and stopped.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct ActivitiesReport {
-    /// Version of this document.
-    pub schema: u32,
-    /// Activities that started. HTTP: requests, each once, however many layers of the program told of it.
-    pub started: u64,
-    /// Of these, those inside of no other that is counted here.
-    pub outermost: u64,
-    /// Of these, those that stopped.
-    pub stopped: u64,
-    /// Of these, those that went wrong: their stop, or another of their events, says so.
-    pub errors: u64,
-    /// HTTP: starts that are a further layer's word of a request that is counted already.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
-    pub layers: u64,
-    /// Stops whose start is not in the trace.
-    pub stops_without_start: u64,
-    /// Stops whose start was looked for among the newest open activities only: many thousands of one name were
-    /// open at once, again and again. Left out of JSON if there are none, as in all but strange traces.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
-    pub stops_cut_short: u64,
-    /// By name: the longest total first.
-    pub activities: Vec<ActivityRow>,
-    /// Which run inside which: a node, then what runs inside of it, the longest total first.
-    pub tree: Vec<ActivityNode>,
-    /// Those that took longest, the longest first.
-    pub slowest: Vec<SlowActivity>,
-    /// Events of the activity that was asked for, and of those inside of it, in time order; empty if none was asked for.
-    pub events: Vec<ActivityEvent>,
-    /// Events that are left out of `events` because there are more than 10,000.
-    pub events_left_out: u64,
-}
-
-/// Activities of one name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct ActivityRow {
-    /// `Provider/Task`, or `Source/Activity` of DiagnosticSource; of HTTP what is asked for.
-    pub name: String,
-    /// HTTP: `in` or `out`; `None` for other activities, and when the source does not tell.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub direction: Option<String>,
-    /// How many started.
-    pub started: u64,
-    /// Of these, those inside of another one of this name, whose time is a part of that one's.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
-    pub nested: u64,
-    /// Of these, those that stopped.
-    pub stopped: u64,
-    /// Of these, those that went wrong.
-    pub errors: u64,
-    /// How long they took: from start to stop, or what the stop tells.
-    pub durations: Spread,
-    /// Total time of those that are not inside of another one of this name: no time is in it twice for being nested.
-    pub outermost_ns: u64,
-    /// HTTP: what each layer of the program told of these requests, the longest total first; empty if one told all.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
-    pub layers: Vec<ActivityLayer>,
-    /// HTTP: how often each status was answered.
-    pub statuses: Vec<StatusCount>,
-}
-
-/// A layer of the program that tells of requests, such as Hosting and Kestrel. Durations are of the requests that this
-/// layer told of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct ActivityLayer {
-    /// `Provider/Task`, or `Source/Activity` of DiagnosticSource.
-    pub name: String,
-    /// How long they took there.
-    pub durations: Spread,
-}
-
-/// An HTTP status, and how often.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct StatusCount {
-    /// The status; −1 stands for no answer.
-    pub status: i64,
-    /// How often.
-    pub count: u64,
-}
-
-/// Activities of one name inside the same others.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct ActivityNode {
-    /// As in [`ActivityRow`].
-    pub name: String,
-    /// 0 for those inside of none.
-    pub depth: usize,
-    /// How many started.
-    pub started: u64,
-    /// Of these, those that stopped.
-    pub stopped: u64,
-    /// Of these, those that went wrong.
-    pub errors: u64,
-    /// How long they took.
-    pub durations: Spread,
-}
-
-/// An activity.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct SlowActivity {
-    /// As in [`ActivityRow`].
-    pub name: String,
-    /// Its id: the path (`//1/5`), the guid, or what DiagnosticSource gives; `None` if it has none.
-    pub id: Option<String>,
-    /// When it started, in nanoseconds since the session's start.
-    pub start_ns: i64,
-    /// How long it took.
-    pub duration_ns: u64,
-    /// OS id of the thread that started it.
-    pub thread_id: Option<u64>,
-    /// OS id of the thread that stopped it.
-    pub stop_thread_id: Option<u64>,
-    /// Whether it went wrong.
-    pub is_error: bool,
-    /// Fields of its start, `name=value …`.
-    pub fields: String,
-}
-
-/// An event of an activity.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct ActivityEvent {
-    /// When, in nanoseconds since the session's start.
-    pub ts_ns: i64,
-    /// OS id of its thread.
-    pub thread_id: Option<u64>,
-    /// The activity that it is part of.
-    pub id: String,
-    /// `Provider/Event`.
-    pub event: String,
-    /// Its fields, `name=value …`.
-    pub fields: String,
+/// The activity that was asked for.
+#[derive(Debug)]
+struct Wanted {
+    label: TextHandle,
+    id: String,
+    start: i64,
+    duration: u64,
+    parts: Totals,
 }
 
 /// Makes an [`ActivitiesReport`]. What it keeps is bounded by names, stacks, and what is open at a time.
@@ -185,7 +51,11 @@ pub struct Activities {
     requests: HashMap<ThreadHandle, Place>,
     stops_without_start: u64,
     is_http: bool,
+    /// Follows what time is spent on; `None` where nobody asks.
+    parts: Option<PartTracker>,
     id: Option<String>,
+    /// The one that was asked for, when it has stopped.
+    wanted: Option<Wanted>,
     events: Vec<ActivityEvent>,
     events_left_out: u64,
     top: usize,
@@ -208,7 +78,9 @@ impl Activities {
             requests: HashMap::new(),
             stops_without_start: 0,
             is_http: false,
+            parts: Some(PartTracker::default()),
             id: None,
+            wanted: None,
             events: Vec::new(),
             events_left_out: 0,
             top: 10,
@@ -218,6 +90,11 @@ impl Activities {
     /// HTTP requests alone, by what they ask for.
     pub fn http() -> Activities {
         Activities { is_http: true, ..Activities::new() }
+    }
+
+    /// For those who want to know of activities alone, not of what their time was spent on.
+    pub(crate) fn without_parts() -> Activities {
+        Activities { parts: None, ..Activities::new() }
     }
 
     /// With so many of the slowest.
@@ -255,11 +132,19 @@ impl Activities {
         let parent = layer_of.or_else(|| self.parent_of(&edge)).and_then(|place| self.open.at(place));
         let node = self.tree.node(parent.map(|parent| parent.node), name);
         let label = facts.and_then(HttpFacts::label).map(|label| model.texts_mut().intern(&label));
+        let part = self.parts.as_mut().filter(|_| layer_of.is_none()).map(|parts| {
+            let above = parent.and_then(|parent| parent.part);
+            let is_wanted = self.id.as_deref().is_some_and(|wanted| {
+                [&edge.id, &edge.path].into_iter().flatten().any(|id| id.eq_ignore_ascii_case(wanted))
+            });
+            parts.start(event, moment, above, is_wanted)
+        });
         if let Some(request) = layer_of.and_then(|place| self.open.at_mut(place)) {
             request.label = request.label.or(label);
         }
         let activity = OpenActivity {
             name,
+            part,
             id: edge.id,
             path: edge.path,
             node,
@@ -278,6 +163,9 @@ impl Activities {
             self.requests.insert(moment.thread, self.open.next_place(name));
         }
         if let Some(lost) = self.open.start(activity, edge.is_id_unique) {
+            if let (Some(parts), Some(part)) = (&mut self.parts, lost.part) {
+                parts.stop(part, event, moment);
+            }
             self.never_stopped(lost, model);
         }
     }
@@ -323,6 +211,8 @@ impl Activities {
             }
             return;
         };
+        let parts = self.parts.as_mut().zip(activity.part);
+        let parts = parts.map(|(parts, part)| parts.stop(part, event, moment)).unwrap_or_default();
         if !activity.is_selected {
             return;
         }
@@ -342,7 +232,12 @@ impl Activities {
             return;
         }
         let top = self.top;
+        if let Some(id) = self.wanted_id(&activity).filter(|_| self.wanted.is_none()) {
+            let label = activity.label.unwrap_or(activity.name);
+            self.wanted = Some(Wanted { label, id, start: activity.nanos, duration, parts: parts.clone() });
+        }
         let stats = self.stats(&activity, label, model);
+        stats.parts.merge(&parts);
         stats.started = stats.started.saturating_add(1);
         stats.errors = stats.errors.saturating_add(u64::from(is_error));
         stats.durations.add(duration);
@@ -359,6 +254,7 @@ impl Activities {
             stop_thread: moment.thread,
             id: activity.id,
             is_error,
+            parts,
             // Tags are mostly set while an activity runs.
             fields: match event.known_provider() {
                 KnownProvider::DiagnosticSource => fields_text(event),
@@ -366,6 +262,13 @@ impl Activities {
             },
         };
         stats.add_slow(slow, top);
+    }
+
+    /// The id of an activity, if it is the one that was asked for.
+    fn wanted_id(&self, activity: &OpenActivity) -> Option<String> {
+        let wanted = self.id.as_deref()?;
+        let mut ids = [&activity.id, &activity.path].into_iter().flatten();
+        ids.find(|id| id.eq_ignore_ascii_case(wanted)).cloned()
     }
 
     /// A layer has told how long a request took there. What else it knows goes to the request.
@@ -467,6 +370,9 @@ impl Report for Activities {
     ];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if let Some(parts) = &mut self.parts {
+            parts.event(event, moment, model);
+        }
         let edge = Edge::of(event);
         let facts = edge.as_ref().filter(|_| self.is_http).and_then(|edge| HttpFacts::of(event, edge));
         let edge = edge.filter(|_| !self.is_http || facts.is_some());
@@ -550,8 +456,18 @@ impl Report for Activities {
         });
         slowest.truncate(self.top);
         let thread_id = |thread| resolved.model().threads().get(thread).and_then(|row| row.os_thread_id);
+        let tracker = self.parts.take().unwrap_or_default();
+        let parts = |totals: &Totals, duration| totals.parts(duration, tracker.is_sampled(), resolved);
+        let line = self.wanted.take().map(|wanted| ActivityLine {
+            name: texts.get(wanted.label).to_owned(),
+            id: wanted.id,
+            start_ns: wanted.start,
+            duration_ns: wanted.duration,
+            parts: parts(&wanted.parts, wanted.duration),
+            stretches: tracker.line(resolved),
+        });
         let mut activities: Vec<ActivityRow> =
-            rows.into_iter().map(|(name, stats)| row(name, stats)).collect();
+            rows.into_iter().map(|(name, stats)| row(name, stats, &parts)).collect();
         activities.sort_by(|one, other| {
             // Requests that came in, then those that were made, then others.
             let group = |row: &ActivityRow| match row.direction.as_deref() {
@@ -580,12 +496,14 @@ impl Report for Activities {
                     id: slow.id,
                     start_ns: slow.start,
                     duration_ns: slow.duration,
+                    parts: parts(&slow.parts, slow.duration),
                     thread_id: thread_id(slow.thread),
                     stop_thread_id: thread_id(slow.stop_thread),
                     is_error: slow.is_error,
                     fields: slow.fields,
                 })
                 .collect(),
+            line,
             events: self.events,
             events_left_out: self.events_left_out,
         }
@@ -602,7 +520,7 @@ struct NamedStats<'t> {
     layers: BTreeMap<&'t str, Distribution>,
 }
 
-fn row(name: &str, row: NamedStats<'_>) -> ActivityRow {
+fn row(name: &str, row: NamedStats<'_>, parts: &dyn Fn(&Totals, u64) -> Parts) -> ActivityRow {
     let stats = row.stats;
     let layer = |(name, durations): (&str, Distribution)| ActivityLayer {
         name: name.to_owned(),
@@ -621,6 +539,7 @@ fn row(name: &str, row: NamedStats<'_>) -> ActivityRow {
         stopped: stats.durations.count(),
         errors: stats.errors,
         durations: stats.durations.spread(),
+        parts: parts(&stats.parts, stats.durations.sum()),
         outermost_ns: row.outermost_ns,
         layers,
         statuses: stats
@@ -672,68 +591,4 @@ fn tree_rows(tree: &ActivityTree, stats: &[ActivityStats], resolved: &Resolved<'
         due.extend(children);
     }
     rows
-}
-
-/// Properties of every activity of .NET that say nothing of what it does, or that are told elsewhere.
-const PROPERTIES: [&str; 25] = [
-    "ForceDefaultIdFormat",
-    "DefaultIdFormat",
-    "W3CIdFlagsSet",
-    "IsStopped",
-    "Status",
-    "HasRemoteParent",
-    "Current",
-    "OperationName",
-    "DisplayName",
-    "Source",
-    "Parent",
-    "Duration",
-    "StartTimeUtc",
-    "Id",
-    "ParentId",
-    "RootId",
-    "SpanId",
-    "TraceId",
-    "ParentSpanId",
-    "Recorded",
-    "IsAllDataRequested",
-    "ActivityTraceFlags",
-    "Context",
-    "IdFormat",
-    "TraceIdGenerator",
-];
-
-/// `name=value name=value …`, cut. Of DiagnosticSource the arguments, without what all activities have.
-fn fields_text(event: &Event<'_>) -> String {
-    let mut text = String::new();
-    let mut add = |name: &dyn std::fmt::Display, value: &dyn std::fmt::Display| {
-        use std::fmt::Write;
-        let space = if text.is_empty() { "" } else { " " };
-        // Writing to a String does not fail.
-        let _ = write!(text, "{space}{name}={value}");
-        text.len() > LONGEST_FIELDS.saturating_mul(4)
-    };
-    if let Some(activity) = view::Activity::of(event) {
-        for (name, value) in activity.arguments() {
-            let value = value.to_string();
-            let is_said = PROPERTIES.iter().any(|property| name.equals(property));
-            // What is not a text is shown as the name of its type.
-            let is_nothing = matches!(value.as_str(), "" | "[]") || value.starts_with("System.");
-            if !is_said && !is_nothing && add(&name, &value) {
-                break;
-            }
-        }
-    } else {
-        for field in event.fields() {
-            let Ok(value) = field.value else { break };
-            if add(&short(field.name()), &value) {
-                break;
-            }
-        }
-    }
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_FIELDS) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
 }

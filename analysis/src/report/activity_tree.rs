@@ -1,6 +1,7 @@
 //! Which activities run inside which: a tree of names.
 
 use super::distribution::Distribution;
+use super::parts::Totals;
 use crate::model::{StackHandle, TextHandle, ThreadHandle};
 use std::collections::{BTreeMap, HashMap};
 
@@ -67,6 +68,7 @@ pub(crate) struct ActivityStats {
     pub(crate) errors: u64,
     pub(crate) durations: Distribution,
     pub(crate) statuses: BTreeMap<i64, u64>,
+    pub(crate) parts: Totals,
     /// The slowest first.
     pub(crate) slowest: Vec<Slow>,
 }
@@ -81,6 +83,7 @@ pub(crate) struct Slow {
     pub(crate) id: Option<String>,
     pub(crate) is_error: bool,
     pub(crate) fields: String,
+    pub(crate) parts: Totals,
 }
 
 impl ActivityStats {
@@ -96,6 +99,7 @@ impl ActivityStats {
         self.started = self.started.saturating_add(other.started);
         self.errors = self.errors.saturating_add(other.errors);
         self.durations.merge(&other.durations);
+        self.parts.merge(&other.parts);
         for (status, count) in &other.statuses {
             let mine = self.statuses.entry(*status).or_default();
             *mine = mine.saturating_add(*count);

@@ -27,8 +27,10 @@
 
 mod activities;
 mod activity_edge;
+mod activity_fields;
 mod activity_ids;
 mod activity_path;
+mod activity_report;
 mod activity_tree;
 mod alloc;
 mod contention;
@@ -48,6 +50,7 @@ mod message_group;
 mod modules;
 mod open_activities;
 mod openmetrics;
+mod parts;
 mod pass;
 mod rate;
 mod requests;
@@ -64,11 +67,12 @@ mod types;
 mod waiting;
 mod waits;
 
-pub use activities::{
-    Activities, ActivitiesReport, ActivityEvent, ActivityLayer, ActivityNode, ActivityRow, SlowActivity,
+pub use activities::Activities;
+pub use activity_path::activity_path;
+pub use activity_report::{
+    ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow, SlowActivity,
     StatusCount,
 };
-pub use activity_path::activity_path;
 pub use alloc::{Alloc, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType};
 pub use contention::{Contention, ContentionReport, Lock, LockOwner};
 pub use counter_series::{CounterKind, CounterPoint, CounterSeries};
@@ -82,6 +86,7 @@ pub use jit::{Jit, JitDecisions, JitMethod, JitReport, JitTotals, RefusalReason,
 pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
 pub use logs::{LogLevel, LogLevelCount, LogRow, LoggerCount, Logs, LogsReport};
 pub use modules::{ModuleRow, Modules, ModulesReport};
+pub use parts::{Doing, Parts, Stretch};
 pub use pass::{ReportPass, Reported};
 pub use rate::Rate;
 pub use requests::Http;

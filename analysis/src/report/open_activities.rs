@@ -39,6 +39,8 @@ pub(crate) struct OpenActivity {
     pub(crate) label: Option<TextHandle>,
     /// The path of its start, if its id is another one.
     pub(crate) path: Option<String>,
+    /// Its number where its time is followed.
+    pub(crate) part: Option<u64>,
     /// What it asks for, if it is an HTTP request.
     pub(crate) http: Option<HttpFacts>,
     /// The request that it is a layer of.
@@ -277,6 +279,7 @@ mod tests {
             fields: String::new(),
             label: None,
             path: None,
+            part: None,
             http: None,
             layer_of: None,
             keys: keys.to_vec(),
@@ -350,6 +353,7 @@ mod tests {
                 fields: String::new(),
                 label: None,
                 path: None,
+                part: None,
                 http: None,
                 layer_of: None,
                 keys: Vec::new(),
@@ -395,6 +399,7 @@ mod tests {
                 fields: String::new(),
                 label: None,
                 path: None,
+                part: None,
                 http: None,
                 layer_of: None,
                 keys: Vec::new(),

@@ -136,7 +136,11 @@ pub struct Summary {
 impl Summary {
     /// Knows nothing yet.
     pub fn new() -> Summary {
-        Summary { counters: Some(Counters::new().without_points()), ..Summary::default() }
+        Summary {
+            activities: Activities::without_parts(),
+            counters: Some(Counters::new().without_points()),
+            ..Summary::default()
+        }
     }
 
     fn count(&mut self, subject: Subject) {

@@ -156,7 +156,7 @@ impl Tasks {
             sites: HashMap::new(),
             waits: HashMap::new(),
             waiting: Matcher::default(),
-            activities: Activities::new().top(0),
+            activities: Activities::without_parts().top(0),
             top: 10,
         }
     }

@@ -5,7 +5,7 @@ use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
 use crate::units;
-use nettrace_analysis::report::{ActivitiesReport, ActivityRow};
+use nettrace_analysis::report::{ActivitiesReport, ActivityLine, ActivityRow, Doing, Parts};
 use std::io::{self, Write};
 
 pub(super) fn text(
@@ -55,6 +55,8 @@ pub(super) fn text(
             writeln!(out)?;
         }
     }
+    parts_table(&rows, context)?;
+    let out = context.out.buffer();
     if report.tree.iter().any(|node| node.depth > 0) {
         writeln!(out)?;
         writeln!(out, "{}", faint.over("STARTED   ERRORS     TOTAL ms       P95 ms  INSIDE EACH OTHER"))?;
@@ -86,6 +88,9 @@ pub(super) fn text(
             row.id.as_deref().map_or_else(|| "-".to_owned(), printable),
             faint.over(printable(&row.fields)),
         )?;
+        if let Some(parts) = parts_text(&row.parts) {
+            writeln!(out, "{:>24}  {}", "", faint.over(parts))?;
+        }
     }
     let wrong = if report.errors > 0 {
         format!(", {} went wrong", units::count(report.errors))
@@ -157,8 +162,113 @@ fn notes(row: &ActivityRow) -> String {
     if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) }
 }
 
+/// How a part of an activity's time is called, in a heading, in a sentence, and on the line of time.
+fn words(doing: Doing) -> (&'static str, &'static str, char) {
+    match doing {
+        Doing::Running => ("RUN %", "running", '#'),
+        Doing::Native => ("NATIVE", "native", 'n'),
+        Doing::Waiting => ("WAIT", "waiting", 'w'),
+        Doing::Gc => ("GC", "GC pause", 'G'),
+        Doing::Lock => ("LOCK", "lock", 'L'),
+        Doing::Jit => ("JIT", "JIT", 'J'),
+        Doing::Await => ("AWAIT", "await", '.'),
+        _ => ("UNKNOWN", "unknown", '?'),
+    }
+}
+
+/// Whether more is known than nothing.
+fn is_known(parts: &Parts) -> bool {
+    parts.unknown_ns < parts.total_ns()
+}
+
+/// What the time of each row was spent on, in percent.
+fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
+    let (faint, name) = (context.style.faint(), context.style.name());
+    let out = context.out.buffer();
+    if !rows.iter().any(|row| is_known(&row.parts)) {
+        return Ok(());
+    }
+    let cells = |texts: Vec<String>| -> String {
+        let widths = [5, 7, 6, 6, 6, 6, 6, 8];
+        texts.iter().zip(widths).map(|(text, width)| format!("{text:>width$}")).collect()
+    };
+    let headings = Parts::default().all().map(|(doing, _)| words(doing).0.to_owned());
+    writeln!(out, "\n{}  {}", faint.over(cells(headings.into())), faint.over("WHAT THE TIME WAS SPENT ON"))?;
+    for row in rows {
+        let total = row.parts.total_ns();
+        let percents = row.parts.all().map(|(_, nanos)| match nanos {
+            0 => "-".to_owned(),
+            nanos => format!("{:.1}", nanos as f64 * 100.0 / total as f64),
+        });
+        writeln!(out, "{}  {}", cells(percents.into()), name.over(printable(&row.name)))?;
+    }
+    Ok(())
+}
+
+/// `running 12.043 ms, await 3.100 ms`: the longest first.
+fn parts_text(parts: &Parts) -> Option<String> {
+    let mut known: Vec<(Doing, u64)> = parts.all().into_iter().filter(|(_, nanos)| *nanos > 0).collect();
+    known.sort_by_key(|(_, nanos)| std::cmp::Reverse(*nanos));
+    let texts: Vec<String> =
+        known.iter().map(|(doing, nanos)| format!("{} {} ms", words(*doing).1, ms(*nanos))).collect();
+    is_known(parts).then(|| texts.join(", "))
+}
+
+/// Cells of a line of time.
+const CELLS: u64 = 60;
+
+/// What an activity did when: a character for each sixtieth of its time, and below what they mean.
+fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
+    let (strong, name) = (context.style.strong(), context.style.name());
+    let out = context.out.buffer();
+    writeln!(
+        out,
+        "{}  {} ms from {} on",
+        name.over(printable(&line.name)),
+        strong.over(ms(line.duration_ns)),
+        units::milliseconds(line.start_ns),
+    )?;
+    let length: u64 = line.stretches.iter().map(|stretch| stretch.duration_ns).sum();
+    let cells: String = (0..CELLS.min(length)).filter_map(|cell| cell_of(line, length, cell)).collect();
+    if !cells.is_empty() {
+        writeln!(out, "|{cells}|")?;
+    }
+    for (doing, nanos) in line.parts.all().into_iter().filter(|(_, nanos)| *nanos > 0) {
+        let (_, word, mark) = words(doing);
+        let percent = nanos as f64 * 100.0 / line.duration_ns.max(1) as f64;
+        writeln!(out, " {mark} {word:<8}  {:>11} ms  {percent:>5.1} %", ms(nanos))?;
+    }
+    writeln!(out)
+}
+
+/// What was done for most of a cell's time. What is rare and counts, such as a pause, wins when it has a quarter.
+fn cell_of(line: &ActivityLine, length: u64, cell: u64) -> Option<char> {
+    let edge = |cell: u64| length.saturating_mul(cell).checked_div(CELLS.min(length)).unwrap_or(0);
+    let (from, to) = (edge(cell), edge(cell.saturating_add(1)));
+    let mut at = 0_u64;
+    let mut sums: Vec<(Doing, u64)> = Vec::new();
+    for stretch in &line.stretches {
+        let end = at.saturating_add(stretch.duration_ns);
+        let inside = end.min(to).saturating_sub(at.max(from));
+        match sums.iter_mut().find(|(doing, _)| *doing == stretch.doing) {
+            Some((_, sum)) => *sum = sum.saturating_add(inside),
+            None => sums.push((stretch.doing, inside)),
+        }
+        at = end;
+    }
+    let weight = |(doing, sum): &(Doing, u64)| match doing {
+        Doing::Gc | Doing::Lock | Doing::Jit => sum.saturating_mul(3),
+        _ => *sum,
+    };
+    let most = sums.into_iter().filter(|(_, sum)| *sum > 0).max_by_key(weight)?;
+    Some(words(most.0).2)
+}
+
 /// The events of the activity that was asked for.
 fn events(report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()> {
+    if let Some(of) = &report.line {
+        line(of, context)?;
+    }
     let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
     let out = context.out.buffer();
     writeln!(out, "{}", faint.over("       ms     SINCE ms   THREAD  EVENT"))?;

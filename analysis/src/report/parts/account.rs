@@ -1,0 +1,242 @@
+//! What is known of the time of one open activity.
+
+use super::{At, Doing, Parts, Piece, Work};
+use crate::model::{Resolved, StackHandle, ThreadHandle};
+use std::collections::HashMap;
+
+/// Pieces of threads' time that are kept before they are summed up.
+const MANY_PIECES: usize = 64;
+/// As above, where a thread has not said for long whether it still has the activity: that one is not waited for.
+const MOST_PIECES: usize = 256;
+/// Most stretches of an activity whose line of time is wanted.
+const MOST_STRETCHES: usize = 10_000;
+
+/// Sums of time by what was done.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Totals {
+    running: u64,
+    native: HashMap<StackHandle, u64>,
+    waiting: u64,
+    gc: u64,
+    lock: u64,
+    jit: u64,
+    awaited: u64,
+    unknown: u64,
+}
+
+impl Totals {
+    fn add(&mut self, (paused, rest): (u64, u64), what: Work) {
+        let sum = match what {
+            Work::Running => &mut self.running,
+            Work::Native(stack) => self.native.entry(stack).or_default(),
+            Work::Waiting => &mut self.waiting,
+            Work::Lock => &mut self.lock,
+            Work::Jit => &mut self.jit,
+            Work::Await => &mut self.awaited,
+            Work::Unknown => &mut self.unknown,
+        };
+        *sum = sum.saturating_add(rest);
+        self.gc = self.gc.saturating_add(paused);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Totals) {
+        for (mine, theirs) in [
+            (&mut self.running, other.running),
+            (&mut self.waiting, other.waiting),
+            (&mut self.gc, other.gc),
+            (&mut self.lock, other.lock),
+            (&mut self.jit, other.jit),
+            (&mut self.awaited, other.awaited),
+            (&mut self.unknown, other.unknown),
+        ] {
+            *mine = mine.saturating_add(theirs);
+        }
+        for (stack, nanos) in &other.native {
+            let mine = self.native.entry(*stack).or_default();
+            *mine = mine.saturating_add(*nanos);
+        }
+    }
+
+    /// The parts of a `duration`.
+    pub(crate) fn parts(&self, duration: u64, is_sampled: bool, resolved: &Resolved<'_>) -> Parts {
+        let mut parts = Parts { gc_ns: self.gc, ..Parts::default() };
+        let native = self.native.iter().map(|(stack, nanos)| (Work::Native(*stack), *nanos));
+        let others = [
+            (Work::Running, self.running),
+            (Work::Waiting, self.waiting),
+            (Work::Lock, self.lock),
+            (Work::Jit, self.jit),
+            (Work::Await, self.awaited),
+            (Work::Unknown, self.unknown),
+        ];
+        for (what, nanos) in native.chain(others) {
+            let part = parts.part_mut(what.doing(resolved, is_sampled));
+            *part = part.saturating_add(nanos);
+        }
+        parts.fit(duration)
+    }
+}
+
+/// A stretch of time of the activity whose line is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) from: At,
+    pub(super) to: At,
+    what: Work,
+    pub(super) thread: Option<ThreadHandle>,
+}
+
+impl Part {
+    pub(super) fn doing(&self, resolved: &Resolved<'_>, is_sampled: bool) -> Doing {
+        self.what.doing(resolved, is_sampled)
+    }
+}
+
+/// An open activity.
+#[derive(Debug)]
+pub(super) struct Account {
+    /// Those that it is part of, the innermost first.
+    pub(super) above: Vec<u64>,
+    /// What events of its threads are marked with.
+    pub(super) id: Option<String>,
+    /// The account that had this id before.
+    pub(super) shadowed: Option<u64>,
+    /// Threads that have it, or one inside of it, as far as is known.
+    pub(super) carriers: Vec<ThreadHandle>,
+    /// The time before this is summed up.
+    summed: At,
+    pieces: Vec<Piece>,
+    pub(super) totals: Totals,
+    /// What is done when no thread has it.
+    otherwise: Work,
+    pub(super) line: Option<Vec<Part>>,
+}
+
+impl Account {
+    /// `is_followed`: its id flows to every thread that works for it.
+    pub(super) fn new(id: Option<String>, above: Vec<u64>, at: At, is_followed: bool) -> Account {
+        Account {
+            above,
+            id,
+            shadowed: None,
+            carriers: Vec::new(),
+            summed: at,
+            pieces: Vec::new(),
+            totals: Totals::default(),
+            otherwise: if is_followed { Work::Await } else { Work::Unknown },
+            line: None,
+        }
+    }
+
+    /// A thread had it. Tells whether it is time to sum up.
+    pub(super) fn add(&mut self, piece: Piece) -> bool {
+        if let Some(last) = self.pieces.last_mut()
+            && (last.thread, last.what, last.to) == (piece.thread, piece.what, piece.from)
+        {
+            last.to = piece.to;
+        } else if piece.to.nanos > piece.from.nanos {
+            self.pieces.push(piece);
+        }
+        self.pieces.len() >= MANY_PIECES
+    }
+
+    /// Sums up the time before the first of these points; if too much waits for that, all until the last piece.
+    pub(super) fn sum_up_early(&mut self, until: At) {
+        let newest = self.pieces.iter().map(|piece| piece.to).max_by_key(|at| at.nanos);
+        let until = newest.filter(|_| self.pieces.len() >= MOST_PIECES).unwrap_or(until);
+        self.sum_up(until);
+    }
+
+    /// Sums up all time before a point.
+    pub(super) fn sum_up(&mut self, until: At) {
+        if until.nanos <= self.summed.nanos {
+            return;
+        }
+        let start = self.summed;
+        let is_inside = |at: &At| at.nanos > start.nanos && at.nanos < until.nanos;
+        let mut points: Vec<At> =
+            self.pieces.iter().flat_map(|piece| [piece.from, piece.to]).filter(is_inside).collect();
+        points.push(until);
+        points.sort_by_key(|at| at.nanos);
+        points.dedup_by_key(|at| at.nanos);
+        let mut from = start;
+        for to in points {
+            let has_all = |piece: &&Piece| piece.from.nanos <= from.nanos && piece.to.nanos >= to.nanos;
+            let best = self.pieces.iter().filter(has_all).max_by_key(|piece| piece.what.rank());
+            let what = best.map_or(self.otherwise, |piece| piece.what);
+            self.totals.add(to.since(from), what);
+            if let Some(line) = &mut self.line
+                && line.len() < MOST_STRETCHES
+            {
+                line.push(Part { from, to, what, thread: best.map(|piece| piece.thread) });
+            }
+            from = to;
+        }
+        self.summed = until;
+        self.pieces.retain(|piece| piece.to.nanos > until.nanos);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: i64) -> At {
+        At { nanos, paused: u64::try_from(nanos.clamp(30, 40) - 30).unwrap() }
+    }
+
+    fn piece(thread: u32, from: i64, to: i64, what: Work) -> Piece {
+        Piece { from: at(from), to: at(to), what, thread: ThreadHandle(thread) }
+    }
+
+    #[test]
+    fn the_thread_that_does_most_counts_and_a_pause_stops_all() {
+        let mut account = Account::new(None, Vec::new(), at(0), true);
+        account.add(piece(1, 10, 60, Work::Lock));
+        account.add(piece(2, 20, 50, Work::Running));
+        account.add(piece(3, 0, 5, Work::Jit));
+        account.sum_up(at(100));
+        let totals = &account.totals;
+        // 0–5 jit, 5–10 await, 10–20 lock, 20–50 running but for the pause 30–40, 50–60 lock, 60–100 await.
+        assert_eq!((totals.jit, totals.lock, totals.running, totals.gc, totals.awaited), (5, 20, 20, 10, 45));
+        account.sum_up(at(90));
+        assert_eq!((account.totals.awaited, account.pieces.len()), (45, 0));
+    }
+
+    #[test]
+    fn what_is_summed_up_in_between_is_the_same() {
+        let pieces =
+            [piece(1, 10, 60, Work::Lock), piece(2, 20, 50, Work::Running), piece(2, 50, 55, Work::Waiting)];
+        let mut whole = Account::new(None, Vec::new(), at(0), false);
+        let mut parted = Account::new(None, Vec::new(), at(0), false);
+        for piece in pieces {
+            whole.add(piece);
+            parted.add(piece);
+        }
+        parted.sum_up(at(25));
+        parted.sum_up(at(45));
+        parted.sum_up(at(70));
+        whole.sum_up(at(70));
+        let numbers = |account: &Account| {
+            let totals = &account.totals;
+            (totals.running, totals.lock, totals.waiting, totals.gc, totals.unknown)
+        };
+        assert_eq!((numbers(&whole), numbers(&parted)), ((20, 20, 0, 10, 20), numbers(&whole)));
+    }
+
+    #[test]
+    fn pieces_do_not_pile_up() {
+        let mut account = Account::new(None, Vec::new(), at(0), true);
+        for number in 0..100_000 {
+            let what = if number % 2 == 0 { Work::Running } else { Work::Waiting };
+            if account.add(piece(1, number * 10, number * 10 + 10, what)) {
+                // A thread has not said for long whether it has the activity.
+                account.sum_up_early(at(0));
+            }
+            assert!(account.pieces.len() <= MOST_PIECES);
+        }
+        account.sum_up(at(1_000_000));
+        let totals = &account.totals;
+        assert_eq!((totals.running, totals.waiting, totals.gc, totals.awaited), (500_000, 499_990, 10, 0));
+    }
+}

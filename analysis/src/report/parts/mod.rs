@@ -1,0 +1,231 @@
+//! What an activity's time was spent on.
+//!
+//! .NET lets the id of the current activity flow with the work: each event says what its thread was busy with. So the
+//! threads of an activity are known from event to event, across awaits and from thread to thread:
+//!
+//! | what is seen | what it says |
+//! |---|---|
+//! | two events in a row of one thread with its id, or with that of one inside of it | the thread had it between them |
+//! | the thread's next event has another id | it left at its last event if that one ends a turn (TaskWaitBegin of an await, TraceSynchronousWorkEnd, …), else nobody knows when: unknown |
+//! | TraceSynchronousWorkBegin of a task that began with its id | the thread has it from there |
+//! | no thread has it | await: it waits for something that is not done, or for a thread |
+//!
+//! While a thread has it, the thread's samples say whether it ran, was in native code, or waited. A sample or an event
+//! holds until the thread's next one, as in all reports, but not for longer than 100 ms. Waits for locks (81, 91) and
+//! handles (301, 302) and compilation (145, 143) are known from their events. Pauses of collections (9 to 3) stop the
+//! process, whoever has it. Where several threads have it at once, the one counts that does most.
+//!
+//! What is kept is bounded by the activities that are open, the threads, and the stacks.
+
+mod account;
+mod carrier;
+mod pauses;
+mod tracker;
+
+pub(crate) use account::Totals;
+pub(crate) use tracker::PartTracker;
+
+use crate::model::{Mode, Resolved, StackHandle, State, ThreadHandle};
+
+/// How time was spent, in nanoseconds. The parts have nothing in common; their sum is the activity's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Parts {
+    /// A thread ran it: managed code.
+    pub running_ns: u64,
+    /// A thread was in native code for it, or blocked where nobody can tell.
+    pub native_ns: u64,
+    /// A thread was blocked: in a method that is known to wait, or for a handle.
+    pub waiting_ns: u64,
+    /// The process was paused for a garbage collection.
+    pub gc_ns: u64,
+    /// A thread waited for a lock that another one held.
+    pub lock_ns: u64,
+    /// A method was compiled.
+    pub jit_ns: u64,
+    /// No thread had it: it awaited something, or a thread to go on.
+    pub await_ns: u64,
+    /// The trace does not tell.
+    pub unknown_ns: u64,
+}
+
+impl Parts {
+    /// All parts with what they are, in the order in which they are shown.
+    pub fn all(&self) -> [(Doing, u64); 8] {
+        [
+            (Doing::Running, self.running_ns),
+            (Doing::Native, self.native_ns),
+            (Doing::Waiting, self.waiting_ns),
+            (Doing::Gc, self.gc_ns),
+            (Doing::Lock, self.lock_ns),
+            (Doing::Jit, self.jit_ns),
+            (Doing::Await, self.await_ns),
+            (Doing::Unknown, self.unknown_ns),
+        ]
+    }
+
+    /// Their sum.
+    pub fn total_ns(&self) -> u64 {
+        self.all().into_iter().fold(0, |sum, (_, nanos)| sum.saturating_add(nanos))
+    }
+
+    fn part_mut(&mut self, doing: Doing) -> &mut u64 {
+        match doing {
+            Doing::Running => &mut self.running_ns,
+            Doing::Native => &mut self.native_ns,
+            Doing::Waiting => &mut self.waiting_ns,
+            Doing::Gc => &mut self.gc_ns,
+            Doing::Lock => &mut self.lock_ns,
+            Doing::Jit => &mut self.jit_ns,
+            Doing::Await => &mut self.await_ns,
+            Doing::Unknown => &mut self.unknown_ns,
+        }
+    }
+
+    /// Makes them sum up to what the source says that it took: its clock is not that of the events. What is missing
+    /// is unknown; what is too much goes from what is known least.
+    fn fit(mut self, duration: u64) -> Parts {
+        let total = self.total_ns();
+        self.unknown_ns = self.unknown_ns.saturating_add(duration.saturating_sub(total));
+        let mut excess = total.saturating_sub(duration);
+        for doing in [
+            Doing::Unknown,
+            Doing::Await,
+            Doing::Running,
+            Doing::Native,
+            Doing::Waiting,
+            Doing::Jit,
+            Doing::Lock,
+            Doing::Gc,
+        ] {
+            let part = self.part_mut(doing);
+            let taken = excess.min(*part);
+            *part = part.saturating_sub(taken);
+            excess = excess.saturating_sub(taken);
+        }
+        self
+    }
+}
+
+/// What was done for an activity at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum Doing {
+    /// See [`Parts::running_ns`].
+    Running,
+    /// See [`Parts::native_ns`].
+    Native,
+    /// See [`Parts::waiting_ns`].
+    Waiting,
+    /// See [`Parts::gc_ns`].
+    Gc,
+    /// See [`Parts::lock_ns`].
+    Lock,
+    /// See [`Parts::jit_ns`].
+    Jit,
+    /// See [`Parts::await_ns`].
+    Await,
+    /// See [`Parts::unknown_ns`].
+    Unknown,
+}
+
+/// A stretch of an activity's time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Stretch {
+    /// Since when, in nanoseconds since the session's start.
+    pub start_ns: i64,
+    /// For how long.
+    pub duration_ns: u64,
+    /// What was done.
+    pub doing: Doing,
+    /// OS id of the thread that did it; `None` if there was none, or if it is not known.
+    pub thread_id: Option<u64>,
+}
+
+/// A point in time, with what the process had been paused for collections until then. Boundaries are always points
+/// at which an event happened, so how much of a stretch was pause is a subtraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct At {
+    nanos: i64,
+    paused: u64,
+}
+
+impl At {
+    /// Nanoseconds since an earlier point: pauses, and the rest.
+    fn since(self, earlier: At) -> (u64, u64) {
+        let all = u64::try_from(self.nanos.saturating_sub(earlier.nanos)).unwrap_or(0);
+        let paused = self.paused.saturating_sub(earlier.paused).min(all);
+        (paused, all.saturating_sub(paused))
+    }
+}
+
+/// What a thread did for an activity; what that means in native code is known when all names are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Running,
+    Native(StackHandle),
+    Waiting,
+    Lock,
+    Jit,
+    Await,
+    Unknown,
+}
+
+impl Work {
+    /// Which of two threads counts: the one that gets on with it.
+    fn rank(self) -> u8 {
+        match self {
+            Work::Running => 6,
+            Work::Jit => 5,
+            Work::Native(_) => 4,
+            Work::Lock => 3,
+            Work::Waiting => 2,
+            Work::Unknown => 1,
+            Work::Await => 0,
+        }
+    }
+
+    /// Without samples a thread that has an activity may run or wait.
+    fn doing(self, resolved: &Resolved<'_>, is_sampled: bool) -> Doing {
+        match self {
+            Work::Running if is_sampled => Doing::Running,
+            Work::Native(stack) => match resolved.state(stack, Mode::External) {
+                State::Waiting => Doing::Waiting,
+                _ => Doing::Native,
+            },
+            Work::Waiting => Doing::Waiting,
+            Work::Lock => Doing::Lock,
+            Work::Jit => Doing::Jit,
+            Work::Await => Doing::Await,
+            Work::Running | Work::Unknown => Doing::Unknown,
+        }
+    }
+}
+
+/// A thread had an activity from one point to another.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    from: At,
+    to: At,
+    what: Work,
+    thread: ThreadHandle,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_made_to_sum_up_to_what_the_source_says() {
+        let parts = Parts { running_ns: 50, gc_ns: 10, unknown_ns: 5, await_ns: 7, ..Parts::default() };
+        assert_eq!((parts.total_ns(), parts.fit(100).unknown_ns), (72, 33));
+        let less = parts.fit(40);
+        assert_eq!((less.running_ns, less.gc_ns, less.await_ns, less.unknown_ns), (30, 10, 0, 0));
+        assert_eq!((parts.fit(72), parts.fit(0)), (parts, Parts::default()));
+    }
+}

@@ -1,0 +1,407 @@
+//! Follows the threads of all open activities.
+
+use super::account::{Account, Part, Totals};
+use super::carrier::Carrier;
+use super::pauses::Pauses;
+use super::{At, Doing, Piece, Stretch, Work};
+use crate::model::{Model, Resolved, ThreadHandle};
+use crate::report::Moment;
+use crate::report::activity_edge::id_text;
+use crate::report::activity_path::parent_path;
+use nettrace_parser::view::{self, KnownProvider, SampleState};
+use nettrace_parser::{Event, Guid};
+use std::collections::HashMap;
+
+/// Deepest path that is walked up to find an open activity, and most activities that one is inside of.
+const DEEPEST: usize = 32;
+/// Most tasks of which it is kept for whom they run; all are forgotten then.
+const MOST_TASKS: usize = 65_536;
+/// Most threads that have an activity at a time.
+const MOST_CARRIERS: usize = 256;
+/// Most pauses on the line of time that is wanted.
+const MOST_PAUSES: usize = 10_000;
+
+const SUSPEND: u32 = 9;
+const RESTARTED: u32 = 3;
+const WORK_BEGIN: u32 = 17;
+const WORK_END: u32 = 18;
+
+/// Tells for each activity, when it stops, what its time was spent on.
+#[derive(Debug, Default)]
+pub(crate) struct PartTracker {
+    threads: Vec<Carrier>,
+    accounts: HashMap<u64, Account>,
+    by_id: HashMap<String, u64>,
+    started: u64,
+    /// For whom tasks run that have begun, by process and task.
+    tasks: HashMap<(Option<u64>, u64), Guid>,
+    pauses: HashMap<Option<u64>, Pauses>,
+    is_sampled: bool,
+    /// The open activity whose line of time is wanted, and pauses since it is open.
+    wanted: Option<u64>,
+    wanted_pauses: Vec<(i64, i64)>,
+    line: Vec<Part>,
+}
+
+impl PartTracker {
+    /// Whether there were samples. Without them nobody can tell running from waiting.
+    pub(crate) fn is_sampled(&self) -> bool {
+        self.is_sampled
+    }
+
+    /// Takes the next event, before what it starts or stops.
+    pub(crate) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let provider = event.known_provider();
+        let (thread, process) = (moment.thread, event.process_id());
+        match provider {
+            KnownProvider::SampleProfiler => {
+                let Some(sample) = view::Sample::of(event) else { return };
+                self.is_sampled = true;
+                let Some(carrier) = self.threads.get_mut(thread.index()) else { return };
+                if carrier.chain.is_empty() {
+                    return;
+                }
+                let what = match sample.state {
+                    SampleState::Managed => Work::Running,
+                    SampleState::External => Work::Native(model.stack_of(event, thread)),
+                    _ => return,
+                };
+                let at = at(&self.pauses, process, moment.nanos);
+                carrier.sampled(thread, at, what);
+                return;
+            }
+            KnownProvider::EventPipe
+            | KnownProvider::Rundown
+            | KnownProvider::UniversalSystem
+            | KnownProvider::UniversalEvents => return,
+            KnownProvider::Runtime => self.pause(event, moment),
+            _ => {
+                if let Some(pauses) = self.pauses.get_mut(&process) {
+                    pauses.is_running(moment.nanos);
+                }
+            }
+        }
+        let now = at(&self.pauses, process, moment.nanos);
+        let mut id = event.activity_id().filter(|id| !id.is_zero());
+        let mut has_left = false;
+        if provider == KnownProvider::Tasks {
+            has_left = match event.id() {
+                10 => number(event, "Behavior") == Some(2),
+                9 | 12 | 13 | 15 | WORK_END => true,
+                _ => false,
+            };
+            id = id.or_else(|| self.id_of_work(event, thread));
+            self.learn_task(event, id);
+        }
+        self.arrive(thread, id, process, now, has_left);
+        if provider == KnownProvider::Runtime {
+            self.learn_wait(event, thread, now);
+        }
+    }
+
+    /// The pauses of collections.
+    fn pause(&mut self, event: &Event<'_>, moment: &Moment) {
+        let process = event.process_id();
+        match event.id() {
+            // 1: for a collection, 6: to prepare one.
+            SUSPEND if matches!(number(event, "Reason"), Some(1 | 6)) => {
+                self.pauses.entry(process).or_default().begin(moment.thread, moment.nanos);
+            }
+            RESTARTED => {
+                let pauses = self.pauses.get_mut(&process);
+                let begun = pauses.and_then(|pauses| pauses.end(moment.thread, moment.nanos));
+                if let Some(begun) = begun.filter(|_| self.wanted.is_some())
+                    && self.wanted_pauses.len() < MOST_PAUSES
+                {
+                    self.wanted_pauses.push((begun, moment.nanos));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The id under which a turn of a task runs, whose own begin and end are written before the id is set and after it
+    /// is taken away.
+    fn id_of_work(&self, event: &Event<'_>, thread: ThreadHandle) -> Option<Guid> {
+        match event.id() {
+            // 2: the task's own work, not what follows from its end.
+            WORK_BEGIN if number(event, "Work") == Some(2) => {
+                self.tasks.get(&(event.process_id(), number(event, "TaskID")?)).copied()
+            }
+            WORK_END => {
+                let carrier = self.threads.get(thread.index())?;
+                carrier.id.filter(|_| !carrier.has_left)
+            }
+            _ => None,
+        }
+    }
+
+    fn learn_task(&mut self, event: &Event<'_>, id: Option<Guid>) {
+        let Some(task) = number(event, "TaskID").filter(|_| matches!(event.id(), 14 | 15)) else { return };
+        let key = (event.process_id(), task);
+        match id {
+            Some(id) if event.id() == 14 => {
+                if self.tasks.len() >= MOST_TASKS {
+                    self.tasks.clear();
+                }
+                self.tasks.insert(key, id);
+            }
+            _ => {
+                self.tasks.remove(&key);
+            }
+        }
+    }
+
+    /// What the runtime says that a thread waits for.
+    fn learn_wait(&mut self, event: &Event<'_>, thread: ThreadHandle, now: At) {
+        let Some(carrier) = self.threads.get_mut(thread.index()).filter(|row| !row.chain.is_empty()) else {
+            return;
+        };
+        match event.id() {
+            81 => carrier.set_locked(true),
+            91 => carrier.set_locked(false),
+            301 => carrier.set_waiting(true),
+            302 => carrier.set_waiting(false),
+            145 | 141 | 143 => {
+                let Some(method) = number(event, "MethodID") else { return };
+                if event.id() == 145 { carrier.compile(method) } else { carrier.compiled(method) }
+            }
+            _ => return,
+        }
+        // Its time so far was noted down with the event itself, or is running, as it was seen before.
+        carrier.cut(thread, now);
+        let held = carrier.take_held();
+        carrier.begin(now, false);
+        self.commit(thread, &held);
+    }
+
+    /// An event of a thread says for whom it works.
+    fn arrive(
+        &mut self,
+        thread: ThreadHandle,
+        id: Option<Guid>,
+        process: Option<u64>,
+        now: At,
+        has_left: bool,
+    ) {
+        let Some(carrier) = carrier(&mut self.threads, thread) else { return };
+        if carrier.id == id {
+            if carrier.chain.is_empty() {
+                carrier.last = now;
+                carrier.has_left = has_left;
+            } else if carrier.goes_on(now, has_left) {
+                carrier.cut(thread, now);
+                let held = carrier.take_held();
+                carrier.begin(now, has_left);
+                self.commit(thread, &held);
+            }
+            return;
+        }
+        carrier.id = id;
+        let chain = id.map_or_else(Vec::new, |id| self.chain_of(&id_text(id, process)));
+        self.switch(thread, chain, now, has_left);
+    }
+
+    /// The open activities that an id means, the innermost first.
+    fn chain_of(&self, id: &str) -> Vec<u64> {
+        let mut path = id;
+        for _ in 0..DEEPEST {
+            if let Some(number) = self.by_id.get(path) {
+                return self.with_above(*number);
+            }
+            let Some(parent) = parent_path(path).filter(|_| path.starts_with('/')) else { break };
+            // .NET writes the child of a path that ends in 0 into the byte of that 0: the third child of `//1/0`
+            // reads `//1/48`.
+            if let Some(number) = self.by_id.get(format!("{parent}/0").as_str()) {
+                return self.with_above(*number);
+            }
+            path = parent;
+        }
+        Vec::new()
+    }
+
+    fn with_above(&self, number: u64) -> Vec<u64> {
+        let above = self.accounts.get(&number).map_or(&[][..], |account| &account.above);
+        let open = above.iter().copied().filter(|above| self.accounts.contains_key(above));
+        std::iter::once(number).chain(open).take(DEEPEST).collect()
+    }
+
+    /// A thread works for others from here on.
+    fn switch(&mut self, thread: ThreadHandle, chain: Vec<u64>, now: At, has_left: bool) {
+        let Some(carrier) = self.threads.get_mut(thread.index()) else { return };
+        if carrier.chain.is_empty() && chain.is_empty() {
+            carrier.last = now;
+            carrier.has_left = has_left;
+            return;
+        }
+        let before = std::mem::take(&mut carrier.chain);
+        let mut held = Vec::new();
+        let mut left = Vec::new();
+        if !before.is_empty() {
+            carrier.cut(thread, now);
+            held = carrier.take_held();
+            left = carrier.until_last(&held, thread, now);
+        }
+        let goes_on = before.iter().any(|number| chain.contains(number));
+        if !goes_on {
+            carrier.forget_waits();
+        }
+        carrier.begin(now, has_left);
+        carrier.chain.clone_from(&chain);
+        for number in &chain {
+            if let Some(account) = self.accounts.get_mut(number)
+                && !before.contains(number)
+                && account.carriers.len() < MOST_CARRIERS
+            {
+                account.carriers.push(thread);
+            }
+        }
+        for number in before {
+            let stays = chain.contains(&number);
+            self.add(number, if stays { &held } else { &left });
+            if let Some(account) = self.accounts.get_mut(&number).filter(|_| !stays) {
+                account.carriers.retain(|other| *other != thread);
+            }
+        }
+    }
+
+    /// A thread had its activities all that time.
+    fn commit(&mut self, thread: ThreadHandle, pieces: &[Piece]) {
+        let chain = self.threads.get(thread.index()).map(|carrier| carrier.chain.clone()).unwrap_or_default();
+        for number in chain {
+            self.add(number, pieces);
+        }
+    }
+
+    fn add(&mut self, number: u64, pieces: &[Piece]) {
+        let Some(account) = self.accounts.get_mut(&number) else { return };
+        let Some(last) = pieces.last() else { return };
+        let mut is_due = false;
+        for piece in pieces {
+            is_due |= account.add(*piece);
+        }
+        if is_due {
+            let carriers = account.carriers.iter().filter_map(|other| self.threads.get(other.index()));
+            let open = carriers.map(super::carrier::Carrier::open_since).chain([last.to]);
+            let until = open.min_by_key(|at| at.nanos).unwrap_or(last.to);
+            account.sum_up_early(until);
+        }
+    }
+
+    /// An activity starts on a thread. `id`: what the start is marked with, and with it the thread from here on.
+    /// Gives the number by which it is asked for.
+    pub(crate) fn start(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        parent: Option<u64>,
+        is_wanted: bool,
+    ) -> u64 {
+        let process = event.process_id();
+        let now = at(&self.pauses, process, moment.nanos);
+        let number = self.started;
+        self.started = self.started.saturating_add(1);
+        let id = event.activity_id().filter(|id| !id.is_zero()).map(|id| id_text(id, process));
+        // Other ids are set by programs, which may forget them at an await.
+        let is_followed = id.as_ref().is_some_and(|id| id.starts_with('/'));
+        let above = match (parent, &id) {
+            (Some(parent), _) => self.with_above(parent),
+            (None, Some(id)) => parent_path(id).map(|path| self.chain_of(path)).unwrap_or_default(),
+            (None, None) => Vec::new(),
+        };
+        let mut account = Account::new(id.clone(), above, now, is_followed);
+        if is_wanted && self.wanted.is_none() && self.line.is_empty() {
+            self.wanted = Some(number);
+            account.line = Some(Vec::new());
+        }
+        account.shadowed = id.clone().and_then(|id| self.by_id.insert(id, number));
+        self.accounts.insert(number, account);
+        if id.is_some() {
+            let chain = self.with_above(number);
+            self.switch(moment.thread, chain, now, false);
+        }
+        number
+    }
+
+    /// An activity has stopped: what its time was spent on.
+    pub(crate) fn stop(&mut self, number: u64, event: &Event<'_>, moment: &Moment) -> Totals {
+        let now = at(&self.pauses, event.process_id(), moment.nanos);
+        let Some(mut account) = self.accounts.remove(&number) else { return Totals::default() };
+        for thread in std::mem::take(&mut account.carriers) {
+            let Some(carrier) = self.threads.get_mut(thread.index()) else { continue };
+            carrier.cut(thread, now);
+            let pieces = carrier.until_last(carrier.held(), thread, now);
+            carrier.chain.retain(|other| *other != number);
+            if carrier.chain.is_empty() {
+                carrier.take_held();
+            }
+            for piece in pieces {
+                account.add(piece);
+            }
+        }
+        if let Some(id) = account.id.take()
+            && self.by_id.get(&id) == Some(&number)
+        {
+            match account.shadowed.filter(|shadowed| self.accounts.contains_key(shadowed)) {
+                Some(shadowed) => self.by_id.insert(id, shadowed),
+                None => self.by_id.remove(&id),
+            };
+        }
+        account.sum_up(now);
+        if self.wanted == Some(number) {
+            self.wanted = None;
+            self.line = account.line.take().unwrap_or_default();
+        }
+        account.totals
+    }
+
+    /// The line of time of the activity that was wanted, if it stopped: stretches one after the other, without a gap.
+    pub(crate) fn line(&self, resolved: &Resolved<'_>) -> Vec<Stretch> {
+        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut add = |start_ns: i64, end: i64, doing: Doing, thread: Option<ThreadHandle>| {
+            let thread = thread.and_then(|thread| resolved.model().threads().get(thread));
+            let thread_id = thread.and_then(|row| row.os_thread_id);
+            let duration_ns = u64::try_from(end.saturating_sub(start_ns)).unwrap_or(0);
+            match stretches.last_mut() {
+                Some(last) if last.doing == doing && last.thread_id == thread_id => {
+                    last.duration_ns = last.duration_ns.saturating_add(duration_ns);
+                }
+                _ if duration_ns > 0 => stretches.push(Stretch { start_ns, duration_ns, doing, thread_id }),
+                _ => {}
+            }
+        };
+        for part in &self.line {
+            let doing = part.doing(resolved, self.is_sampled);
+            let mut from = part.from.nanos;
+            let first = self.wanted_pauses.partition_point(|(_, ended)| *ended <= from);
+            for (begun, ended) in self.wanted_pauses.get(first..).unwrap_or_default() {
+                let (begun, ended) = ((*begun).max(from), (*ended).min(part.to.nanos));
+                if begun >= part.to.nanos {
+                    break;
+                }
+                add(from, begun, doing, part.thread);
+                add(begun, ended, Doing::Gc, None);
+                from = ended;
+            }
+            add(from, part.to.nanos, doing, part.thread);
+        }
+        stretches
+    }
+}
+
+fn at(pauses: &HashMap<Option<u64>, Pauses>, process: Option<u64>, nanos: i64) -> At {
+    At { nanos, paused: pauses.get(&process).map_or(0, |pauses| pauses.until(nanos)) }
+}
+
+/// What is known of a thread; handles count up from 0 in the order in which threads are met.
+fn carrier(threads: &mut Vec<Carrier>, thread: ThreadHandle) -> Option<&mut Carrier> {
+    if thread.index() >= threads.len() {
+        threads.resize_with(thread.index().saturating_add(1), Carrier::default);
+    }
+    threads.get_mut(thread.index())
+}
+
+fn number(event: &Event<'_>, field: &str) -> Option<u64> {
+    let value = event.field(field)?;
+    value.as_u64().or_else(|| u64::try_from(value.as_i64()?).ok())
+}
