@@ -207,7 +207,7 @@ fn an_exception_that_is_caught_inside_another_catch_block_leaves_that_one_alone(
     assert_eq!((a.in_filter.total_ns, a.in_finally.total_ns), (100, 100));
     assert_eq!((b.to_catch.total_ns, b.in_catch.total_ns, b.nested), (100, 100, 1));
     assert_eq!((b.inner[0].type_name.as_str(), b.inner[0].count), ("A", 1));
-    assert_eq!(b.caught_in[0].method, "N.T::M");
+    assert_eq!(b.caught_in[0].method, "N.T.M");
     assert_eq!(a.messages[0].message, "no. #");
 }
 

@@ -178,12 +178,16 @@ fn compare(trace: &TraceFile, golden: &GoldenEvents) {
     );
 }
 
+/// The reference reader's events of this one are not kept: there are 842,152.
+const WITHOUT_EVENTS: &str = "aspnet-net10-linux-x64/web.nettrace";
+
 fn compare_all(is_mine: impl Fn(usize) -> bool) {
     if corpus::shared_folder().is_none() {
         return;
     }
     let mut compared = 0;
-    for (_, trace) in corpus::traces().iter().enumerate().filter(|(at, _)| is_mine(*at)) {
+    let traces = corpus::traces().iter().filter(|trace| trace.name() != WITHOUT_EVENTS);
+    for (_, trace) in traces.enumerate().filter(|(at, _)| is_mine(*at)) {
         let golden = corpus::golden_events(trace.name())
             .unwrap_or_else(|| panic!("there is no golden for {}", trace.name()));
         compare(trace, &golden);

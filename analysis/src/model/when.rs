@@ -45,7 +45,7 @@ impl When {
         let row = self.rows.entry((stack, mode)).or_insert([0; CELLS]);
         let mut at = begin;
         while at < end {
-            let cell = at / width;
+            let Some(cell) = at.checked_div(width) else { return };
             let next = cell.saturating_add(1).saturating_mul(width).min(end);
             let sum = usize::try_from(cell).ok().and_then(|cell| row.get_mut(cell));
             let Some(sum) = sum.filter(|_| next > at) else { return };
@@ -79,7 +79,8 @@ impl When {
         let mut cells = [0; When::SHOWN];
         let mut before = 0;
         for (number, cell) in (1..).zip(&mut cells) {
-            let end = u128::from(self.end_nanos).saturating_mul(number) / When::SHOWN as u128;
+            let all = u128::from(self.end_nanos).saturating_mul(number);
+            let end = all.checked_div(When::SHOWN as u128).unwrap_or(0);
             let until = self.until(row, end);
             *cell = u64::try_from(until.saturating_sub(before)).unwrap_or(u64::MAX);
             before = until;

@@ -105,7 +105,7 @@ fn stacks(args: &ReportArgs, source: &AllocSource, context: &mut Context<'_>) ->
     let (strong, faint) = (context.style.strong(), context.style.faint());
     writeln!(context.out.buffer(), "{}", strong.over("By stack and type, innermost frame first"))?;
     let shown = args.number.div_ceil(4);
-    let mut table = Table::new(&[right("%", 6, 0), right("BYTES", 10, 0), left("TYPE; FRAMES", 12, 0)]);
+    let mut table = Table::new([right("%", 6, 0), right("BYTES", 10, 0), left("TYPE; FRAMES", 12, 0)]);
     for row in source.stacks.iter().take(shown) {
         let percent = format!("{:.2}", row.percent);
         table.row([percent.into(), units::bytes(row.bytes).into(), printable(&row.type_name).into()]);
@@ -125,7 +125,7 @@ fn stacks(args: &ReportArgs, source: &AllocSource, context: &mut Context<'_>) ->
 }
 
 fn threads(args: &ReportArgs, source: &AllocSource, context: &mut Context<'_>) -> io::Result<()> {
-    let mut table = Table::new(&[
+    let mut table = Table::new([
         right("%", 6, 0),
         right("BYTES", 10, 0),
         right("EVENTS", 7, 1),

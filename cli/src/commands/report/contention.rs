@@ -22,7 +22,7 @@ pub(super) fn text(
     let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
     let [total, median, p95, max] = SPREAD;
     let columns = [right("WAITS", 7, 0), total, median, p95, max, left("LOCK", 4, 0)];
-    let mut table = Table::new(&columns);
+    let mut table = Table::new(columns);
     for lock in report.locks.iter().take(args.number) {
         let id = lock.lock_id.as_deref().unwrap_or("(lock not known)");
         let kind = if lock.is_native { " of the runtime" } else { "" };

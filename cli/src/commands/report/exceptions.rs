@@ -18,7 +18,7 @@ pub(super) fn text(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
-    let mut table = Table::new(&[
+    let mut table = Table::new([
         right("COUNT", 7, 0),
         right("SHARE", 7, 0),
         right("CAUGHT", 7, 1),

@@ -52,7 +52,7 @@ pub(super) fn text(args: &ReportArgs, report: &JitReport, context: &mut Context<
     left_out(context, rows.len(), args.number)?;
     let out = context.out.buffer();
     writeln!(out, "{}\n", faint.over("* compiled in the background, ! precompiled code was refused"))?;
-    let mut table = Table::new(&[
+    let mut table = Table::new([
         right("METHODS", 7, 0),
         right("TIME ms", 10, 0),
         right("NATIVE", 10, 0),
@@ -64,7 +64,7 @@ pub(super) fn text(args: &ReportArgs, report: &JitReport, context: &mut Context<
             units::count(row.methods).into(),
             time.into(),
             units::bytes(row.native_bytes).into(),
-            Cell::from(&*row.tier),
+            Cell::from(row.tier),
         ]);
     }
     table.write(context)?;

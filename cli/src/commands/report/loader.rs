@@ -17,7 +17,7 @@ pub(super) fn text(args: &ReportArgs, report: &LoaderReport, context: &mut Conte
     for row in &report.modules {
         modules.entry((row.process_id, row.assembly_id)).or_default().push(row);
     }
-    let mut table = Table::new(&[
+    let mut table = Table::new([
         right("LOADED ms", 10, 0),
         right("UNLOADED ms", 11, 1),
         left("KIND", 7, 2),
@@ -38,7 +38,7 @@ pub(super) fn text(args: &ReportArgs, report: &LoaderReport, context: &mut Conte
         table.write(context)?;
     }
     left_out(context, report.assemblies.len(), args.number)?;
-    let mut table = Table::new(&[
+    let mut table = Table::new([
         right("TIME ms", 10, 0),
         right("FIRST ms", 10, 2),
         right("COUNT", 5, 1),

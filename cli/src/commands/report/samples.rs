@@ -234,7 +234,7 @@ pub(super) fn modules(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let strong = context.style.strong();
-    let mut table = Table::new(&[
+    let mut table = Table::new([
         right("PRECOMPILED", 11, 1),
         right("JITTED", 7, 0),
         right("BYTES", 7, 2),

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 pub(super) fn text(args: &ReportArgs, report: &TasksReport, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
     let bad = context.style.bad();
-    let mut table = Table::new(&[
+    let mut table = Table::new([
         right("SCHEDULED", 9, 0),
         right("STARTED", 7, 5),
         right("DONE", 7, 4),
@@ -47,7 +47,7 @@ pub(super) fn text(args: &ReportArgs, report: &TasksReport, context: &mut Contex
         let [total, median, p95, max] = SPREAD;
         let columns =
             [right("WAITS", 7, 0), total, median, p95, max, left("KIND", 8, 0), left("WAITED FOR", 10, 0)];
-        let mut table = Table::new(&columns);
+        let mut table = Table::new(columns);
         for row in report.waits.iter().take(args.number) {
             let kind = if row.is_blocking { "blocking" } else { "await" };
             let [total, median, p95, max] = spread_cells(&row.waits);
@@ -58,7 +58,7 @@ pub(super) fn text(args: &ReportArgs, report: &TasksReport, context: &mut Contex
     }
     if report.activities.iter().any(|row| row.activity.is_some()) {
         writeln!(context.out.buffer())?;
-        let mut table = Table::new(&[right("SCHEDULED", 9, 0), left("IN ACTIVITY", 11, 0)]);
+        let mut table = Table::new([right("SCHEDULED", 9, 0), left("IN ACTIVITY", 11, 0)]);
         for row in report.activities.iter().take(args.number) {
             let activity = row.activity.as_deref().map_or_else(|| "(none)".to_owned(), printable);
             table.row([units::count(row.scheduled).into(), activity.into()]);

@@ -27,7 +27,7 @@ pub(super) fn text(
         prose(context, &warning, &text)?;
         writeln!(context.out.buffer())?;
     }
-    let mut table = Table::new(&[
+    let mut table = Table::new([
         right("TIME ms", 10, 0),
         right("WORKERS", 7, 0),
         right("WORK/s", 10, 0),
