@@ -186,8 +186,9 @@ fn compare_all(is_mine: impl Fn(usize) -> bool) {
         return;
     }
     let mut compared = 0;
-    let traces = corpus::traces().iter().filter(|trace| trace.name() != WITHOUT_EVENTS);
-    for (_, trace) in traces.enumerate().filter(|(at, _)| is_mine(*at)) {
+    let traces = corpus::traces();
+    let with_events = traces.iter().filter(|trace| trace.name() != WITHOUT_EVENTS);
+    for (_, trace) in with_events.enumerate().filter(|(at, _)| is_mine(*at)) {
         let golden = corpus::golden_events(trace.name())
             .unwrap_or_else(|| panic!("there is no golden for {}", trace.name()));
         compare(trace, &golden);
