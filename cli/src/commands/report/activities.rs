@@ -1,9 +1,11 @@
 //! `report activities` and `report http` for reading.
 
-use super::words::{SPREAD_HEADING, duration, ms, spread};
+use super::words::{SPREAD, duration, ms, prose, spread_cells};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
+use crate::style::Paint;
+use crate::table::{Cell, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::{ActivitiesReport, ActivityLine, ActivityRow, Doing, Parts};
 use std::io::{self, Write};
@@ -13,85 +15,15 @@ pub(super) fn text(
     report: &ActivitiesReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
-    let bad = context.style.bad();
-    let out = context.out.buffer();
-    let errors = |count: u64| {
-        let text = format!("{:>7}", units::count(count));
-        if count > 0 { bad.over(text) } else { text }
-    };
     if args.id.is_some() {
         return events(report, context);
     }
+    let (strong, faint) = (context.style.strong(), context.style.faint());
     let rows: Vec<&ActivityRow> = report.activities.iter().take(args.number).collect();
-    let mut groups = rows.chunk_by(|one, other| one.direction == other.direction).peekable();
-    if groups.peek().is_none() {
-        writeln!(out, "{}", faint.over(format!("STARTED  STOPPED   ERRORS  {SPREAD_HEADING}  ACTIVITY")))?;
-    }
-    while let Some(group) = groups.next() {
-        let what = match group.first().and_then(|row| row.direction.as_deref()) {
-            Some("in") => "REQUESTS THAT CAME IN",
-            Some(_) => "REQUESTS THAT WENT OUT",
-            None => "ACTIVITY",
-        };
-        writeln!(out, "{}", faint.over(format!("STARTED  STOPPED   ERRORS  {SPREAD_HEADING}  {what}")))?;
-        for row in group {
-            writeln!(
-                out,
-                "{:>7}  {:>7}  {}  {}  {}{}",
-                units::count(row.started),
-                units::count(row.stopped),
-                errors(row.errors),
-                spread(&row.durations),
-                name.over(printable(&row.name)),
-                notes(row),
-            )?;
-            for layer in &row.layers {
-                let told = format!("{}    {}", spread(&layer.durations), printable(&layer.name));
-                writeln!(out, "{:>25}  {}", "", faint.over(told))?;
-            }
-        }
-        if groups.peek().is_some() {
-            writeln!(out)?;
-        }
-    }
+    names_table(&rows, context)?;
     parts_table(&rows, context)?;
-    let out = context.out.buffer();
-    if report.tree.iter().any(|node| node.depth > 0) {
-        writeln!(out)?;
-        writeln!(out, "{}", faint.over("STARTED   ERRORS     TOTAL ms       P95 ms  INSIDE EACH OTHER"))?;
-        for node in report.tree.iter().take(args.number) {
-            writeln!(
-                out,
-                "{:>7}  {}  {:>11}  {:>11}  {}{}",
-                units::count(node.started),
-                errors(node.errors),
-                ms(node.durations.total_ns),
-                ms(node.durations.p95_ns),
-                "  ".repeat(node.depth.min(30)),
-                name.over(printable(&node.name)),
-            )?;
-        }
-    }
-    if !report.slowest.is_empty() {
-        writeln!(out)?;
-        writeln!(out, "{}", faint.over("   START ms      TOOK ms   THREAD  ID; FIELDS OF THE SLOWEST"))?;
-    }
-    for row in report.slowest.iter().take(args.number) {
-        let thread = row.thread_id.map_or_else(|| "?".to_owned(), |id| id.to_string());
-        let took = format!("{:>11}", ms(row.duration_ns));
-        writeln!(
-            out,
-            "{:>11}  {}  {thread:>7}  {}  {}",
-            units::milliseconds(row.start_ns),
-            if row.is_error { bad.over(took) } else { took },
-            row.id.as_deref().map_or_else(|| "-".to_owned(), printable),
-            faint.over(printable(&row.fields)),
-        )?;
-        if let Some(parts) = parts_text(&row.parts) {
-            writeln!(out, "{:>24}  {}", "", faint.over(parts))?;
-        }
-    }
+    tree_table(report, args.number, context)?;
+    slowest_table(report, args.number, context)?;
     let wrong = if report.errors > 0 {
         format!(", {} went wrong", units::count(report.errors))
     } else {
@@ -119,11 +51,118 @@ pub(super) fn text(
         }
     };
     let summary = format!("{what}{wrong}{open}{lost}{cut_short}");
-    writeln!(out, "{}", strong.over(summary))?;
+    prose(context, &strong, &summary)?;
     if let Some(id) = report.slowest.first().and_then(|row| row.id.as_deref()) {
-        writeln!(out, "{}", faint.over(format!("events of one of them: --id {}", printable(id))))?;
+        prose(context, &faint, &format!("events of one of them: --id {}", printable(id)))?;
     }
     Ok(())
+}
+
+/// A count of errors, which stands out if there are any.
+fn errors(count: u64, bad: &Paint) -> Cell {
+    let text = units::count(count);
+    if count > 0 { Cell::new(text, bad) } else { text.into() }
+}
+
+/// A table for each direction of requests, or one of all activities.
+fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
+    let (bad, faint, name) = (context.style.bad(), context.style.faint(), context.style.name());
+    let mut groups: Vec<&[&ActivityRow]> =
+        rows.chunk_by(|one, other| one.direction == other.direction).collect();
+    if groups.is_empty() {
+        groups.push(&[]);
+    }
+    for (at, group) in groups.iter().enumerate() {
+        let what = match group.first().and_then(|row| row.direction.as_deref()) {
+            Some("in") => "REQUESTS THAT CAME IN",
+            Some(_) => "REQUESTS THAT WENT OUT",
+            None => "ACTIVITY",
+        };
+        let [total, median, p95, max] = SPREAD;
+        let (started, stopped) = (right("STARTED", 7, 0), right("STOPPED", 7, 5));
+        let mut table =
+            Table::new([started, stopped, right("ERRORS", 7, 0), total, median, p95, max, left(what, 8, 0)]);
+        for row in *group {
+            let [total, median, p95, max] = spread_cells(&row.durations);
+            let shown = format!("{}{}", printable(&row.name), notes(row));
+            table.row([
+                units::count(row.started).into(),
+                units::count(row.stopped).into(),
+                errors(row.errors, &bad),
+                total,
+                median,
+                p95,
+                max,
+                Cell::new(shown, &name),
+            ]);
+            for layer in &row.layers {
+                let [total, median, p95, max] = spread_cells(&layer.durations);
+                let shown = Cell::new(format!("  {}", printable(&layer.name)), &faint);
+                table.row(["".into(), "".into(), "".into(), total, median, p95, max, shown]);
+            }
+        }
+        if at > 0 {
+            writeln!(context.out.buffer())?;
+        }
+        table.write(context)?;
+    }
+    Ok(())
+}
+
+/// Which activities run inside which.
+fn tree_table(report: &ActivitiesReport, most: usize, context: &mut Context<'_>) -> io::Result<()> {
+    if report.tree.iter().all(|node| node.depth == 0) {
+        return Ok(());
+    }
+    let (bad, name) = (context.style.bad(), context.style.name());
+    let mut table = Table::new([
+        right("STARTED", 7, 0),
+        right("ERRORS", 7, 0),
+        right("TOTAL ms", 11, 1),
+        right("P95 ms", 11, 2),
+        left("INSIDE EACH OTHER", 17, 0),
+    ]);
+    for node in report.tree.iter().take(most) {
+        let shown = format!("{}{}", "  ".repeat(node.depth.min(30)), printable(&node.name));
+        table.row([
+            units::count(node.started).into(),
+            errors(node.errors, &bad),
+            ms(node.durations.total_ns).into(),
+            ms(node.durations.p95_ns).into(),
+            Cell::new(shown, &name),
+        ]);
+    }
+    writeln!(context.out.buffer())?;
+    table.write(context)
+}
+
+/// The slowest, and what their time was spent on.
+fn slowest_table(report: &ActivitiesReport, most: usize, context: &mut Context<'_>) -> io::Result<()> {
+    if report.slowest.is_empty() {
+        return Ok(());
+    }
+    let (bad, faint) = (context.style.bad(), context.style.faint());
+    let mut table = Table::new([
+        right("START ms", 11, 0),
+        right("TOOK ms", 11, 0),
+        right("THREAD", 7, 1),
+        left("ID; FIELDS OF THE SLOWEST", 25, 0),
+    ]);
+    for row in report.slowest.iter().take(most) {
+        let took = ms(row.duration_ns);
+        let id = row.id.as_deref().map_or_else(|| "-".to_owned(), printable);
+        table.row([
+            units::milliseconds(row.start_ns).into(),
+            if row.is_error { Cell::new(took, &bad) } else { took.into() },
+            row.thread_id.map_or_else(|| "?".to_owned(), |id| id.to_string()).into(),
+            format!("{id}  {}", printable(&row.fields)).into(),
+        ]);
+        if let Some(parts) = parts_text(&row.parts) {
+            table.detail(format!("{:>13}{parts}", ""), &faint);
+        }
+    }
+    writeln!(context.out.buffer())?;
+    table.write(context)
 }
 
 /// `11,841 requests came in, 900 went out`, if it is known of all which way they went.
@@ -183,26 +222,24 @@ fn is_known(parts: &Parts) -> bool {
 
 /// What the time of each row was spent on, in percent.
 fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
-    let (faint, name) = (context.style.faint(), context.style.name());
-    let out = context.out.buffer();
+    let name = context.style.name();
     if !rows.iter().any(|row| is_known(&row.parts)) {
         return Ok(());
     }
-    let cells = |texts: Vec<String>| -> String {
-        let widths = [5, 7, 6, 6, 6, 6, 6, 8];
-        texts.iter().zip(widths).map(|(text, width)| format!("{text:>width$}")).collect()
-    };
-    let headings = Parts::default().all().map(|(doing, _)| words(doing).0.to_owned());
-    writeln!(out, "\n{}  {}", faint.over(cells(headings.into())), faint.over("WHAT THE TIME WAS SPENT ON"))?;
+    let mut columns = Parts::default().all().map(|(doing, _)| right(words(doing).0, 5, 0)).to_vec();
+    columns.push(left("WHAT THE TIME WAS SPENT ON", 26, 0));
+    let mut table = Table::new(columns);
     for row in rows {
         let total = row.parts.total_ns();
         let percents = row.parts.all().map(|(_, nanos)| match nanos {
             0 => "-".to_owned(),
             nanos => format!("{:.1}", nanos as f64 * 100.0 / total as f64),
         });
-        writeln!(out, "{}  {}", cells(percents.into()), name.over(printable(&row.name)))?;
+        let shown = Cell::new(printable(&row.name), &name);
+        table.row(percents.map(Cell::from).into_iter().chain([shown]));
     }
-    Ok(())
+    writeln!(context.out.buffer())?;
+    table.write(context)
 }
 
 /// `running 12.043 ms, await 3.100 ms`: the longest first.
@@ -269,23 +306,21 @@ fn events(report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()
     if let Some(of) = &report.line {
         line(of, context)?;
     }
-    let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
-    let out = context.out.buffer();
-    writeln!(out, "{}", faint.over("       ms     SINCE ms   THREAD  EVENT"))?;
+    let (strong, name) = (context.style.strong(), context.style.name());
+    let mut table =
+        Table::new([right("ms", 11, 0), right("SINCE ms", 9, 1), right("THREAD", 7, 2), left("EVENT", 5, 0)]);
     let mut before = None;
     for event in &report.events {
         let since = event.ts_ns.saturating_sub(before.unwrap_or(event.ts_ns));
         before = Some(event.ts_ns);
-        writeln!(
-            out,
-            "{:>11}  {:>9}  {:>7}  {} {}",
-            units::milliseconds(event.ts_ns),
-            units::milliseconds(since),
-            event.thread_id.map_or_else(|| "?".to_owned(), |id| id.to_string()),
-            name.over(printable(&event.event)),
-            printable(&event.fields),
-        )?;
+        table.row([
+            units::milliseconds(event.ts_ns).into(),
+            units::milliseconds(since).into(),
+            event.thread_id.map_or_else(|| "?".to_owned(), |id| id.to_string()).into(),
+            Cell::new(printable(&format!("{} {}", event.event, event.fields)), &name),
+        ]);
     }
+    table.write(context)?;
     let span = match (report.events.first(), report.events.last()) {
         (Some(first), Some(last)) => u64::try_from(last.ts_ns.saturating_sub(first.ts_ns)).unwrap_or(0),
         _ => 0,
@@ -295,5 +330,5 @@ fn events(report: &ActivitiesReport, context: &mut Context<'_>) -> io::Result<()
     if report.events_left_out > 0 {
         summary = format!("{summary}, {} more left out", units::count(report.events_left_out));
     }
-    writeln!(out, "{}", strong.over(summary))
+    prose(context, &strong, &summary)
 }

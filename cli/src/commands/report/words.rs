@@ -55,18 +55,6 @@ pub(super) fn short(frame: &str) -> &str {
     if name.is_empty() { frame } else { name }
 }
 
-/// `TOTAL ms`, `MEDIAN ms`, `P95 ms`, `MAX ms`, as [`spread`] has them.
-pub(super) const SPREAD_HEADING: &str = "   TOTAL ms    MEDIAN ms       P95 ms       MAX ms";
-
-/// The same as text.
-pub(super) fn spread(spread: &Spread) -> String {
-    if spread.count == 0 {
-        return format!("{:>11}  {:>11}  {:>11}  {:>11}", "-", "-", "-", "-");
-    }
-    let [total, p50, p95, max] = [spread.total_ns, spread.p50_ns, spread.p95_ns, spread.max_ns].map(ms);
-    format!("{total:>11}  {p50:>11}  {p95:>11}  {max:>11}")
-}
-
 /// Writes a line of prose, broken between words where the terminal is narrow.
 pub(super) fn prose(context: &mut Context<'_>, paint: &Paint, text: &str) -> io::Result<()> {
     let text = wrapped(text, context.table_width());
