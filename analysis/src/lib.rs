@@ -27,6 +27,7 @@ mod grouped;
 pub mod model;
 pub mod report;
 mod sift;
+pub mod units;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{

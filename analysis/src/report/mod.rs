@@ -40,6 +40,7 @@ mod counters_csv;
 mod distribution;
 mod exceptions;
 mod fields;
+mod findings;
 mod gc;
 mod http;
 mod jit;
@@ -81,6 +82,7 @@ pub use distribution::Spread;
 pub use exceptions::{
     ExceptionThread, ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
 };
+pub use findings::Finding;
 pub use gc::{Collection, Gc, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause};
 pub use jit::{Jit, JitDecisions, JitMethod, JitReport, JitTotals, RefusalReason, TierTotals};
 pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
@@ -92,7 +94,7 @@ pub use rate::Rate;
 pub use requests::Http;
 pub use series::SeriesPoint;
 pub use stack_rows::StackRow;
-pub use summary::{Answer, Finding, Summary, SummaryReport};
+pub use summary::{Answer, Summary, SummaryReport};
 pub use tasks::{TaskActivity, TaskRow, TaskWaitRow, Tasks, TasksReport};
 pub use threadpool::{PoolAdjustment, PoolLimits, PoolReason, PoolStarvation, ThreadPool, ThreadPoolReport};
 pub use threads::{StateTotals, ThreadRow, Threads, ThreadsReport};

@@ -5,23 +5,18 @@ use super::alloc::Alloc;
 use super::contention::Contention;
 use super::counters::Counters;
 use super::exceptions::Exceptions;
+use super::findings::{self, Finding};
 use super::gc::Gc;
-use super::logs::Logs;
+use super::jit::Jit;
+use super::logs::{LogLevel, Logs};
+use super::session_span::SessionSpan;
 use super::waits::Waits;
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::grouped::grouped;
-use crate::model::{FrameHandle, Mode, Model, Resolved, StackHandle, State, rounded};
+use crate::model::{Coverage, FrameHandle, Mode, Model, Resolved, StackHandle, State};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, SampleState};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
-
-/// Most findings that are told.
-const MOST_FINDINGS: usize = 5;
-
-/// A method with less of the samples, in percent, does not stand out.
-const LEAST_SHARE: f64 = 5.0;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What a trace is, what it can answer, and what stands out in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,22 +54,6 @@ pub struct Answer {
     pub events: u64,
 }
 
-/// Something that stands out.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct Finding {
-    /// What it is about: `lost_events`, `missing_names`, `gc`, `exceptions`, `contention`, `waits`, `starvation`,
-    /// `hottest_method`, `activities`, `log_errors`.
-    pub about: String,
-    /// How telling it is, from 0 to 100.
-    pub weight: f64,
-    /// What was found.
-    pub text: String,
-    /// The command that tells more, without `nettrace` and the trace, such as `report exceptions`.
-    pub command: String,
-}
-
 /// What events are for, in the order in which answers are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject {
@@ -94,13 +73,13 @@ enum Subject {
 }
 
 impl Subject {
-    /// Name in a list, report, what the report tells.
+    /// Name in a list, report, what the report tells. Some have no report.
     fn text(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Subject::Cpu => ("CPU samples", "topN", "where time went"),
             Subject::Gc => ("garbage collections", "gc", "pauses and heap sizes"),
             Subject::Allocations => ("allocations", "alloc", "what was allocated where"),
-            Subject::Heap => ("a heap dump", "types", "what lives on the heap"),
+            Subject::Heap => ("a heap dump", "", ""),
             Subject::Exceptions => ("exceptions", "exceptions", "what was thrown where"),
             Subject::Contention => ("lock contention", "contention", "which locks were waited for"),
             Subject::Waits => ("waits", "waits", "where threads waited"),
@@ -122,6 +101,7 @@ pub struct Summary {
     alloc: Alloc,
     exceptions: Exceptions,
     contention: Contention,
+    jit: Jit,
     waits: Waits,
     activities: Activities,
     logs: Logs,
@@ -129,8 +109,7 @@ pub struct Summary {
     cpu: HashMap<(StackHandle, Mode), u64>,
     starvations: u64,
     events: u64,
-    first: Option<i64>,
-    last: i64,
+    span: SessionSpan,
 }
 
 impl Summary {
@@ -139,6 +118,8 @@ impl Summary {
         Summary {
             activities: Activities::without_parts(),
             counters: Some(Counters::new().without_points()),
+            // How much of their time all waiting threads waited.
+            waits: Waits::new().top(usize::MAX),
             ..Summary::default()
         }
     }
@@ -182,6 +163,7 @@ impl Report for Summary {
         self.alloc.event(event, moment, model);
         self.exceptions.event(event, moment, model);
         self.contention.event(event, moment, model);
+        self.jit.event(event, moment, model);
         self.waits.event(event, moment, model);
         if self.activities.event(event, moment, model) && moment.is_selected {
             self.count(Subject::Activities);
@@ -197,8 +179,7 @@ impl Report for Summary {
             return true;
         }
         self.events = self.events.saturating_add(1);
-        self.first.get_or_insert(moment.nanos);
-        self.last = moment.nanos;
+        self.span.add(moment.nanos);
         let mode = match event.known_provider() {
             KnownProvider::SampleProfiler => view::Sample::of(event).map(|sample| match sample.state {
                 SampleState::Managed => Mode::Managed,
@@ -227,95 +208,31 @@ impl Report for Summary {
     }
 
     fn finish(mut self, resolved: &Resolved<'_>) -> SummaryReport {
+        let duration_ns = self.span.nanos();
+        let alloc = self.alloc.finish(resolved);
         // The report is made of one way of measuring, the most exact.
-        if let Some(source) = self.alloc.finish(resolved).sources.first() {
+        if let Some(source) = alloc.sources.first() {
             self.subjects.insert(Subject::Allocations, source.events);
         }
-        let duration_ns = u64::try_from(self.last.saturating_sub(self.first.unwrap_or(0))).unwrap_or(0);
-        let seconds = duration_ns as f64 / 1e9;
-        let mut findings = Vec::new();
-        let mut found = |about: &str, weight: f64, text: String, command: &str| {
-            let (about, command) = (about.to_owned(), command.to_owned());
-            findings.push(Finding { about, weight: weight.clamp(0.0, 100.0), text, command });
-        };
-        if let Some(advice) = resolved.coverage().advice() {
-            found("missing_names", 85.0, advice, "info");
-        }
-        if self.starvations > 0 {
-            let text =
-                format!("the thread pool was starved: {} threads added for it", grouped(self.starvations));
-            found("starvation", 80.0, text, "report threadpool");
-        }
-        let gc = self.gc.finish(resolved).totals;
-        if gc.count > 0 {
-            let pause_ms = gc.pause_ns as f64 / 1e6;
-            let longest_ms = gc.max_pause_ns as f64 / 1e6;
-            let share = gc.pause_percent;
-            let text = format!(
-                "{} garbage collections paused everything for {pause_ms:.1} ms, {share:.1} % of the time; the longest {longest_ms:.1} ms",
-                grouped(gc.count)
-            );
-            found("gc", 20.0 + share * 2.0, text, "report gc");
-        }
-        let exceptions = self.exceptions.finish(resolved);
-        if let Some(first) = exceptions.types.first() {
-            let rate = exceptions.count as f64 / seconds.max(0.001);
-            let share = first.count as f64 * 100.0 / exceptions.count.max(1) as f64;
-            let text = format!(
-                "{} exceptions, {} a second; {share:.0} % are {}",
-                grouped(exceptions.count),
-                grouped(rounded(rate)),
-                first.type_name
-            );
-            found("exceptions", 10.0 + 12.0 * (rate + 1.0).log10(), text, "report exceptions");
-        }
-        let contention = self.contention.finish(resolved);
-        if contention.stopped > 0 {
-            let waited_ms = contention.waits.total_ns as f64 / 1e6;
-            let share = contention.waits.total_ns as f64 * 100.0 / duration_ns.max(1) as f64;
-            let place = contention.locks.first().and_then(|lock| lock.stacks.first());
-            let place =
-                place.map_or_else(String::new, |stack| format!(", most in {}", caller(&stack.frames)));
-            let text = format!(
-                "threads waited {} times for locks, {waited_ms:.1} ms together{place}",
-                grouped(contention.stopped)
-            );
-            found("contention", 15.0 + share.min(60.0), text, "report contention");
-        }
-        let waits = self.waits.finish(resolved);
-        if let Some(place) = waits.places.first() {
-            let waited = place.waits.total_ns as f64 / 1e9;
-            let text = format!("threads waited longest in {}: {waited:.1} s together", caller(&place.frames));
-            found("waits", 18.0, text, "report waits");
-        }
-        if let Some((method, share)) = hottest(&self.cpu, resolved).filter(|(_, share)| *share >= LEAST_SHARE)
-        {
-            let text = format!("{share:.0} % of the running samples are in {method}");
-            found("hottest_method", 20.0 + share * 0.4, text, "report topN");
-        }
-        let activities = self.activities.finish(resolved);
-        if let Some(slowest) = activities.slowest.first() {
-            let slowest_ms = slowest.duration_ns as f64 / 1e6;
-            let errors = match activities.errors {
-                0 => String::new(),
-                errors => format!(", {} went wrong", grouped(errors)),
-            };
-            let text = format!(
-                "{} activities{errors}; the slowest took {slowest_ms:.1} ms: {}",
-                grouped(activities.started),
-                slowest.name
-            );
-            let share = activities.errors as f64 * 100.0 / activities.started.max(1) as f64;
-            found("activities", 16.0 + share, text, "report activities");
-        }
         let logs = self.logs.finish(resolved);
-        let severe = logs.levels.iter().filter(|row| row.level >= super::logs::LogLevel::Error);
+        let severe = logs.levels.iter().filter(|row| row.level >= LogLevel::Error);
         let severe = severe.fold(0_u64, |sum, row| sum.saturating_add(row.count));
-        if severe > 0 {
-            found("log_errors", 45.0, format!("{} log messages are errors", grouped(severe)), "report logs");
-        }
-        findings.sort_by(|one, other| other.weight.total_cmp(&one.weight));
-        findings.truncate(MOST_FINDINGS);
+        let running = Running::new(&self.cpu, resolved);
+        let found = [
+            running.unnamed(resolved),
+            running.hottest(resolved),
+            Finding::starvation(self.starvations),
+            Finding::gc(&self.gc.finish(resolved).totals),
+            Finding::jit(&self.jit.finish(resolved).totals, duration_ns),
+            Finding::alloc(&alloc),
+            Finding::exceptions(&self.exceptions.finish(resolved), duration_ns),
+            Finding::contention(&self.contention.finish(resolved), duration_ns),
+            Finding::waits(&self.waits.finish(resolved), duration_ns),
+            Finding::activities(&self.activities.finish(resolved), duration_ns),
+            Finding::log_errors(severe),
+        ];
+        let mut findings: Vec<Finding> = found.into_iter().flatten().collect();
+        findings::rank(&mut findings);
         let model = resolved.model();
         let named = model.processes().find(|(_, process)| !process.name.is_empty());
         SummaryReport {
@@ -328,6 +245,7 @@ impl Report for Summary {
             answers: self
                 .subjects
                 .iter()
+                .filter(|(subject, _)| !subject.text().1.is_empty())
                 .map(|(subject, events)| {
                     let (_, report, about) = subject.text();
                     Answer { report: report.to_owned(), about: about.to_owned(), events: *events }
@@ -342,25 +260,7 @@ impl SummaryReport {
     /// Adds a finding that the events do not tell, such as losses.
     pub fn add(&mut self, finding: Finding) {
         self.findings.push(finding);
-        self.findings.sort_by(|one, other| other.weight.total_cmp(&one.weight));
-        self.findings.truncate(MOST_FINDINGS);
-    }
-}
-
-impl Finding {
-    /// `lost` events of a trace that has `events` others are missing.
-    pub fn lost_events(lost: u64, events: u64) -> Finding {
-        let were = if lost == 1 { "event was" } else { "events were" };
-        let share = lost as f64 * 100.0 / lost.saturating_add(events).max(1) as f64;
-        Finding {
-            about: "lost_events".to_owned(),
-            weight: (60.0 + share).min(100.0),
-            text: format!(
-                "{} {were} lost, {share:.1} % of all: what is counted below is too low",
-                grouped(lost)
-            ),
-            command: "info".to_owned(),
-        }
+        findings::rank(&mut self.findings);
     }
 }
 
@@ -374,33 +274,52 @@ fn kind(subjects: &BTreeMap<Subject, u64>) -> String {
     }
 }
 
-/// The innermost frame that is not of the library that waits.
-fn caller(frames: &[Arc<str>]) -> &str {
-    let is_library = |frame: &&Arc<str>| {
-        frame.contains("System.Threading.") || frame.contains("System.Private.CoreLib!Interop")
-    };
-    let frame = frames.iter().find(|frame| !is_library(frame)).or(frames.first());
-    frame.map_or("(no stack)", |frame| &**frame)
+/// The CPU samples of the stacks that the filter lets pass.
+#[derive(Default)]
+struct Running {
+    /// Samples that ran, by innermost frame.
+    leaves: BTreeMap<FrameHandle, u64>,
+    /// Samples that ran.
+    all: u64,
+    /// Frames of all distinct stacks, and those with a name.
+    frames: u64,
+    named: u64,
 }
 
-/// The method in which most running samples are, and its share in percent.
-fn hottest<'r>(
-    cpu: &HashMap<(StackHandle, Mode), u64>,
-    resolved: &'r Resolved<'_>,
-) -> Option<(&'r str, f64)> {
-    let mut leaves: BTreeMap<FrameHandle, u64> = BTreeMap::new();
-    let mut all = 0_u64;
-    for ((stack, mode), count) in cpu {
-        let is_running = *mode == Mode::OnCpu || resolved.state(*stack, *mode) == State::Managed;
-        let frames = resolved.selected(*stack, *mode).filter(|_| is_running);
-        let Some(leaf) = frames.and_then(|frames| frames.first()) else { continue };
-        all = all.saturating_add(*count);
-        // An address says nothing to a reader.
-        if !resolved.text(*leaf).starts_with("0x") {
-            let sum = leaves.entry(*leaf).or_default();
-            *sum = sum.saturating_add(*count);
+impl Running {
+    fn new(cpu: &HashMap<(StackHandle, Mode), u64>, resolved: &Resolved<'_>) -> Running {
+        let mut running = Running::default();
+        let mut met = HashSet::new();
+        for ((stack, mode), count) in cpu {
+            let Some(frames) = resolved.selected(*stack, *mode) else { continue };
+            if met.insert(*stack) {
+                let named =
+                    frames.iter().filter(|frame| resolved.frame(**frame).is_some_and(|row| row.is_named));
+                running.frames = running.frames.saturating_add(frames.len() as u64);
+                running.named = running.named.saturating_add(named.count() as u64);
+            }
+            if !State::RUNNING.contains(&resolved.state(*stack, *mode)) {
+                continue;
+            }
+            running.all = running.all.saturating_add(*count);
+            if let Some(leaf) = frames.first() {
+                let sum = running.leaves.entry(*leaf).or_default();
+                *sum = sum.saturating_add(*count);
+            }
         }
+        running
     }
-    let (leaf, count) = leaves.into_iter().max_by_key(|(leaf, count)| (*count, Reverse(*leaf)))?;
-    Some((resolved.text(leaf), count as f64 * 100.0 / all.max(1) as f64))
+
+    fn unnamed(&self, resolved: &Resolved<'_>) -> Option<Finding> {
+        Finding::missing_names(Coverage { frames: self.frames, named: self.named, ..resolved.coverage() })
+    }
+
+    fn hottest(&self, resolved: &Resolved<'_>) -> Option<Finding> {
+        let mut leaves: Vec<_> = self.leaves.iter().collect();
+        leaves.sort_unstable_by_key(|(leaf, count)| (Reverse(**count), **leaf));
+        // An address says nothing to a reader; what stands far below addresses does not stand out.
+        let (leaf, count) =
+            leaves.into_iter().take(3).find(|(leaf, _)| !resolved.text(**leaf).starts_with("0x"))?;
+        Finding::hottest_method(resolved.text(*leaf), *count, self.all)
+    }
 }

@@ -31,7 +31,10 @@ pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) ->
 fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
     let out = context.out.buffer();
-    writeln!(out, "{}", strong.over(format!("{}: {}", printable(file), report.kind)))?;
+    writeln!(out, "{}", strong.over(printable(file)))?;
+    for line in wrapped(&report.kind, WIDTH) {
+        writeln!(out, "{}", strong.over(line))?;
+    }
     let process =
         report.process.as_deref().map_or_else(String::new, |process| format!(" of {}", printable(process)));
     writeln!(
@@ -46,22 +49,73 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
         writeln!(out)?;
         writeln!(out, "{}", strong.over("What stands out"))?;
         for finding in &report.findings {
-            writeln!(out, "  {}", printable(&finding.text))?;
+            writeln!(out, "  {}", fitted(&printable(&finding.text), WIDTH - 2))?;
             writeln!(out, "    {}", name.over(format!("nettrace {} {file}", finding.command)))?;
         }
     }
     if !report.answers.is_empty() {
         writeln!(out)?;
-        writeln!(out, "{}", strong.over("What it can answer"))?;
+        writeln!(out, "{}", strong.over("What it can answer: nettrace report NAME FILE"))?;
         for answer in &report.answers {
-            let about = format!("{:<34}", answer.about);
-            let count = faint.over(format!("{:>9}", units::count(answer.events)));
-            writeln!(
-                out,
-                "  {about}{count}  {}",
-                name.over(format!("nettrace report {} {file}", answer.report))
-            )?;
+            let count = faint.over(format!("{:>10}", units::count(answer.events)));
+            writeln!(out, "  {}{count}  {}", name.over(format!("{:<12}", answer.report)), answer.about)?;
         }
     }
     Ok(())
+}
+
+/// Columns of a narrow terminal.
+const WIDTH: usize = 80;
+
+/// A sentence with its last word, a name, cut in the middle where it is too long.
+fn fitted(text: &str, width: usize) -> String {
+    let all = text.chars().count();
+    if all <= width {
+        return text.to_owned();
+    }
+    let (start, name) = text.rsplit_once(' ').unwrap_or(("", text));
+    let room = width.saturating_sub(start.chars().count() + 2);
+    let length = name.chars().count();
+    if room < 8 || length <= room {
+        return text.chars().take(width - 1).chain(['…']).collect();
+    }
+    // The end of a name tells more than its begin.
+    let (head, tail) = (room / 3, room - room / 3);
+    let begin: String = name.chars().take(head).collect();
+    let end: String = name.chars().skip(length - tail).collect();
+    format!("{start} {begin}…{end}")
+}
+
+/// Lines of whole words.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_at_a_sentences_end_is_cut_in_its_middle() {
+        assert_eq!(fitted("most in A.B", 11), "most in A.B");
+        let cut = fitted("most in Namespace.Type.Method", 22);
+        assert_eq!((cut.as_str(), cut.chars().count()), ("most in Name…pe.Method", 22));
+        assert_eq!(fitted("no room for VeryLongName", 14), "no room for V…");
+    }
+
+    #[test]
+    fn lines_have_whole_words() {
+        assert_eq!(wrapped("a bc def", 4), ["a bc", "def"]);
+        assert_eq!(wrapped("abcdef", 4), ["abcdef"]);
+    }
 }

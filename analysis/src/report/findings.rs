@@ -1,0 +1,257 @@
+//! What stands out in a trace: sentences with the number that the report they lead to shows.
+
+use super::ActivitiesReport;
+use super::alloc::AllocReport;
+use super::contention::ContentionReport;
+use super::exceptions::ExceptionsReport;
+use super::gc::GcTotals;
+use super::jit::JitTotals;
+use super::waits::WaitsReport;
+use crate::model::{Coverage, rounded};
+use crate::units::{bytes, count, counted, duration};
+use std::sync::Arc;
+
+/// Most findings that are told.
+const MOST: usize = 5;
+/// Pauses of collections that take less of the trace, in percent, do not stand out.
+const LEAST_PAUSES: f64 = 1.0;
+/// Nor does compiling, summed up over threads,
+const LEAST_JIT: f64 = 2.0;
+/// nor do waits for locks, summed up over threads,
+const LEAST_CONTENTION: f64 = 1.0;
+/// nor waits for handles, of the time of the threads that waited: most threads of most programs wait for work,
+const LEAST_WAITS: f64 = 25.0;
+/// nor an activity that went well,
+const LEAST_ACTIVITY: f64 = 1.0;
+/// nor a method with less of the samples that ran.
+const LEAST_METHOD: f64 = 5.0;
+/// Exceptions a second.
+const LEAST_EXCEPTIONS: f64 = 1.0;
+/// Bytes a second: 100 MiB.
+const LEAST_ALLOCATED: f64 = 104_857_600.0;
+
+/// Something that stands out.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Finding {
+    /// What it is about: `lost_events`, `missing_names`, `gc`, `jit`, `alloc`, `exceptions`, `contention`, `waits`,
+    /// `starvation`, `hottest_method`, `activities`, `slow_activity`, `log_errors`.
+    pub about: String,
+    /// How telling it is, from 0 to 100.
+    pub weight: f64,
+    /// What was found. If it tells where, that comes last, and is the only part without bounds.
+    pub text: String,
+    /// The number that it is about. The command shows it among its first rows or in its totals.
+    pub value: u64,
+    /// What the number counts: `events`, `percent`, `adjustments`, `ns`, `bytes`, `exceptions`, `samples`,
+    /// `activities`, `messages`.
+    pub unit: &'static str,
+    /// The command that tells more, without `nettrace` and the trace, such as `report exceptions`.
+    pub command: String,
+}
+
+impl Finding {
+    fn new(
+        about: &str,
+        weight: f64,
+        (value, unit): (u64, &'static str),
+        text: String,
+        command: &str,
+    ) -> Finding {
+        let (about, command) = (about.to_owned(), command.to_owned());
+        Finding { about, weight: weight.clamp(0.0, 100.0), text, value, unit, command }
+    }
+
+    /// `lost` events of a trace that has `events` others are missing.
+    pub fn lost_events(lost: u64, events: u64) -> Finding {
+        let share = share(lost, lost.saturating_add(events));
+        let were = if lost == 1 { "was" } else { "were" };
+        let text = format!("{} {were} lost, {share:.1} % of all: counts are too low", counted(lost, "event"));
+        Finding::new("lost_events", 60.0 + share, (lost, "events"), text, "info")
+    }
+
+    /// Frames of samples have no names; `coverage` is of samples alone.
+    pub(super) fn missing_names(coverage: Coverage) -> Option<Finding> {
+        let advice = coverage.advice()?;
+        // What to do about it is long, and the command tells it.
+        let text = advice.split_once(':').map_or(&*advice, |(text, _)| text).to_owned();
+        let percent = text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+        Some(Finding::new("missing_names", 85.0, (percent, "percent"), text, "report topN"))
+    }
+
+    /// The thread pool added workers because none did anything.
+    pub(super) fn starvation(adjustments: u64) -> Option<Finding> {
+        let text = format!("the thread pool was starved: {} for it", counted(adjustments, "adjustment"));
+        let value = (adjustments, "adjustments");
+        (adjustments > 0).then(|| Finding::new("starvation", 80.0, value, text, "report threadpool"))
+    }
+
+    pub(super) fn gc(totals: &GcTotals) -> Option<Finding> {
+        let text = format!(
+            "{} paused {}: {:.1} % of the time, longest {}",
+            counted(totals.count, "collection"),
+            duration(totals.pause_ns),
+            totals.pause_percent,
+            duration(totals.max_pause_ns)
+        );
+        let weight = 20.0 + totals.pause_percent * 2.0;
+        (totals.pause_percent >= LEAST_PAUSES)
+            .then(|| Finding::new("gc", weight, (totals.pause_ns, "ns"), text, "report gc"))
+    }
+
+    pub(super) fn jit(totals: &JitTotals, trace_ns: u64) -> Option<Finding> {
+        let share = share(totals.duration_ns, trace_ns);
+        let text = format!(
+            "{} compiled in {}: {share:.1} % of the time",
+            counted(totals.methods, "method"),
+            duration(totals.duration_ns)
+        );
+        (share >= LEAST_JIT)
+            .then(|| Finding::new("jit", 15.0 + share, (totals.duration_ns, "ns"), text, "report jit"))
+    }
+
+    pub(super) fn alloc(report: &AllocReport) -> Option<Finding> {
+        let source = report.sources.first()?;
+        let rate = source.bytes_per_second.filter(|rate| *rate >= LEAST_ALLOCATED && rate.is_finite())?;
+        let most =
+            source.types.first().map_or_else(String::new, |row| format!(", most of it {}", row.type_name));
+        let text = format!("{} allocated, {}/s{most}", bytes(source.bytes), bytes(rounded(rate)));
+        let weight = 10.0 + 10.0 * (rate / LEAST_ALLOCATED).log10();
+        Some(Finding::new("alloc", weight, (source.bytes, "bytes"), text, "report alloc"))
+    }
+
+    pub(super) fn exceptions(report: &ExceptionsReport, trace_ns: u64) -> Option<Finding> {
+        let first = report.types.first()?;
+        let rate = report.count as f64 / (trace_ns as f64 / 1e9).max(0.001);
+        let text = format!(
+            "{}, {} of them {}",
+            counted(report.count, "exception"),
+            count(first.count),
+            first.type_name
+        );
+        let weight = 10.0 + 12.0 * (rate + 1.0).log10();
+        (rate >= LEAST_EXCEPTIONS).then(|| {
+            Finding::new("exceptions", weight, (report.count, "exceptions"), text, "report exceptions")
+        })
+    }
+
+    pub(super) fn contention(report: &ContentionReport, trace_ns: u64) -> Option<Finding> {
+        let share = share(report.waits.total_ns, trace_ns);
+        let place = report.locks.first().and_then(|lock| lock.stacks.first());
+        let text = format!(
+            "{} for locks, {} together{}",
+            counted(report.stopped, "wait"),
+            duration(report.waits.total_ns),
+            most_in(place.map(|stack| &*stack.frames))
+        );
+        let value = (report.waits.total_ns, "ns");
+        (share >= LEAST_CONTENTION)
+            .then(|| Finding::new("contention", 15.0 + share.min(60.0), value, text, "report contention"))
+    }
+
+    /// `report` has all threads that waited.
+    pub(super) fn waits(report: &WaitsReport, trace_ns: u64) -> Option<Finding> {
+        let of_all = trace_ns.saturating_mul(report.threads.len() as u64);
+        let share = share(report.waits.total_ns, of_all);
+        let text = format!(
+            "{}, {} together{}",
+            counted(report.stopped, "wait"),
+            duration(report.waits.total_ns),
+            most_in(report.places.first().map(|place| &*place.frames))
+        );
+        let value = (report.waits.total_ns, "ns");
+        (share >= LEAST_WAITS).then(|| Finding::new("waits", 10.0 + share * 0.1, value, text, "report waits"))
+    }
+
+    /// A method is innermost in `samples` of those that ran.
+    pub(super) fn hottest_method(method: &str, samples: u64, of: u64) -> Option<Finding> {
+        let share = share(samples, of);
+        let text = format!(
+            "{} of {} that ran in {}",
+            count(samples),
+            counted(of, "sample"),
+            without_arguments(method)
+        );
+        (share >= LEAST_METHOD).then(|| {
+            Finding::new("hottest_method", 20.0 + share * 0.4, (samples, "samples"), text, "report topN")
+        })
+    }
+
+    pub(super) fn activities(report: &ActivitiesReport, trace_ns: u64) -> Option<Finding> {
+        let noun = if report.started == 1 { "activity" } else { "activities" };
+        let all = format!("{} {noun}", count(report.started));
+        if report.errors > 0 {
+            let text = format!("{all}, {} went wrong", count(report.errors));
+            let weight = 16.0 + share(report.errors, report.started);
+            return Some(Finding::new(
+                "activities",
+                weight,
+                (report.errors, "activities"),
+                text,
+                "report activities",
+            ));
+        }
+        let slowest = report.slowest.first()?;
+        let share = share(slowest.duration_ns, trace_ns);
+        let text = format!("{all}, the slowest took {}: {}", duration(slowest.duration_ns), slowest.name);
+        let value = (slowest.duration_ns, "ns");
+        (share >= LEAST_ACTIVITY)
+            .then(|| Finding::new("slow_activity", 12.0 + share * 0.1, value, text, "report activities"))
+    }
+
+    pub(super) fn log_errors(messages: u64) -> Option<Finding> {
+        let text = format!("{} of level error or worse", counted(messages, "log message"));
+        (messages > 0).then(|| Finding::new("log_errors", 45.0, (messages, "messages"), text, "report logs"))
+    }
+}
+
+/// The most telling ones, the first of them first.
+pub(super) fn rank(findings: &mut Vec<Finding>) {
+    findings.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+    findings.truncate(MOST);
+}
+
+/// `part` of `whole` in percent.
+fn share(part: u64, whole: u64) -> f64 {
+    super::percent(part, whole)
+}
+
+/// `, most in Program.Main`; nothing without a stack.
+fn most_in(frames: Option<&[Arc<str>]>) -> String {
+    let is_library = |frame: &&Arc<str>| {
+        frame.contains("System.Threading.") || frame.contains("System.Private.CoreLib!Interop")
+    };
+    let frames = frames.unwrap_or_default();
+    let frame = frames.iter().find(|frame| !is_library(frame)).or(frames.first());
+    match frame {
+        Some(frame) if !frame.starts_with("0x") => format!(", most in {}", without_arguments(frame)),
+        _ => String::new(),
+    }
+}
+
+/// `app!Program.Main` of `app!Program.Main(string[])`.
+fn without_arguments(frame: &str) -> &str {
+    frame.split_once('(').map_or(frame, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_next_to_nothing_of_the_trace_does_not_stand_out() {
+        let mut totals = JitTotals { methods: 3, duration_ns: 19, ..JitTotals::default() };
+        assert_eq!(Finding::jit(&totals, 1_000), None);
+        totals.duration_ns = 20;
+        let finding = Finding::jit(&totals, 1_000).unwrap();
+        assert_eq!((finding.value, finding.unit), (20, "ns"));
+        assert_eq!(finding.text, "3 methods compiled in 20 ns: 2.0 % of the time");
+        assert_eq!(Finding::hottest_method("a!B.C()", 4, 100), None);
+        assert_eq!(
+            Finding::hottest_method("a!B.C()", 1_500, 3_000).unwrap().text,
+            "1,500 of 3,000 samples that ran in a!B.C"
+        );
+        assert_eq!((Finding::starvation(0), Finding::log_errors(0)), (None, None));
+    }
+}

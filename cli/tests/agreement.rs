@@ -1,0 +1,327 @@
+//! Reports agree with each other and with the counts of events, on every trace there is; and what the summary says is
+//! in the report that it leads to.
+
+mod common;
+
+use common::nettrace;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
+const TASKS: &str = "System.Threading.Tasks.TplEventSource";
+const SAMPLER: &str = "Microsoft-DotNETCore-SampleProfiler";
+const UNIVERSAL: &str = "Universal.Events";
+
+/// Reports as JSON, with all rows.
+const REPORTS: [&[&str]; 17] = [
+    &["topN", "-n", "1000000"],
+    &["tree", "--min", "0"],
+    &["threads"],
+    &["modules"],
+    &["gc"],
+    &["alloc"],
+    &["types"],
+    &["jit"],
+    &["loader"],
+    &["exceptions", "-n", "1000000"],
+    &["contention", "-n", "1000000"],
+    &["waits", "-n", "1000000"],
+    &["tasks", "-n", "1000000"],
+    &["activities", "-n", "1000000"],
+    &["http", "-n", "1000000"],
+    &["counters"],
+    &["summary"],
+];
+
+/// A trace, and all that is said of it.
+struct Told {
+    path: String,
+    stats: Value,
+    reports: BTreeMap<&'static str, Value>,
+}
+
+impl Told {
+    fn new(path: &str) -> Told {
+        let json = |args: &[&str]| nettrace(args).json();
+        let reports = REPORTS.iter().map(|words| {
+            let args = [&["report", words[0], path, "--json"], &words[1..]].concat();
+            (words[0], json(&args))
+        });
+        Told { path: path.to_owned(), stats: json(&["stats", path, "--json"]), reports: reports.collect() }
+    }
+
+    /// How many events of these ids a provider has.
+    fn events(&self, provider: &str, ids: &[u64]) -> u64 {
+        let types = self.stats["types"].as_array().unwrap().iter();
+        let of =
+            types.filter(|row| row["provider"] == provider && ids.contains(&row["id"].as_u64().unwrap()));
+        of.map(|row| row["events"].as_u64().unwrap()).sum()
+    }
+
+    fn value(&self, report: &str, pointer: &str) -> &Value {
+        self.reports[report].pointer(pointer).unwrap_or_else(|| panic!("{}: {report} {pointer}", self.path))
+    }
+
+    fn number(&self, report: &str, pointer: &str) -> u64 {
+        let value = self.value(report, pointer);
+        value.as_u64().unwrap_or_else(|| panic!("{}: {report} {pointer}: {value}", self.path))
+    }
+
+    fn rows(&self, report: &str, pointer: &str) -> &[Value] {
+        self.value(report, pointer).as_array().unwrap()
+    }
+
+    /// The sum of a member of all rows.
+    fn sum(&self, report: &str, pointer: &str, member: &str) -> u64 {
+        self.rows(report, pointer).iter().map(|row| row.pointer(member).unwrap().as_u64().unwrap()).sum()
+    }
+
+    /// The samples of recorders of operating systems have a name only.
+    fn samples(&self) -> u64 {
+        let types = self.stats["types"].as_array().unwrap().iter();
+        let of = types.filter(|row| row["provider"] == UNIVERSAL && row["name"] == "cpu");
+        of.map(|row| row["events"].as_u64().unwrap()).sum::<u64>() + self.events(SAMPLER, &[0])
+    }
+}
+
+/// What is not as it should be, so that one run shows all of it.
+#[derive(Default)]
+struct Doubts(Vec<String>);
+
+impl Doubts {
+    fn same(&mut self, what: &str, one: u64, other: u64) {
+        if one != other {
+            self.0.push(format!("{what}: {one}, not {other}"));
+        }
+    }
+}
+
+/// All traces of the repository and, where it is there, of the shared folder; each once.
+fn traces() -> Vec<String> {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    let top = common::top();
+    for folder in ["testdata/traces", "../shared/traces"] {
+        let mut folders = vec![top.join(folder)];
+        while let Some(folder_of) = folders.pop() {
+            let Ok(entries) = std::fs::read_dir(&folder_of) else {
+                eprintln!("SKIPPED: {}", folder_of.display());
+                continue;
+            };
+            for path in entries.map(|entry| entry.unwrap().path()) {
+                let shown = path.display().to_string();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if shown.ends_with(".gz") {
+                    let (_, name) = shown.split_once("/traces/").unwrap();
+                    found.entry(name.to_owned()).or_insert(shown);
+                }
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+#[test]
+fn reports_agree_with_each_other_and_with_the_counts_of_events() {
+    let traces = traces();
+    assert!(traces.len() >= 20, "the traces of the repository");
+    let left = Mutex::new(traces);
+    let doubts = Mutex::new(Vec::new());
+    let threads = std::thread::available_parallelism().map_or(2, |count| count.get()).min(4);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(path) = { left.lock().unwrap().pop() } {
+                    let told = Told::new(&path);
+                    let mut of_trace = Doubts::default();
+                    sums(&told, &mut of_trace);
+                    summary(&told, &mut of_trace);
+                    let named = of_trace.0.into_iter().map(|doubt| format!("{path}: {doubt}"));
+                    doubts.lock().unwrap().extend(named);
+                }
+            });
+        }
+    });
+    let doubts = doubts.into_inner().unwrap();
+    assert!(doubts.is_empty(), "{}", doubts.join("\n"));
+}
+
+fn sums(told: &Told, doubts: &mut Doubts) {
+    let number = |report: &str, pointer: &str| told.number(report, pointer);
+    let runtime = |ids: &[u64]| told.events(RUNTIME, ids);
+
+    let thrown = number("exceptions", "/count");
+    doubts.same("exceptions", thrown, runtime(&[80]));
+    doubts.same("exceptions by type", told.sum("exceptions", "/types", "/count"), thrown);
+    doubts.same("exceptions by thread", told.sum("exceptions", "/threads", "/count"), thrown);
+
+    for (report, start, stop, places) in [("contention", 81, 91, "/locks"), ("waits", 301, 302, "/places")] {
+        doubts.same(&format!("{report} starts"), number(report, "/started"), runtime(&[start]));
+        let stopped = number(report, "/stopped");
+        doubts.same(&format!("{report} stops"), stopped, runtime(&[stop]));
+        let measured = number(report, "/waits/count");
+        doubts.same(&format!("{report} by place"), told.sum(report, places, "/waits/count"), measured);
+        let of_places = told.sum(report, places, "/waits/total_ns");
+        doubts.same(&format!("{report} time by place"), of_places, number(report, "/waits/total_ns"));
+        let ends = stopped + number(report, "/starts_without_stop") + number(report, "/still_waiting");
+        let begins = number(report, "/started") + number(report, "/stops_without_start");
+        doubts.same(&format!("{report} begins and ends"), begins, ends);
+    }
+
+    for (member, id) in
+        [("/scheduled", 7), ("/started", 8), ("/completed", 9), ("/waits_begun", 10), ("/waits_ended", 11)]
+    {
+        // Ends whose begin was lost are not counted.
+        if told.stats["lost"] == 0 || id != 11 {
+            doubts.same(&format!("tasks {member}"), number("tasks", member), told.events(TASKS, &[id]));
+        }
+    }
+    doubts.same("tasks by name", told.sum("tasks", "/tasks", "/scheduled"), number("tasks", "/scheduled"));
+
+    let samples = number("threads", "/samples");
+    doubts.same("samples", samples, told.samples());
+    doubts.same("samples by thread", told.sum("threads", "/threads", "/samples"), samples);
+    let ran = number("topN", "/samples");
+    doubts.same("samples that ran or waited", ran + number("topN", "/waiting_samples"), samples);
+    doubts.same("samples of the tree", number("tree", "/samples"), ran);
+    let of_methods = told.sum("topN", "/methods", "/self_samples");
+    doubts.same("samples by method", of_methods + number("topN", "/samples_without_stack"), ran);
+
+    let whole = told.rows("gc", "/collections").len() as u64;
+    let partial = told.rows("gc", "/partial").len() as u64;
+    doubts.same("collections", whole + partial, runtime(&[1]));
+    doubts.same("collections by generation", told.sum("gc", "/totals/generations", "/count"), whole);
+
+    for source in told.rows("alloc", "/sources") {
+        let ids: &[u64] = match source["source"].as_str().unwrap() {
+            "AllocationSampled" => &[303],
+            "AllocationTick" => &[10],
+            _ => &[20, 32],
+        };
+        let events = source["events"].as_u64().unwrap();
+        doubts.same("allocations", events, runtime(ids));
+        for list in ["types", "stacks", "threads"] {
+            let rows = source[list].as_array().unwrap();
+            let sum = rows.iter().map(|row| row["events"].as_u64().unwrap()).sum();
+            doubts.same(&format!("allocations by {list}"), sum, events);
+        }
+        let stacks = source["stacks"].as_array().unwrap();
+        let distinct: BTreeSet<String> =
+            stacks.iter().map(|row| format!("{} {}", row["type"], row["frames"])).collect();
+        doubts.same("distinct stacks of allocations", distinct.len() as u64, stacks.len() as u64);
+    }
+    if let Some(source) = told.rows("alloc", "/sources").first() {
+        doubts.same("bytes by type", number("types", "/bytes"), source["bytes"].as_u64().unwrap());
+    }
+
+    let methods = number("jit", "/totals/methods");
+    doubts.same("compiled methods", told.rows("jit", "/methods").len() as u64, methods);
+    doubts.same("compiled methods by tier", told.sum("jit", "/tiers", "/methods"), methods);
+
+    // Recorders of operating systems tell of files in memory, which are modules that no runtime loaded.
+    if told.rows("loader", "/modules").is_empty() {
+        let native = told.rows("modules", "/modules").iter().filter(|row| row["kind"] == "native");
+        doubts.same("native modules", native.count() as u64, told.rows("modules", "/modules").len() as u64);
+    } else {
+        let modules = told.rows("modules", "/modules").len() as u64;
+        doubts.same("modules", modules, told.rows("loader", "/modules").len() as u64);
+    }
+
+    for report in ["activities", "http"] {
+        let started = number(report, "/started");
+        doubts.same(&format!("{report} by name"), told.sum(report, "/activities", "/started"), started);
+    }
+
+    let activities = told.sum("activities", "/tree", "/started");
+    doubts.same("activities by place", activities, number("activities", "/started"));
+
+    for answer in told.rows("summary", "/answers") {
+        let due = match answer["report"].as_str().unwrap() {
+            "topN" => samples,
+            "gc" => runtime(&[1]),
+            "alloc" => told.rows("alloc", "/sources")[0]["events"].as_u64().unwrap(),
+            "exceptions" => thrown,
+            "contention" => number("contention", "/started"),
+            "waits" => number("waits", "/started"),
+            "tasks" => told.events(TASKS, &[7, 8, 9, 10, 11]),
+            _ => continue,
+        };
+        doubts.same(&format!("the summary's {}", answer["report"]), answer["events"].as_u64().unwrap(), due);
+    }
+}
+
+/// Where a finding's number is in the document of the report that it leads to.
+fn pointer(about: &str) -> &'static str {
+    match about {
+        "gc" => "/totals/pause_ns",
+        "jit" => "/totals/duration_ns",
+        "alloc" => "/sources/0/bytes",
+        "exceptions" => "/count",
+        "contention" | "waits" => "/waits/total_ns",
+        "starvation" => "/starvation/count",
+        "activities" => "/errors",
+        "slow_activity" => "/slowest/0/duration_ns",
+        other => panic!("{other}"),
+    }
+}
+
+fn summary(told: &Told, doubts: &mut Doubts) {
+    for finding in told.rows("summary", "/findings") {
+        let text = |member: &str| finding[member].as_str().unwrap();
+        let (about, value) = (text("about"), finding["value"].as_u64().unwrap());
+        let mut words: Vec<&str> = text("command").split(' ').collect();
+        words.push(&told.path);
+        match about {
+            "lost_events" => doubts.same(
+                "lost",
+                value,
+                nettrace(&["info", &told.path, "--json"]).json()["lost"].as_u64().unwrap(),
+            ),
+            "missing_names" => {
+                let said = nettrace(&words).stderr;
+                doubts.same(text("text"), said.contains(text("text")).into(), 1);
+                continue;
+            }
+            "log_errors" => continue,
+            "hottest_method" => {
+                let first = &told.rows("topN", "/methods")[..3.min(told.rows("topN", "/methods").len())];
+                let is_there = first.iter().any(|row| row["self_samples"] == value);
+                doubts.same(text("text"), is_there.into(), 1);
+            }
+            _ => doubts.same(text("text"), value, told.number(words[1], pointer(about))),
+        }
+        // The first words of the sentence have the number as the report has it.
+        let shown = nettrace(&[&words[..], &["-n", "3"]].concat());
+        let shown = if words[0] == "info" { nettrace(&words) } else { shown };
+        let number =
+            text("text").split([' ', ':']).find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        let is_shown = number.is_some_and(|number| shown.text().contains(number));
+        doubts.same(
+            &format!("`nettrace {}` does not show: {}", words.join(" "), text("text")),
+            is_shown.into(),
+            1,
+        );
+    }
+    let told_to_people = nettrace(&[&told.path]);
+    let findings = told_to_people.text().lines().skip_while(|line| *line != "What stands out").skip(1);
+    for line in findings.take_while(|line| !line.is_empty()) {
+        let is_command = line.starts_with("    nettrace ");
+        doubts.same(line, (is_command || line.chars().count() <= 80).into(), 1);
+    }
+    // What is offered can be had.
+    for answer in told.rows("summary", "/answers") {
+        let rows = match answer["report"].as_str().unwrap() {
+            "topN" => told.number("threads", "/samples"),
+            "gc" => told.rows("gc", "/collections").len() as u64,
+            "alloc" => told.rows("alloc", "/sources").len() as u64,
+            "jit" => told.number("jit", "/totals/methods"),
+            "counters" => told.rows("counters", "/series").len() as u64,
+            "exceptions" => told.number("exceptions", "/count"),
+            "tasks" => told.number("tasks", "/scheduled") + told.number("tasks", "/waits_begun"),
+            report @ ("contention" | "waits" | "activities") => told.number(report, "/started"),
+            report => nettrace(&["report", report, &told.path]).stdout.len() as u64,
+        };
+        doubts.same(&format!("the report {} has something", answer["report"]), (rows > 0).into(), 1);
+    }
+}
