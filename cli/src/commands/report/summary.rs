@@ -1,7 +1,7 @@
 //! `report summary`, which `nettrace FILE` prints too.
 
 use super::pass::{Steps, show_in_steps};
-use super::words::duration;
+use super::words::{duration, prose};
 use crate::args::ReportArgs;
 use crate::commands::{Context, Trace};
 use crate::exit::Exit;
@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::input::Ended;
 use crate::printable::printable;
 use crate::recommended::shell_word;
+use crate::style::Paint;
 use crate::units;
 use nettrace_analysis::report::{Finding, Summary, SummaryReport};
 use std::io::{self, Write};
@@ -37,13 +38,14 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
     }
     let process =
         report.process.as_deref().map_or_else(String::new, |process| format!(" of {}", printable(process)));
-    writeln!(
-        out,
+    let line = format!(
         "{}{process}, {}, {}",
         duration(report.duration_ns),
         units::counted(report.events, "event"),
         units::counted(report.threads, "thread"),
-    )?;
+    );
+    prose(context, &Paint::default(), &line)?;
+    let out = context.out.buffer();
     let file = if file == "standard input" { "-".to_owned() } else { shell_word(file) };
     if !report.findings.is_empty() {
         writeln!(out)?;
