@@ -174,7 +174,12 @@ pub(crate) struct EventTypes {
     by_key: HashMap<Key, usize>,
     shapes: Vec<Shape>,
     by_metadata_id: Vec<Guess>,
+    /// The newest places of types whose payloads differ, by the address of the payload's schema in the catalog.
+    by_record: Vec<(usize, Guess)>,
 }
+
+/// As many as the catalog knows records.
+const RECORDS: usize = 8;
 
 impl EventTypes {
     /// Where an event belongs.
@@ -203,10 +208,21 @@ impl EventTypes {
         {
             return guess.place;
         }
+        let is_fixed = !event.catalog().is_some_and(CatalogEvent::has_records);
+        let record = event.schema().map_or(0, |schema| std::ptr::from_ref(schema).addr());
+        let is_known = |guess: &Guess| guess.serial == serial && guess.version == version && serial != 0;
+        if !is_fixed
+            && let Some((_, guess)) =
+                self.by_record.iter().find(|(at, guess)| *at == record && is_known(guess))
+        {
+            return guess.place;
+        }
         let level = event.metadata().map_or(0, |metadata| metadata.level);
         let place = self.insert(EventType::of(event), event.schema(), level);
-        // Payloads that differ from event to event are looked up each time: they are rare.
-        let is_fixed = !event.catalog().is_some_and(CatalogEvent::has_records);
+        if !is_fixed {
+            self.by_record.truncate(RECORDS - 1);
+            self.by_record.insert(0, (record, Guess { serial, version, place }));
+        }
         if serial != 0 && metadata_id < DENSE_IDS && is_fixed {
             if self.by_metadata_id.len() <= metadata_id {
                 self.by_metadata_id.resize(metadata_id + 1, NO_GUESS);
