@@ -178,16 +178,13 @@ fn compare(trace: &TraceFile, golden: &GoldenEvents) {
     );
 }
 
-/// The reference reader's events of this one are not kept: there are 842,152.
-const WITHOUT_EVENTS: &str = "aspnet-net10-linux-x64/web.nettrace";
-
 fn compare_all(is_mine: impl Fn(usize) -> bool) {
     if corpus::shared_folder().is_none() {
         return;
     }
     let mut compared = 0;
     let traces = corpus::traces();
-    let with_events = traces.iter().filter(|trace| trace.name() != WITHOUT_EVENTS);
+    let with_events = traces.iter().filter(|trace| trace.name() != corpus::TRACE_WITHOUT_EVENTS);
     for (_, trace) in with_events.enumerate().filter(|(at, _)| is_mine(*at)) {
         let golden = corpus::golden_events(trace.name())
             .unwrap_or_else(|| panic!("there is no golden for {}", trace.name()));

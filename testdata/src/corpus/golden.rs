@@ -86,6 +86,9 @@ pub struct GoldenEvent {
     pub name: String,
 }
 
+/// The shared trace whose events the reference reader was not asked to list: there are 842,152.
+pub const TRACE_WITHOUT_EVENTS: &str = "aspnet-net10-linux-x64/web.nettrace";
+
 /// The events that the reference reader saw in the trace `name`. None, said on stderr, without a shared
 /// folder or such a golden.
 ///
