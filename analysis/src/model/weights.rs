@@ -30,7 +30,7 @@ pub(crate) fn rounded(value: f64) -> u64 {
     whole
 }
 
-/// Which events to weigh as [`Kind::Event`].
+/// Which events to weigh as [`Kind::Event`](super::Kind::Event).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventSelector {
