@@ -6,7 +6,8 @@ mod common;
 use common::*;
 use nettrace_analysis::{Analysis, Finished, SymbolFile, SymbolFileError};
 use nettrace_parser::Reader;
-use nettrace_testdata::synth::{EventType, Session, SessionThread, Value, Version, small_elf};
+use nettrace_testdata::small_elf;
+use nettrace_testdata::synth::{EventType, Session, SessionThread, Value, Version};
 
 const BUILD: [u8; 4] = [0xab, 0xcd, 0xef, 0x01];
 

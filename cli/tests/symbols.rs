@@ -3,9 +3,8 @@
 mod common;
 
 use common::{file, nettrace};
-use nettrace_testdata::synth::{
-    EventType, Session, SessionEvent, SessionThread, Step, Value, Version, small_elf,
-};
+use nettrace_testdata::small_elf;
+use nettrace_testdata::synth::{EventType, Session, SessionEvent, SessionThread, Step, Value, Version};
 use std::fs;
 use std::path::Path;
 

@@ -1,13 +1,17 @@
 //! Test data of the project.
 //!
-//! - [`synth`]: a writer of streams that shares no code with the parser.
+//! - [`synth`]: the crate `nettrace-writer`, under the name that our tests know it by.
 //! - [`corpus`]: real traces, and what the reference reader saw in them.
 //! - [`peers`]: real runtimes.
+//! - [`small_elf`]: files with symbols.
 
 pub mod corpus;
+mod elf;
 #[cfg(unix)]
 pub mod peers;
-pub mod synth;
+
+pub use elf::small_elf;
+pub use nettrace_writer as synth;
 
 /// CRC-32 (IEEE), as the goldens give it of payloads and stacks.
 ///

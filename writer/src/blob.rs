@@ -1,0 +1,294 @@
+//! Event blobs: header and payload of one event, in all five layouts.
+//!
+//! | offset | V3 | V4/V5 uncompressed | V6 uncompressed |
+//! |---|---|---|---|
+//! | 0 | EventSize i32 | EventSize u32 | EventSize u32 |
+//! | 4 | MetaDataId u32 | MetadataId u32 | MetadataId u32 (high bit: not sorted) |
+//! | 8 | ThreadId i32 | SequenceNumber u32 | SequenceNumber u32 |
+//! | 12 | TimeStamp i64 | ThreadId u64 | ThreadIndex u64 |
+//! | 20 | ActivityId guid | CaptureThreadId u64 | CaptureThreadIndex u64 |
+//! | 28 | | ProcessorNumber u32, StackId u32 | same |
+//! | 36 | RelatedActivityId guid | TimeStamp u64 | TimeStamp u64 |
+//! | 44 | | ActivityId guid | LabelListId u32, PayloadSize u32 |
+//! | 52 | PayloadSize i32, payload, | | payload |
+//! | 60 | StackSize i32, stack, padding | RelatedActivityId guid | |
+//! | 76 | | PayloadSize u32, payload, padding | |
+//!
+//! Compressed (V4 to V6): one byte of flags, then only what differs from the blob before:
+//! see [`Compressor`].
+
+use crate::bytes::{Guid, Sink, count32};
+use crate::layout::Version;
+
+/// Processor number of an unknown processor.
+pub const NO_PROCESSOR: u32 = u32::MAX;
+
+/// Flags of a compressed header.
+pub mod flag {
+    /// MetadataId is there.
+    pub const METADATA_ID: u8 = 0x01;
+    /// Sequence delta, capture thread and processor are there.
+    pub const CAPTURE: u8 = 0x02;
+    /// Thread is there.
+    pub const THREAD: u8 = 0x04;
+    /// StackId is there.
+    pub const STACK: u8 = 0x08;
+    /// ActivityId is there; in version 6 LabelListId.
+    pub const ACTIVITY: u8 = 0x10;
+    /// RelatedActivityId is there; unused in version 6.
+    pub const RELATED_ACTIVITY: u8 = 0x20;
+    /// The event is sorted.
+    pub const SORTED: u8 = 0x40;
+    /// PayloadSize is there.
+    pub const PAYLOAD_SIZE: u8 = 0x80;
+}
+
+/// One event with every header field of every version; each layout writes those it has.
+/// `None` means: what is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// Event type; 0 defines metadata.
+    pub metadata_id: u32,
+    /// Number of the event on its capture thread.
+    pub sequence_number: u32,
+    /// Thread the event is about: OS id (V3: its low 32 bits), in version 6 an index.
+    pub thread_id: u64,
+    /// Thread that wrote it.
+    pub capture_thread_id: u64,
+    /// Processor, or [`NO_PROCESSOR`].
+    pub processor: u32,
+    /// Stack id.
+    pub stack_id: u32,
+    /// Timestamp.
+    pub ticks: u64,
+    /// Activity (versions 3–5).
+    pub activity_id: Guid,
+    /// Related activity (versions 3–5).
+    pub related_activity_id: Guid,
+    /// Label list (version 6).
+    pub label_list_id: u32,
+    /// Nothing later in the stream is older (versions 4–6).
+    pub is_sorted: bool,
+    /// The payload.
+    pub payload: Vec<u8>,
+    /// The stack as bytes (version 3).
+    pub stack: Vec<u8>,
+    /// Bytes behind the payload (V3: the stack) that EventSize counts (uncompressed).
+    pub extra: Vec<u8>,
+    /// Flags of the compressed header, if not those that are needed.
+    pub flags: Option<u8>,
+    /// EventSize, if not the right one (uncompressed).
+    pub event_size: Option<u32>,
+    /// PayloadSize, if not the payload's.
+    pub payload_size: Option<u32>,
+    /// StackSize, if not the stack's (version 3).
+    pub stack_size: Option<u32>,
+}
+
+impl Default for Blob {
+    /// Everything zero or empty, the processor unknown.
+    fn default() -> Self {
+        Blob {
+            metadata_id: 0,
+            sequence_number: 0,
+            thread_id: 0,
+            capture_thread_id: 0,
+            processor: NO_PROCESSOR,
+            stack_id: 0,
+            ticks: 0,
+            activity_id: [0; 16],
+            related_activity_id: [0; 16],
+            label_list_id: 0,
+            is_sorted: false,
+            payload: Vec::new(),
+            stack: Vec::new(),
+            extra: Vec::new(),
+            flags: None,
+            event_size: None,
+            payload_size: None,
+            stack_size: None,
+        }
+    }
+}
+
+impl Blob {
+    /// A blob that defines metadata, as the runtimes write it: sorted, all but thread and time zero.
+    pub fn definition(thread_id: u64, ticks: u64, payload: Vec<u8>) -> Self {
+        Blob { thread_id, ticks, is_sorted: true, payload, ..Blob::default() }
+    }
+
+    fn written_payload_size(&self) -> u32 {
+        self.payload_size.unwrap_or_else(|| count32(self.payload.len()))
+    }
+
+    fn id_with_sorted_bit(&self) -> u32 {
+        self.metadata_id | if self.is_sorted { 0 } else { 0x8000_0000 }
+    }
+
+    /// Layout of version 3, padded to a multiple of 4.
+    pub fn encode_v3(&self, sink: &mut Sink) {
+        let unpadded = 52 + self.payload.len() + 4 + self.stack.len() + self.extra.len();
+        let padding = unpadded.wrapping_neg() % 4;
+        sink.u32(self.event_size.unwrap_or_else(|| count32(unpadded + padding)));
+        sink.u32(self.metadata_id).u32(self.thread_id as u32).u64(self.ticks);
+        sink.guid(&self.activity_id).guid(&self.related_activity_id);
+        sink.u32(self.written_payload_size()).raw(&self.payload);
+        sink.u32(self.stack_size.unwrap_or_else(|| count32(self.stack.len()))).raw(&self.stack);
+        sink.raw(&self.extra).fill(0, padding);
+    }
+
+    /// Uncompressed layout of versions 4 and 5; `padded` to a multiple of 4 as the runtime does.
+    pub fn encode_v4(&self, sink: &mut Sink, padded: bool) {
+        let unpadded = 76 + self.payload.len() + self.extra.len();
+        let padding = if padded { unpadded.wrapping_neg() % 4 } else { 0 };
+        sink.u32(self.event_size.unwrap_or_else(|| count32(unpadded + padding)));
+        self.encode_common(sink);
+        sink.guid(&self.activity_id).guid(&self.related_activity_id);
+        sink.u32(self.written_payload_size()).raw(&self.payload).raw(&self.extra);
+        sink.fill(0, padding);
+    }
+
+    /// Uncompressed layout of version 6; it has no padding.
+    pub fn encode_v6(&self, sink: &mut Sink) {
+        let size = 48 + self.payload.len() + self.extra.len();
+        sink.u32(self.event_size.unwrap_or_else(|| count32(size)));
+        self.encode_common(sink);
+        sink.u32(self.label_list_id).u32(self.written_payload_size());
+        sink.raw(&self.payload).raw(&self.extra);
+    }
+
+    fn encode_common(&self, sink: &mut Sink) {
+        sink.u32(self.id_with_sorted_bit()).u32(self.sequence_number);
+        sink.u64(self.thread_id).u64(self.capture_thread_id);
+        sink.u32(self.processor).u32(self.stack_id).u64(self.ticks);
+    }
+}
+
+/// Writes compressed blobs of one block. It holds what a reader would know after the last blob.
+///
+/// | flag | field | encoding | without the flag |
+/// |---|---|---|---|
+/// | 0x01 | MetadataId | varuint32 | as before |
+/// | 0x02 | number − number before − 1, capture thread, processor | varuint32, 64, 32 | number + 1 (V4: not if MetadataId is 0), others as before |
+/// | 0x04 | thread | varuint64 | as before |
+/// | 0x08 | StackId | varuint32 | as before |
+/// | always | ticks − ticks before, modulo 2^64 | varuint64 | |
+/// | 0x10 | ActivityId; V6: LabelListId | guid; varuint32 | as before |
+/// | 0x20 | RelatedActivityId; V6: nothing | guid | as before |
+/// | 0x40 | sorted | – | not sorted |
+/// | 0x80 | PayloadSize | varuint32 | as before |
+#[derive(Clone, Debug)]
+pub struct Compressor {
+    version: Version,
+    before: Blob,
+    payload_size: u32,
+    overlong: usize,
+}
+
+impl Compressor {
+    /// A compressor at the start of a block: all fields zero.
+    pub fn new(version: Version) -> Self {
+        let before = Blob { processor: 0, ..Blob::default() };
+        Compressor { version, before, payload_size: 0, overlong: 0 }
+    }
+
+    /// Adds `extra` needless bytes to every varuint, as far as its type's 5 or 10 bytes allow.
+    pub fn with_overlong_varuints(mut self, extra: usize) -> Self {
+        self.overlong = extra;
+        self
+    }
+
+    fn number_without_flag(&self, metadata_id: u32) -> u32 {
+        let counts = metadata_id != 0 || self.version == Version::V6;
+        self.before.sequence_number.wrapping_add(u32::from(counts))
+    }
+
+    /// The flags that a reader needs to get all of `blob`'s fields right.
+    pub fn needed_flags(&self, blob: &Blob) -> u8 {
+        let before = &self.before;
+        let capture_differs = blob.sequence_number != self.number_without_flag(blob.metadata_id)
+            || blob.capture_thread_id != before.capture_thread_id
+            || blob.processor != before.processor;
+        let is_v6 = self.version == Version::V6;
+        let activity_differs = match is_v6 {
+            true => blob.label_list_id != before.label_list_id,
+            false => blob.activity_id != before.activity_id,
+        };
+        let related_differs = !is_v6 && blob.related_activity_id != before.related_activity_id;
+        [
+            (flag::METADATA_ID, blob.metadata_id != before.metadata_id),
+            (flag::CAPTURE, capture_differs),
+            (flag::THREAD, blob.thread_id != before.thread_id),
+            (flag::STACK, blob.stack_id != before.stack_id),
+            (flag::ACTIVITY, activity_differs),
+            (flag::RELATED_ACTIVITY, related_differs),
+            (flag::SORTED, blob.is_sorted),
+            (flag::PAYLOAD_SIZE, blob.written_payload_size() != self.payload_size),
+        ]
+        .into_iter()
+        .filter(|(_, is_needed)| *is_needed)
+        .fold(0, |flags, (flag, _)| flags | flag)
+    }
+
+    /// Writes a blob with its own flags, or those that are needed.
+    pub fn encode(&mut self, blob: &Blob, sink: &mut Sink) {
+        let flags = blob.flags.unwrap_or_else(|| self.needed_flags(blob));
+        let is_v6 = self.version == Version::V6;
+        let has = |flag: u8| flags & flag != 0;
+        sink.u8(flags);
+        if has(flag::METADATA_ID) {
+            self.before.metadata_id = blob.metadata_id;
+            self.varuint32(sink, blob.metadata_id);
+        }
+        if has(flag::CAPTURE) {
+            let delta = blob.sequence_number.wrapping_sub(self.before.sequence_number).wrapping_sub(1);
+            self.before.sequence_number = blob.sequence_number;
+            self.before.capture_thread_id = blob.capture_thread_id;
+            self.before.processor = blob.processor;
+            self.varuint32(sink, delta);
+            self.varuint64(sink, blob.capture_thread_id);
+            self.varuint32(sink, blob.processor);
+        } else {
+            self.before.sequence_number = self.number_without_flag(self.before.metadata_id);
+        }
+        if has(flag::THREAD) {
+            self.before.thread_id = blob.thread_id;
+            self.varuint64(sink, blob.thread_id);
+        }
+        if has(flag::STACK) {
+            self.before.stack_id = blob.stack_id;
+            self.varuint32(sink, blob.stack_id);
+        }
+        self.varuint64(sink, blob.ticks.wrapping_sub(self.before.ticks));
+        self.before.ticks = blob.ticks;
+        if has(flag::ACTIVITY) && is_v6 {
+            self.before.label_list_id = blob.label_list_id;
+            self.varuint32(sink, blob.label_list_id);
+        } else if has(flag::ACTIVITY) {
+            self.before.activity_id = blob.activity_id;
+            sink.guid(&blob.activity_id);
+        }
+        if has(flag::RELATED_ACTIVITY) && !is_v6 {
+            self.before.related_activity_id = blob.related_activity_id;
+            sink.guid(&blob.related_activity_id);
+        }
+        if has(flag::PAYLOAD_SIZE) {
+            self.payload_size = blob.written_payload_size();
+            self.varuint32(sink, self.payload_size);
+        }
+        sink.raw(&blob.payload);
+    }
+
+    fn varuint32(&self, sink: &mut Sink, value: u32) {
+        self.varuint(sink, u64::from(value), 5);
+    }
+
+    fn varuint64(&self, sink: &mut Sink, value: u64) {
+        self.varuint(sink, value, 10);
+    }
+
+    fn varuint(&self, sink: &mut Sink, value: u64, most_bytes: usize) {
+        let shortest = (64 - value.leading_zeros()).div_ceil(7).max(1) as usize;
+        sink.varuint_overlong(value, self.overlong.min(most_bytes - shortest));
+    }
+}

@@ -1,0 +1,217 @@
+//! Fields of an event type, and their description in the three forms that metadata knows.
+//!
+//! | form | list | field |
+//! |---|---|---|
+//! | V1 (versions 3–5) | i32 count | i32 type code, (1: nested V1 list), name utf16z |
+//! | V2 (tag of version 5) | i32 count | i32 size with itself, name utf16z, i32 type code, (19: element; 1: nested V2 list) |
+//! | V6 | u16 count | u16 size without itself, name string, u8 type code, (19, 24, 25: element; 22: element, u16 count; 1: nested list) |
+
+use crate::bytes::{Sink, count16, count32};
+
+/// A field: name and type. `None` means: what is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Name, may be empty.
+    pub name: String,
+    /// Type.
+    pub field_type: FieldType,
+    /// Size in front of the description (V2, V6), if not the right one.
+    pub size: Option<u32>,
+    /// Bytes behind the known description (V2, V6).
+    pub extra: Vec<u8>,
+}
+
+impl Field {
+    /// An ordinary field.
+    pub fn new(name: &str, field_type: FieldType) -> Self {
+        Field { name: name.to_owned(), field_type, size: None, extra: Vec::new() }
+    }
+}
+
+/// Type of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FieldType {
+    /// Code 1: fields one after the other.
+    Object(Vec<Field>),
+    /// Code 3.
+    Boolean32,
+    /// Code 4, a UTF-16 code unit.
+    Char,
+    /// Code 5.
+    SByte,
+    /// Code 6.
+    Byte,
+    /// Code 7.
+    Int16,
+    /// Code 8.
+    UInt16,
+    /// Code 9.
+    Int32,
+    /// Code 10.
+    UInt32,
+    /// Code 11.
+    Int64,
+    /// Code 12.
+    UInt64,
+    /// Code 13.
+    Single,
+    /// Code 14.
+    Double,
+    /// Code 15.
+    Decimal,
+    /// Code 16.
+    DateTime,
+    /// Code 17.
+    Guid,
+    /// Code 18, UTF-16 with a zero unit at its end.
+    String,
+    /// Code 19: a u16 count of elements, then the elements.
+    Array(Box<FieldType>),
+    /// Code 20 (V6).
+    VarInt,
+    /// Code 21 (V6).
+    VarUInt,
+    /// Code 22 (V6): a fixed number of elements.
+    FixedLengthArray(Box<FieldType>, u16),
+    /// Code 23 (V6).
+    Utf8CodeUnit,
+    /// Code 24 (V6): size and place counted from behind the u32.
+    RelLoc(Box<FieldType>),
+    /// Code 25 (V6): size and place counted from the payload's start.
+    DataLoc(Box<FieldType>),
+    /// Code 26 (V6).
+    Boolean8,
+    /// Any code, without anything behind it.
+    Code(u8),
+    /// Bytes where the type should be.
+    Raw(Vec<u8>),
+}
+
+/// The three forms of field lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldForm {
+    /// Of version 3 to 5: type first, name last.
+    V1,
+    /// Of the V2Params tag: size, name, type.
+    V2,
+    /// Of version 6: size, name, type, all short.
+    V6,
+}
+
+impl FieldType {
+    /// An array of this.
+    pub fn array(self) -> Self {
+        FieldType::Array(Box::new(self))
+    }
+
+    /// The type code; of raw bytes 0.
+    pub fn code(&self) -> u8 {
+        match self {
+            FieldType::Object(_) => 1,
+            FieldType::Boolean32 => 3,
+            FieldType::Char => 4,
+            FieldType::SByte => 5,
+            FieldType::Byte => 6,
+            FieldType::Int16 => 7,
+            FieldType::UInt16 => 8,
+            FieldType::Int32 => 9,
+            FieldType::UInt32 => 10,
+            FieldType::Int64 => 11,
+            FieldType::UInt64 => 12,
+            FieldType::Single => 13,
+            FieldType::Double => 14,
+            FieldType::Decimal => 15,
+            FieldType::DateTime => 16,
+            FieldType::Guid => 17,
+            FieldType::String => 18,
+            FieldType::Array(_) => 19,
+            FieldType::VarInt => 20,
+            FieldType::VarUInt => 21,
+            FieldType::FixedLengthArray(..) => 22,
+            FieldType::Utf8CodeUnit => 23,
+            FieldType::RelLoc(_) => 24,
+            FieldType::DataLoc(_) => 25,
+            FieldType::Boolean8 => 26,
+            FieldType::Code(code) => *code,
+            FieldType::Raw(_) => 0,
+        }
+    }
+
+    /// True if a field list of that form may hold this type.
+    pub fn is_allowed_in(&self, form: FieldForm) -> bool {
+        match self {
+            FieldType::Object(fields) => fields.iter().all(|field| field.field_type.is_allowed_in(form)),
+            FieldType::Array(element) => form != FieldForm::V1 && element.is_allowed_in(form),
+            FieldType::FixedLengthArray(element, _) => {
+                form == FieldForm::V6 && element.is_allowed_in(form) && element.is_fixed_size()
+            }
+            FieldType::RelLoc(element) | FieldType::DataLoc(element) => {
+                form == FieldForm::V6 && element.is_allowed_in(form) && element.is_fixed_size()
+            }
+            FieldType::Code(_) | FieldType::Raw(_) => false,
+            simple => simple.code() <= 18 || form == FieldForm::V6,
+        }
+    }
+
+    /// True if every value of this type has the same size.
+    pub fn is_fixed_size(&self) -> bool {
+        match self {
+            FieldType::Object(fields) => fields.iter().all(|field| field.field_type.is_fixed_size()),
+            FieldType::FixedLengthArray(element, _) => element.is_fixed_size(),
+            FieldType::String | FieldType::Array(_) | FieldType::VarInt | FieldType::VarUInt => false,
+            FieldType::Code(_) | FieldType::Raw(_) => false,
+            _ => true,
+        }
+    }
+
+    fn encode(&self, sink: &mut Sink, form: FieldForm) {
+        if let FieldType::Raw(bytes) = self {
+            sink.raw(bytes);
+            return;
+        }
+        match form {
+            FieldForm::V6 => sink.u8(self.code()),
+            FieldForm::V1 | FieldForm::V2 => sink.i32(i32::from(self.code())),
+        };
+        match self {
+            FieldType::Object(fields) => encode_fields(sink, fields, None, form),
+            FieldType::Array(element) | FieldType::RelLoc(element) | FieldType::DataLoc(element) => {
+                element.encode(sink, form);
+            }
+            FieldType::FixedLengthArray(element, count) => {
+                element.encode(sink, form);
+                sink.u16(*count);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Writes a field list: count (`count` if given, else the right one) and fields.
+pub fn encode_fields(sink: &mut Sink, fields: &[Field], count: Option<u32>, form: FieldForm) {
+    match (form, count) {
+        (FieldForm::V6, Some(count)) => sink.u16(count as u16),
+        (FieldForm::V6, None) => sink.u16(count16(fields.len())),
+        (_, count) => sink.u32(count.unwrap_or_else(|| count32(fields.len()))),
+    };
+    for field in fields {
+        let mut rest = Sink::new();
+        match form {
+            FieldForm::V1 => {
+                field.field_type.encode(sink, form);
+                sink.utf16z(&field.name);
+                continue;
+            }
+            FieldForm::V2 => rest.utf16z(&field.name),
+            FieldForm::V6 => rest.string(&field.name),
+        };
+        field.field_type.encode(&mut rest, form);
+        rest.raw(&field.extra);
+        match (form, field.size) {
+            (FieldForm::V6, Some(size)) => sink.u16(size as u16),
+            (FieldForm::V6, None) => sink.u16(count16(rest.len())),
+            (_, size) => sink.u32(size.unwrap_or_else(|| count32(rest.len() + 4))),
+        };
+        sink.raw(rest.as_slice());
+    }
+}

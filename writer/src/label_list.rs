@@ -1,0 +1,89 @@
+//! Label list blocks (version 6): u32 first index, u32 count, then lists of labels.
+//!
+//! A label is u8 kind, then its content; the last label of a list has 0x80 added to its kind.
+
+use crate::bytes::{Guid, Sink, count32};
+use crate::layout::Content;
+
+/// A label list block. `None` means: what is right.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LabelListBlock {
+    /// Index of the first list; each next one is one more.
+    pub first_index: u32,
+    /// Number of lists in front of them, if not the right one.
+    pub count: Option<u32>,
+    /// The lists. A list without labels cannot be stored and writes nothing.
+    pub lists: Vec<Vec<Label>>,
+    /// Bytes after the last list.
+    pub trailing: Vec<u8>,
+}
+
+/// One label.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Label {
+    /// Kind 1.
+    ActivityId(Guid),
+    /// Kind 2.
+    RelatedActivityId(Guid),
+    /// Kind 3, 16 bytes in display order.
+    TraceId([u8; 16]),
+    /// Kind 4.
+    SpanId(u64),
+    /// Kind 5.
+    Text(String, String),
+    /// Kind 6, a varint.
+    Number(String, i64),
+    /// Kind 7.
+    OpCode(u8),
+    /// Kind 8.
+    Keywords(u64),
+    /// Kind 9.
+    Level(u8),
+    /// Kind 10.
+    Version(u8),
+    /// Any kind below 0x80 with these bytes.
+    Raw(u8, Vec<u8>),
+}
+
+impl Label {
+    /// Writes the label; `last` ends its list.
+    pub fn encode(&self, sink: &mut Sink, last: bool) {
+        let end = if last { 0x80 } else { 0 };
+        match self {
+            Label::ActivityId(guid) => sink.u8(end | 1).guid(guid),
+            Label::RelatedActivityId(guid) => sink.u8(end | 2).guid(guid),
+            Label::TraceId(id) => sink.u8(end | 3).raw(id),
+            Label::SpanId(id) => sink.u8(end | 4).u64(*id),
+            Label::Text(key, value) => sink.u8(end | 5).string(key).string(value),
+            Label::Number(key, value) => sink.u8(end | 6).string(key).varint(*value),
+            Label::OpCode(value) => sink.u8(end | 7).u8(*value),
+            Label::Keywords(value) => sink.u8(end | 8).u64(*value),
+            Label::Level(value) => sink.u8(end | 9).u8(*value),
+            Label::Version(value) => sink.u8(end | 10).u8(*value),
+            Label::Raw(kind, bytes) => sink.u8(end | kind).raw(bytes),
+        };
+    }
+}
+
+impl LabelListBlock {
+    /// A block of these lists.
+    pub fn new(first_index: u32, lists: Vec<Vec<Label>>) -> Self {
+        LabelListBlock { first_index, count: None, lists, trailing: Vec::new() }
+    }
+
+    /// The content.
+    pub fn content(&self) -> Content {
+        let mut header = Sink::new();
+        header.u32(self.first_index).u32(self.count.unwrap_or(count32(self.lists.len())));
+        let mut content = Content::raw(header.into_vec());
+        for list in &self.lists {
+            let mut row = Sink::new();
+            for (at, label) in list.iter().enumerate() {
+                label.encode(&mut row, at + 1 == list.len());
+            }
+            content.row(row.as_slice());
+        }
+        content.bytes.extend_from_slice(&self.trailing);
+        content
+    }
+}

@@ -1,0 +1,88 @@
+//! Metadata of versions 3 to 5: the payload of a blob with metadata id 0.
+//!
+//! | size | field |
+//! |---|---|
+//! | 4 | MetadataId |
+//! | 2(n+1) | ProviderName, utf16z |
+//! | 4 | EventId |
+//! | 2(n+1) | EventName, utf16z |
+//! | 8, 4, 4 | Keywords, Version, Level |
+//! | … | V1 field list |
+//! | … | tags: i32 size of the payload, u8 kind, payload (version 5) |
+
+use crate::bytes::{Sink, count32};
+use crate::field::{Field, FieldForm, encode_fields};
+
+/// A definition of an event type. `None` means: what is right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Definition {
+    /// The id that is defined.
+    pub metadata_id: u32,
+    /// Provider.
+    pub provider: String,
+    /// Event id.
+    pub event_id: u32,
+    /// Event name, may be empty.
+    pub name: String,
+    /// Keywords.
+    pub keywords: u64,
+    /// Version.
+    pub version: u32,
+    /// Level, 0 to 5.
+    pub level: u32,
+    /// V1 field list. See `ends_after_level`.
+    pub fields: Vec<Field>,
+    /// Count in front of the list, if not the right one.
+    pub field_count: Option<u32>,
+    /// Leaves out everything behind the level, the count of fields too.
+    pub ends_after_level: bool,
+    /// Tags.
+    pub tags: Vec<Tag>,
+}
+
+/// A tag. `None` means: what is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// Size in front of the kind; it counts the payload only.
+    pub size: Option<u32>,
+    /// 1 OpCode, 2 V2Params.
+    pub kind: u8,
+    /// The payload.
+    pub payload: Vec<u8>,
+}
+
+impl Tag {
+    /// A tag of any kind.
+    pub fn new(kind: u8, payload: impl Into<Vec<u8>>) -> Self {
+        Tag { size: None, kind, payload: payload.into() }
+    }
+
+    /// The OpCode tag.
+    pub fn opcode(opcode: u8) -> Self {
+        Tag::new(1, [opcode])
+    }
+
+    /// The V2Params tag.
+    pub fn v2_params(fields: &[Field]) -> Self {
+        let mut payload = Sink::new();
+        encode_fields(&mut payload, fields, None, FieldForm::V2);
+        Tag::new(2, payload.into_vec())
+    }
+}
+
+impl Definition {
+    /// The payload.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut sink = Sink::new();
+        sink.u32(self.metadata_id).utf16z(&self.provider).u32(self.event_id).utf16z(&self.name);
+        sink.u64(self.keywords).u32(self.version).u32(self.level);
+        if self.ends_after_level {
+            return sink.into_vec();
+        }
+        encode_fields(&mut sink, &self.fields, self.field_count, FieldForm::V1);
+        for tag in &self.tags {
+            sink.u32(tag.size.unwrap_or_else(|| count32(tag.payload.len()))).u8(tag.kind).raw(&tag.payload);
+        }
+        sink.into_vec()
+    }
+}

@@ -1,0 +1,137 @@
+//! Metadata blocks of version 6.
+//!
+//! Block: u16 header size (not counting itself), reserved bytes, rows.
+//!
+//! | size | field of a row |
+//! |---|---|
+//! | 2 | size of the rest |
+//! | 1–5 | MetadataId, varuint32 |
+//! | … | ProviderName, string |
+//! | 1–5 | EventId, varuint32 |
+//! | … | EventName, string |
+//! | … | V6 field list |
+//! | 2 + n | size of the optional metadata, entries of u8 kind and content |
+//! | … | reserved |
+
+use crate::bytes::{Guid, Sink, count16};
+use crate::field::{Field, FieldForm, encode_fields};
+use crate::layout::Content;
+
+/// A metadata block. `None` means: what is right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MetadataBlock {
+    /// Header size, if not the length of `header`.
+    pub header_size: Option<u16>,
+    /// Reserved header bytes; none are defined.
+    pub header: Vec<u8>,
+    /// The rows.
+    pub rows: Vec<MetadataRow>,
+    /// Bytes after the last row.
+    pub trailing: Vec<u8>,
+}
+
+/// A definition of an event type. `None` means: what is right, if nothing else is said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MetadataRow {
+    /// Row size, if not the right one.
+    pub size: Option<u16>,
+    /// The id that is defined.
+    pub metadata_id: u32,
+    /// Provider.
+    pub provider: String,
+    /// Event id, 0 if there is none.
+    pub event_id: u32,
+    /// Event name.
+    pub name: String,
+    /// Fields.
+    pub fields: Vec<Field>,
+    /// Count in front of the fields, if not the right one.
+    pub field_count: Option<u16>,
+    /// Ends the row before the size of the optional metadata.
+    pub ends_after_fields: bool,
+    /// Size of the optional metadata, if not the right one.
+    pub optional_size: Option<u16>,
+    /// Optional metadata, in order.
+    pub optional: Vec<Optional>,
+    /// Row bytes behind the known ones.
+    pub extra: Vec<u8>,
+}
+
+/// An entry of the optional metadata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Optional {
+    /// Kind 1.
+    OpCode(u8),
+    /// Kind 3.
+    Keywords(u64),
+    /// Kind 4.
+    MessageTemplate(String),
+    /// Kind 5.
+    Description(String),
+    /// Kind 6.
+    KeyValue(String, String),
+    /// Kind 7.
+    ProviderGuid(Guid),
+    /// Kind 8.
+    Level(u8),
+    /// Kind 9.
+    Version(u8),
+    /// Bytes as they are, kind included.
+    Raw(Vec<u8>),
+}
+
+impl Optional {
+    fn encode(&self, sink: &mut Sink) {
+        match self {
+            Optional::OpCode(value) => sink.u8(1).u8(*value),
+            Optional::Keywords(value) => sink.u8(3).u64(*value),
+            Optional::MessageTemplate(text) => sink.u8(4).string(text),
+            Optional::Description(text) => sink.u8(5).string(text),
+            Optional::KeyValue(key, value) => sink.u8(6).string(key).string(value),
+            Optional::ProviderGuid(guid) => sink.u8(7).guid(guid),
+            Optional::Level(value) => sink.u8(8).u8(*value),
+            Optional::Version(value) => sink.u8(9).u8(*value),
+            Optional::Raw(bytes) => sink.raw(bytes),
+        };
+    }
+}
+
+impl MetadataRow {
+    /// The row.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut rest = Sink::new();
+        rest.varuint(u64::from(self.metadata_id)).string(&self.provider);
+        rest.varuint(u64::from(self.event_id)).string(&self.name);
+        encode_fields(&mut rest, &self.fields, self.field_count.map(u32::from), FieldForm::V6);
+        if !self.ends_after_fields {
+            let mut optional = Sink::new();
+            for entry in &self.optional {
+                entry.encode(&mut optional);
+            }
+            rest.u16(self.optional_size.unwrap_or_else(|| count16(optional.len()))).raw(optional.as_slice());
+        }
+        rest.raw(&self.extra);
+        let mut row = Sink::new();
+        row.u16(self.size.unwrap_or_else(|| count16(rest.len()))).raw(rest.as_slice());
+        row.into_vec()
+    }
+}
+
+impl MetadataBlock {
+    /// A block of these rows.
+    pub fn new(rows: Vec<MetadataRow>) -> Self {
+        MetadataBlock { rows, ..MetadataBlock::default() }
+    }
+
+    /// The content.
+    pub fn content(&self) -> Content {
+        let mut header = Sink::new();
+        header.u16(self.header_size.unwrap_or_else(|| count16(self.header.len()))).raw(&self.header);
+        let mut content = Content::raw(header.into_vec());
+        for row in &self.rows {
+            content.row(&row.encode());
+        }
+        content.bytes.extend_from_slice(&self.trailing);
+        content
+    }
+}

@@ -1,0 +1,55 @@
+//! Sequence points: `SPBlock` (versions 4, 5) and the SequencePoint block (version 6).
+//!
+//! | field | versions 4, 5 | version 6 |
+//! |---|---|---|
+//! | TimeStamp | u64 | u64 |
+//! | Flags | – | u32: 1 forget threads, 2 forget metadata |
+//! | ThreadCount | u32 | u32 |
+//! | each thread | u64 id, u32 number | varuint64 index, varuint32 number |
+
+use crate::bytes::{Sink, count32};
+use crate::layout::{Content, Version};
+
+/// A sequence point. `None` means: what is right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SequencePoint {
+    /// Timestamp.
+    pub ticks: u64,
+    /// Flags (version 6).
+    pub flags: u32,
+    /// Number of threads in front of them, if not the right one.
+    pub thread_count: Option<u32>,
+    /// Thread id or index, and the last sequence number it has given out.
+    pub threads: Vec<(u64, u32)>,
+    /// Bytes after the list.
+    pub extra: Vec<u8>,
+}
+
+impl SequencePoint {
+    /// Flag of version 6: forget all threads.
+    pub const FORGET_THREADS: u32 = 1;
+    /// Flag of version 6: forget all metadata.
+    pub const FORGET_METADATA: u32 = 2;
+
+    /// The content in the layout of `version`.
+    pub fn content(&self, version: Version) -> Content {
+        let mut header = Sink::new();
+        header.u64(self.ticks);
+        if version == Version::V6 {
+            header.u32(self.flags);
+        }
+        header.u32(self.thread_count.unwrap_or(count32(self.threads.len())));
+        let mut content = Content::raw(header.into_vec());
+        for (thread, number) in &self.threads {
+            let mut row = Sink::new();
+            if version == Version::V6 {
+                row.varuint(*thread).varuint(u64::from(*number));
+            } else {
+                row.u64(*thread).u32(*number);
+            }
+            content.row(row.as_slice());
+        }
+        content.bytes.extend_from_slice(&self.extra);
+        content
+    }
+}

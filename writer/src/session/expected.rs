@@ -1,0 +1,63 @@
+//! What a reader has to find in a recorded session.
+
+use crate::{Blob, Field, Guid, Label, Stream, Value};
+
+/// A written session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// The stream, with the map of its parts.
+    pub stream: Stream,
+    /// The events in file order.
+    pub events: Vec<ExpectedEvent>,
+    /// Events that the sequence numbers show to be lost. Numbers that nothing later tells of do not count.
+    pub lost: u64,
+}
+
+impl Recording {
+    /// The events in time order, as indices into `events`: by timestamp, those of one timestamp in file order.
+    pub fn time_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.events.len()).collect();
+        order.sort_by_key(|&at| self.events[at].blob.ticks);
+        order
+    }
+}
+
+/// An event with all that the stream tells of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpectedEvent {
+    /// Header and payload as written. Fields that the version does not have are as in [`Blob::default`];
+    /// in version 6 the threads are indices.
+    pub blob: Blob,
+    /// Provider.
+    pub provider: String,
+    /// Event id.
+    pub event_id: u32,
+    /// Event name.
+    pub name: String,
+    /// Keywords: of the labels if there, else of the metadata.
+    pub keywords: u64,
+    /// Level: of the labels if there, else of the metadata.
+    pub level: u8,
+    /// Version: of the labels if there, else of the metadata.
+    pub version: u8,
+    /// OpCode: of the labels if there, else of the metadata; None if neither tells.
+    pub opcode: Option<u8>,
+    /// Fields as the stream describes them: none if its version cannot.
+    pub fields: Vec<Field>,
+    /// The values in the payload, described or not.
+    pub values: Vec<Value>,
+    /// Frames, leaf first, cut to the pointer size.
+    pub stack: Vec<u64>,
+    /// Activity, from header or labels; None if absent or zero.
+    pub activity_id: Option<Guid>,
+    /// Related activity, from header or labels; None if absent or zero.
+    pub related_activity_id: Option<Guid>,
+    /// All labels (version 6).
+    pub labels: Vec<Label>,
+    /// OS id of the thread the event is about.
+    pub os_thread_id: u64,
+    /// Its process.
+    pub process_id: u64,
+    /// Its name (version 6).
+    pub thread_name: Option<String>,
+}

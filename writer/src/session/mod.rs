@@ -1,0 +1,249 @@
+//! Sessions: say what happened, get the stream that a runtime would have written, and the events in it.
+//!
+//! What a session writes, batch by batch (a batch ends at [`Step::Flush`], before a sequence point, before a
+//! removal and at the end):
+//!
+//! | versions 4, 5 | version 6 | version 3 |
+//! |---|---|---|
+//! | metadata of types not yet defined | same | an event block: each type's metadata right before its first event, stacks inside the events |
+//! | | threads not yet defined | |
+//! | stacks not yet written | same | |
+//! | | label lists not yet written | |
+//! | event blocks | same | |
+//!
+//! Ids of metadata and stacks count from 1, thread indices from 0, and start again when a sequence point
+//! (or, for indices, a removal) has made them free: readers must live with ids that come back.
+
+mod describe;
+mod expected;
+mod resolve;
+mod threads;
+mod write;
+
+pub use expected::{ExpectedEvent, Recording};
+
+use super::{BlobLayout, Field, Guid, Label, Optional, Trace, Value, Version};
+
+/// What happened in a session. All of it is plain data: any values make a legal stream.
+///
+/// Indices of types and threads are taken modulo their number, so that random ones are always good.
+/// Without types or threads there are no events.
+///
+/// ```
+/// use nettrace_writer::*;
+///
+/// let session = Session {
+///     types: vec![EventType {
+///         provider: "Demo".into(),
+///         event_id: 7,
+///         name: "Hi".into(),
+///         fields: vec![Field::new("n", FieldType::Int32)],
+///         ..EventType::default()
+///     }],
+///     threads: vec![SessionThread::new(11), SessionThread::new(12)],
+///     steps: vec![
+///         Step::event(0, 0, 10, vec![Value::I32(1)]),
+///         Step::event(0, 1, 10, vec![Value::I32(2)]),
+///         Step::event(0, 0, 10, vec![Value::I32(3)]),
+///         Step::Lose { thread: 1, count: 2 },
+///         Step::sequence_point(),
+///     ],
+///     ..Session::new(Version::V4)
+/// };
+/// let recording = session.record();
+/// // The run of the first thread comes first in the file.
+/// let ticks: Vec<u64> = recording.events.iter().map(|event| event.blob.ticks).collect();
+/// assert_eq!(ticks, [1_000_010, 1_000_030, 1_000_020]);
+/// assert_eq!(recording.time_order(), [0, 2, 1]);
+/// assert_eq!(recording.lost, 2);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    /// Version of the stream.
+    pub version: Version,
+    /// What the stream says of itself. `sync_ticks` is where time begins.
+    pub trace: Trace,
+    /// How blobs are written.
+    pub layout: BlobLayout,
+    /// In which order a batch is written.
+    pub order: BatchOrder,
+    /// Event types.
+    pub types: Vec<EventType>,
+    /// Threads. In versions 3 to 5 two of the same OS id are one.
+    pub threads: Vec<SessionThread>,
+    /// What happened, in time order.
+    pub steps: Vec<Step>,
+    /// Most events of one block; 0: no limit.
+    pub events_per_block: usize,
+    /// Bytes more than known in every header that may be longer: event and metadata blocks, the V6 Trace
+    /// block.
+    pub header_extra: usize,
+    /// Bytes more than known in every row that may be longer: metadata rows, fields, tags, uncompressed
+    /// blobs, sequence points.
+    pub row_extra: usize,
+    /// Value of the padding bytes in front of block contents.
+    pub padding_byte: u8,
+    /// Gives events without frames the id of an empty stack, as runtimes do, instead of id 0.
+    pub interns_empty_stacks: bool,
+    /// False: the stream ends without saying so.
+    pub has_end: bool,
+}
+
+impl Session {
+    /// A session in which nothing happened.
+    pub fn new(version: Version) -> Self {
+        Session {
+            version,
+            trace: Trace::default(),
+            layout: BlobLayout::Compressed,
+            order: BatchOrder::ThreadRuns,
+            types: Vec::new(),
+            threads: Vec::new(),
+            steps: Vec::new(),
+            events_per_block: 0,
+            header_extra: 0,
+            row_extra: 0,
+            padding_byte: 0,
+            interns_empty_stacks: true,
+            has_end: true,
+        }
+    }
+
+    /// Writes the stream.
+    ///
+    /// # Panics
+    /// If something is too large for the counts that the format has for it, such as a payload of an array
+    /// of 65,536 elements.
+    pub fn record(&self) -> Recording {
+        write::Writer::new(self).write()
+    }
+}
+
+/// In which order the events of a batch are written, and which are marked sorted. Version 3 knows time
+/// order only, and no marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BatchOrder {
+    /// As runtimes: the whole run of the capture thread with the oldest event, then the next; the first of
+    /// each run is marked.
+    #[default]
+    ThreadRuns,
+    /// As one-collect: by time, all marked.
+    ByTime,
+    /// Thread runs without any mark: only sequence points and the end release events.
+    Unmarked,
+}
+
+/// An event type.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EventType {
+    /// Provider.
+    pub provider: String,
+    /// Event id.
+    pub event_id: u32,
+    /// Event name, may be empty.
+    pub name: String,
+    /// Keywords.
+    pub keywords: u64,
+    /// Version.
+    pub version: u8,
+    /// Level, 0 to 5.
+    pub level: u8,
+    /// OpCode. Versions 3 and 4 cannot say it.
+    pub opcode: Option<u8>,
+    /// Fields. A version that cannot describe one of them describes none.
+    pub fields: Vec<Field>,
+    /// More optional metadata (version 6), written behind opcode, keywords, level and version.
+    pub optional: Vec<Optional>,
+}
+
+/// A thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionThread {
+    /// OS thread id; version 3 keeps 32 bits of it.
+    pub os_thread_id: u64,
+    /// Process (version 6; before, there is only the one of the trace).
+    pub process_id: u64,
+    /// Name (version 6).
+    pub name: Option<String>,
+}
+
+impl SessionThread {
+    /// A thread of process 1234, without a name.
+    pub fn new(os_thread_id: u64) -> Self {
+        SessionThread { os_thread_id, process_id: 1234, name: None }
+    }
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// An event.
+    Event(SessionEvent),
+    /// Numbers were given out for events that were dropped (not in version 3).
+    Lose {
+        /// The capture thread.
+        thread: usize,
+        /// How many.
+        count: u16,
+    },
+    /// What has happened so far is written.
+    Flush,
+    /// A flush, then a sequence point (not in version 3).
+    SequencePoint {
+        /// Lists the threads' numbers. Versions 4 and 5 always do.
+        lists_threads: bool,
+        /// Forgets all threads (version 6).
+        forgets_threads: bool,
+        /// Forgets all metadata (version 6).
+        forgets_metadata: bool,
+    },
+    /// A thread ends. Version 6: a flush and a RemoveThread block. Versions 4 and 5: the next sequence point
+    /// is the last that lists it, unless it writes again before; after that its numbers start at 1.
+    RemoveThread(usize),
+}
+
+impl Step {
+    /// An event without stack, activities and labels, on a thread that writes it itself.
+    pub fn event(event_type: usize, thread: usize, ticks_later: u32, values: Vec<Value>) -> Self {
+        Step::Event(SessionEvent {
+            event_type,
+            thread,
+            capture_thread: thread,
+            ticks_later,
+            values,
+            ..SessionEvent::default()
+        })
+    }
+
+    /// A sequence point that lists the threads and keeps threads and metadata.
+    pub fn sequence_point() -> Self {
+        Step::SequencePoint { lists_threads: true, forgets_threads: false, forgets_metadata: false }
+    }
+}
+
+/// An event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionEvent {
+    /// Index of the type.
+    pub event_type: usize,
+    /// Index of the thread it is about.
+    pub thread: usize,
+    /// Index of the thread that writes it.
+    pub capture_thread: usize,
+    /// Ticks since the event before, of any thread.
+    pub ticks_later: u32,
+    /// Events of the capture thread that were dropped right before it (not in version 3).
+    pub lost_before: u16,
+    /// Processor, if known.
+    pub processor: Option<u16>,
+    /// Frames, leaf first.
+    pub stack: Vec<u64>,
+    /// Activity; zero: none. Version 6 makes a label of it.
+    pub activity_id: Guid,
+    /// Related activity; zero: none. Version 6 makes a label of it.
+    pub related_activity_id: Guid,
+    /// Labels (version 6), behind those of the activities.
+    pub labels: Vec<Label>,
+    /// The payload. It may disagree with the type's fields.
+    pub values: Vec<Value>,
+}

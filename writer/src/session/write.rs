@@ -1,0 +1,248 @@
+//! From the steps of a session to the blocks of a stream.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{BatchOrder, ExpectedEvent, Recording, Session, SessionEvent, SessionThread, Step};
+use crate::{Blob, EventBlock, Label, LabelListBlock, Row, StackBlock, Stream, Version};
+
+/// Value of bytes that no reader knows.
+pub(super) const EXTRA: u8 = 0xee;
+
+/// Numbers of one capture thread.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    /// Last number given out.
+    pub(super) last: u32,
+    /// Numbers at the end of which no event tells.
+    pub(super) untold: u64,
+    /// It has ended, and the next sequence point is its last.
+    pub(super) has_ended: bool,
+    /// It ended before: its first number is 1 again, whatever is said to be lost.
+    pub(super) starts_again: bool,
+}
+
+/// An event that waits for its batch to be written.
+#[derive(Debug)]
+pub(super) struct Queued<'s> {
+    pub(super) event: &'s SessionEvent,
+    pub(super) type_at: usize,
+    pub(super) thread_at: usize,
+    pub(super) capture_at: usize,
+    pub(super) sequence_number: u32,
+    pub(super) ticks: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Writer<'s> {
+    pub(super) session: &'s Session,
+    pub(super) stream: Stream,
+    pub(super) events: Vec<ExpectedEvent>,
+    pub(super) lost: u64,
+    pub(super) clock: u64,
+    pub(super) batch: Vec<Queued<'s>>,
+    /// Threads that lost events in this batch and must be known to be listed.
+    pub(super) mentioned: Vec<usize>,
+    /// By the key of the capture thread.
+    pub(super) numbers: BTreeMap<u64, Numbers>,
+    pub(super) metadata_ids: HashMap<usize, u32>,
+    pub(super) stack_ids: HashMap<Vec<u64>, u32>,
+    pub(super) label_list_ids: HashMap<Vec<Label>, u32>,
+    /// Version 6: index of a session's thread.
+    pub(super) thread_indices: HashMap<usize, u64>,
+}
+
+impl<'s> Writer<'s> {
+    pub(super) fn new(session: &'s Session) -> Self {
+        let mut stream = Stream::new(session.version);
+        stream.padding_byte = session.padding_byte;
+        let mut trace = session.trace.clone();
+        if session.version == Version::V6 {
+            trace.extra = vec![EXTRA; session.header_extra];
+        }
+        stream.trace(&trace);
+        Writer {
+            session,
+            stream,
+            events: Vec::new(),
+            lost: 0,
+            clock: trace.sync_ticks as u64,
+            batch: Vec::new(),
+            mentioned: Vec::new(),
+            numbers: BTreeMap::new(),
+            metadata_ids: HashMap::new(),
+            stack_ids: HashMap::new(),
+            label_list_ids: HashMap::new(),
+            thread_indices: HashMap::new(),
+        }
+    }
+
+    pub(super) fn write(mut self) -> Recording {
+        for step in &self.session.steps {
+            self.step(step);
+        }
+        self.flush();
+        if self.session.has_end {
+            self.stream.end();
+        }
+        Recording { stream: self.stream, events: self.events, lost: self.lost }
+    }
+
+    pub(super) fn is_v3(&self) -> bool {
+        self.session.version == Version::V3
+    }
+
+    pub(super) fn is_v6(&self) -> bool {
+        self.session.version == Version::V6
+    }
+
+    pub(super) fn thread(&self, at: usize) -> &'s SessionThread {
+        &self.session.threads[at]
+    }
+
+    /// What numbers are counted by: the OS id; in version 6 the thread itself.
+    pub(super) fn key(&self, thread_at: usize) -> u64 {
+        if self.is_v6() { thread_at as u64 } else { self.thread(thread_at).os_thread_id }
+    }
+
+    fn step(&mut self, step: &'s Step) {
+        let thread_count = self.session.threads.len();
+        match step {
+            Step::Event(event) => self.queue(event),
+            Step::Lose { thread, count } if thread_count > 0 => self.lose(thread % thread_count, *count),
+            Step::Lose { .. } => {}
+            Step::Flush => self.flush(),
+            Step::SequencePoint { lists_threads, forgets_threads, forgets_metadata } => {
+                self.flush();
+                if !self.is_v3() {
+                    self.sequence_point(*lists_threads, *forgets_threads, *forgets_metadata);
+                }
+            }
+            Step::RemoveThread(thread) if thread_count > 0 => self.remove_thread(thread % thread_count),
+            Step::RemoveThread(_) => {}
+        }
+    }
+
+    fn lose(&mut self, thread_at: usize, count: u16) {
+        if self.is_v3() {
+            return;
+        }
+        let numbers = self.numbers.entry(self.key(thread_at)).or_default();
+        if !numbers.starts_again {
+            numbers.last = numbers.last.wrapping_add(u32::from(count));
+            numbers.untold += u64::from(count);
+            numbers.has_ended = false;
+            self.mentioned.push(thread_at);
+        }
+    }
+
+    fn queue(&mut self, event: &'s SessionEvent) {
+        let (types, threads) = (self.session.types.len(), self.session.threads.len());
+        if types == 0 || threads == 0 {
+            return;
+        }
+        self.clock += u64::from(event.ticks_later);
+        let capture_at = event.capture_thread % threads;
+        let mut sequence_number = 0;
+        if !self.is_v3() {
+            let numbers = self.numbers.entry(self.key(capture_at)).or_default();
+            let lost_before = if numbers.starts_again { 0 } else { event.lost_before };
+            (numbers.has_ended, numbers.starts_again) = (false, false);
+            numbers.last = numbers.last.wrapping_add(u32::from(lost_before)).wrapping_add(1);
+            sequence_number = numbers.last;
+            self.lost += u64::from(lost_before) + numbers.untold;
+            numbers.untold = 0;
+        }
+        self.batch.push(Queued {
+            event,
+            type_at: event.event_type % types,
+            thread_at: event.thread % threads,
+            capture_at,
+            sequence_number,
+            ticks: self.clock,
+        });
+    }
+
+    pub(super) fn flush(&mut self) {
+        let batch = self.in_file_order();
+        let new_types = self.define_types(&batch);
+        if !self.is_v3() {
+            self.write_metadata(&new_types, &batch);
+        }
+        if self.is_v6() {
+            self.write_threads(&batch);
+        }
+        self.mentioned.clear();
+        let first_new_stack = self.stack_ids.len() as u32 + 1;
+        let first_new_list = self.label_list_ids.len() as u32 + 1;
+        let (mut new_stacks, mut new_lists) = (Vec::new(), Vec::new());
+        let mut written = Vec::new();
+        let mut run_of = None;
+        for queued in &batch {
+            let key = self.key(queued.capture_at);
+            let is_sorted = match self.session.order {
+                BatchOrder::ThreadRuns => run_of.replace(key) != Some(key),
+                BatchOrder::ByTime => true,
+                BatchOrder::Unmarked => false,
+            };
+            let stack_id = self.intern_stack(queued.event, &mut new_stacks);
+            let labels = self.intern_labels(queued.event, &mut new_lists);
+            written.push(self.expected(queued, is_sorted, stack_id, labels));
+        }
+        if !new_stacks.is_empty() {
+            let pointer_size = self.session.trace.pointer_size;
+            self.stream.stack_block(&StackBlock::new(first_new_stack, pointer_size, &new_stacks));
+        }
+        if !new_lists.is_empty() {
+            self.stream.label_list_block(&LabelListBlock::new(first_new_list, new_lists));
+        }
+        self.write_events(&new_types, &batch, &written);
+        self.events.append(&mut written);
+    }
+
+    /// Takes the batch in the order in which it is written.
+    fn in_file_order(&mut self) -> Vec<Queued<'s>> {
+        let mut batch = std::mem::take(&mut self.batch);
+        if self.is_v3() || self.session.order == BatchOrder::ByTime {
+            return batch;
+        }
+        // The batch is in time order, so that threads in order of their first events are threads in order
+        // of their oldest events.
+        let mut runs: HashMap<u64, usize> = HashMap::new();
+        for queued in &batch {
+            let next = runs.len();
+            runs.entry(self.key(queued.capture_at)).or_insert(next);
+        }
+        batch.sort_by_key(|queued| runs[&self.key(queued.capture_at)]);
+        batch
+    }
+
+    pub(super) fn block_of(&self, blobs: impl IntoIterator<Item = Blob>) -> EventBlock {
+        EventBlock {
+            layout: self.session.layout,
+            header_extra: vec![EXTRA; self.session.header_extra],
+            rows: blobs
+                .into_iter()
+                .map(|blob| Row::Blob(Blob { extra: vec![EXTRA; self.session.row_extra], ..blob }))
+                .collect(),
+            ..EventBlock::default()
+        }
+    }
+
+    fn write_events(&mut self, new_types: &[usize], batch: &[Queued<'s>], written: &[ExpectedEvent]) {
+        let most =
+            if self.session.events_per_block == 0 { usize::MAX } else { self.session.events_per_block };
+        let mut at = 0;
+        for events in written.chunks(most) {
+            let mut blobs = Vec::new();
+            for event in events {
+                if self.is_v3() && new_types.contains(&at) {
+                    blobs.push(self.definition(&batch[at]));
+                }
+                blobs.push(event.blob.clone());
+                at += 1;
+            }
+            let block = self.block_of(blobs);
+            self.stream.event_block(&block);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Stack blocks: u32 first id, u32 count, then stacks of u32 byte size and addresses, leaf first.
+
+use crate::bytes::{Sink, count32};
+use crate::layout::Content;
+
+/// A stack block. `None` means: what is right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StackBlock {
+    /// Id of the first stack; each next one is one more.
+    pub first_id: u32,
+    /// Number of stacks in front of them, if not the right one.
+    pub count: Option<u32>,
+    /// The stacks.
+    pub stacks: Vec<Stack>,
+    /// Bytes after the last stack.
+    pub trailing: Vec<u8>,
+}
+
+/// One stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stack {
+    /// The addresses as bytes.
+    pub bytes: Vec<u8>,
+    /// Size in front of the bytes, if not theirs.
+    pub size: Option<u32>,
+}
+
+impl Stack {
+    /// A stack of addresses of `pointer_size` bytes; anything but 4 means 8.
+    pub fn new(pointer_size: i32, frames: &[u64]) -> Self {
+        Stack { bytes: addresses(pointer_size, frames), size: None }
+    }
+}
+
+impl StackBlock {
+    /// A block of ordinary stacks.
+    pub fn new<F: AsRef<[u64]>>(first_id: u32, pointer_size: i32, stacks: &[F]) -> Self {
+        let stacks = stacks.iter().map(|frames| Stack::new(pointer_size, frames.as_ref())).collect();
+        StackBlock { first_id, count: None, stacks, trailing: Vec::new() }
+    }
+
+    /// The content, the same in versions 4 to 6.
+    pub fn content(&self) -> Content {
+        let mut content = Content::default();
+        let mut header = Sink::new();
+        header.u32(self.first_id).u32(self.count.unwrap_or(count32(self.stacks.len())));
+        content.bytes = header.into_vec();
+        for stack in &self.stacks {
+            let mut row = Sink::new();
+            row.u32(stack.size.unwrap_or(count32(stack.bytes.len()))).raw(&stack.bytes);
+            content.row(row.as_slice());
+        }
+        content.bytes.extend_from_slice(&self.trailing);
+        content
+    }
+}
+
+/// Addresses as stored: 4 bytes each (the low ones) for `pointer_size` 4, else 8.
+pub fn addresses(pointer_size: i32, frames: &[u64]) -> Vec<u8> {
+    let mut sink = Sink::new();
+    for frame in frames {
+        if pointer_size == 4 {
+            sink.u32(*frame as u32);
+        } else {
+            sink.u64(*frame);
+        }
+    }
+    sink.into_vec()
+}

@@ -1,0 +1,381 @@
+//! The stream: its header and the framing of objects (versions 3 to 5) and blocks (version 6).
+//!
+//! Object, *n* = length of the type name:
+//!
+//! | offset | size | field |
+//! |---|---|---|
+//! | 0, 1 | 1, 1 | begin tags of the object and of its type: 5, in version 3: 4 |
+//! | 2 | 1 | type of the type: 1 |
+//! | 3, 7 | 4, 4 | type version, minimum reader version |
+//! | 11, 15 | 4, n | type name |
+//! | 15+n | 1 | end of the type: 6 |
+//! | 16+n | 4 | block size, counted after the padding (not in `Trace`) |
+//! | | 0–3 | padding to a multiple of 4 of the stream position (not in `Trace`) |
+//! | | | content, tagged values |
+//! | | 1 | end of the object: 6 |
+//!
+//! Block of version 6: u32 with the size in the low 24 bits and the kind in the high 8, then the content.
+
+use crate::bytes::{Sink, count32};
+use crate::event_block::EventBlock;
+use crate::label_list::LabelListBlock;
+use crate::layout::{Content, Part, PartKind, Version};
+use crate::metadata_v6::MetadataBlock;
+use crate::sequence_point::SequencePoint;
+use crate::stack::StackBlock;
+use crate::thread::{RemoveThreadBlock, ThreadBlock};
+use crate::trace::Trace;
+
+/// Text after the magic of versions 4 and 5, and at the very start of version 3.
+pub const FAST_SERIALIZATION: &str = "!FastSerialization.1";
+
+/// A stream under construction, and the map of what lies where in it.
+///
+/// ```
+/// use nettrace_writer::{PartKind, Stream, Trace, Version};
+/// let mut stream = Stream::new(Version::V4);
+/// stream.trace(&Trace::default()).end();
+/// assert_eq!(stream.bytes.len(), 103);
+/// assert_eq!(stream.nth(PartKind::Trace, 0).content, 53..101);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// How parts are framed and laid out.
+    pub version: Version,
+    /// Value of the padding bytes of objects that [`Stream::part`] writes.
+    pub padding_byte: u8,
+    /// The bytes so far.
+    pub bytes: Vec<u8>,
+    /// The parts so far, in file order.
+    pub parts: Vec<Part>,
+}
+
+impl Stream {
+    /// A stream with the header of its version.
+    pub fn new(version: Version) -> Self {
+        let mut header = Sink::new();
+        if version != Version::V3 {
+            header.raw(b"Nettrace");
+        }
+        if version.has_objects() {
+            header.fs_string(FAST_SERIALIZATION);
+        } else {
+            header.u32(0).u32(6).u32(0);
+        }
+        Self::with_header(version, header.as_slice())
+    }
+
+    /// A stream with a header of your own.
+    pub fn with_header(version: Version, header: &[u8]) -> Self {
+        let mut stream = Stream { version, padding_byte: 0, bytes: Vec::new(), parts: Vec::new() };
+        stream.raw(PartKind::StreamHeader, header);
+        stream
+    }
+
+    /// Appends bytes outside any framing.
+    pub fn raw(&mut self, kind: PartKind, bytes: &[u8]) -> &mut Self {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        let end = self.bytes.len();
+        self.parts.push(Part {
+            kind,
+            start,
+            name_length_field: None,
+            size_field: None,
+            content: start..end,
+            rows: Vec::new(),
+            end_tag: None,
+            end,
+        });
+        self
+    }
+
+    /// Appends an object (versions 3 to 5).
+    pub fn object(&mut self, object: &Object) -> &mut Self {
+        let (bytes, part) = object.encode(self.bytes.len());
+        self.bytes.extend_from_slice(&bytes);
+        self.parts.push(part);
+        self
+    }
+
+    /// Appends a block (version 6).
+    pub fn block(&mut self, block: &Block) -> &mut Self {
+        let (bytes, part) = block.encode(self.bytes.len());
+        self.bytes.extend_from_slice(&bytes);
+        self.parts.push(part);
+        self
+    }
+
+    /// Appends content in the ordinary framing of the stream's version.
+    ///
+    /// # Panics
+    /// If the version has no such part.
+    pub fn part(&mut self, kind: PartKind, content: Content) -> &mut Self {
+        if self.version.has_objects() {
+            let name = kind.object_name().expect("versions 3 to 5 have no such object");
+            let padding_byte = self.padding_byte;
+            self.object(&Object { padding_byte, ..Object::new(self.version, name, content) })
+        } else {
+            let kind = kind.block_kind().expect("version 6 has no such block");
+            self.block(&Block::new(kind, content))
+        }
+    }
+
+    /// Appends the Trace object or block.
+    pub fn trace(&mut self, trace: &Trace) -> &mut Self {
+        self.part(PartKind::Trace, trace.content(self.version))
+    }
+
+    /// Appends an event block.
+    pub fn event_block(&mut self, block: &EventBlock) -> &mut Self {
+        self.part(PartKind::Event, block.content(self.version))
+    }
+
+    /// Appends metadata blobs of versions 3 to 5: a `MetadataBlock`, in version 3 an `EventBlock`.
+    pub fn metadata_blobs(&mut self, block: &EventBlock) -> &mut Self {
+        let kind = if self.version == Version::V3 { PartKind::Event } else { PartKind::Metadata };
+        self.part(kind, block.content(self.version))
+    }
+
+    /// Appends a metadata block of version 6.
+    pub fn metadata_rows(&mut self, block: &MetadataBlock) -> &mut Self {
+        self.part(PartKind::Metadata, block.content())
+    }
+
+    /// Appends a stack block.
+    pub fn stack_block(&mut self, block: &StackBlock) -> &mut Self {
+        self.part(PartKind::Stack, block.content())
+    }
+
+    /// Appends a sequence point.
+    pub fn sequence_point(&mut self, point: &SequencePoint) -> &mut Self {
+        self.part(PartKind::SequencePoint, point.content(self.version))
+    }
+
+    /// Appends a thread block (version 6).
+    pub fn thread_block(&mut self, block: &ThreadBlock) -> &mut Self {
+        self.part(PartKind::Thread, block.content())
+    }
+
+    /// Appends a RemoveThread block (version 6).
+    pub fn remove_thread_block(&mut self, block: &RemoveThreadBlock) -> &mut Self {
+        self.part(PartKind::RemoveThread, block.content())
+    }
+
+    /// Appends a label list block (version 6).
+    pub fn label_list_block(&mut self, block: &LabelListBlock) -> &mut Self {
+        self.part(PartKind::LabelList, block.content())
+    }
+
+    /// Appends the end of the stream: a NullReference tag, or an empty EndOfStream block.
+    pub fn end(&mut self) -> &mut Self {
+        if self.version.has_objects() {
+            self.raw(PartKind::End, &[1])
+        } else {
+            self.block(&Block::new(0, Content::default()))
+        }
+    }
+
+    /// The `n`th part of a kind, counted from 0.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn nth(&self, kind: PartKind, n: usize) -> &Part {
+        self.parts
+            .iter()
+            .filter(|part| part.kind == kind)
+            .nth(n)
+            .unwrap_or_else(|| panic!("the stream has no {kind:?} number {n}"))
+    }
+
+    /// Parts of a kind.
+    pub fn count(&self, kind: PartKind) -> usize {
+        self.parts.iter().filter(|part| part.kind == kind).count()
+    }
+
+    /// The bytes.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// An object of versions 3 to 5 from explicit parts. `None` means: what is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Begin tags of the object and of its type.
+    pub begin_tags: [u8; 2],
+    /// Type of the type: 1, NullReference.
+    pub type_tag: u8,
+    /// Type version.
+    pub version: i32,
+    /// Minimum reader version.
+    pub minimum_version: i32,
+    /// Name length, if not the name's.
+    pub name_length: Option<i32>,
+    /// Type name.
+    pub name: Vec<u8>,
+    /// End tag of the type: 6.
+    pub type_end_tag: u8,
+    /// False for `Trace`: no block size, no padding.
+    pub is_sized: bool,
+    /// Block size, if not the content's.
+    pub size: Option<i32>,
+    /// Value of the padding bytes.
+    pub padding_byte: u8,
+    /// Number of padding bytes, if not up to the next multiple of 4.
+    pub padding: Option<usize>,
+    /// The content.
+    pub content: Content,
+    /// Tagged values between the content and the end tag.
+    pub tagged: Vec<TaggedValue>,
+    /// End tag of the object: 6. None leaves it out.
+    pub end_tag: Option<u8>,
+}
+
+impl Object {
+    /// An ordinary object: tags, type version and minimum as the runtimes write them.
+    pub fn new(version: Version, name: &str, content: Content) -> Self {
+        let is_trace = name == "Trace";
+        let (begin_tag, type_version, minimum_version) = match (version, is_trace) {
+            (Version::V3, true) => (4, 3, 0),
+            (Version::V3, false) => (4, 1, 0),
+            (_, true) => (5, 4, 4),
+            (_, false) => (5, 2, 2),
+        };
+        Object {
+            begin_tags: [begin_tag; 2],
+            type_tag: 1,
+            version: type_version,
+            minimum_version,
+            name_length: None,
+            name: name.as_bytes().to_vec(),
+            type_end_tag: 6,
+            is_sized: !is_trace,
+            size: None,
+            padding_byte: 0,
+            padding: None,
+            content,
+            tagged: Vec::new(),
+            end_tag: Some(6),
+        }
+    }
+
+    /// The object as it is when it begins at `position` of the stream (padding depends on that).
+    pub fn encode(&self, position: usize) -> (Vec<u8>, Part) {
+        let mut sink = Sink::new();
+        sink.raw(&self.begin_tags).u8(self.type_tag).i32(self.version).i32(self.minimum_version);
+        let name_length_field = Some(position + sink.len());
+        sink.i32(self.name_length.unwrap_or(count32(self.name.len()) as i32)).raw(&self.name);
+        sink.u8(self.type_end_tag);
+        let mut size_field = None;
+        if self.is_sized {
+            size_field = Some(position + sink.len());
+            sink.i32(self.size.unwrap_or(count32(self.content.bytes.len()) as i32));
+            let padding = self.padding.unwrap_or((position + sink.len()).wrapping_neg() % 4);
+            sink.fill(self.padding_byte, padding);
+        }
+        let start = position + sink.len();
+        let content = start..start + self.content.bytes.len();
+        sink.raw(&self.content.bytes);
+        for value in &self.tagged {
+            value.encode(&mut sink);
+        }
+        let end_tag = self.end_tag.map(|tag| {
+            let at = position + sink.len();
+            sink.u8(tag);
+            at
+        });
+        let part = Part {
+            kind: PartKind::from_object_name(&self.name),
+            start: position,
+            name_length_field,
+            size_field,
+            rows: self.content.rows_at(start),
+            content,
+            end_tag,
+            end: position + sink.len(),
+        };
+        (sink.into_vec(), part)
+    }
+}
+
+/// A tagged value, as later versions may put behind the content of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaggedValue {
+    /// Tag 8.
+    Byte(u8),
+    /// Tag 9.
+    Int16(i16),
+    /// Tag 10.
+    Int32(i32),
+    /// Tag 11.
+    Int64(i64),
+    /// Tag 13: i32 length, UTF-8.
+    String(String),
+    /// Tag 14: i32 length, bytes.
+    Blob(Vec<u8>),
+    /// Bytes as they are, tag included.
+    Raw(Vec<u8>),
+}
+
+impl TaggedValue {
+    /// Writes tag and value.
+    pub fn encode(&self, sink: &mut Sink) {
+        match self {
+            TaggedValue::Byte(value) => sink.u8(8).u8(*value),
+            TaggedValue::Int16(value) => sink.u8(9).i16(*value),
+            TaggedValue::Int32(value) => sink.u8(10).i32(*value),
+            TaggedValue::Int64(value) => sink.u8(11).i64(*value),
+            TaggedValue::String(text) => sink.u8(13).fs_string(text),
+            TaggedValue::Blob(bytes) => sink.u8(14).u32(count32(bytes.len())).raw(bytes),
+            TaggedValue::Raw(bytes) => sink.raw(bytes),
+        };
+    }
+}
+
+/// A block of version 6 from explicit parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Kind, in the high 8 bits of the header.
+    pub kind: u8,
+    /// Size in the header (24 bits are kept), if not the content's.
+    pub size: Option<u32>,
+    /// The content.
+    pub content: Content,
+}
+
+impl Block {
+    /// A block with its content's size.
+    pub fn new(kind: u8, content: Content) -> Self {
+        Block { kind, size: None, content }
+    }
+
+    /// The block as it is when it begins at `position` of the stream.
+    ///
+    /// # Panics
+    /// If the content is 16 MiB or more and `size` does not say what to write instead.
+    pub fn encode(&self, position: usize) -> (Vec<u8>, Part) {
+        let size = self.size.map_or_else(
+            || {
+                let size = count32(self.content.bytes.len());
+                assert!(size < 1 << 24, "a version 6 block holds less than 16 MiB");
+                size
+            },
+            |size| size & 0x00ff_ffff,
+        );
+        let mut sink = Sink::new();
+        sink.u32(u32::from(self.kind) << 24 | size).raw(&self.content.bytes);
+        let start = position + 4;
+        let part = Part {
+            kind: PartKind::from_block_kind(self.kind),
+            start: position,
+            name_length_field: None,
+            size_field: Some(position),
+            content: start..start + self.content.bytes.len(),
+            rows: self.content.rows_at(start),
+            end_tag: None,
+            end: position + sink.len(),
+        };
+        (sink.into_vec(), part)
+    }
+}

@@ -1,0 +1,120 @@
+//! Thread and RemoveThread blocks (version 6).
+//!
+//! Thread row: u16 size of the rest, varuint64 index, then entries of u8 kind and content: 1 name (string),
+//! 2 OS process id (varuint64), 3 OS thread id (varuint64), 4 key and value (strings).
+//! RemoveThread: pairs of varuint64 index and varuint32 last sequence number.
+
+use crate::bytes::{Sink, count16};
+use crate::layout::Content;
+
+/// A Thread block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadBlock {
+    /// The rows.
+    pub rows: Vec<ThreadRow>,
+    /// Bytes after the last row.
+    pub trailing: Vec<u8>,
+}
+
+/// One thread. `None` means: what is right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadRow {
+    /// Row size, if not the right one.
+    pub size: Option<u16>,
+    /// Index that events refer to.
+    pub index: u64,
+    /// What is said of the thread, in order.
+    pub entries: Vec<ThreadEntry>,
+}
+
+/// One thing said of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ThreadEntry {
+    /// Kind 1.
+    Name(String),
+    /// Kind 2.
+    ProcessId(u64),
+    /// Kind 3.
+    OsThreadId(u64),
+    /// Kind 4.
+    KeyValue(String, String),
+    /// Bytes as they are, kind included.
+    Raw(Vec<u8>),
+}
+
+impl ThreadEntry {
+    fn encode(&self, sink: &mut Sink) {
+        match self {
+            ThreadEntry::Name(name) => sink.u8(1).string(name),
+            ThreadEntry::ProcessId(id) => sink.u8(2).varuint(*id),
+            ThreadEntry::OsThreadId(id) => sink.u8(3).varuint(*id),
+            ThreadEntry::KeyValue(key, value) => sink.u8(4).string(key).string(value),
+            ThreadEntry::Raw(bytes) => sink.raw(bytes),
+        };
+    }
+}
+
+impl ThreadRow {
+    /// A thread with process and thread id.
+    pub fn new(index: u64, process_id: u64, os_thread_id: u64) -> Self {
+        let entries = vec![ThreadEntry::ProcessId(process_id), ThreadEntry::OsThreadId(os_thread_id)];
+        ThreadRow { size: None, index, entries }
+    }
+
+    /// The row.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut rest = Sink::new();
+        rest.varuint(self.index);
+        for entry in &self.entries {
+            entry.encode(&mut rest);
+        }
+        let mut row = Sink::new();
+        row.u16(self.size.unwrap_or_else(|| count16(rest.len()))).raw(rest.as_slice());
+        row.into_vec()
+    }
+}
+
+impl ThreadBlock {
+    /// A block of these rows.
+    pub fn new(rows: Vec<ThreadRow>) -> Self {
+        ThreadBlock { rows, trailing: Vec::new() }
+    }
+
+    /// The content.
+    pub fn content(&self) -> Content {
+        let mut content = Content::default();
+        for row in &self.rows {
+            content.row(&row.encode());
+        }
+        content.bytes.extend_from_slice(&self.trailing);
+        content
+    }
+}
+
+/// A RemoveThread block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RemoveThreadBlock {
+    /// Index, and the last sequence number the thread has given out.
+    pub threads: Vec<(u64, u32)>,
+    /// Bytes after the last pair.
+    pub trailing: Vec<u8>,
+}
+
+impl RemoveThreadBlock {
+    /// A block that removes these.
+    pub fn new(threads: Vec<(u64, u32)>) -> Self {
+        RemoveThreadBlock { threads, trailing: Vec::new() }
+    }
+
+    /// The content.
+    pub fn content(&self) -> Content {
+        let mut content = Content::default();
+        for (index, number) in &self.threads {
+            let mut row = Sink::new();
+            row.varuint(*index).varuint(u64::from(*number));
+            content.row(row.as_slice());
+        }
+        content.bytes.extend_from_slice(&self.trailing);
+        content
+    }
+}

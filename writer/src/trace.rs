@@ -1,0 +1,134 @@
+//! The Trace object (versions 3 to 5) and the Trace block (version 6).
+//!
+//! | offset | size | versions 3–5 | version 6 |
+//! |---|---|---|---|
+//! | 0 | 16 | SyncTimeUTC (systime) | same |
+//! | 16 | 8 | SyncTimeQPC | SyncTimeTicks |
+//! | 24 | 8 | QPCFrequency | TickFrequency |
+//! | 32 | 4 | PointerSize | same |
+//! | 36 | 4 | ProcessId | KeyValueCount |
+//! | 40 | 4 | NumberOfProcessors | pairs of strings |
+//! | 44 | 4 | ExpectedCPUSamplingRate | … |
+
+use crate::bytes::{Sink, count32};
+use crate::layout::{Content, Version};
+
+/// A date and time as eight i16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SysTime {
+    /// Year, such as 2024.
+    pub year: i16,
+    /// Month, 1 to 12.
+    pub month: i16,
+    /// Day of the week, 0 is Sunday.
+    pub day_of_week: i16,
+    /// Day of the month, 1 to 31.
+    pub day: i16,
+    /// Hour, 0 to 23.
+    pub hour: i16,
+    /// Minute.
+    pub minute: i16,
+    /// Second.
+    pub second: i16,
+    /// Millisecond.
+    pub millisecond: i16,
+}
+
+impl Default for SysTime {
+    /// 2024-02-29 12:34:56.789, a Thursday.
+    fn default() -> Self {
+        SysTime {
+            year: 2024,
+            month: 2,
+            day_of_week: 4,
+            day: 29,
+            hour: 12,
+            minute: 34,
+            second: 56,
+            millisecond: 789,
+        }
+    }
+}
+
+impl SysTime {
+    /// Writes the 16 bytes.
+    pub fn encode(&self, sink: &mut Sink) {
+        sink.i16(self.year).i16(self.month).i16(self.day_of_week).i16(self.day);
+        sink.i16(self.hour).i16(self.minute).i16(self.second).i16(self.millisecond);
+    }
+}
+
+/// What the Trace object or block says. Each version writes the fields it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// Start of the session, UTC.
+    pub sync_time: SysTime,
+    /// The same instant in ticks.
+    pub sync_ticks: i64,
+    /// Ticks per second.
+    pub tick_frequency: i64,
+    /// Bytes of an address.
+    pub pointer_size: i32,
+    /// The traced process (versions 3–5).
+    pub process_id: i32,
+    /// Number of processors (versions 3–5).
+    pub processor_count: i32,
+    /// Nanoseconds between two CPU samples (versions 3–5).
+    pub sampling_nanos: i32,
+    /// Key/value pairs (version 6).
+    pub key_values: Vec<(String, String)>,
+    /// Number of pairs in front of them, if not the right one (version 6).
+    pub key_value_count: Option<i32>,
+    /// Bytes after the known content.
+    pub extra: Vec<u8>,
+}
+
+impl Default for Trace {
+    /// 2024-02-29 12:34:56.789 at tick 1,000,000 of 10 MHz, 8-byte pointers, process 1234, two processors,
+    /// a sample every millisecond, no pairs.
+    fn default() -> Self {
+        Trace {
+            sync_time: SysTime::default(),
+            sync_ticks: 1_000_000,
+            tick_frequency: 10_000_000,
+            pointer_size: 8,
+            process_id: 1234,
+            processor_count: 2,
+            sampling_nanos: 1_000_000,
+            key_values: Vec::new(),
+            key_value_count: None,
+            extra: Vec::new(),
+        }
+    }
+}
+
+impl Trace {
+    /// Puts process id, processors and sampling rate into the key/value pairs that version 6 has for them.
+    pub fn with_known_keys(mut self) -> Self {
+        for (key, value) in [
+            ("ProcessId", self.process_id),
+            ("HardwareThreadCount", self.processor_count),
+            ("ExpectedCPUSamplingRate", self.sampling_nanos),
+        ] {
+            self.key_values.push((key.to_owned(), value.to_string()));
+        }
+        self
+    }
+
+    /// The content in the layout of `version`.
+    pub fn content(&self, version: Version) -> Content {
+        let mut sink = Sink::new();
+        self.sync_time.encode(&mut sink);
+        sink.i64(self.sync_ticks).i64(self.tick_frequency).i32(self.pointer_size);
+        if version.has_objects() {
+            sink.i32(self.process_id).i32(self.processor_count).i32(self.sampling_nanos);
+        } else {
+            sink.i32(self.key_value_count.unwrap_or(count32(self.key_values.len()) as i32));
+            for (key, value) in &self.key_values {
+                sink.string(key).string(value);
+            }
+        }
+        sink.raw(&self.extra);
+        Content::raw(sink.into_vec())
+    }
+}

@@ -1,0 +1,291 @@
+//! Payloads: values one after the other, without alignment.
+//!
+//! A value says itself how it is stored, so that a payload can agree with its field list or not.
+//! [`Value::sample`] makes a value that agrees with a type.
+
+use std::collections::VecDeque;
+
+use crate::bytes::{Guid, Sink, count16};
+use crate::field::{Field, FieldType};
+use crate::trace::SysTime;
+
+/// A value and the way it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Members one after the other.
+    Object(Vec<Value>),
+    /// A boolean of 4 bytes.
+    Boolean32(bool),
+    /// A boolean of one byte: Boolean8, and Boolean32 of self-describing events.
+    Boolean8(bool),
+    /// A UTF-16 code unit.
+    Char(u16),
+    /// A byte: signed, unsigned or a UTF-8 code unit.
+    I8(i8),
+    /// An unsigned byte.
+    U8(u8),
+    /// 2 bytes.
+    I16(i16),
+    /// 2 bytes.
+    U16(u16),
+    /// 4 bytes.
+    I32(i32),
+    /// 4 bytes.
+    U32(u32),
+    /// 8 bytes.
+    I64(i64),
+    /// 8 bytes.
+    U64(u64),
+    /// 4 bytes.
+    F32(f32),
+    /// 8 bytes; also a decimal of a self-describing event.
+    F64(f64),
+    /// 16 bytes as .NET holds a decimal: flags, high 32 bits, low 64 bits.
+    Decimal(Decimal),
+    /// 8 bytes: 100 ns since 1601-01-01 UTC.
+    FileTime(u64),
+    /// 16 bytes: a date as eight i16.
+    SysTime(SysTime),
+    /// 16 bytes.
+    Guid(Guid),
+    /// UTF-16 with a zero unit at its end.
+    Text(String),
+    /// UTF-16 code units as they are, nothing at their end.
+    Units(Vec<u16>),
+    /// A u16 count of elements, then the elements.
+    Array(Vec<Value>),
+    /// Elements without a count.
+    FixedLengthArray(Vec<Value>),
+    /// A zigzag varint.
+    VarInt(i64),
+    /// A varuint.
+    VarUInt(u64),
+    /// A u32 of size and place counted from behind itself; the elements lie behind all other values.
+    RelLoc(Vec<Value>),
+    /// A u32 of size and place counted from the payload's start; the elements lie behind all other values.
+    DataLoc(Vec<Value>),
+    /// A u16 count of bytes, then UTF-8: how one-collect writes text.
+    CountedText(String),
+    /// Bytes as they are.
+    Raw(Vec<u8>),
+}
+
+/// A .NET decimal: `mantissa / 10^scale`, of which 96 bits are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal {
+    /// Sign.
+    pub is_negative: bool,
+    /// Digits behind the point, 0 to 28.
+    pub scale: u8,
+    /// Digits, below 2^96.
+    pub mantissa: u128,
+}
+
+impl Value {
+    /// An array of UTF-8 code units: text with a u16 count in front.
+    pub fn utf8_array(text: &str) -> Self {
+        Value::Array(text.bytes().map(Value::U8).collect())
+    }
+
+    /// An array of UTF-16 code units: text with a u16 count in front.
+    pub fn utf16_array(text: &str) -> Self {
+        Value::Array(text.encode_utf16().map(Value::Char).collect())
+    }
+
+    fn encode(&self, sink: &mut Sink, located: &mut Vec<Located>) {
+        match self {
+            Value::Object(values) | Value::FixedLengthArray(values) => {
+                values.iter().for_each(|value| value.encode(sink, located));
+            }
+            Value::Array(values) => {
+                sink.u16(count16(values.len()));
+                values.iter().for_each(|value| value.encode(sink, located));
+            }
+            Value::RelLoc(values) | Value::DataLoc(values) => {
+                let (mut data, mut inner) = (Sink::new(), Vec::new());
+                values.iter().for_each(|value| value.encode(&mut data, &mut inner));
+                let is_relative = matches!(self, Value::RelLoc(_));
+                located.push(Located { at: sink.len(), is_relative, data: data.into_vec(), inner });
+                sink.u32(0);
+            }
+            scalar => scalar.encode_scalar(sink),
+        }
+    }
+
+    fn encode_scalar(&self, sink: &mut Sink) {
+        match self {
+            Value::Boolean32(value) => sink.u32(u32::from(*value)),
+            Value::Boolean8(value) => sink.u8(u8::from(*value)),
+            Value::Char(value) | Value::U16(value) => sink.u16(*value),
+            Value::I8(value) => sink.i8(*value),
+            Value::U8(value) => sink.u8(*value),
+            Value::I16(value) => sink.i16(*value),
+            Value::I32(value) => sink.i32(*value),
+            Value::U32(value) => sink.u32(*value),
+            Value::I64(value) => sink.i64(*value),
+            Value::U64(value) | Value::FileTime(value) => sink.u64(*value),
+            Value::F32(value) => sink.f32(*value),
+            Value::F64(value) => sink.f64(*value),
+            Value::Decimal(value) => {
+                let flags = u32::from(value.scale) << 16 | u32::from(value.is_negative) << 31;
+                sink.u32(flags).u32((value.mantissa >> 64) as u32).u64(value.mantissa as u64)
+            }
+            Value::SysTime(value) => {
+                value.encode(sink);
+                sink
+            }
+            Value::Guid(value) => sink.guid(value),
+            Value::Text(value) => sink.utf16z(value),
+            Value::Units(value) => sink.utf16(value),
+            Value::VarInt(value) => sink.varint(*value),
+            Value::VarUInt(value) => sink.varuint(*value),
+            Value::CountedText(value) => sink.u16(count16(value.len())).raw(value.as_bytes()),
+            Value::Raw(value) => sink.raw(value),
+            Value::Object(_) | Value::Array(_) | Value::FixedLengthArray(_) => sink,
+            Value::RelLoc(_) | Value::DataLoc(_) => sink,
+        };
+    }
+
+    /// A value that agrees with `field_type`, another one for every `seed`. Arrays have 0 to 3 elements.
+    ///
+    /// Types without values ([`FieldType::Code`], [`FieldType::Raw`]) give no bytes.
+    pub fn sample(field_type: &FieldType, seed: u64) -> Value {
+        let mut state = seed;
+        Self::sample_with(field_type, &mut state)
+    }
+
+    fn sample_with(field_type: &FieldType, state: &mut u64) -> Value {
+        let bits = next_random(state);
+        let mut elements = |element: &FieldType, count: usize| -> Vec<Value> {
+            (0..count).map(|_| Self::sample_with(element, state)).collect()
+        };
+        let few = (bits % 4) as usize;
+        match field_type {
+            FieldType::Object(fields) => Value::Object(Self::samples_with(fields, state)),
+            FieldType::Boolean32 => Value::Boolean32(bits & 1 == 1),
+            FieldType::Boolean8 => Value::Boolean8(bits & 1 == 1),
+            FieldType::Char => Value::Char(bits as u16),
+            FieldType::SByte => Value::I8(bits as i8),
+            FieldType::Byte => Value::U8(bits as u8),
+            FieldType::Utf8CodeUnit => Value::U8((bits & 0x7f) as u8),
+            FieldType::Int16 => Value::I16(bits as i16),
+            FieldType::UInt16 => Value::U16(bits as u16),
+            FieldType::Int32 => Value::I32(bits as i32),
+            FieldType::UInt32 => Value::U32(bits as u32),
+            FieldType::Int64 => Value::I64(bits as i64),
+            FieldType::UInt64 => Value::U64(bits),
+            FieldType::Single => Value::F32(bits as i16 as f32 / 8.0),
+            FieldType::Double => Value::F64(bits as i32 as f64 / 64.0),
+            FieldType::Decimal => Value::Decimal(Decimal {
+                is_negative: bits & 1 == 1,
+                scale: (bits >> 1 & 0xf) as u8,
+                mantissa: u128::from(bits),
+            }),
+            FieldType::DateTime => Value::FileTime(bits >> 6),
+            FieldType::Guid => Value::Guid((u128::from(bits) << 64 | u128::from(!bits)).to_le_bytes()),
+            FieldType::String => Value::Text(["", "a", "häh", "語 𝄞"][few].to_owned()),
+            FieldType::Array(element) => Value::Array(elements(element, few)),
+            FieldType::FixedLengthArray(element, count) => {
+                Value::FixedLengthArray(elements(element, usize::from(*count)))
+            }
+            FieldType::RelLoc(element) => Value::RelLoc(elements(element, few)),
+            FieldType::DataLoc(element) => Value::DataLoc(elements(element, few)),
+            FieldType::VarInt => Value::VarInt(bits as i64 >> (bits >> 58)),
+            FieldType::VarUInt => Value::VarUInt(bits >> (bits & 63)),
+            FieldType::Code(_) | FieldType::Raw(_) => Value::Raw(Vec::new()),
+        }
+    }
+
+    /// Values that agree with all of `fields`.
+    pub fn samples(fields: &[Field], seed: u64) -> Vec<Value> {
+        let mut state = seed;
+        Self::samples_with(fields, &mut state)
+    }
+
+    fn samples_with(fields: &[Field], state: &mut u64) -> Vec<Value> {
+        fields.iter().map(|field| Self::sample_with(&field.field_type, state)).collect()
+    }
+}
+
+/// The payload that holds `values`, the located data of RelLoc and DataLoc at its end.
+///
+/// # Panics
+/// If an array has more than 65,535 elements, or located data lies or reaches farther.
+pub fn payload(values: &[Value]) -> Vec<u8> {
+    let mut sink = Sink::new();
+    let mut located = Vec::new();
+    values.iter().for_each(|value| value.encode(&mut sink, &mut located));
+    let mut located = VecDeque::from(located);
+    while let Some(next) = located.pop_front() {
+        let Located { at, is_relative, data, inner } = next;
+        let start = sink.len();
+        let place = u32::from(count16(if is_relative { start - at - 4 } else { start }));
+        let size = u32::from(count16(data.len()));
+        sink.patch(at, &(size << 16 | place).to_le_bytes()).raw(&data);
+        located.extend(inner.into_iter().map(|inner| Located { at: start + inner.at, ..inner }));
+    }
+    sink.into_vec()
+}
+
+/// Data of a RelLoc or DataLoc that has not got its place yet.
+struct Located {
+    /// Where the u32 is, counted from the start of what surrounds it.
+    at: usize,
+    is_relative: bool,
+    data: Vec<u8>,
+    /// Located data of the elements.
+    inner: Vec<Located>,
+}
+
+/// The splitmix64 generator.
+fn next_random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut bits = *state;
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn located_data_lies_behind_all_other_values() {
+        let values = [Value::U8(9), Value::RelLoc(vec![Value::U8(1), Value::U8(2)]), Value::U8(8)];
+        // RelLoc at 1, counted from 5; the data lies at 6.
+        assert_eq!(payload(&values), [9, 1, 0, 2, 0, 8, 1, 2]);
+        let values = [Value::U8(9), Value::DataLoc(vec![Value::U16(0x201)]), Value::U8(8)];
+        assert_eq!(payload(&values), [9, 6, 0, 2, 0, 8, 1, 2]);
+    }
+
+    #[test]
+    fn elements_of_located_data_may_be_located_themselves() {
+        let inner = Value::RelLoc(vec![Value::U8(7)]);
+        let values = [Value::DataLoc(vec![inner, Value::DataLoc(vec![Value::U8(8)])]), Value::U8(1)];
+        // DataLoc at 0 to 5; its elements at 5 (counted from 9) and at 9; their data at 13 and 14.
+        let expected = [5, 0, 8, 0, 1, 4, 0, 1, 0, 14, 0, 1, 0, 7, 8];
+        assert_eq!(payload(&values), expected);
+    }
+
+    #[test]
+    fn a_decimal_is_flags_high_and_low_bits() {
+        let value = Decimal { is_negative: true, scale: 2, mantissa: 1 << 64 | 5 };
+        let expected = [0, 0, 2, 0x80, 1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(payload(&[Value::Decimal(value)]), expected);
+    }
+
+    #[test]
+    fn text_is_stored_with_a_terminator_or_a_count() {
+        assert_eq!(payload(&[Value::Text("a".into())]), [b'a', 0, 0, 0]);
+        assert_eq!(payload(&[Value::utf8_array("ok")]), [2, 0, b'o', b'k']);
+        assert_eq!(payload(&[Value::utf16_array("o")]), [1, 0, b'o', 0]);
+    }
+
+    #[test]
+    fn samples_depend_on_the_seed_alone() {
+        let fields = [Field::new("a", FieldType::UInt64), Field::new("b", FieldType::String.array())];
+        assert_eq!(Value::samples(&fields, 7), Value::samples(&fields, 7));
+        assert_ne!(Value::samples(&fields, 7), Value::samples(&fields, 8));
+    }
+}
