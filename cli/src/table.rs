@@ -172,8 +172,9 @@ impl Layout {
     }
 }
 
-/// At most so many columns of a text: without the arguments of a method if that is enough, else without its middle.
-fn cut(text: &str, most: usize) -> String {
+/// A text that is at most `most` columns wide: without the arguments of a method if that is enough, else without its
+/// middle. The end of a name says more than its begin, so it keeps more of it.
+pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();
     }

@@ -61,6 +61,23 @@ fn messages_stand_in_time_order_with_levels_scopes_and_exceptions() {
 }
 
 #[test]
+fn with_a_level_only_what_is_as_severe_is_shown_and_the_summary_leads_there() {
+    let trace = trace();
+    let ran = nettrace(&["report", "logs", &trace, "--level", "error"]);
+    let (messages, last) = ran.text().trim_end().rsplit_once('\n').unwrap();
+    assert!(messages.starts_with("      1.504  fail     4711  App.Shop[12] no money\n"), "{messages}");
+    assert_eq!(last, "1 message of 1 logger: 1 fail");
+    let warnings = nettrace(&["report", "logs", &trace, "--level", "warning", "--json"]).json();
+    assert_eq!((&warnings["count"], &warnings["messages"][1]["level"]), (&2.into(), &"error".into()));
+    assert_eq!(warnings["messages"][1]["exception"], "{\"TypeName\":\"App.Poor\"}");
+
+    let summary = nettrace(&["report", "summary", &trace, "--json"]).json();
+    let findings = summary["findings"].as_array().unwrap();
+    let found = findings.iter().find(|finding| finding["about"] == "log_errors").unwrap();
+    assert_eq!((&found["value"], &found["command"]), (&1.into(), &"report logs --level error".into()));
+}
+
+#[test]
 fn levels_have_colours_and_json_has_all() {
     let trace = trace();
     let coloured = nettrace(&["report", "logs", &trace, "--color", "always"]);

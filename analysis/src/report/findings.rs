@@ -202,7 +202,9 @@ impl Finding {
 
     pub(super) fn log_errors(messages: u64) -> Option<Finding> {
         let text = format!("{} of level error or worse", counted(messages, "log message"));
-        (messages > 0).then(|| Finding::new("log_errors", 45.0, (messages, "messages"), text, "report logs"))
+        (messages > 0).then(|| {
+            Finding::new("log_errors", 45.0, (messages, "messages"), text, "report logs --level error")
+        })
     }
 }
 

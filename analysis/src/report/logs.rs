@@ -68,12 +68,13 @@ pub struct LogRow {
 }
 
 /// How severe a message is, as ILogger counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum LogLevel {
     /// 0.
+    #[default]
     Trace,
     /// 1.
     Debug,
@@ -166,12 +167,19 @@ pub struct Logs {
     levels: BTreeMap<LogLevel, u64>,
     loggers: BTreeMap<String, u64>,
     count: u64,
+    least: LogLevel,
 }
 
 impl Logs {
     /// All messages.
     pub fn new() -> Logs {
         Logs::default()
+    }
+
+    /// Only messages of this level and of more severe ones. Scopes are followed all the same.
+    #[must_use]
+    pub fn at_least(self, level: LogLevel) -> Logs {
+        Logs { least: level, ..self }
     }
 
     /// Takes the messages that came since the last call, in time order, so that they need not be kept. The newest one
@@ -207,7 +215,8 @@ impl Logs {
             let last = Last { logger: logger.clone(), event_id: event_id.clone(), level: message.level };
             self.last.insert(moment.thread, last);
         }
-        if !moment.is_selected || (is_again && exception.is_none()) {
+        let level = LogLevel::of_logger(message.level);
+        if !moment.is_selected || level < self.least || (is_again && exception.is_none()) {
             return true;
         }
         if is_again {
@@ -226,7 +235,7 @@ impl Logs {
         let row = LogRow {
             ts_ns: moment.nanos,
             thread_id: thread_id(model, moment.thread),
-            level: LogLevel::of_logger(message.level),
+            level,
             logger,
             event: match (event_id.as_str(), event_name.as_str()) {
                 (id, "") => id.to_owned(),
@@ -288,11 +297,12 @@ impl Report for Logs {
             return true;
         }
         let Some(message) = view::Message::of(event) else { return false };
-        if moment.is_selected {
+        let level = LogLevel::of_event(event.level());
+        if moment.is_selected && level >= self.least {
             self.add(LogRow {
                 ts_ns: moment.nanos,
                 thread_id: thread_id(model, moment.thread),
-                level: LogLevel::of_event(event.level()),
+                level,
                 logger: short(event.provider()).to_owned(),
                 event: String::new(),
                 message: message.text.to_string(),

@@ -240,6 +240,10 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
 
+    /// Only messages that are at least this severe
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
+    pub(crate) level: LogLevelArg,
+
     /// How to write them
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: CounterFormat,
@@ -274,4 +278,17 @@ pub(crate) enum GroupByArg {
     Module,
     Namespace,
     Type,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogLevelArg {
+    #[default]
+    Trace,
+    Debug,
+    #[value(alias = "info")]
+    Information,
+    #[value(alias = "warn")]
+    Warning,
+    Error,
+    Critical,
 }

@@ -1,7 +1,7 @@
 //! `report logs`: messages as they come.
 
 use super::pass::{Steps, show_in_steps};
-use crate::args::ReportArgs;
+use crate::args::{LogLevelArg, ReportArgs};
 use crate::commands::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -23,7 +23,18 @@ pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) ->
         summary(report, context)
     };
     let steps = Steps { each: Some(each), complete: |_, _| false, text };
-    show_in_steps(Logs::new(), &steps, args, trace, context)
+    show_in_steps(Logs::new().at_least(level(args.level)), &steps, args, trace, context)
+}
+
+fn level(level: LogLevelArg) -> LogLevel {
+    match level {
+        LogLevelArg::Trace => LogLevel::Trace,
+        LogLevelArg::Debug => LogLevel::Debug,
+        LogLevelArg::Information => LogLevel::Information,
+        LogLevelArg::Warning => LogLevel::Warning,
+        LogLevelArg::Error => LogLevel::Error,
+        LogLevelArg::Critical => LogLevel::Critical,
+    }
 }
 
 fn row(message: &LogRow, context: &mut Context<'_>) -> io::Result<()> {

@@ -121,7 +121,7 @@ pub(crate) const REPORTS: &[ReportRow] = &[
         };
         show(report, activities::text, args, trace, context)
     }),
-    row::<Logs>(&[&["before"], MOMENTS], logs::run),
+    row::<Logs>(&[&["level", "before"], MOMENTS], logs::run),
     row::<Counters>(&[&["format", "before"], MOMENTS], counters::run),
 ];
 

@@ -10,9 +10,11 @@ use crate::input::Ended;
 use crate::printable::printable;
 use crate::recommended::shell_word;
 use crate::style::Paint;
+use crate::table::{cut, wrapped};
 use crate::units;
 use nettrace_analysis::report::{Finding, Summary, SummaryReport};
 use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr;
 
 pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let complete = |report: &mut SummaryReport, trace: &dyn Ended| {
@@ -33,9 +35,7 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
     let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
     let out = context.out.buffer();
     writeln!(out, "{}", strong.over(printable(file)))?;
-    for line in wrapped(&report.kind, WIDTH) {
-        writeln!(out, "{}", strong.over(line))?;
-    }
+    writeln!(out, "{}", strong.over(wrapped(&report.kind, Some(WIDTH))))?;
     let process =
         report.process.as_deref().map_or_else(String::new, |process| format!(" of {}", printable(process)));
     let line = format!(
@@ -68,39 +68,16 @@ fn text(file: &str, report: &SummaryReport, context: &mut Context<'_>) -> io::Re
 
 /// Columns of a narrow terminal.
 const WIDTH: usize = 80;
+/// Where less room is left for the name at a sentence's end, the sentence is cut as a whole.
+const LEAST_NAME: usize = 8;
 
-/// A sentence with its last word, a name, cut in the middle where it is too long.
+/// A sentence that fits a line: its last word is a name, which is cut in its middle.
 fn fitted(text: &str, width: usize) -> String {
-    let all = text.chars().count();
-    if all <= width {
-        return text.to_owned();
-    }
     let (start, name) = text.rsplit_once(' ').unwrap_or(("", text));
-    let room = width.saturating_sub(start.chars().count() + 2);
-    let length = name.chars().count();
-    if room < 8 || length <= room {
-        return text.chars().take(width - 1).chain(['…']).collect();
+    match width.checked_sub(start.width() + 1) {
+        Some(room) if room >= LEAST_NAME => format!("{start} {}", cut(name, room)).trim_start().to_owned(),
+        _ => cut(text, width),
     }
-    // The end of a name tells more than its begin.
-    let (head, tail) = (room / 3, room - room / 3);
-    let begin: String = name.chars().take(head).collect();
-    let end: String = name.chars().skip(length - tail).collect();
-    format!("{start} {begin}…{end}")
-}
-
-/// Lines of whole words.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -112,12 +89,6 @@ mod tests {
         assert_eq!(fitted("most in A.B", 11), "most in A.B");
         let cut = fitted("most in Namespace.Type.Method", 22);
         assert_eq!((cut.as_str(), cut.chars().count()), ("most in Name…pe.Method", 22));
-        assert_eq!(fitted("no room for VeryLongName", 14), "no room for V…");
-    }
-
-    #[test]
-    fn lines_have_whole_words() {
-        assert_eq!(wrapped("a bc def", 4), ["a bc", "def"]);
-        assert_eq!(wrapped("abcdef", 4), ["abcdef"]);
+        assert_eq!(fitted("no room for VeryLongName", 14), "no r…yLongName");
     }
 }
