@@ -109,7 +109,7 @@ fn label(label: &Label) -> String {
         Label::Keywords(value) => format!("Keywords({value})"),
         Label::Level(value) => format!("Level({value})"),
         Label::Version(value) => format!("Version({value})"),
-        Label::Raw(..) => panic!("sessions write no raw labels"),
+        other => panic!("sessions write no such label: {other:?}"),
     }
 }
 

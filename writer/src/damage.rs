@@ -5,6 +5,7 @@ use std::ops::Range;
 
 /// One thing done to the bytes of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Damage {
     /// Only the first `at` bytes stay.
     Cut {

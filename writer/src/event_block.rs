@@ -16,6 +16,7 @@ use crate::layout::{Content, Version};
 
 /// How blobs are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BlobLayout {
     /// Flags and differences (versions 4–6), as every runtime writes.
     #[default]
@@ -49,6 +50,7 @@ pub struct EventBlock {
 
 /// A blob, or bytes where one should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Row {
     /// A blob.
     Blob(Blob),

@@ -30,6 +30,7 @@ impl Field {
 
 /// Type of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FieldType {
     /// Code 1: fields one after the other.
     Object(Vec<Field>),
@@ -89,6 +90,7 @@ pub enum FieldType {
 
 /// The three forms of field lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FieldForm {
     /// Of version 3 to 5: type first, name last.
     V1,

@@ -20,6 +20,7 @@ pub struct LabelListBlock {
 
 /// One label.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Label {
     /// Kind 1.
     ActivityId(Guid),
@@ -46,6 +47,16 @@ pub enum Label {
 }
 
 impl Label {
+    /// Bytes that the label takes at most: a kind, 5 bytes in front of each text, 10 of a number.
+    pub(crate) fn most_bytes(&self) -> usize {
+        match self {
+            Label::Text(key, value) => 11 + key.len() + value.len(),
+            Label::Number(key, _) => 16 + key.len(),
+            Label::Raw(_, bytes) => 1 + bytes.len(),
+            _ => 17,
+        }
+    }
+
     /// Writes the label; `last` ends its list.
     pub fn encode(&self, sink: &mut Sink, last: bool) {
         let end = if last { 0x80 } else { 0 };

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 /// Versions of the format this writer knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Version {
     /// NetPerf: objects, event blobs with their stacks inside, no block header.
     V3,
@@ -27,6 +28,7 @@ impl Version {
 
 /// What a part of the stream is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum PartKind {
     /// Magic and version, before anything else.
     StreamHeader,
@@ -112,6 +114,7 @@ impl PartKind {
 
 /// One part of a finished stream. All offsets are absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Part {
     /// What it is.
     pub kind: PartKind,
@@ -134,6 +137,7 @@ pub struct Part {
 
 /// Content of a block with the places of its rows, counted from the content's start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Content {
     /// The bytes.
     pub bytes: Vec<u8>,

@@ -59,6 +59,7 @@ pub struct MetadataRow {
 
 /// An entry of the optional metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Optional {
     /// Kind 1.
     OpCode(u8),

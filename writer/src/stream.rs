@@ -16,6 +16,8 @@
 //!
 //! Block of version 6: u32 with the size in the low 24 bits and the kind in the high 8, then the content.
 
+use std::io::{self, Write};
+
 use crate::bytes::{Sink, count32};
 use crate::event_block::EventBlock;
 use crate::label_list::LabelListBlock;
@@ -48,6 +50,8 @@ pub struct Stream {
     pub bytes: Vec<u8>,
     /// The parts so far, in file order.
     pub parts: Vec<Part>,
+    /// Bytes before the first of `bytes`: what [`Stream::flush_to`] has taken away.
+    flushed: u64,
 }
 
 impl Stream {
@@ -67,16 +71,17 @@ impl Stream {
 
     /// A stream with a header of your own.
     pub fn with_header(version: Version, header: &[u8]) -> Self {
-        let mut stream = Stream { version, padding_byte: 0, bytes: Vec::new(), parts: Vec::new() };
+        let mut stream =
+            Stream { version, padding_byte: 0, bytes: Vec::new(), parts: Vec::new(), flushed: 0 };
         stream.raw(PartKind::StreamHeader, header);
         stream
     }
 
     /// Appends bytes outside any framing.
     pub fn raw(&mut self, kind: PartKind, bytes: &[u8]) -> &mut Self {
-        let start = self.bytes.len();
+        let start = self.place();
         self.bytes.extend_from_slice(bytes);
-        let end = self.bytes.len();
+        let end = start + bytes.len();
         self.parts.push(Part {
             kind,
             start,
@@ -92,7 +97,7 @@ impl Stream {
 
     /// Appends an object (versions 3 to 5).
     pub fn object(&mut self, object: &Object) -> &mut Self {
-        let (bytes, part) = object.encode(self.bytes.len());
+        let (bytes, part) = object.encode(self.place());
         self.bytes.extend_from_slice(&bytes);
         self.parts.push(part);
         self
@@ -100,7 +105,7 @@ impl Stream {
 
     /// Appends a block (version 6).
     pub fn block(&mut self, block: &Block) -> &mut Self {
-        let (bytes, part) = block.encode(self.bytes.len());
+        let (bytes, part) = block.encode(self.place());
         self.bytes.extend_from_slice(&bytes);
         self.parts.push(part);
         self
@@ -193,7 +198,51 @@ impl Stream {
         self.parts.iter().filter(|part| part.kind == kind).count()
     }
 
-    /// The bytes.
+    /// Bytes of the stream so far, with those that [`Stream::flush_to`] has taken away.
+    pub fn position(&self) -> u64 {
+        self.flushed.saturating_add(self.bytes.len() as u64)
+    }
+
+    /// Writes `bytes` to `out`, and forgets them and the map of their parts. The stream goes on where it stopped: the
+    /// places of later parts are counted from its beginning as before.
+    ///
+    /// A stream that is flushed after every few blocks can be as long as you like, in the memory of these few blocks.
+    ///
+    /// ```
+    /// use nettrace_writer::{Blob, Definition, EventBlock, Stream, Trace, Version};
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// let mut out = Vec::new(); // a file, a pipe, a socket
+    /// let definition = Definition { metadata_id: 1, provider: "Demo".into(), event_id: 7, ..Definition::default() };
+    /// let mut stream = Stream::new(Version::V4);
+    /// stream.trace(&Trace::default());
+    /// stream.metadata_blobs(&EventBlock::new([Blob::definition(11, 1_000_000, definition.encode())]));
+    /// for n in 0..1000 {
+    ///     let event = Blob { metadata_id: 1, sequence_number: n + 1, ticks: 1_000_000 + u64::from(n), ..Blob::default() };
+    ///     stream.event_block(&EventBlock::new([event])).flush_to(&mut out)?;
+    /// }
+    /// stream.end().flush_to(&mut out)?;
+    /// assert_eq!(out.len() as u64, stream.position());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `out`. How much of `bytes` it has taken is not known then, so that the stream cannot go on.
+    pub fn flush_to(&mut self, mut out: impl Write) -> io::Result<()> {
+        out.write_all(&self.bytes)?;
+        self.flushed = self.position();
+        self.bytes.clear();
+        self.parts.clear();
+        Ok(())
+    }
+
+    /// Where the next part begins, for the map and for padding. Where a `usize` has 32 bits it starts again at 2 GiB.
+    fn place(&self) -> usize {
+        (self.position() & (usize::MAX as u64 >> 1)) as usize
+    }
+
+    /// The bytes that have not been flushed.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -301,6 +350,7 @@ impl Object {
 
 /// A tagged value, as later versions may put behind the content of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TaggedValue {
     /// Tag 8.
     Byte(u8),

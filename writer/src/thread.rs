@@ -29,6 +29,7 @@ pub struct ThreadRow {
 
 /// One thing said of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ThreadEntry {
     /// Kind 1.
     Name(String),

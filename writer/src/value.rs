@@ -11,6 +11,7 @@ use crate::trace::SysTime;
 
 /// A value and the way it is stored.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Value {
     /// Members one after the other.
     Object(Vec<Value>),

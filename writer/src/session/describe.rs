@@ -1,10 +1,10 @@
 //! Event types: ids, and definitions in the form of the stream's version.
 
 use super::EventType;
-use super::write::{EXTRA, Queued, Writer};
+use super::record::{EXTRA, Queued, Recorder};
 use crate::{Blob, Definition, Field, FieldForm, MetadataBlock, MetadataRow, Optional, Tag, Version};
 
-impl<'s> Writer<'s> {
+impl<'s> Recorder<'s> {
     /// Gives ids to the batch's types that have none. Returns where in the batch each is met first.
     pub(super) fn define_types(&mut self, batch: &[Queued<'s>]) -> Vec<usize> {
         let mut first_met = Vec::new();
@@ -103,7 +103,7 @@ impl<'s> Writer<'s> {
     }
 
     /// The fields that the stream tells of.
-    pub(super) fn described_fields(&self, event_type: &'s EventType) -> &'s [Field] {
+    pub(super) fn described_fields<'t>(&self, event_type: &'t EventType) -> &'t [Field] {
         if self.described_form(event_type).is_some() { &event_type.fields } else { &[] }
     }
 

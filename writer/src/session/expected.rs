@@ -4,6 +4,7 @@ use crate::{Blob, Field, Guid, Label, Stream, Value};
 
 /// A written session.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Recording {
     /// The stream, with the map of its parts.
     pub stream: Stream,
@@ -24,6 +25,7 @@ impl Recording {
 
 /// An event with all that the stream tells of it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ExpectedEvent {
     /// Header and payload as written. Fields that the version does not have are as in [`Blob::default`];
     /// in version 6 the threads are indices.

@@ -16,13 +16,19 @@
 
 mod describe;
 mod expected;
+mod record;
 mod resolve;
 mod threads;
-mod write;
+mod writer;
 
 pub use expected::{ExpectedEvent, Recording};
+pub use writer::{SessionWriter, Written};
 
-use super::{BlobLayout, Field, Guid, Label, Optional, Trace, Value, Version};
+use std::borrow::Cow;
+
+use record::Recorder;
+
+use crate::{BlobLayout, Field, FieldType, Guid, Label, Optional, Trace, Value, Version};
 
 /// What happened in a session. All of it is plain data: any values make a legal stream.
 ///
@@ -73,8 +79,11 @@ pub struct Session {
     pub threads: Vec<SessionThread>,
     /// What happened, in time order.
     pub steps: Vec<Step>,
-    /// Most events of one block; 0: no limit.
+    /// Most events of one block; 0: no limit but the 8 MiB that a block has at most.
     pub events_per_block: usize,
+    /// Events after which a batch is written even without a [`Step::Flush`], as a runtime does when its buffers are full;
+    /// 0: no limit.
+    pub events_per_batch: usize,
     /// Bytes more than known in every header that may be longer: event and metadata blocks, the V6 Trace
     /// block.
     pub header_extra: usize,
@@ -101,6 +110,7 @@ impl Session {
             threads: Vec::new(),
             steps: Vec::new(),
             events_per_block: 0,
+            events_per_batch: 16_384,
             header_extra: 0,
             row_extra: 0,
             padding_byte: 0,
@@ -115,13 +125,19 @@ impl Session {
     /// If something is too large for the counts that the format has for it, such as a payload of an array
     /// of 65,536 elements.
     pub fn record(&self) -> Recording {
-        write::Writer::new(self).write()
+        let mut recorder = Recorder::new(Cow::Borrowed(self));
+        for step in &self.steps {
+            recorder.step(Cow::Borrowed(step));
+        }
+        recorder.end();
+        Recording { stream: recorder.stream, events: recorder.events, lost: recorder.lost }
     }
 }
 
 /// In which order the events of a batch are written, and which are marked sorted. Version 3 knows time
 /// order only, and no marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BatchOrder {
     /// As runtimes: the whole run of the capture thread with the oldest event, then the next; the first of
     /// each run is marked.
@@ -156,6 +172,31 @@ pub struct EventType {
     pub optional: Vec<Optional>,
 }
 
+impl EventType {
+    /// A type without keywords and fields, of level 4 (informational).
+    ///
+    /// ```
+    /// use nettrace_writer::{EventType, FieldType};
+    /// let request = EventType::new("Shop", 1, "Request").with_field("path", FieldType::String);
+    /// assert_eq!(request.fields.len(), 1);
+    /// ```
+    pub fn new(provider: &str, event_id: u32, name: &str) -> Self {
+        EventType {
+            provider: provider.to_owned(),
+            event_id,
+            name: name.to_owned(),
+            level: 4,
+            ..EventType::default()
+        }
+    }
+
+    /// The type with one more field.
+    pub fn with_field(mut self, name: &str, field_type: FieldType) -> Self {
+        self.fields.push(Field::new(name, field_type));
+        self
+    }
+}
+
 /// A thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionThread {
@@ -176,6 +217,7 @@ impl SessionThread {
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Step {
     /// An event.
     Event(SessionEvent),
@@ -204,13 +246,18 @@ pub enum Step {
 
 impl Step {
     /// An event without stack, activities and labels, on a thread that writes it itself.
-    pub fn event(event_type: usize, thread: usize, ticks_later: u32, values: Vec<Value>) -> Self {
+    pub fn event(
+        event_type: usize,
+        thread: usize,
+        ticks_later: u32,
+        values: impl IntoIterator<Item = Value>,
+    ) -> Self {
         Step::Event(SessionEvent {
             event_type,
             thread,
             capture_thread: thread,
             ticks_later,
-            values,
+            values: values.into_iter().collect(),
             ..SessionEvent::default()
         })
     }

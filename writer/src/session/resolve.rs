@@ -1,10 +1,10 @@
 //! Events: ids of their stacks and label lists, and all that a reader will find.
 
-use super::write::{Queued, Writer};
+use super::record::{Queued, Recorder};
 use super::{ExpectedEvent, SessionEvent};
 use crate::{Blob, Label, NO_PROCESSOR, addresses, payload};
 
-impl<'s> Writer<'s> {
+impl<'s> Recorder<'s> {
     fn frames(&self, event: &SessionEvent) -> Vec<u64> {
         let mask = if self.session.trace.pointer_size == 4 { u64::from(u32::MAX) } else { u64::MAX };
         event.stack.iter().map(|address| address & mask).collect()
@@ -56,7 +56,7 @@ impl<'s> Writer<'s> {
         stack_id: u32,
         (labels, label_list_id): (Vec<Label>, u32),
     ) -> ExpectedEvent {
-        let event = queued.event;
+        let event = &*queued.event;
         let event_type = &self.session.types[queued.type_at];
         let thread = self.thread(queued.thread_at);
         let blob = self.blob(queued, is_sorted, stack_id, label_list_id);
@@ -101,7 +101,7 @@ impl<'s> Writer<'s> {
     }
 
     fn blob(&self, queued: &Queued<'s>, is_sorted: bool, stack_id: u32, label_list_id: u32) -> Blob {
-        let event = queued.event;
+        let event = &*queued.event;
         let mut blob = Blob {
             metadata_id: self.metadata_ids[&queued.type_at],
             thread_id: self.thread(queued.thread_at).os_thread_id,

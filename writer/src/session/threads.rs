@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::write::{EXTRA, Numbers, Queued, Writer};
+use super::record::{EXTRA, Numbers, Queued, Recorder};
 use crate::{RemoveThreadBlock, SequencePoint, ThreadBlock, ThreadEntry, ThreadRow};
 
-impl<'s> Writer<'s> {
+impl<'s> Recorder<'s> {
     pub(super) fn write_threads(&mut self, batch: &[Queued<'s>]) {
         let mut used = HashSet::new();
         let met = batch.iter().flat_map(|queued| [queued.thread_at, queued.capture_at]);
@@ -15,8 +15,8 @@ impl<'s> Writer<'s> {
             .collect();
         let mut rows = Vec::new();
         for thread_at in new {
-            let index = (0..).find(|index| !self.thread_indices.values().any(|used| used == index));
-            let index = index.expect("there are fewer threads than numbers");
+            // The lowest that is free.
+            let index = self.free_indices.pop_first().unwrap_or(self.thread_indices.len() as u64);
             self.thread_indices.insert(thread_at, index);
             let thread = self.thread(thread_at);
             let mut row = ThreadRow::new(index, thread.process_id, thread.os_thread_id);
@@ -47,6 +47,7 @@ impl<'s> Writer<'s> {
         if is_v6 && forgets_threads {
             flags |= SequencePoint::FORGET_THREADS;
             self.thread_indices.clear();
+            self.free_indices.clear();
             self.numbers.clear();
         }
         if is_v6 && forgets_metadata {
@@ -74,6 +75,7 @@ impl<'s> Writer<'s> {
         }
         self.flush();
         if let Some(index) = self.thread_indices.remove(&thread_at) {
+            self.free_indices.insert(index);
             let numbers = self.numbers.remove(&self.key(thread_at)).unwrap_or_default();
             self.lost += numbers.untold;
             self.stream.remove_thread_block(&RemoveThreadBlock::new(vec![(index, numbers.last)]));

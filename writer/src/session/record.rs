@@ -1,12 +1,17 @@
 //! From the steps of a session to the blocks of a stream.
 
-use std::collections::{BTreeMap, HashMap};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
-use super::{BatchOrder, ExpectedEvent, Recording, Session, SessionEvent, SessionThread, Step};
+use super::{BatchOrder, ExpectedEvent, Session, SessionEvent, SessionThread, Step};
 use crate::{Blob, EventBlock, Label, LabelListBlock, Row, StackBlock, Stream, Version};
 
 /// Value of bytes that no reader knows.
 pub(super) const EXTRA: u8 = 0xee;
+
+/// Most bytes of a block, if not one thing alone is larger. A block of version 6 has to be smaller than 16 MiB.
+const MOST_BYTES: usize = 8 << 20;
 
 /// Numbers of one capture thread.
 #[derive(Debug, Default)]
@@ -24,7 +29,7 @@ pub(super) struct Numbers {
 /// An event that waits for its batch to be written.
 #[derive(Debug)]
 pub(super) struct Queued<'s> {
-    pub(super) event: &'s SessionEvent,
+    pub(super) event: Cow<'s, SessionEvent>,
     pub(super) type_at: usize,
     pub(super) thread_at: usize,
     pub(super) capture_at: usize,
@@ -33,8 +38,9 @@ pub(super) struct Queued<'s> {
 }
 
 #[derive(Debug)]
-pub(super) struct Writer<'s> {
-    pub(super) session: &'s Session,
+pub(super) struct Recorder<'s> {
+    /// Types, threads and settings. Its steps are given one by one.
+    pub(super) session: Cow<'s, Session>,
     pub(super) stream: Stream,
     pub(super) events: Vec<ExpectedEvent>,
     pub(super) lost: u64,
@@ -49,10 +55,12 @@ pub(super) struct Writer<'s> {
     pub(super) label_list_ids: HashMap<Vec<Label>, u32>,
     /// Version 6: index of a session's thread.
     pub(super) thread_indices: HashMap<usize, u64>,
+    /// Indices below those in use that a removal has made free.
+    pub(super) free_indices: BTreeSet<u64>,
 }
 
-impl<'s> Writer<'s> {
-    pub(super) fn new(session: &'s Session) -> Self {
+impl<'s> Recorder<'s> {
+    pub(super) fn new(session: Cow<'s, Session>) -> Self {
         let mut stream = Stream::new(session.version);
         stream.padding_byte = session.padding_byte;
         let mut trace = session.trace.clone();
@@ -60,7 +68,7 @@ impl<'s> Writer<'s> {
             trace.extra = vec![EXTRA; session.header_extra];
         }
         stream.trace(&trace);
-        Writer {
+        Recorder {
             session,
             stream,
             events: Vec::new(),
@@ -73,18 +81,16 @@ impl<'s> Writer<'s> {
             stack_ids: HashMap::new(),
             label_list_ids: HashMap::new(),
             thread_indices: HashMap::new(),
+            free_indices: BTreeSet::new(),
         }
     }
 
-    pub(super) fn write(mut self) -> Recording {
-        for step in &self.session.steps {
-            self.step(step);
-        }
+    /// Writes what waits, and the end.
+    pub(super) fn end(&mut self) {
         self.flush();
         if self.session.has_end {
             self.stream.end();
         }
-        Recording { stream: self.stream, events: self.events, lost: self.lost }
     }
 
     pub(super) fn is_v3(&self) -> bool {
@@ -95,7 +101,7 @@ impl<'s> Writer<'s> {
         self.session.version == Version::V6
     }
 
-    pub(super) fn thread(&self, at: usize) -> &'s SessionThread {
+    pub(super) fn thread(&self, at: usize) -> &SessionThread {
         &self.session.threads[at]
     }
 
@@ -104,10 +110,15 @@ impl<'s> Writer<'s> {
         if self.is_v6() { thread_at as u64 } else { self.thread(thread_at).os_thread_id }
     }
 
-    fn step(&mut self, step: &'s Step) {
+    pub(super) fn step(&mut self, step: Cow<'s, Step>) {
         let thread_count = self.session.threads.len();
-        match step {
-            Step::Event(event) => self.queue(event),
+        let step = match step {
+            Cow::Borrowed(Step::Event(event)) => return self.queue(Cow::Borrowed(event)),
+            Cow::Owned(Step::Event(event)) => return self.queue(Cow::Owned(event)),
+            other => other,
+        };
+        match &*step {
+            Step::Event(_) => {}
             Step::Lose { thread, count } if thread_count > 0 => self.lose(thread % thread_count, *count),
             Step::Lose { .. } => {}
             Step::Flush => self.flush(),
@@ -135,7 +146,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    fn queue(&mut self, event: &'s SessionEvent) {
+    fn queue(&mut self, event: Cow<'s, SessionEvent>) {
         let (types, threads) = (self.session.types.len(), self.session.threads.len());
         if types == 0 || threads == 0 {
             return;
@@ -153,13 +164,16 @@ impl<'s> Writer<'s> {
             numbers.untold = 0;
         }
         self.batch.push(Queued {
-            event,
             type_at: event.event_type % types,
             thread_at: event.thread % threads,
             capture_at,
             sequence_number,
             ticks: self.clock,
+            event,
         });
+        if self.batch.len() == self.session.events_per_batch {
+            self.flush();
+        }
     }
 
     pub(super) fn flush(&mut self) {
@@ -184,16 +198,18 @@ impl<'s> Writer<'s> {
                 BatchOrder::ByTime => true,
                 BatchOrder::Unmarked => false,
             };
-            let stack_id = self.intern_stack(queued.event, &mut new_stacks);
-            let labels = self.intern_labels(queued.event, &mut new_lists);
+            let stack_id = self.intern_stack(&queued.event, &mut new_stacks);
+            let labels = self.intern_labels(&queued.event, &mut new_lists);
             written.push(self.expected(queued, is_sorted, stack_id, labels));
         }
-        if !new_stacks.is_empty() {
-            let pointer_size = self.session.trace.pointer_size;
-            self.stream.stack_block(&StackBlock::new(first_new_stack, pointer_size, &new_stacks));
+        let pointer_size = self.session.trace.pointer_size;
+        for place in pieces(&new_stacks, usize::MAX, |frames| 4 + 8 * frames.len()) {
+            let first_id = first_new_stack + place.start as u32;
+            self.stream.stack_block(&StackBlock::new(first_id, pointer_size, &new_stacks[place]));
         }
-        if !new_lists.is_empty() {
-            self.stream.label_list_block(&LabelListBlock::new(first_new_list, new_lists));
+        for place in pieces(&new_lists, usize::MAX, |list| list.iter().map(Label::most_bytes).sum()) {
+            let first_index = first_new_list + place.start as u32;
+            self.stream.label_list_block(&LabelListBlock::new(first_index, new_lists[place].to_vec()));
         }
         self.write_events(&new_types, &batch, &written);
         self.events.append(&mut written);
@@ -229,20 +245,57 @@ impl<'s> Writer<'s> {
     }
 
     fn write_events(&mut self, new_types: &[usize], batch: &[Queued<'s>], written: &[ExpectedEvent]) {
-        let most =
-            if self.session.events_per_block == 0 { usize::MAX } else { self.session.events_per_block };
-        let mut at = 0;
-        for events in written.chunks(most) {
+        let most = match self.session.events_per_block {
+            0 => usize::MAX,
+            most => most,
+        };
+        // What a header of any layout takes at most, and its padding.
+        let size = |event: &ExpectedEvent| {
+            96 + event.blob.payload.len() + event.blob.stack.len() + self.session.row_extra
+        };
+        for place in pieces(written, most, size) {
             let mut blobs = Vec::new();
-            for event in events {
-                if self.is_v3() && new_types.contains(&at) {
+            for (at, event) in place.clone().zip(&written[place]) {
+                // Found in order of the batch.
+                if self.is_v3() && new_types.binary_search(&at).is_ok() {
                     blobs.push(self.definition(&batch[at]));
                 }
                 blobs.push(event.blob.clone());
-                at += 1;
             }
             let block = self.block_of(blobs);
             self.stream.event_block(&block);
         }
+    }
+}
+
+/// Cuts what one kind of block is to hold into blocks of at most `most` things and [`MOST_BYTES`].
+pub(super) fn pieces<T>(things: &[T], most: usize, size: impl Fn(&T) -> usize) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let (mut start, mut bytes) = (0, 0_usize);
+    for (at, thing) in things.iter().enumerate() {
+        let size = size(thing);
+        if at > start && (at - start == most || bytes.saturating_add(size) > MOST_BYTES) {
+            pieces.push(start..at);
+            (start, bytes) = (at, 0);
+        }
+        bytes = bytes.saturating_add(size);
+    }
+    if start < things.len() {
+        pieces.push(start..things.len());
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_ends_at_its_number_of_things_or_bytes() {
+        assert_eq!(pieces(&[0; 5], 2, |size| *size), [0..2, 2..4, 4..5]);
+        assert_eq!(pieces(&[MOST_BYTES / 2; 5], 9, |size| *size), [0..2, 2..4, 4..5]);
+        // What is larger than a block by itself stands alone.
+        assert_eq!(pieces(&[1, MOST_BYTES + 1, 1], 9, |size| *size), [0..1, 1..2, 2..3]);
+        assert_eq!(pieces(&[] as &[usize], 9, |size| *size), [] as [Range<usize>; 0]);
     }
 }
