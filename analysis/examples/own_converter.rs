@@ -46,7 +46,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = std::fs::read(path)?;
     let mut analysis = Analysis::new(AnalysisOptions::new());
     analysis.add(Box::new(HeaviestLeaf { out: std::io::stdout().lock() }));
-    analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+    let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+    if !outcome.is_intact() {
+        eprintln!("sums are too low: {outcome}");
+    }
     analysis.finish()?;
     Ok(())
 }

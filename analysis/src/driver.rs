@@ -7,9 +7,8 @@ use crate::model::{
     Spans, StackHandle, ThreadHandle, Weighed, rounded, stands_for,
 };
 use crate::sift::{self, Wanted};
-use nettrace_parser::parallel::Outcome;
 use nettrace_parser::view::{self, KnownProvider};
-use nettrace_parser::{Clock, Event, Reader, Source, TimeOrdered, Trace, Version};
+use nettrace_parser::{Clock, Event, Outcome, Reader, Source, TimeOrdered, Trace, Version};
 use std::fmt;
 
 /// What an [`Analysis`] collects.
@@ -84,7 +83,10 @@ impl From<ConvertError> for AnalysisError {
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut analysis = Analysis::new(AnalysisOptions::new());
-/// analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+/// let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+/// if !outcome.is_intact() {
+///     eprintln!("counts are too low: {outcome}");
+/// }
 /// let finished = analysis.finish()?;
 /// let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
 /// assert_eq!(top.samples, 0);
@@ -101,6 +103,7 @@ pub struct Analysis<'c> {
     /// Only if a converter shows them.
     spans: Option<Spans>,
     outputs: Outputs<'c>,
+    outcome: Option<Outcome>,
 }
 
 /// Everybody who takes samples.
@@ -198,6 +201,7 @@ impl<'c> Analysis<'c> {
             waits: Matcher::default(),
             spans: None,
             outputs,
+            outcome: None,
         }
     }
 
@@ -227,18 +231,29 @@ impl<'c> Analysis<'c> {
     ///
     /// # Errors
     /// When the trace cannot be read on, or a converter fails.
-    pub fn read<S: Source>(&mut self, events: &mut TimeOrdered<S>) -> Result<(), AnalysisError> {
-        if !self.wants_all() {
-            events.trace()?;
-            if sift::is_possible(events.reader().version()) {
-                let wanted = self.wanted();
-                return sift::read(self, events, wanted);
+    pub fn read<S: Source>(&mut self, events: &mut TimeOrdered<S>) -> Result<Outcome, AnalysisError> {
+        if self.wants_all() || !self.can_sift(events)? {
+            while let Some(event) = events.next_event()? {
+                self.event(&event)?;
             }
+        } else {
+            let wanted = self.wanted();
+            sift::read(self, events, wanted)?;
         }
-        while let Some(event) = events.next_event()? {
-            self.event(&event)?;
-        }
-        Ok(())
+        let outcome = events.outcome();
+        self.set_outcome(outcome.clone());
+        Ok(outcome)
+    }
+
+    fn can_sift<S: Source>(&self, events: &mut TimeOrdered<S>) -> Result<bool, AnalysisError> {
+        events.trace()?;
+        Ok(sift::is_possible(events.reader().version()))
+    }
+
+    /// How reading went, for [`Finished::outcome`]. Only for those who hand in events themselves, by
+    /// [`Analysis::event`]: whoever reads here says it for them.
+    pub fn set_outcome(&mut self, outcome: Outcome) {
+        self.outcome = Some(outcome);
     }
 
     /// Whether [`Analysis::read_regions`] is faster with several threads for streams of a version: not where
@@ -284,10 +299,11 @@ impl<'c> Analysis<'c> {
         events.trace()?;
         if threads > 1 && self.gains_from_threads(events.reader().version()) {
             let wanted = self.wanted();
-            return sift::read_regions(self, source, threads, wanted, progress);
+            let outcome = sift::read_regions(self, source, threads, wanted, progress)?;
+            self.set_outcome(outcome.clone());
+            return Ok(outcome);
         }
-        self.read(&mut events)?;
-        Ok(Outcome::of_ordered(events))
+        self.read(&mut events)
     }
 
     /// Takes the next event; in time order.
@@ -481,7 +497,8 @@ impl<'c> Analysis<'c> {
     }
 
     fn into_finished(self) -> Finished {
-        Finished { model: self.model, profile: self.outputs.profile, options: self.options }
+        let (outcome, options) = (self.outcome, self.options);
+        Finished { model: self.model, profile: self.outputs.profile, outcome, options }
     }
 }
 
@@ -502,6 +519,9 @@ pub struct Finished {
     pub model: Model,
     /// The samples, summed up.
     pub profile: Profile,
+    /// How reading went. Of a trace that is cut or damaged the counts are too low. `None`: the events were handed in
+    /// one by one, and nobody called [`Analysis::set_outcome`].
+    pub outcome: Option<Outcome>,
     options: AnalysisOptions,
 }
 

@@ -15,7 +15,9 @@ fn reported<R: Report>(trace: &str, report: R) -> Option<Reported<R::Output>> {
     let file = corpus::trace(trace)?;
     let bytes = file.bytes();
     let mut pass = ReportPass::new(report);
-    pass.read(&mut Reader::from_slice(&bytes).time_ordered()).expect("a readable stream");
+    assert!(
+        pass.read(&mut Reader::from_slice(&bytes).time_ordered()).expect("a readable stream").is_complete()
+    );
     Some(pass.finish())
 }
 

@@ -176,7 +176,7 @@ fn locked(thread: usize, nanos: f64) -> Step {
 fn report<R: Report>(steps: Vec<Step>, report: R) -> R::Output {
     let bytes = session(steps).record().stream.bytes;
     let mut pass = ReportPass::new(report);
-    pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     pass.finish().output
 }
 
@@ -528,7 +528,7 @@ fn run_all(bytes: &[u8]) {
     fn run<R: Report>(bytes: &[u8], report: R) {
         let mut pass = ReportPass::new(report);
         if pass.read(&mut Reader::from_slice(bytes).time_ordered()).is_ok() {
-            pass.finish();
+            let _ = pass.finish();
         }
     }
     run(bytes, Exceptions::new());

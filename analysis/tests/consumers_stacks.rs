@@ -23,7 +23,7 @@ fn converted(trace: &str, format: &str, name: &str) -> (PathBuf, Finished) {
     let mut analysis = Analysis::new(options);
     let file = std::fs::File::create(&path).unwrap();
     analysis.add((format.make)(Box::new(file), &ConvertOptions::new()));
-    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    let _ = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
     (path, analysis.finish().unwrap())
 }
 

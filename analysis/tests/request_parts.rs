@@ -138,7 +138,9 @@ fn report<R: Report>(steps: Vec<Step>, report: R) -> R::Output {
 
 fn read<R: Report>(bytes: &[u8], report: R) -> R::Output {
     let mut pass = ReportPass::new(report);
-    pass.read(&mut Reader::from_slice(bytes).time_ordered()).expect("a readable stream");
+    assert!(
+        pass.read(&mut Reader::from_slice(bytes).time_ordered()).expect("a readable stream").is_complete()
+    );
     pass.finish().output
 }
 

@@ -89,7 +89,9 @@ fn report(steps: Vec<Step>, report: Activities) -> ActivitiesReport {
     session.steps = steps;
     let bytes = session.record().stream.bytes;
     let mut pass = ReportPass::new(report);
-    pass.read(&mut Reader::from_slice(&bytes).time_ordered()).expect("a readable stream");
+    assert!(
+        pass.read(&mut Reader::from_slice(&bytes).time_ordered()).expect("a readable stream").is_complete()
+    );
     pass.finish().output
 }
 
@@ -195,7 +197,11 @@ fn each_request_of_a_web_server_is_counted_once() {
     let bytes = file.bytes();
     let read = |report: Activities| {
         let mut pass = ReportPass::new(report);
-        pass.read(&mut Reader::from_slice(&bytes).time_ordered()).expect("a readable stream");
+        assert!(
+            pass.read(&mut Reader::from_slice(&bytes).time_ordered())
+                .expect("a readable stream")
+                .is_complete()
+        );
         pass.finish().output
     };
     let report = read(Activities::http());

@@ -9,7 +9,7 @@ use nettrace_testdata::corpus;
 fn report<R: Report>(report: R, trace: &str) -> R::Output {
     let bytes = corpus::trace(trace).unwrap().bytes();
     let mut pass = ReportPass::new(report);
-    pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     pass.finish().output
 }
 

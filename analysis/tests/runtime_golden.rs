@@ -23,7 +23,7 @@ fn report<R: Report>(report: R, bytes: &[u8]) -> R::Output {
     // The reference reader shows names as they are stored.
     let names = NameOptions { is_raw: true, ..NameOptions::default() };
     let mut pass = ReportPass::new(report).names(names);
-    pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap();
+    assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
     pass.finish().output
 }
 

@@ -60,7 +60,7 @@ fn bytes_of(steps: Vec<Step>) -> Vec<u8> {
 fn report_with<R: Report>(report: R, steps: Vec<Step>, filter: Filter) -> (R::Output, u64) {
     let bytes = bytes_of(steps);
     let mut pass = ReportPass::new(report).filter(filter);
-    pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     let reported = pass.finish();
     (reported.output, reported.events)
 }
@@ -669,7 +669,7 @@ fn tick_at(later: u32, stack: &[u64]) -> Step {
 fn of_session<R: Report>(report: R, steps: Vec<Step>, filter: Filter) -> R::Output {
     let bytes = common::session(steps).record().stream.bytes;
     let mut pass = ReportPass::new(report).filter(filter);
-    pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     pass.finish().output
 }
 

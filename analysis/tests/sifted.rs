@@ -45,7 +45,7 @@ fn reader(bytes: &[u8], limits: Limits) -> Reader<Whole<&[u8]>> {
 fn compare(name: &str, bytes: &[u8], kinds: &[Kind], limits: Limits) {
     let mut all_at_once = Analysis::new(options(kinds));
     let mut events = reader(bytes, limits).time_ordered();
-    all_at_once.read(&mut events).unwrap();
+    assert!(all_at_once.read(&mut events).unwrap().is_complete());
     let late = events.out_of_order();
 
     let mut one_by_one = Analysis::new(options(kinds));

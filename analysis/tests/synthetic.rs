@@ -215,7 +215,7 @@ fn a_perf_map_names_what_the_trace_does_not() {
     let mut analysis = Analysis::new(full_names());
     analysis.add(Box::new(Folded::new(Box::new(&mut out), &ConvertOptions::new())));
     let mut events = Reader::from_slice(&bytes).time_ordered();
-    analysis.read(&mut events).unwrap();
+    assert!(analysis.read(&mut events).unwrap().is_complete());
     let map = "1000 20 void [app] N.Program::Run(int32)[Tier0]\n2000 20 stale\n2000 20 memset\n";
     analysis.model_mut().add_perf_map(None, map);
     analysis.finish().unwrap();
@@ -451,7 +451,7 @@ fn places_in_code_have_offsets_in_il() {
         if keeps {
             analysis.model_mut().keep_il_offsets();
         }
-        analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
         let finished = analysis.finish().unwrap();
         let (process, _) = finished.model.processes().next().unwrap();
         finished.model.il_offset(process, address, 100)

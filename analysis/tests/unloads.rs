@@ -37,7 +37,7 @@ fn assembly(event_type: usize, name: &str) -> Step {
 fn loader(session: &Session) -> LoaderReport {
     let bytes = session.record().stream.bytes;
     let mut pass = ReportPass::new(Loader::new());
-    pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     pass.finish().output
 }
 

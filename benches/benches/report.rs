@@ -21,7 +21,12 @@ use nettrace_parser::Reader;
 /// All CPU samples, summed up by stack.
 fn samples(stream: &[u8]) -> Finished {
     let mut analysis = Analysis::new(AnalysisOptions::new());
-    analysis.read(&mut Reader::from_slice(stream).time_ordered()).expect("a stream of our own");
+    assert!(
+        analysis
+            .read(&mut Reader::from_slice(stream).time_ordered())
+            .expect("a stream of our own")
+            .is_complete()
+    );
     analysis.finish().expect("nothing is written")
 }
 
@@ -38,7 +43,9 @@ fn tree(stream: &[u8]) -> u64 {
 /// Events that the report is about.
 fn told<R: Report>(report: R, stream: &[u8]) -> u64 {
     let mut pass = ReportPass::new(report);
-    pass.read(&mut Reader::from_slice(stream).time_ordered()).expect("a stream of our own");
+    assert!(
+        pass.read(&mut Reader::from_slice(stream).time_ordered()).expect("a stream of our own").is_complete()
+    );
     pass.finish().events
 }
 

@@ -28,7 +28,10 @@ fn convert<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
     let mut analysis = Analysis::new(options);
     analysis.add((format.make)(Box::new(io::sink()), &ConvertOptions::new()));
     let mut events = reader.time_ordered();
-    analysis.read(&mut events).map_err(io::Error::other)?;
+    let outcome = analysis.read(&mut events).map_err(io::Error::other)?;
+    if !outcome.is_complete() {
+        return Err(io::Error::other(outcome.to_string()));
+    }
     analysis.finish().map_err(io::Error::other)?;
-    Ok(events.statistics().events)
+    Ok(outcome.statistics().events)
 }

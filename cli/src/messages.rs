@@ -5,7 +5,7 @@ use crate::input::{Ended, UnpackFault};
 use crate::printable::printable;
 use crate::style::Style;
 use crate::units;
-use nettrace_parser::{Class, Finding};
+use nettrace_parser::Finding;
 use std::io::Write;
 
 /// Findings that are told one by one.
@@ -112,12 +112,10 @@ pub(crate) struct Condition {
 impl Condition {
     /// `is_whole`: it was read to its end, so that a missing end mark means something.
     pub(crate) fn of(trace: &dyn Ended, is_whole: bool) -> Condition {
-        const LOSSES: [Class; 5] =
-            [Class::FramingLost, Class::BlockLost, Class::RestOfBlockLost, Class::RowLost, Class::Incomplete];
         Condition {
             unpack_fault: trace.unpack_fault(),
             is_cut: is_whole && !trace.is_complete(),
-            finding_count: LOSSES.iter().map(|class| trace.damage().count(*class)).sum(),
+            finding_count: trace.damage().loss_count(),
         }
     }
 

@@ -150,6 +150,12 @@ impl Damage {
         self.count(Class::Note)
     }
 
+    /// How many findings that are not notes were met, also beyond those kept.
+    pub fn loss_count(&self) -> u64 {
+        let losses = self.kinds.iter().filter(|kind| kind.class != Class::Note);
+        losses.fold(0, |sum, kind| sum.saturating_add(kind.count))
+    }
+
     /// Whether anything but notes was met.
     pub fn is_damaged(&self) -> bool {
         self.kinds.iter().any(|kind| kind.class != Class::Note)

@@ -40,6 +40,7 @@ mod loss;
 #[cfg(feature = "mmap")]
 mod mapping;
 mod order;
+mod outcome;
 pub mod parallel;
 mod payload;
 #[cfg(any(unix, windows))]
@@ -72,6 +73,7 @@ pub use loss::Losses;
 #[cfg(feature = "mmap")]
 pub use mapping::{MappedFile, Mapping};
 pub use order::{Complete, Met, Sift, TimeOrdered};
+pub use outcome::Outcome;
 pub use payload::{
     Array, DateTime, Decimal, Elements, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value,
     VisitValues,

@@ -18,7 +18,7 @@ struct State {
 }
 
 /// Events that the stream's numbers prove to be missing.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Losses {
     total: u64,
     restarts: u64,
@@ -81,6 +81,12 @@ impl Losses {
     /// Number of capture threads that lost events.
     pub fn thread_count(&self) -> usize {
         self.by_thread.len()
+    }
+
+    /// The counts, without what further counting needs.
+    pub(crate) fn settled(&self) -> Losses {
+        let Losses { total, restarts, .. } = *self;
+        Losses { total, restarts, by_thread: self.by_thread.clone(), ..Losses::default() }
     }
 
     /// Writes down what happens from now on, for [`Losses::replay`] of another.

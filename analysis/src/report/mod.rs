@@ -11,7 +11,8 @@
 //! that happened, such as a collection, its documentation says so.
 //!
 //! With the feature `serde` the structs serialise; each document has a `schema`, which is raised when
-//! a member changes its meaning or goes. Members ending in `_ns` are nanoseconds, times are since the
+//! a member changes its meaning or goes. [`Reported`] serialises as its report with one more member, `outcome`
+//! ([`OutcomeReport`]): whether the trace is whole, and what of it is lost or damaged. Members ending in `_ns` are nanoseconds, times are since the
 //! session's start; `_bytes` are bytes, `_percent` are percent.
 //!
 //! ```
@@ -19,7 +20,10 @@
 //! use nettrace_parser::Reader;
 //! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 //! let mut pass = ReportPass::new(Gc::new());
-//! pass.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+//! let outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+//! if !outcome.is_intact() {
+//!     eprintln!("counts are too low: {outcome}");
+//! }
 //! let reported = pass.finish();
 //! assert_eq!((reported.events, reported.output.totals.count), (0, 0));
 //! # Ok::<(), nettrace_parser::Error>(())
@@ -51,6 +55,7 @@ mod message_group;
 mod modules;
 mod open_activities;
 mod openmetrics;
+mod outcome;
 mod parts;
 mod pass;
 mod rate;
@@ -88,6 +93,7 @@ pub use jit::{Jit, JitDecisions, JitMethod, JitReport, JitTotals, RefusalReason,
 pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
 pub use logs::{LogLevel, LogLevelCount, LogRow, LoggerCount, Logs, LogsReport};
 pub use modules::{ModuleRow, Modules, ModulesReport};
+pub use outcome::{DamageRow, OutcomeReport};
 pub use parts::{Doing, Parts, Stretch};
 pub use pass::{ReportPass, Reported};
 pub use rate::Rate;

@@ -1,10 +1,11 @@
 //! One pass over a trace for one report.
 
+#[cfg(feature = "serde")]
+use super::OutcomeReport;
 use super::{Moment, Report, ReportInput};
 use crate::driver::{Analysis, AnalysisError, AnalysisOptions};
 use crate::model::{Coverage, Filter, Model, NameOptions, Profile};
-use nettrace_parser::parallel::Outcome;
-use nettrace_parser::{Clock, Event, Source, TimeOrdered, Version};
+use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered, Version};
 
 /// Feeds a [`Report`] with a trace.
 #[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
@@ -16,18 +17,28 @@ pub struct ReportPass<R> {
     events: u64,
 }
 
-/// What a pass yields.
+/// What a pass yields. It serialises as the report with [`Reported::outcome`] beside its members.
 #[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[must_use = "this is what the trace was read for"]
 #[non_exhaustive]
 pub struct Reported<O> {
     /// The report.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub output: O,
+    /// How reading went. A report of a trace that is cut or damaged counts too little. `None`: the events were handed
+    /// in one by one, and nobody called [`ReportPass::set_outcome`].
+    #[cfg_attr(feature = "serde", serde(serialize_with = "outcome"))]
+    pub outcome: Option<Outcome>,
     /// What of the trace the report is about, before frames and states are asked for: events, samples, or
     /// modules. 0: the trace was recorded without them.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub events: u64,
     /// How many frames of the trace's stacks have names.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub coverage: Coverage,
     /// What was learned of processes, threads and code.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub model: Model,
 }
 
@@ -72,14 +83,24 @@ impl<R: Report> ReportPass<R> {
     ///
     /// # Errors
     /// When the trace cannot be read on.
-    pub fn read<S: Source>(&mut self, events: &mut TimeOrdered<S>) -> Result<(), nettrace_parser::Error> {
+    pub fn read<S: Source>(
+        &mut self,
+        events: &mut TimeOrdered<S>,
+    ) -> Result<Outcome, nettrace_parser::Error> {
         if R::INPUT != ReportInput::Events {
             return self.analysis.read(events).map_err(read_error);
         }
         while let Some(event) = events.next_event()? {
             self.event(&event);
         }
-        Ok(())
+        let outcome = events.outcome();
+        self.set_outcome(outcome.clone());
+        Ok(outcome)
+    }
+
+    /// See [`Analysis::set_outcome`].
+    pub fn set_outcome(&mut self, outcome: Outcome) {
+        self.analysis.set_outcome(outcome);
     }
 
     /// Whether [`ReportPass::read_regions`] is faster with several threads for streams of a version: only for
@@ -102,8 +123,7 @@ impl<R: Report> ReportPass<R> {
             return self.analysis.read_regions(source, threads, progress).map_err(read_error);
         }
         let mut events = nettrace_parser::Reader::new(source()).time_ordered();
-        self.read(&mut events)?;
-        Ok(Outcome::of_ordered(events))
+        self.read(&mut events)
     }
 
     /// Takes the next event; in time order.
@@ -135,8 +155,13 @@ impl<R: Report> ReportPass<R> {
         };
         let (output, coverage) = (self.report.finish(&resolved), resolved.coverage());
         drop(resolved);
-        Reported { output, events, coverage, model: finished.model }
+        Reported { output, events, coverage, outcome: finished.outcome, model: finished.model }
     }
+}
+
+#[cfg(feature = "serde")]
+fn outcome<S: serde::Serializer>(outcome: &Option<Outcome>, serializer: S) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&outcome.as_ref().map(OutcomeReport::of), serializer)
 }
 
 fn samples(profile: &Profile) -> u64 {

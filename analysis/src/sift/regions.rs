@@ -9,8 +9,8 @@ use super::sifter::{MOST_NUMBERS, Sifter, Sifting, Waiting, Wanted};
 use super::taken::{Numbered, Taken};
 use crate::convert::ConvertError;
 use crate::driver::{Analysis, AnalysisError};
-use nettrace_parser::parallel::{self, Ended, Options, Outcome, Region};
-use nettrace_parser::{Error, KeptEvents, Reader, Source, Stack};
+use nettrace_parser::parallel::{self, Ended, Options, Region};
+use nettrace_parser::{Error, KeptEvents, Outcome, Reader, Source, Stack};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -192,7 +192,7 @@ pub(crate) fn read_regions<S: Source>(
         Ended::Whole(outcome) => *outcome,
         Ended::Rest(mut events) => {
             super::read(analysis, &mut events, wanted)?;
-            Outcome::of_ordered(*events)
+            events.outcome()
         }
     };
     for (thread_id, events) in counts {

@@ -100,7 +100,7 @@ pub fn sample(thread: usize, later: u32, stack: &[u64]) -> Step {
 pub fn read(session: &Session, options: AnalysisOptions) -> Finished {
     let bytes = session.record().stream.bytes;
     let mut analysis = Analysis::new(options);
-    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     analysis.finish().unwrap()
 }
 
@@ -115,7 +115,7 @@ pub fn folded_with(session: &Session, options: AnalysisOptions, convert: &Conver
     let mut out = Vec::new();
     let mut analysis = Analysis::new(options);
     analysis.add(Box::new(Folded::new(Box::new(&mut out), convert)));
-    analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     analysis.finish().unwrap();
     String::from_utf8(out).unwrap()
 }

@@ -17,6 +17,9 @@ stops threads whether they run or wait. topN and tree leave out what is known to
 topN, tree, threads and modules can be read with several --threads, the others with one. The trace may stand in \
 front of the report's name, as dotnet-trace has it. `nettrace report REPORT --help` lists a report's options.
 
+With --json each report has a member `outcome`: whether the trace is complete, and what of it is lost or damaged, \
+under the names that `nettrace info --json` has.
+
 Examples:
   nettrace report topN trace.nettrace
   nettrace report topN trace.nettrace --inclusive -n 50 --state managed

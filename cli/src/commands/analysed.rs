@@ -6,14 +6,13 @@ use crate::failure::Failure;
 use crate::input::{Ended, Input, Regions};
 use nettrace_analysis::report::{Report, ReportPass};
 use nettrace_analysis::{Analysis, AnalysisError};
-use nettrace_parser::parallel::Outcome;
-use nettrace_parser::{Event, TimeOrdered, Version};
+use nettrace_parser::{Event, Outcome, TimeOrdered, Version};
 
 /// What takes a whole trace.
 pub(super) trait Reads {
     /// Whether several threads make it faster.
     fn gains_from_threads(&self, version: Option<Version>) -> bool;
-    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<(), AnalysisError>;
+    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>;
     fn read_regions(&mut self, regions: &Regions) -> Result<Outcome, AnalysisError>;
 }
 
@@ -22,7 +21,7 @@ impl Reads for Analysis<'_> {
         self.gains_from_threads(version)
     }
 
-    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<(), AnalysisError> {
+    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError> {
         self.read(events)
     }
 
@@ -36,7 +35,7 @@ impl<R: Report> Reads for ReportPass<R> {
         self.gains_from_threads(version)
     }
 
-    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<(), AnalysisError> {
+    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError> {
         Ok(self.read(events)?)
     }
 
@@ -72,7 +71,8 @@ impl Analysed {
         let gains = reads.gains_from_threads(self.events.reader().version());
         let result = match self.regions.as_ref().filter(|_| gains) {
             Some(regions) => reads.read_regions(regions).map(|outcome| self.outcome = Some(outcome)),
-            None => reads.read(&mut self.events),
+            // The reader is kept: it knows of the packed file too.
+            None => reads.read(&mut self.events).map(drop),
         };
         result.map_err(|error| match error {
             AnalysisError::Read(error) => failed(&self.file, self.events.reader(), &error),

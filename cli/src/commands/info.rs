@@ -3,14 +3,15 @@
 //! The report is worked out once ([`Report`]); JSON is the report as it is, text is the same for reading
 //! ([`super::info_text`]).
 
+use super::outcome::outcome_of;
 use super::{Context, info_text, next_event};
 use crate::args::InfoArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
-use crate::messages::Condition;
 use crate::survey::Survey;
-use nettrace_parser::{BlockKind, Class, Finding, utc_text};
+use nettrace_analysis::report::DamageRow;
+use nettrace_parser::{BlockKind, Finding, utc_text};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::collections::{BTreeSet, HashMap};
@@ -97,7 +98,7 @@ pub(super) struct Report {
     /// Bytes by kind of block, framing included.
     pub(super) bytes: ByKind,
     /// What is damaged.
-    pub(super) damage: Vec<FindingReport>,
+    pub(super) damage: Vec<DamageRow>,
     /// How many findings there are, also beyond those listed in `damage`.
     pub(super) damage_count: u64,
     /// Bytes that were not delivered because of damage.
@@ -112,18 +113,6 @@ pub(super) struct Report {
 pub(super) struct ProviderReport {
     pub(super) name: String,
     pub(super) events: u64,
-}
-
-/// One thing that is damaged.
-#[derive(Debug, Serialize)]
-pub(super) struct FindingReport {
-    pub(super) offset: u64,
-    /// Kind of the block it lies in; null between blocks.
-    pub(super) block: Option<&'static str>,
-    pub(super) context: &'static str,
-    pub(super) fault: String,
-    pub(super) class: &'static str,
-    pub(super) lost_bytes: u64,
 }
 
 /// One kind of harmless oddity, where it was met first, and how often.
@@ -175,13 +164,13 @@ impl Report {
         let session = survey.session();
         let clock = header.clock();
         let last = survey.last_ticks().and_then(|ticks| clock.nanos_since_start(ticks));
-        let condition = Condition::of(trace, true);
+        let outcome = outcome_of(trace);
         let mut report = Report {
             schema: 1,
             version,
             minor,
-            complete: trace.is_complete(),
-            end_offset: trace.end_offset(),
+            complete: outcome.complete,
+            end_offset: outcome.end_offset,
             compressed: is_gzip,
             writer: writer(version, session.runtime.as_deref()),
             process_id: header.process_id.map(u64::from).or_else(|| only(survey.processes())),
@@ -198,9 +187,9 @@ impl Report {
             events: survey.events(),
             events_with_stack: survey.events_with_stack(),
             payload_bytes: survey.payload_bytes(),
-            lost: trace.losses().total(),
-            losses_known: version != 3,
-            lost_threads: trace.losses().thread_count() as u64,
+            lost: outcome.lost,
+            losses_known: outcome.losses_known,
+            lost_threads: outcome.lost_threads,
             restarts: trace.losses().restarts(),
             threads: survey.thread_count() as u64,
             providers: survey
@@ -215,41 +204,24 @@ impl Report {
             },
             blocks: kinds(&|kind| statistics.blocks(kind)),
             bytes: kinds(&|kind| statistics.bytes(kind)),
-            damage: trace.damage().losses().map(FindingReport::new).collect(),
-            damage_count: condition.finding_count,
-            damage_bytes: trace.damage().lost_bytes(),
+            damage: outcome.damage,
+            damage_count: outcome.damage_count,
+            damage_bytes: outcome.damage_bytes,
             notes: notes(trace.damage().notes(), |finding| trace.damage().count_like(finding)),
             properties: Pairs(header.pairs),
         };
-        if let Some(fault) = condition.unpack_fault {
-            report.add_unpack_fault(fault);
+        // Nothing is lost by what follows the compressed data.
+        if let Some(fault) = trace.unpack_fault().filter(|fault| !fault.is_loss()) {
+            let (context, text) = ("compressed file", fault.what().to_owned());
+            report.notes.push(NoteReport {
+                offset: fault.offset,
+                block: None,
+                context,
+                fault: text,
+                count: 1,
+            });
         }
         report
-    }
-
-    fn add_unpack_fault(&mut self, fault: crate::input::UnpackFault) {
-        let (offset, block, context, text) = (fault.offset, None, "compressed file", fault.what().to_owned());
-        if fault.is_loss() {
-            let class = Class::Incomplete.as_str();
-            let first = FindingReport { offset, block, context, fault: text, class, lost_bytes: 0 };
-            self.damage.insert(0, first);
-            self.damage_count += 1;
-        } else {
-            self.notes.push(NoteReport { offset, block, context, fault: text, count: 1 });
-        }
-    }
-}
-
-impl FindingReport {
-    fn new(finding: &Finding) -> FindingReport {
-        FindingReport {
-            offset: finding.offset,
-            block: finding.block.map(BlockKind::as_str),
-            context: finding.context,
-            fault: finding.fault.to_string(),
-            class: finding.class.as_str(),
-            lost_bytes: finding.lost_bytes,
-        }
     }
 }
 

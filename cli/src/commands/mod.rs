@@ -9,6 +9,7 @@ mod events;
 mod info;
 mod info_text;
 mod man;
+mod outcome;
 mod process;
 mod ps;
 mod replay;
@@ -32,6 +33,7 @@ use crate::style::{Style, is_coloured};
 use crate::{Console, units};
 use analysed::Analysed;
 use nettrace_parser::{Reader, utc_text};
+use outcome::WithOutcome;
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -177,6 +179,15 @@ fn instant(clock: nettrace_parser::Clock, ticks: u64, is_utc: bool) -> String {
         false => clock.nanos_since_start(ticks).map(units::milliseconds),
     };
     text.unwrap_or_else(|| "?".to_owned())
+}
+
+/// Writes a report on a trace as one JSON object, with how reading the trace went.
+fn write_report(
+    context: &mut Context<'_>,
+    report: &impl serde::Serialize,
+    trace: &dyn Ended,
+) -> Result<(), Failure> {
+    write_json(context, &WithOutcome::new(report, trace))
 }
 
 /// Writes a report as one JSON object, indented, with a newline behind it.

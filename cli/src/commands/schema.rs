@@ -46,7 +46,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
         let types = rows.iter().map(|(row, shape, events)| TypeReport::of(row, shape, *events));
         let events = rows.iter().map(|(_, _, events)| events).sum();
         let report = Report { schema: 1, events, types: types.collect() };
-        super::write_json(context, &report)?;
+        super::write_report(context, &report, &trace.reader)?;
     } else {
         text(context, &rows)?;
     }

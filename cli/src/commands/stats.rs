@@ -106,7 +106,7 @@ fn json(
         lost: trace.ended.losses().total(),
         types: types.collect(),
     };
-    super::write_json(context, &report)
+    super::write_report(context, &report, &*trace.ended)
 }
 
 fn text(

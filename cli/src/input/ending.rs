@@ -1,8 +1,7 @@
 //! What is known of a trace when reading it has ended, however it was read.
 
 use super::{Input, UnpackFault};
-use nettrace_parser::parallel::Outcome;
-use nettrace_parser::{Damage, Losses, Reader, Statistics, Version};
+use nettrace_parser::{Damage, Losses, Outcome, Reader, Statistics, Version};
 
 /// A trace that was read, by one thread or by several.
 pub(crate) trait Ended {
@@ -17,6 +16,8 @@ pub(crate) trait Ended {
     fn end_offset(&self) -> u64;
     /// What was wrong with the compressed file.
     fn unpack_fault(&self) -> Option<UnpackFault>;
+    /// All but what was wrong with the compressed file.
+    fn outcome(&self) -> Outcome;
 }
 
 impl Ended for Reader<Input> {
@@ -46,6 +47,10 @@ impl Ended for Reader<Input> {
 
     fn unpack_fault(&self) -> Option<UnpackFault> {
         self.source().unpack_fault()
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.outcome()
     }
 }
 
@@ -77,5 +82,9 @@ impl Ended for Outcome {
 
     fn unpack_fault(&self) -> Option<UnpackFault> {
         None
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.clone()
     }
 }

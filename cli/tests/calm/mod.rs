@@ -142,7 +142,7 @@ fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
     let mut events = Reader::from_slice(bytes).time_ordered();
     // What cannot be read from its beginning makes nothing.
     let finished = match analysis.read(&mut events) {
-        Ok(()) => analysis.finish().map(drop),
+        Ok(_) => analysis.finish().map(drop),
         Err(AnalysisError::Read(_)) => return,
         Err(error) => panic!("{}: {error}", format.name),
     };

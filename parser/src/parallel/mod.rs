@@ -34,18 +34,14 @@ mod index;
 mod region;
 mod workers;
 
+pub use crate::outcome::Outcome;
 pub use region::Region;
 
-use crate::block::trace::Trace;
-use crate::damage::Damage;
 use crate::error::Error;
-use crate::format::Version;
 use crate::limits::Limits;
-use crate::loss::Losses;
 use crate::order::TimeOrdered;
-use crate::reader::{Reader, State};
+use crate::reader::Reader;
 use crate::source::{Source, Whole};
-use crate::statistics::Statistics;
 use region::Events;
 use std::ops::ControlFlow;
 
@@ -101,67 +97,6 @@ impl Options {
     pub fn limits(mut self, limits: Limits) -> Options {
         self.limits = limits;
         self
-    }
-}
-
-/// What is known of a stream when reading it has ended.
-#[derive(Debug)]
-pub struct Outcome {
-    state: State,
-    position: u64,
-    out_of_order: u64,
-}
-
-impl Outcome {
-    /// Of what was read by one thread.
-    pub fn of_ordered<S: Source>(events: TimeOrdered<S>) -> Outcome {
-        let out_of_order = events.out_of_order();
-        Outcome::of(events.into_reader(), out_of_order)
-    }
-
-    fn of<S: Source>(reader: Reader<S>, out_of_order: u64) -> Outcome {
-        let position = reader.position();
-        Outcome { state: reader.into_state(), position, out_of_order }
-    }
-
-    /// What the session was.
-    pub fn trace(&self) -> &Trace {
-        &self.state.context.trace
-    }
-
-    /// The stream's version.
-    pub fn version(&self) -> Option<Version> {
-        self.state.version()
-    }
-
-    /// Events that are proved to be missing.
-    pub fn losses(&self) -> &Losses {
-        &self.state.losses
-    }
-
-    /// What was wrong.
-    pub fn damage(&self) -> &Damage {
-        &self.state.damage
-    }
-
-    /// What was read.
-    pub fn statistics(&self) -> &Statistics {
-        &self.state.statistics
-    }
-
-    /// Whether the end mark was seen.
-    pub fn is_complete(&self) -> bool {
-        self.state.is_complete
-    }
-
-    /// Where the stream ended; where reading stopped, if it was stopped.
-    pub fn end_offset(&self) -> u64 {
-        self.state.end_offset().unwrap_or(self.position)
-    }
-
-    /// Events that came too late for their place.
-    pub fn out_of_order(&self) -> u64 {
-        self.out_of_order
     }
 }
 
@@ -303,5 +238,5 @@ fn in_one_thread<S: Source, T>(
         }
     }
     let (reader, out_of_order) = events.into_reader();
-    Ok(Outcome::of(reader, out_of_order))
+    Ok(Outcome::of(&reader, out_of_order))
 }

@@ -210,6 +210,6 @@ impl<S: Source> Collector<S> {
         let state = reader.state_mut();
         state.losses = self.losses;
         state.statistics.events = self.events;
-        Outcome::of(reader, 0)
+        Outcome::of(&reader, 0)
     }
 }

@@ -385,10 +385,6 @@ impl<S: Source> Reader<S> {
         self.phase.reached().unwrap_or(self.position).max(self.position)
     }
 
-    pub(crate) fn into_state(self) -> State {
-        self.state
-    }
-
     pub(crate) fn state(&self) -> &State {
         &self.state
     }

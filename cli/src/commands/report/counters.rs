@@ -22,11 +22,8 @@ pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) ->
         _ => Counters::new(),
     };
     let text: fn(&ReportArgs, &CountersReport, &mut Context<'_>) -> io::Result<()> = match format {
-        CounterFormat::Table => table,
-        CounterFormat::Json => |_, report, context| {
-            serde_json::to_writer_pretty(&mut context.out, report)?;
-            context.out.write_all(b"\n")
-        },
+        // JSON is written as that of all reports is.
+        CounterFormat::Table | CounterFormat::Json => table,
         CounterFormat::Csv => |_, report, context| report.write_csv(context.out.buffer()),
         CounterFormat::Openmetrics => |_, report, context| report.write_openmetrics(context.out.buffer()),
         CounterFormat::Ndjson => ndjson,

@@ -1,8 +1,8 @@
 //! What all reports share: one pass, JSON or a table, and what to record when the trace has nothing for them.
 
-use crate::args::ReportArgs;
+use crate::args::{CounterFormat, ReportArgs};
 use crate::commands::analysed::Analysed;
-use crate::commands::{Context, Trace, write_json};
+use crate::commands::{Context, Trace, write_report};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
@@ -88,8 +88,10 @@ where
     let mut reported = pass.finish();
     let says_losses = complete(&mut reported.output, trace.ended());
     context.progress.end();
-    if args.json {
-        write_json(context, &reported.output)?;
+    // Of `--format json` nothing is written if there is nothing.
+    let is_json = args.json || (args.format == CounterFormat::Json && reported.events > 0);
+    if is_json {
+        write_report(context, &reported.output, trace.ended())?;
     } else if reported.events > 0 {
         text(&file, &reported.output, context)?;
     }

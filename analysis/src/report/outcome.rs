@@ -1,0 +1,93 @@
+//! How reading went, as a member of documents.
+
+use nettrace_parser::{BlockKind, Finding, Outcome};
+
+/// How reading the trace went: what every document says of it, under `outcome`.
+///
+/// ```
+/// use nettrace_analysis::report::OutcomeReport;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+/// while reader.next_event()?.is_some() {}
+/// let outcome = OutcomeReport::of(&reader.outcome());
+/// assert_eq!((outcome.complete, outcome.lost, outcome.damage_count), (true, 0, 0));
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct OutcomeReport {
+    /// Whether the stream's end mark was seen. If not, what came last is missing.
+    pub complete: bool,
+    /// Where the stream ended, in bytes, unpacked.
+    pub end_offset: u64,
+    /// Events that the writer numbered, and that are not there.
+    pub lost: u64,
+    /// False for version 3, whose events carry no numbers.
+    pub losses_known: bool,
+    /// How many threads lost events.
+    pub lost_threads: u64,
+    /// How many findings of damage there are, also beyond those in `damage`.
+    pub damage_count: u64,
+    /// Bytes that were not read because of damage.
+    pub damage_bytes: u64,
+    /// What is damaged, at most 64 of a kind.
+    pub damage: Vec<DamageRow>,
+}
+
+/// One thing that is damaged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct DamageRow {
+    /// Stream offset of the first byte concerned.
+    pub offset: u64,
+    /// Kind of the block it lies in; `None` between blocks.
+    pub block: Option<&'static str>,
+    /// What was being read.
+    pub context: &'static str,
+    /// What is wrong.
+    pub fault: String,
+    /// How much it cost, such as `rest of block lost`.
+    pub class: &'static str,
+    /// Bytes that were not read because of it.
+    pub lost_bytes: u64,
+}
+
+impl OutcomeReport {
+    /// What a document says of an outcome.
+    pub fn of(outcome: &Outcome) -> OutcomeReport {
+        let (losses, damage) = (outcome.losses(), outcome.damage());
+        OutcomeReport {
+            complete: outcome.is_complete(),
+            end_offset: outcome.end_offset(),
+            lost: losses.total(),
+            losses_known: outcome.losses_known(),
+            lost_threads: losses.thread_count() as u64,
+            damage_count: damage.loss_count(),
+            damage_bytes: damage.lost_bytes(),
+            damage: damage.losses().map(DamageRow::of).collect(),
+        }
+    }
+
+    /// Adds, before all others, what is wrong with the file that holds the stream, such as a packed file whose
+    /// checksum does not fit. `offset` is one of that file.
+    pub fn add_file_fault(&mut self, offset: u64, context: &'static str, fault: String) {
+        let class = nettrace_parser::Class::Incomplete.as_str();
+        self.damage.insert(0, DamageRow { offset, block: None, context, fault, class, lost_bytes: 0 });
+        self.damage_count = self.damage_count.saturating_add(1);
+    }
+}
+
+impl DamageRow {
+    fn of(finding: &Finding) -> DamageRow {
+        DamageRow {
+            offset: finding.offset,
+            block: finding.block.map(BlockKind::as_str),
+            context: finding.context,
+            fault: finding.fault.to_string(),
+            class: finding.class.as_str(),
+            lost_bytes: finding.lost_bytes,
+        }
+    }
+}

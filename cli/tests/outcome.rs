@@ -1,0 +1,107 @@
+//! Every JSON document on a trace says how reading the trace went, and agrees with `info`.
+
+mod common;
+
+use common::{file, gzip, nettrace};
+use serde_json::Value;
+use std::io::Read;
+
+const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
+const CUT: usize = 3_000_000;
+
+/// All reports, as help lists them.
+fn reports() -> Vec<String> {
+    let help = nettrace(&["report", "--help"]);
+    let lines = help.text().lines().skip_while(|line| *line != "Reports:").skip(1);
+    let names = lines.take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    assert!(names.len() >= 19 && names.contains(&"gc".to_owned()), "{names:?}");
+    names
+}
+
+fn unpacked() -> Vec<u8> {
+    let packed = std::fs::read(common::top().join(ALL)).unwrap();
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(packed.as_slice()).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// What `info` says under the names that `outcome` has.
+fn of_info(file: &str) -> Value {
+    let info = nettrace(&["info", file, "--json"]).json();
+    let keys = [
+        "complete",
+        "end_offset",
+        "lost",
+        "losses_known",
+        "lost_threads",
+        "damage_count",
+        "damage_bytes",
+        "damage",
+    ];
+    keys.iter().map(|key| ((*key).to_owned(), info[key].clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
+/// Every document on a trace, by the command that writes it, with how the command ended.
+fn documents(file: &str) -> Vec<(String, Option<i32>, Value)> {
+    let reports = reports();
+    let of_reports = reports.iter().map(|name| vec!["report", name, file, "--json"]);
+    let others = [vec!["stats", file, "--json"], vec!["schema", file, "--json"], vec![file, "--json"]];
+    let formats = [vec!["report", "counters", file, "--format", "json"]];
+    let all = of_reports.chain(others).chain(formats);
+    all.map(|words| {
+        let ran = nettrace(&words);
+        (words.join(" "), ran.code, ran.json())
+    })
+    .collect()
+}
+
+#[test]
+fn a_trace_cut_at_3_mb_is_not_complete_in_the_json_of_each_report() {
+    let cut = file("cut-at-3-mb.nettrace", unpacked().get(..CUT).unwrap());
+    let expected = of_info(&cut);
+    assert_eq!((&expected["complete"], &expected["end_offset"]), (&false.into(), &CUT.into()));
+    assert!(expected["damage_count"].as_u64() > Some(0));
+    for (command, code, document) in documents(&cut) {
+        assert_eq!(document["outcome"], expected, "{command}");
+        assert_eq!(code, Some(3), "{command}");
+    }
+}
+
+#[test]
+fn a_whole_trace_is_complete_in_the_json_of_each_report() {
+    for (command, code, document) in documents(ALL) {
+        let outcome = &document["outcome"];
+        assert_eq!((&outcome["complete"], &outcome["lost"]), (&true.into(), &0.into()), "{command}");
+        assert_eq!((&outcome["damage_count"], code), (&0.into(), Some(0)), "{command}");
+    }
+}
+
+#[test]
+fn what_was_dropped_is_in_the_json_of_each_report() {
+    let expected = of_info(LOSSY);
+    assert!(expected["lost"].as_u64() > Some(0));
+    for report in reports() {
+        let document = nettrace(&["report", &report, LOSSY, "--json"]).json();
+        assert_eq!(document["outcome"], expected, "{report}");
+    }
+}
+
+#[test]
+fn a_packed_file_that_is_cut_counts_as_damage_in_reports_as_in_info() {
+    let packed = gzip(&unpacked());
+    let cut = file("cut.nettrace.gz", packed.get(..packed.len() / 2).unwrap());
+    let expected = of_info(&cut);
+    assert_eq!(expected["damage"][0]["context"], "compressed file");
+    let document = nettrace(&["report", "gc", &cut, "--json"]).json();
+    assert_eq!(document["outcome"], expected);
+}
+
+#[test]
+fn one_thread_and_several_say_the_same() {
+    let cut = file("cut-for-threads.nettrace", unpacked().get(..CUT).unwrap());
+    let of = |threads| nettrace(&["report", "topN", &cut, "--json", "--threads", threads]).json();
+    assert_eq!(of("1"), of("2"));
+    assert_eq!(of("2")["outcome"]["complete"], false);
+}

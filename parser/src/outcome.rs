@@ -1,0 +1,164 @@
+//! How reading a stream went: whether its end was seen, what is missing, what was damaged.
+
+use crate::block::trace::Trace;
+use crate::damage::Damage;
+use crate::format::Version;
+use crate::loss::Losses;
+use crate::order::TimeOrdered;
+use crate::reader::Reader;
+use crate::source::Source;
+use crate::statistics::Statistics;
+use std::fmt;
+
+/// How reading a stream went.
+///
+/// A damaged or cut stream is read as far as it can be, without an error. Whoever counts what it holds has to look
+/// here, or shows too little without a word.
+///
+/// ```
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut reader = Reader::from_slice(&bytes[..bytes.len() - 1]);
+/// while reader.next_event()?.is_some() {}
+/// let outcome = reader.outcome();
+/// assert!(!outcome.is_intact());
+/// assert!(outcome.to_string().starts_with("incomplete: no end mark"));
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "a stream that is cut or damaged is read without an error"]
+pub struct Outcome {
+    trace: Trace,
+    version: Option<Version>,
+    losses: Losses,
+    damage: Damage,
+    statistics: Statistics,
+    is_complete: bool,
+    end_offset: u64,
+    out_of_order: u64,
+}
+
+impl Outcome {
+    pub(crate) fn of<S: Source>(reader: &Reader<S>, out_of_order: u64) -> Outcome {
+        let state = reader.state();
+        Outcome {
+            trace: state.context.trace.clone(),
+            version: state.version(),
+            losses: state.losses.settled(),
+            damage: state.damage.clone(),
+            statistics: state.statistics,
+            is_complete: state.is_complete,
+            end_offset: state.end_offset().unwrap_or_else(|| reader.position()),
+            out_of_order,
+        }
+    }
+
+    /// What the session was.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// The stream's version.
+    pub fn version(&self) -> Option<Version> {
+        self.version
+    }
+
+    /// Whether nothing is missing: the end mark was seen, nothing but notes was found, no event was lost.
+    pub fn is_intact(&self) -> bool {
+        self.is_complete && !self.damage.is_damaged() && self.losses.total() == 0
+    }
+
+    /// Events that are proved to be missing.
+    pub fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    /// Whether [`Outcome::losses`] can tell: events of version 3 have no numbers.
+    pub fn losses_known(&self) -> bool {
+        self.version.is_some_and(|version| version.major() != 3)
+    }
+
+    /// What was wrong.
+    pub fn damage(&self) -> &Damage {
+        &self.damage
+    }
+
+    /// What was read.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// Whether the end mark was seen. A killed process leaves none, and a copy that was cut has none.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Where the stream ended; where reading stopped, if it was stopped.
+    pub fn end_offset(&self) -> u64 {
+        self.end_offset
+    }
+
+    /// Events that came too late for their place in time order.
+    pub fn out_of_order(&self) -> u64 {
+        self.out_of_order
+    }
+}
+
+/// `complete`, or everything that is missing, in one line.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.is_complete {
+            true => f.write_str("complete")?,
+            false => write!(f, "incomplete: no end mark up to offset {:#x}", self.end_offset)?,
+        }
+        let findings = self.damage.loss_count();
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        if findings > 0 {
+            let bytes = self.damage.lost_bytes();
+            let (findings_s, bytes_s) = (plural(findings), plural(bytes));
+            write!(f, "; damaged in {findings} place{findings_s}, {bytes} byte{bytes_s} not read")?;
+        }
+        match self.losses.total() {
+            0 => Ok(()),
+            lost => write!(f, "; {lost} event{} lost", plural(lost)),
+        }
+    }
+}
+
+impl<S: Source> Reader<S> {
+    /// How reading went so far: at the stream's end, or wherever it was stopped.
+    pub fn outcome(&self) -> Outcome {
+        Outcome::of(self, 0)
+    }
+}
+
+impl<S: Source> TimeOrdered<S> {
+    /// How reading went so far: at the stream's end, or wherever it was stopped.
+    pub fn outcome(&self) -> Outcome {
+        Outcome::of(self.reader(), self.out_of_order())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nettrace_testdata::synth;
+
+    #[test]
+    fn an_outcome_says_in_one_line_what_is_missing() {
+        let bytes = synth::tiny_v4().bytes;
+        let outcome = |bytes: &[u8]| {
+            let mut events = Reader::from_slice(bytes).time_ordered();
+            events.for_each(|_| {}).unwrap();
+            events.outcome()
+        };
+        let whole = outcome(&bytes);
+        assert_eq!((whole.to_string().as_str(), whole.is_intact()), ("complete; 1 event lost", false));
+        assert_eq!(whole.end_offset(), bytes.len() as u64);
+        let cut = outcome(&bytes[..bytes.len() - 9]);
+        assert!(!cut.is_intact() && !cut.is_complete());
+        let text = cut.to_string();
+        assert!(text.starts_with("incomplete: no end mark up to offset 0x"), "{text}");
+        assert!(text.contains("; damaged in 1 place, "), "{text}");
+    }
+}
