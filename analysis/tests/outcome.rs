@@ -74,8 +74,10 @@ fn a_whole_trace_has_an_intact_outcome_however_it_is_read() {
 
 #[test]
 fn events_that_were_dropped_are_in_the_outcome() {
-    let (outcome, _) =
-        analysed(&corpus::trace("net3.1-linux-x64/lossy.nettrace").expect("it is in the repository").bytes(), 0);
+    let (outcome, _) = analysed(
+        &corpus::trace("net3.1-linux-x64/lossy.nettrace").expect("it is in the repository").bytes(),
+        0,
+    );
     assert!(outcome.is_complete() && !outcome.is_intact());
     assert!(outcome.losses().total() > 0 && outcome.losses().thread_count() > 0);
     assert!(outcome.to_string().starts_with("complete; ") && outcome.to_string().ends_with(" events lost"));
