@@ -1,12 +1,11 @@
 //! Names for the frames of single events, for those who show events one by one.
 
-use super::handle::{MethodHandle, ProcessHandle};
-use super::names::{Frame, MethodName, NameOptions};
+use super::handle::ProcessHandle;
+use super::names::NameOptions;
 use super::resolved::Resolver;
 use super::{Filter, Folding, Model};
 use nettrace_parser::Event;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -60,72 +59,9 @@ impl fmt::Debug for FrameNames<'_> {
     }
 }
 
-/// Names by what was read so far, for streams that cannot be read twice: managed methods, as soon as the stream
-/// tells of them. What is kept is bounded by the methods that it tells of.
-#[derive(Debug, Default)]
-pub struct NamesSoFar {
-    model: Model,
-    options: NameOptions,
-    by_method: HashMap<(ProcessHandle, MethodHandle), String>,
-}
-
-impl NamesSoFar {
-    /// Knows nothing yet.
-    pub fn new(options: NameOptions) -> NamesSoFar {
-        NamesSoFar { options, ..NamesSoFar::default() }
-    }
-
-    /// Learns from the next event; in time order. To be called before its names are asked for.
-    pub fn learn(&mut self, event: &Event<'_>) {
-        self.model.learn(event);
-    }
-
-    /// As [`FrameNames::of`].
-    pub fn of(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
-        let process = self.model.handle_of(event.process_id());
-        let ticks = event.timestamp_ticks();
-        let found: Vec<_> = addresses(event)
-            .zip(event.stack().addresses())
-            .map(|((_, at), shown)| (process.and_then(|process| self.learn_name(process, at, ticks)), shown))
-            .collect();
-        let text = |(key, address): (Option<_>, u64)| match key.and_then(|key| self.by_method.get(&key)) {
-            Some(name) => Cow::Borrowed(name.as_str()),
-            None => Cow::Owned(Frame::address(address, super::FrameKind::Unknown).text),
-        };
-        found.into_iter().map(text).collect()
-    }
-
-    /// Makes the name of the method that lies at an address now, if there is one.
-    fn learn_name(
-        &mut self,
-        process: ProcessHandle,
-        address: u64,
-        ticks: u64,
-    ) -> Option<(ProcessHandle, MethodHandle)> {
-        let row = self.model.process(process)?;
-        let method = row.methods.newest_over(address)?;
-        let key = (process, method);
-        if self.by_method.contains_key(&key) {
-            return Some(key);
-        }
-        let code = row.methods.code(method)?;
-        let texts = self.model.texts();
-        let name = MethodName {
-            module: row.modules.find(code.module_id, ticks).map_or("", |module| &*module.name),
-            type_name: texts.get(code.namespace),
-            method: texts.get(code.name),
-            signature: texts.get(code.signature),
-        };
-        let mut text = Frame::managed(&name, self.options).text;
-        super::shorten(&mut text);
-        self.by_method.insert(key, text);
-        Some(key)
-    }
-}
-
 /// Where each frame was: a return address may be the first behind its method, as the call was its last
 /// instruction.
-fn addresses<'e>(event: &Event<'e>) -> impl Iterator<Item = (usize, u64)> + use<'e> {
+pub(super) fn addresses<'e>(event: &Event<'e>) -> impl Iterator<Item = (usize, u64)> + use<'e> {
     let at = |(index, address): (usize, u64)| {
         (index, if index == 0 { address } else { address.saturating_sub(1) })
     };

@@ -49,7 +49,7 @@ pub struct MethodCode {
 /// said. Fewer bytes behind that address a frame is taken for the method's, as a guess. Measured where a rundown
 /// tells the truth, 0.5 % of the frames within 256 bytes belong to something else, 6 % of those within 1 KiB and
 /// 11 % of those within 4 KiB.
-const GUESS_REACH: u64 = 256;
+pub(super) const GUESS_REACH: u64 = 256;
 
 /// The methods of one process.
 #[derive(Debug, Default)]
@@ -138,11 +138,6 @@ impl Methods {
     /// The newest code that begins at an address.
     pub(crate) fn newest_at(&self, start: u64) -> Option<MethodHandle> {
         self.ranges.at_start(start).map(|range| range.value)
-    }
-
-    /// The newest code at an address; needs no sorting.
-    pub(crate) fn newest_over(&self, address: u64) -> Option<MethodHandle> {
-        self.ranges.newest_over(address).map(|range| range.value)
     }
 
     fn known(&self, method: &view::Method<'_>, texts: &mut Texts) -> Option<MethodHandle> {

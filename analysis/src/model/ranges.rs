@@ -66,12 +66,6 @@ impl<T> Default for Ranges<T> {
 }
 
 impl<T: Copy + PartialEq> Ranges<T> {
-    /// The newest range that holds an address. Can be asked at any time.
-    pub(crate) fn newest_over(&self, address: u64) -> Option<&Range<T>> {
-        let (_, row) = self.overlapping(address, address)?;
-        self.rows.get(row as usize)
-    }
-
     /// The newest range that begins at `start`.
     pub(crate) fn at_start(&self, start: u64) -> Option<&Range<T>> {
         self.rows.get(*self.newest.get(&start)? as usize)

@@ -41,6 +41,14 @@ impl<'m> StackNames<'m> {
         }
     }
 
+    /// What names are learnt from while events are read; `None` if they are known, or not wanted.
+    pub(super) fn so_far(&mut self) -> Option<&mut NamesSoFar> {
+        match self {
+            StackNames::SoFar(names) => Some(names),
+            _ => None,
+        }
+    }
+
     /// Gives the names of an event's frames to the form that is about to show it.
     #[inline]
     pub(super) fn name(&mut self, event: &Event<'_>, form: &mut Form) {

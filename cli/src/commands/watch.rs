@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::filter::{EventPattern, Filter, ProviderPattern};
 use crate::live::amount::Bytes;
+use crate::live::method_names::{self, Visible};
 use crate::live::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::live::request;
 use crate::live::signals::Signals;
@@ -29,9 +30,17 @@ const BETWEEN_LOSSES: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let failed = |error: RequestError| Failure::Usage(error.to_string());
-    let config = request::config(&args.session, wanted(args).map_err(failed)?, Rundown::Off)?;
+    let has_stacks = args.stacks && !args.session.no_stacks;
+    let shows_names = shows_names(args.format, args.stacks, args.raw_stacks, args.frames);
+    let has_names = has_stacks && shows_names;
+    let mut config = request::config(&args.session, wanted(args).map_err(failed)?, Rundown::Off)?;
+    let mut visible = None;
+    if has_names {
+        let (providers, asked) = method_names::with_methods(config.providers()).map_err(failed)?;
+        (config, visible) = (config.providing(providers), Some(asked));
+    }
     // Stacks that are not shown need not be taken.
-    let config = config.stacks(args.stacks && !args.session.no_stacks);
+    let config = config.stacks(has_stacks);
     for warning in request::warnings(&config) {
         context.messages.warning(&warning);
     }
@@ -53,7 +62,22 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
         context.messages.warning(&format!("{}: it is too old for part of this: {lost}", reached.label()));
     }
     reached.runtime.resume().map_err(|error| reached.failed(&error))?;
-    let result = Watch::new(args, session, signals, context)?.run(&reached, context);
+    let mut names = StackNames::new(shows_names, None);
+    if let Some(names) = names.so_far().filter(|_| has_names) {
+        let loaded = method_names::learn_loaded(&reached, args.session.buffersize, &signals, names);
+        let lacking = match loaded {
+            // Who comes to a port has mostly just begun.
+            Ok(Some(0)) if open_port.is_none() => Some("its rundown has no methods".to_owned()),
+            Ok(_) => None,
+            Err(reason) => Some(reason),
+        };
+        if let Some(reason) = lacking {
+            let text = "frames of methods that were loaded before have addresses for names";
+            context.messages.note(&format!("{}: {text}: {reason}", reached.label()));
+        }
+    }
+    let naming = Naming { names, visible };
+    let result = Watch::new(args, session, signals, naming, context)?.run(&reached, context);
     drop(open_port);
     talk.finish()?;
     result
@@ -138,11 +162,19 @@ fn as_events(args: &WatchArgs) -> EventsArgs {
     }
 }
 
+/// Names of frames, and the events that were asked for on top of their telling.
+struct Naming {
+    names: StackNames<'static>,
+    /// `None`: all that come were asked for.
+    visible: Option<Visible>,
+}
+
 /// A session being shown.
 struct Watch {
     events: TimeOrdered<Buffered<Session>>,
     form: Form,
-    names: StackNames<'static>,
+    naming: Naming,
+    told_nameless: bool,
     page: Page,
     filter: Filter,
     types: EventTypes,
@@ -158,6 +190,7 @@ impl Watch {
         args: &WatchArgs,
         mut session: Session,
         signals: Signals,
+        naming: Naming,
         context: &mut Context<'_>,
     ) -> Result<Watch, Failure> {
         session.set_read_timeout(Some(SILENCE));
@@ -174,17 +207,13 @@ impl Watch {
             EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
             EventFormat::Csv => Form::Csv(Csv::new(detail, None, false)),
         };
-        if detail.frames {
-            let text = "names of frames are those of methods that are told of while watching; --clrevents jit+loader \
-                        lets the runtime tell of them";
-            context.messages.note(text);
-        }
         form.begin(context.out.buffer(), false);
         context.out.finish()?;
         Ok(Watch {
             events: Reader::new(Buffered::new(session)).time_ordered(),
             form,
-            names: StackNames::new(detail.frames, None),
+            naming,
+            told_nameless: false,
             page: Page::default(),
             filter: Filter::new(&choice),
             types: EventTypes::default(),
@@ -200,12 +229,15 @@ impl Watch {
         while self.left > 0 {
             match self.events.next_event() {
                 Ok(Some(event)) => {
+                    self.naming.names.learn(&event);
+                    if self.naming.visible.as_ref().is_some_and(|visible| !visible.is(&event)) {
+                        continue;
+                    }
                     let place = self.types.place_of(&event);
-                    self.names.learn(&event);
                     if !self.filter.accepts(&event, place, &self.types) {
                         continue;
                     }
-                    self.names.name(&event, &mut self.form);
+                    self.naming.names.name(&event, &mut self.form);
                     self.form.event(&mut self.page, &event, place, &self.types, None);
                     self.page.pour(context.out.buffer());
                     self.left -= 1;
@@ -248,6 +280,13 @@ impl Watch {
     fn pause(&mut self, context: &mut Context<'_>) {
         if self.told_losses.1.elapsed() >= BETWEEN_LOSSES {
             self.tell_losses(context);
+        }
+        let has_nameless = self.naming.names.so_far().is_some_and(|names| names.left_out() > 0);
+        if has_nameless && !self.told_nameless {
+            self.told_nameless = true;
+            let text =
+                "there are more methods than names are kept of: frames of the latest have addresses only";
+            context.messages.warning(text);
         }
     }
 

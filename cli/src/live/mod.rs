@@ -6,6 +6,7 @@
 
 pub(crate) mod amount;
 pub(crate) mod condition;
+pub(crate) mod method_names;
 pub(crate) mod profiles;
 pub(crate) mod providers;
 pub(crate) mod recording;

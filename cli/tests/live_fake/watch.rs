@@ -1,11 +1,13 @@
 //! `nettrace watch` against the fake runtime.
 
 use super::{
-    Folder, LONG, address, common::command, lines_of, metrics, on, ran, signal, streaming, trace,
+    Folder, LONG, address, common::command, ids, lines_of, metrics, on, ran, signal, streaming, trace,
     up_to_the_end_mark, wait_until,
 };
-use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+use nettrace_ipc::CommandId;
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -79,6 +81,105 @@ fn watch_filters_and_ends_as_events_does() {
     let run = on(&fake, &folder, &["watch", "--event", "Nope*", "--duration", "300ms"]);
     assert_eq!(run.code, Some(0));
     assert!(run.stderr.contains("no event is Nope*"), "{}", run.stderr);
+}
+
+/// A process that tells the names of its methods when a session ends.
+fn with_rundown() -> FakeConfig {
+    let bytes = trace("net10-linux-x64/all.nettrace.gz");
+    let (stream, tail) = bytes.split_at(bytes.len() / 2);
+    FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
+}
+
+const EXCEPTIONS: [&str; 7] =
+    ["--show", "exceptions", "--stacks", "--frames", "--format", "ndjson", "--limit=20"];
+
+/// Lines with the names that the whole trace gives them.
+fn exceptions_of_the_file(folder: &Folder) -> Vec<Value> {
+    let config = with_rundown();
+    std::fs::write(folder.0.join("whole.nettrace"), [config.stream, config.tail].concat()).unwrap();
+    let words = ["events", "whole.nettrace", "--event", "Exception/Start"];
+    ran(&[&words, &EXCEPTIONS[2..]].concat(), folder).lines()
+}
+
+#[test]
+fn methods_that_were_loaded_before_are_named_by_the_rundown_of_a_session_that_ends_at_once() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(with_rundown()).unwrap();
+    let run = on(&fake, &folder, &[&["watch"], &EXCEPTIONS[..]].concat());
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    assert_eq!(run.lines(), exceptions_of_the_file(&folder));
+    let frames = run.lines()[0]["frames"].to_string();
+    assert!(frames.contains("workload!Workload.Program.Thrower(int,int)"), "{frames}");
+    // The watched session comes first: nothing is loaded between the two unnoticed.
+    let started: Vec<(u8, u8)> = ids(&fake).into_iter().filter(|(set, id)| *set == 2 && *id > 1).collect();
+    assert_eq!(started, [(2, 3), (2, 5)]);
+    let requests = fake.requests();
+    let of = |id: u8| requests.iter().find(|request| request[16..18] == [2, id]).unwrap();
+    // Exceptions, loader, JIT, NGEN, compilation diagnostic, those of all sessions; verbose.
+    assert_eq!(of(3)[33..45], [&0xF020_0000_8038_u64.to_le_bytes()[..], &[5, 0, 0, 0]].concat());
+    // Rundown of loader, JIT, NGEN at the end; no stacks; nothing but critical events.
+    assert_eq!(of(5)[28..36], 0x138_u64.to_le_bytes());
+    assert_eq!(fake.stops().len(), 2);
+    assert_eq!(fake.session_count(), 0);
+}
+
+#[test]
+fn that_a_process_does_not_name_what_it_loaded_before_is_said_once() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(with_rundown()).unwrap();
+    let refusal = FaultKind::Refuse(nettrace_ipc::HResult(0x8000_4005));
+    fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_4, refusal)));
+    let run = on(&fake, &folder, &[&["watch"], &EXCEPTIONS[..]].concat());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let note = "frames of methods that were loaded before have addresses for names: ";
+    assert_eq!(run.stderr.matches(note).count(), 1, "{}", run.stderr);
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    // Its stacks have names for some frames, by what was loaded while it was watched, and addresses for others.
+    let (named, whole) = (run.lines(), exceptions_of_the_file(&folder));
+    assert_eq!(named.len(), whole.len());
+    assert!(named.iter().zip(&whole).all(|(line, known)| line["stack"] == known["stack"]));
+    assert!(named != whole);
+    // Without names nothing of all that is asked for.
+    for words in [&["--stacks", "--raw-stacks"][..], &["--stacks", "--format", "ndjson"], &[]] {
+        let fake = FakeRuntime::start(with_rundown()).unwrap();
+        let run = on(&fake, &folder, &[&["watch", "--show", "exceptions", "--limit", "1"], words].concat());
+        assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+        assert_eq!(fake.stops().len(), 1);
+        let keywords = fake.requests().iter().find_map(|request| match request[16..18] {
+            [2, 3] => Some(request[33..41].to_vec()),
+            [2, 4] => Some(request[34..42].to_vec()),
+            _ => None,
+        });
+        assert_eq!(keywords.unwrap(), 0xF000_0000_8000_u64.to_le_bytes());
+    }
+}
+
+#[test]
+fn events_that_only_names_are_learnt_from_are_shown_to_those_who_asked_for_them() {
+    let folder = Folder::new();
+    // Both kinds of events of methods are in a trace from a start; its process was killed.
+    let names = |words: &[&str]| -> BTreeSet<String> {
+        let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/killed-1.nettrace.gz"))).unwrap();
+        let rest = ["--stacks", "--frames", "--format", "ndjson", "--duration=300ms"];
+        let run = on(&fake, &folder, &[&["watch"], words, &rest].concat());
+        assert!([Some(0), Some(3)].contains(&run.code), "{}", run.stderr);
+        let runtime =
+            run.lines().into_iter().filter(|line| line["provider"] == "Microsoft-Windows-DotNETRuntime");
+        runtime.map(|line| line["event"].as_str().unwrap().to_owned()).collect()
+    };
+    let has = |names: &BTreeSet<String>, start: &str| names.iter().any(|name| name.starts_with(start));
+    assert_eq!(names(&["--providers", "Nettrace-Workload"]), BTreeSet::new());
+    let exceptions = names(&["--clrevents", "exception"]);
+    assert!(has(&exceptions, "Exception/Start"), "{exceptions:?}");
+    assert!(!has(&exceptions, "Method/") && !has(&exceptions, "GC/"), "{exceptions:?}");
+    let methods = names(&["--clrevents", "jit", "--clreventlevel", "informational"]);
+    assert!(has(&methods, "Method/LoadVerbose"), "{methods:?}");
+    // Verbose.
+    assert!(!has(&methods, "Method/JittingStarted"), "{methods:?}");
+    let methods = names(&["--clrevents", "jit", "--clreventlevel", "verbose"]);
+    assert!(has(&methods, "Method/JittingStarted"), "{methods:?}");
+    let one = names(&["--events", "Microsoft-Windows-DotNETRuntime=80"]);
+    assert_eq!(one.into_iter().collect::<Vec<_>>(), ["Exception/Start"]);
 }
 
 /// A measurement, not a check: `cargo test --release -p nettrace-cli --test live_fake -- --ignored --nocapture delay`.

@@ -25,3 +25,30 @@ fn each_choice_of_events_shows_them_as_they_happen() {
         subject.assert_unharmed();
     });
 }
+
+#[test]
+fn the_stack_of_an_exception_has_the_names_of_what_ran_before_it_was_watched() {
+    peers::each(peers::all(), |peer| {
+        // Everything that throws was compiled before.
+        let mut subject = Subject::start(peer, "all");
+        let words = ["watch", "--show", "exceptions", "--stacks", "--limit", "20", "--duration", "600s"];
+        let run = subject.run(&words);
+        assert_eq!((run.code, &*run.stderr), (Some(0), ""), ".NET {}", peer.major);
+        let text = run.text();
+        let frames: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("at ")).collect();
+        let thrown =
+            frames.iter().filter(|frame| **frame == "workload!Workload.Program.Thrower(int,int)").count();
+        assert_eq!(thrown, 20, ".NET {}: {text}", peer.major);
+        assert!(frames.contains(&"workload!Workload.Program.Main(string[])"), ".NET {}: {text}", peer.major);
+        let nameless = frames.iter().filter(|frame| frame.starts_with("0x")).count();
+        assert_eq!(nameless, 0, ".NET {}: {text}", peer.major);
+        // For programs: addresses, and on request names beside them.
+        let run = subject.run(&[&words[..4], &["--limit", "1", "--format", "ndjson", "--frames"]].concat());
+        let line = &run.lines()[0];
+        let [stack, frames] = ["stack", "frames"].map(|key| line[key].as_array().unwrap());
+        assert_eq!(stack.len(), frames.len());
+        assert!(stack.iter().all(|address| address.as_str().unwrap().starts_with("0x")), "{line}");
+        assert!(frames.iter().any(|name| name == "workload!Workload.Program.Thrower(int,int)"), "{line}");
+        subject.assert_unharmed();
+    });
+}

@@ -183,6 +183,13 @@ impl SessionConfig {
         }
     }
 
+    /// Other providers.
+    #[must_use]
+    pub fn providing(mut self, providers: Providers) -> Self {
+        self.providers = providers;
+        self
+    }
+
     /// The most memory the target spends on events not yet sent, in megabytes.
     #[must_use]
     pub fn buffer_megabytes(mut self, megabytes: NonZeroU32) -> Self {

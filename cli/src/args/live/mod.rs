@@ -163,6 +163,10 @@ pub(crate) struct WatchArgs {
     pub(crate) duration: Option<Span>,
 
     /// Show stacks, innermost frame first: names as text, addresses for programs
+    ///
+    /// For names the runtime's events of loaded methods are asked for, which are not shown unless they were asked
+    /// for otherwise; they make its provider verbose. Those of methods that were loaded before come from a second
+    /// session, which ends at once. Names that are likely but not certain begin with ~.
     #[arg(long)]
     pub(crate) stacks: bool,
 

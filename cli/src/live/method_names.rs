@@ -1,0 +1,98 @@
+//! What it takes to name the frames of a session that is watched.
+//!
+//! A stack is a list of addresses. The runtime tells which method lies where in two ways: when a method is loaded, to
+//! sessions that ask for it, and in a rundown, at a session's end. So the watched session asks for the former
+//! beside what the user wants, and a second session, which is stopped at once, brings the latter.
+
+use super::profiles::RUNTIME;
+use super::signals::Signals;
+use super::target::Reached;
+use nettrace_analysis::NamesSoFar;
+use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use nettrace_parser::view::KnownProvider;
+use nettrace_parser::{Buffered, Error, Event, Reader};
+use std::io;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// Loader, JIT, NGEN: methods and modules come and go. Compilation diagnostic: precompiled code is handed out.
+const KEYWORDS: u64 = 0x8 | 0x10 | 0x20 | 0x20_0000_0000;
+/// Method load and unload, without and with names; module load and unload; precompiled code handed out.
+const IDS: [u32; 7] = [141, 142, 143, 144, 152, 153, 159];
+/// Of the rundown: loader, JIT, NGEN, at the session's end. Older runtimes than .NET 9 send all they have.
+const RUNDOWN: Rundown = Rundown::Keyword(0x8 | 0x10 | 0x20 | 0x100);
+/// How often it is looked whether the user has enough, in the short session.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Which events of the runtime's provider the user gets to see.
+#[derive(Debug)]
+pub(crate) struct Visible {
+    /// What the user asked of it; `None`: nothing.
+    asked: Option<Provider>,
+}
+
+impl Visible {
+    /// Whether the user asked for an event: by the rule by which the runtime sends events to a session. An event
+    /// without keywords, and one of level 0, comes to every session that has its provider.
+    pub(crate) fn is(&self, event: &Event<'_>) -> bool {
+        if event.known_provider() != KnownProvider::Runtime {
+            return true;
+        }
+        let Some(asked) = &self.asked else { return false };
+        let (keywords, level) = (event.keywords(), event.level());
+        let wanted = asked.wanted_level().number();
+        (keywords == 0 || keywords & asked.wire_keywords() != 0)
+            && (level == 0 || wanted == 0 || level <= wanted)
+            && asked.event_filter().is_none_or(|filter| filter.passes(event.id()))
+    }
+}
+
+/// Adds to a session what tells the names of methods that are loaded while it runs. Names come at level verbose
+/// only, which is the provider's level for everything else that is asked of it.
+pub(crate) fn with_methods(providers: &Providers) -> Result<(Providers, Visible), RequestError> {
+    let asked = providers.iter().find(|provider| provider.name() == RUNTIME).cloned();
+    let mut names = Provider::new(RUNTIME)?.keywords(KEYWORDS).level(Level::Verbose);
+    if asked.as_ref().is_some_and(|asked| asked.event_filter().is_some()) {
+        names = names.filter(EventFilter::only(IDS));
+    }
+    let all = Providers::new(providers.iter().cloned().chain([names]))?;
+    Ok((all, Visible { asked }))
+}
+
+/// Learns what was loaded before: by the rundown of a session that has no events of its own. Gives the number of
+/// methods; none if it was interrupted by a signal.
+///
+/// # Errors
+/// Why its names, or the rest of them, cannot be had, for the user.
+pub(crate) fn learn_loaded(
+    reached: &Reached,
+    buffer: NonZeroU32,
+    signals: &Signals,
+    names: &mut NamesSoFar,
+) -> Result<Option<usize>, String> {
+    // A session needs a provider. The runtime has no event of the loader that is critical.
+    let quiet = Provider::new(RUNTIME).map(|provider| provider.keywords(0x8).level(Level::Critical));
+    let quiet = quiet.and_then(|provider| Providers::new([provider])).map_err(|error| error.to_string())?;
+    let config = SessionConfig::new(quiet).rundown(RUNDOWN).buffer_megabytes(buffer);
+    let mut session = reached.runtime.start(&config).map_err(|error| error.to_string())?;
+    session.set_read_timeout(Some(TICK));
+    session.stop_handle().stop_soon().map_err(|error| error.to_string())?;
+    let before = names.method_count();
+    let mut reader = Reader::new(Buffered::new(session));
+    loop {
+        match reader.next_event() {
+            Ok(Some(event)) => names.learn(&event),
+            Ok(None) => break,
+            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                if signals.seen().is_some() {
+                    return Ok(None);
+                }
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    match reader.is_complete() {
+        true => Ok(Some(names.method_count().saturating_sub(before))),
+        false => Err("its rundown ended too early".to_owned()),
+    }
+}
