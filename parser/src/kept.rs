@@ -1,13 +1,22 @@
 //! Events that outlive the reader's way past them.
+//!
+//! The reader's slots and ids change their meaning behind a sequence point, so nothing of an event is kept by
+//! them: types and threads are found by their serial numbers, which no two rows share, and stacks and labels are
+//! compared byte by byte with the copy that is to stand for them.
 
 use crate::blob::BlobHeader;
 use crate::event::Event;
 use crate::reader::{Context, Resolved};
-use crate::tables::{ByteTable, NO_SLOT, Slot};
+use crate::serial::Serial;
+use crate::tables::{ByteTable, NO_SLOT, Room, Slot, Table, Weigh};
+use std::sync::Arc;
 
 /// Copies of events, in the order in which they were pushed: for whoever looks at them later, or on another
 /// thread. A copy is an [`Event`] as it was when it was met, but for its [`stack_id`](Event::stack_id), which
 /// counts the stacks that are kept.
+///
+/// Events may come from anywhere: from both sides of a sequence point, from several regions, from several
+/// streams. Each keeps its own type, thread, stack, labels and clock.
 ///
 /// ```
 /// use nettrace_parser::{KeptEvents, Reader};
@@ -17,16 +26,29 @@ use crate::tables::{ByteTable, NO_SLOT, Slot};
 /// assert_eq!(kept.len(), 4);
 /// let names: Vec<&str> = kept.iter().map(|event| event.name()).collect();
 /// assert_eq!(names.first(), Some(&"Hi"));
+/// // The youngest comes first.
+/// let mut by_time: Vec<_> = (&kept).into_iter().collect();
+/// by_time.sort_by_key(|event| std::cmp::Reverse(event.timestamp_ticks()));
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
+///
+/// An event takes about 200 bytes and its payload. Types, threads and stacks that events have in common are kept
+/// once, as far as the stream has them once.
 #[derive(Debug)]
 pub struct KeptEvents {
-    /// Types and threads are those of the reader, which shares them; stacks and labels are copies.
-    context: Context,
+    /// What the events are resolved against: mostly one, see [`KeptEvents::part`].
+    first: Part,
+    others: Vec<Part>,
     rows: Vec<Row>,
     payloads: Vec<u8>,
-    /// The stack that was copied last: the reader's slot and ours. Neighbours often have the same.
-    last_stack: (Slot, Slot),
+}
+
+/// What events of one session refer to.
+#[derive(Debug)]
+struct Part {
+    context: Context,
+    stacks: Copied,
+    labels: Copied,
 }
 
 #[derive(Debug)]
@@ -36,15 +58,17 @@ struct Row {
     payload_at: u64,
     /// Where in `payloads` it is.
     at: usize,
+    /// Place of its part: 0 for the first.
+    part: usize,
 }
 
 impl Default for KeptEvents {
     fn default() -> Self {
         KeptEvents {
-            context: Context::new(),
+            first: Part::new(Context::new()),
+            others: Vec::new(),
             rows: Vec::new(),
             payloads: Vec::new(),
-            last_stack: (NO_SLOT, NO_SLOT),
         }
     }
 }
@@ -55,31 +79,61 @@ impl KeptEvents {
         KeptEvents::default()
     }
 
-    /// Keeps an event. All must be of one stretch of a stream between two sequence points: there the numbers
-    /// may change by which types and threads are known.
+    /// Keeps an event.
     pub fn push(&mut self, event: &Event<'_>) {
         let (header, theirs) = (event.header, event.context);
         let resolved = event.resolved.unwrap_or_else(|| theirs.resolved(header));
-        theirs.share_with(&mut self.context);
-        let ours = &mut self.context.tables;
-        if self.last_stack.0 != resolved.stack {
-            let stack = copy(theirs.tables.stacks.row(resolved.stack), &mut ours.stacks);
-            self.last_stack = (resolved.stack, stack);
-        }
-        let resolved = Resolved {
-            stack: self.last_stack.1,
-            labels: copy(theirs.tables.labels.row(resolved.labels), &mut ours.labels),
-            ..resolved
+        let mut place = self.place(theirs);
+        let resolved = match self.part_mut(place).keep(theirs, resolved) {
+            Some(resolved) => resolved,
+            None => {
+                // Full: the next ones get a part of their own.
+                self.others.push(Part::new(theirs.of_session()));
+                place = self.others.len();
+                self.part_mut(place).keep(theirs, resolved).unwrap_or(Resolved::NOTHING)
+            }
         };
         let at = self.payloads.len();
         self.payloads.extend_from_slice(event.bytes());
-        self.rows.push(Row { header: *header, resolved, payload_at: event.payload_at, at });
+        self.rows.push(Row { header: *header, resolved, payload_at: event.payload_at, at, part: place });
+    }
+
+    /// The place of the part for events of a session: the newest one.
+    #[inline]
+    fn place(&mut self, theirs: &Context) -> usize {
+        if self.rows.is_empty() {
+            self.first.context.begin_session_of(theirs);
+            return 0;
+        }
+        // Events of one session come one after the other, mostly.
+        let last = self.rows.last().map_or(0, |row| row.part);
+        if self.part(last).context.is_of_session(theirs) {
+            return last;
+        }
+        match self.others.iter().rposition(|part| part.context.is_of_session(theirs)) {
+            Some(index) => index.saturating_add(1),
+            None if self.first.context.is_of_session(theirs) => 0,
+            None => {
+                self.others.push(Part::new(theirs.of_session()));
+                self.others.len()
+            }
+        }
+    }
+
+    #[inline]
+    fn part(&self, place: usize) -> &Part {
+        place.checked_sub(1).and_then(|index| self.others.get(index)).unwrap_or(&self.first)
+    }
+
+    #[inline]
+    fn part_mut(&mut self, place: usize) -> &mut Part {
+        place.checked_sub(1).and_then(|index| self.others.get_mut(index)).unwrap_or(&mut self.first)
     }
 
     /// Forgets all, but the memory that they took.
     pub fn clear(&mut self) {
-        self.context.tables.let_go();
-        self.last_stack = (NO_SLOT, NO_SLOT);
+        self.first.clear();
+        self.others.clear();
         self.rows.clear();
         self.payloads.clear();
     }
@@ -94,67 +148,149 @@ impl KeptEvents {
         self.rows.is_empty()
     }
 
+    /// The event that was pushed at a place, counted from 0.
+    pub fn get(&self, index: usize) -> Option<Event<'_>> {
+        self.rows.get(index).map(|row| self.event(row))
+    }
+
     /// The events.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Event<'_>> {
-        self.rows.iter().map(|row| Event {
+    pub fn iter(&self) -> KeptIter<'_> {
+        KeptIter { kept: self, rows: self.rows.iter() }
+    }
+
+    fn event<'k>(&'k self, row: &'k Row) -> Event<'k> {
+        Event {
             header: &row.header,
             resolved: Some(row.resolved),
-            context: &self.context,
+            context: &self.part(row.part).context,
             rest: self.payloads.get(row.at..).unwrap_or_default(),
             payload_at: row.payload_at,
+        }
+    }
+}
+
+impl<'k> IntoIterator for &'k KeptEvents {
+    type Item = Event<'k>;
+    type IntoIter = KeptIter<'k>;
+
+    fn into_iter(self) -> KeptIter<'k> {
+        self.iter()
+    }
+}
+
+/// The events of [`KeptEvents`], in the order in which they were pushed.
+#[derive(Debug, Clone)]
+pub struct KeptIter<'k> {
+    kept: &'k KeptEvents,
+    rows: std::slice::Iter<'k, Row>,
+}
+
+impl<'k> Iterator for KeptIter<'k> {
+    type Item = Event<'k>;
+
+    fn next(&mut self) -> Option<Event<'k>> {
+        self.rows.next().map(|row| self.kept.event(row))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rows.size_hint()
+    }
+
+    fn nth(&mut self, n: usize) -> Option<Event<'k>> {
+        self.rows.nth(n).map(|row| self.kept.event(row))
+    }
+}
+
+impl DoubleEndedIterator for KeptIter<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.rows.next_back().map(|row| self.kept.event(row))
+    }
+}
+
+impl ExactSizeIterator for KeptIter<'_> {}
+
+impl std::iter::FusedIterator for KeptIter<'_> {}
+
+impl Part {
+    fn new(context: Context) -> Part {
+        Part { context, stacks: Copied::default(), labels: Copied::default() }
+    }
+
+    fn clear(&mut self) {
+        self.context.forget();
+        self.stacks.clear();
+        self.labels.clear();
+    }
+
+    /// Copies what an event refers to, as far as it is not here. `None`: there is no room for it.
+    fn keep(&mut self, theirs: &Context, resolved: Resolved) -> Option<Resolved> {
+        let (from, ours) = (&theirs.tables, &mut self.context.tables);
+        Some(Resolved {
+            metadata: keep_row(&from.metadata, resolved.metadata, &mut ours.metadata),
+            stack: self.stacks.keep(&from.stacks, resolved.stack, &mut ours.stacks)?,
+            thread: keep_row(&from.threads, resolved.thread, &mut ours.threads),
+            labels: self.labels.keep(&from.labels, resolved.labels, &mut ours.labels)?,
         })
     }
 }
 
-/// Copies a row of a table into another.
-fn copy(row: Option<&[u8]>, into: &mut ByteTable) -> Slot {
-    let Some(row) = row else { return NO_SLOT };
-    let id = into.next_id();
-    into.define(id, row, usize::MAX);
+/// A row that is told from all others by its number.
+trait Numbered {
+    fn serial(&self) -> Serial;
+}
+
+impl Numbered for crate::Metadata {
+    fn serial(&self) -> Serial {
+        self.serial
+    }
+}
+
+impl Numbered for crate::Thread {
+    fn serial(&self) -> Serial {
+        self.serial
+    }
+}
+
+/// Copies a row, unless it is there, into a table whose ids are the serial numbers.
+#[inline]
+fn keep_row<T: Numbered + Weigh + Clone>(from: &Table<T>, slot: Slot, into: &mut Arc<Table<T>>) -> Slot {
+    let Some(row) = from.row(slot) else { return NO_SLOT };
+    let id = row.serial().number();
+    let slot = into.slot(id);
+    if slot != NO_SLOT {
+        return slot;
+    }
+    Arc::make_mut(into).define(id, row.clone(), Room::ANY);
     into.slot(id)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Reader;
-    use crate::parallel::{self, Options, Order};
-    use nettrace_testdata::corpus;
-    use std::ops::ControlFlow;
+/// Which copy stands for a slot of the reader. Its slots are used again, so a copy counts only if it has the same
+/// bytes.
+#[derive(Debug, Default)]
+struct Copied {
+    /// Slots and their copies, at the place that a slot's last bits give.
+    places: Vec<(Slot, Slot)>,
+}
 
-    fn seen(event: &Event<'_>) -> String {
-        let stack: Vec<u64> = event.stack().addresses().collect();
-        let labels: Vec<String> = event.labels().iter().map(|label| format!("{label:?}")).collect();
-        let place = (event.payload_offset(), event.sequence_number(), event.activity_id());
-        format!("{event:?} {place:?} {:?} {stack:?} {:?} {labels:?}", event.thread(), event.payload())
+/// Stacks of neighbours are mostly among those that were copied last.
+const PLACES: usize = 512;
+
+impl Copied {
+    #[inline]
+    fn keep(&mut self, from: &ByteTable, slot: Slot, into: &mut ByteTable) -> Option<Slot> {
+        let Some(row) = from.row(slot) else { return Some(NO_SLOT) };
+        if self.places.is_empty() {
+            self.places.resize(PLACES, (NO_SLOT, NO_SLOT));
+        }
+        let place = self.places.get_mut(slot as usize % PLACES)?;
+        if place.0 == slot && into.row(place.1) == Some(row) {
+            return Some(place.1);
+        }
+        *place = (slot, into.add(row)?);
+        Some(place.1)
     }
 
-    #[test]
-    fn events_of_regions_are_what_they_were_when_their_regions_are_gone() {
-        for trace in corpus::traces() {
-            let bytes = trace.bytes();
-            let mut expected = Vec::new();
-            let mut reader = Reader::from_slice(&bytes);
-            while expected.len() < 20_000
-                && let Ok(Some(event)) = reader.next_event()
-            {
-                expected.push(seen(&event));
-            }
-            let mut kept = Vec::new();
-            let options = Options::new().threads(2).order(Order::File);
-            let keep = |region: &mut parallel::Region<'_, _>| {
-                let mut kept = KeptEvents::new();
-                region.for_each(|event| kept.push(&event))?;
-                Ok(kept)
-            };
-            let _ = parallel::read_slice(&bytes, options, keep, |of_region| {
-                kept.push(of_region);
-                ControlFlow::Continue(())
-            });
-            let given = kept.iter().flat_map(KeptEvents::iter).take(expected.len());
-            for (event, expected) in given.zip(&expected) {
-                assert_eq!(&seen(&event), expected, "{}", trace.name());
-            }
-        }
+    fn clear(&mut self) {
+        self.places.clear();
     }
 }

@@ -48,6 +48,7 @@ mod positioned;
 mod primitive;
 mod reader;
 mod schema;
+mod serial;
 mod source;
 mod statistics;
 mod tables;
@@ -67,7 +68,7 @@ pub use error::{Error, Fault, Foreign};
 pub use event::Event;
 pub use format::Version;
 pub use guid::Guid;
-pub use kept::KeptEvents;
+pub use kept::{KeptEvents, KeptIter};
 pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]

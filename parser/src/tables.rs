@@ -249,9 +249,14 @@ impl ByteTable {
         (if before { Defined::Again } else { Defined::New }, is_full)
     }
 
-    /// An id behind those that were given to rows one after the other, from 1.
-    pub(crate) fn next_id(&self) -> u32 {
-        slots(self.spans.rows.len()).saturating_add(1)
+    /// Adds a row that has no id: it is known by its slot. `None`: there is no room for it.
+    pub(crate) fn add(&mut self, row: &[u8]) -> Option<Slot> {
+        let slot = Slot::try_from(self.spans.rows.len()).ok().filter(|slot| *slot != NO_SLOT)?;
+        let at = u32::try_from(self.bytes.len()).ok()?;
+        let length = u32::try_from(row.len()).ok()?;
+        self.bytes.extend_from_slice(row);
+        self.spans.rows.push((at, length));
+        Some(slot)
     }
 
     pub(crate) fn is_defined(&self, id: u32) -> bool {
@@ -367,6 +372,14 @@ impl Tables {
         ]
     }
 
+    /// Forgets everything, and leaves what is shared to the others.
+    pub(crate) fn forget(&mut self) {
+        forget(&mut self.metadata);
+        forget(&mut self.threads);
+        self.stacks.clear();
+        self.labels.clear();
+    }
+
     /// What is shared, and the ids that are covered.
     pub(crate) fn share_with(&self, other: &mut Tables) {
         if !Arc::ptr_eq(&self.metadata, &other.metadata) {
@@ -376,15 +389,6 @@ impl Tables {
             other.threads = Arc::clone(&self.threads);
         }
         other.covered = self.covered;
-    }
-}
-
-impl Tables {
-    /// Forgets everything, and leaves what is shared to the others.
-    pub(crate) fn let_go(&mut self) {
-        (self.metadata, self.threads) = (Arc::default(), Arc::default());
-        self.stacks.clear();
-        self.labels.clear();
     }
 }
 

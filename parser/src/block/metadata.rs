@@ -14,11 +14,11 @@ use crate::primitive::{
     Parsed, before, guid, i32, sized_row, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z, varuint32,
 };
 use crate::schema::Schema;
+use crate::serial::Serial;
 use crate::view::KnownProvider;
 use crate::work;
 use nom::Parser;
 use nom::error::context;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One event type: what a metadata id stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Metadata {
     /// [`Metadata::id`].
     #[inline]
     pub fn serial(&self) -> u64 {
-        self.serial.0
+        self.serial.number()
     }
 
     /// The catalog's row, if the payload's layout is taken from there and not from
@@ -93,25 +93,6 @@ impl Metadata {
         self.catalog
     }
 }
-
-/// Tells descriptions apart. It is not part of what they say, so all are equal.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Serial(u64);
-
-impl Serial {
-    pub(crate) fn next() -> Serial {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        Serial(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-impl PartialEq for Serial {
-    fn eq(&self, _: &Serial) -> bool {
-        true
-    }
-}
-
-impl Eq for Serial {}
 
 /// Optional parts of a version 6 description.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -7,6 +7,7 @@
 use crate::damage::BlockDamage;
 use crate::error::{At, Fault, located};
 use crate::primitive::{Parsed, before, sized_row, string_v6, u8, u16, varuint64};
+use crate::serial::Serial;
 use nom::Parser;
 
 /// A thread of version 6: anything that sends events, by the index events use.
@@ -23,6 +24,7 @@ pub struct Thread {
     pub os_thread_id: Option<u64>,
     /// Further keys and values, in stored order.
     pub pairs: Vec<(Box<str>, Box<str>)>,
+    pub(crate) serial: Serial,
 }
 
 fn entry<'a>(input: &'a [u8], thread: &mut Thread) -> Parsed<'a, ()> {
@@ -89,7 +91,7 @@ pub(crate) fn block(
                 continue;
             }
         };
-        let mut thread = Thread { index, ..Thread::default() };
+        let mut thread = Thread { index, serial: Serial::next(), ..Thread::default() };
         while !entries.is_empty() {
             match entry(entries, &mut thread) {
                 Ok((behind, ())) => entries = behind,

@@ -5,6 +5,7 @@ use crate::block::trace::Trace;
 use crate::clock::Clock;
 use crate::event::Event;
 use crate::format::Version;
+use crate::serial::Serial;
 use crate::source::index;
 use crate::tables::{NO_SLOT, Slot, Tables};
 
@@ -21,25 +22,41 @@ pub(crate) struct Resolved {
 /// The session and the tables, as they are now.
 #[derive(Debug)]
 pub(crate) struct Context {
+    /// Tells sessions apart. Contexts of one stream have the same.
+    session: Serial,
     version: Option<Version>,
     pub(crate) trace: Trace,
     pub(crate) clock: Clock,
     pub(crate) tables: Tables,
 }
 
+impl Resolved {
+    /// All of it is unknown.
+    pub(crate) const NOTHING: Resolved =
+        Resolved { metadata: NO_SLOT, stack: NO_SLOT, thread: NO_SLOT, labels: NO_SLOT };
+}
+
 impl Context {
     /// Before the stream's header was read.
     pub(crate) fn new() -> Context {
-        Context { version: None, trace: Trace::UNKNOWN, clock: Clock::UNKNOWN, tables: Tables::default() }
+        Context {
+            session: Serial::default(),
+            version: None,
+            trace: Trace::UNKNOWN,
+            clock: Clock::UNKNOWN,
+            tables: Tables::default(),
+        }
     }
 
     pub(crate) fn begin(&mut self, version: Version) {
         self.version = Some(version);
+        self.session = Serial::next();
     }
 
     pub(crate) fn set_trace(&mut self, trace: Trace) {
         self.clock = trace.clock();
         self.trace = trace;
+        self.session = Serial::next();
     }
 
     pub(crate) fn version(&self) -> Option<Version> {
@@ -69,16 +86,37 @@ impl Context {
         self.tables.copy_to(&mut other.tables);
     }
 
-    /// Gives another what is shared: the session, types and threads.
-    pub(crate) fn share_with(&self, other: &mut Context) {
-        self.copy_session_to(other);
-        self.tables.share_with(&mut other.tables);
+    /// A context without rows for events of the same session.
+    pub(crate) fn of_session(&self) -> Context {
+        let mut context = Context::new();
+        self.copy_session_to(&mut context);
+        context
+    }
+
+    /// Takes another session, without rows, in the memory that is there.
+    pub(crate) fn begin_session_of(&mut self, other: &Context) {
+        self.forget();
+        other.copy_session_to(self);
+    }
+
+    /// Forgets everything, but the memory that stacks and labels took.
+    pub(crate) fn forget(&mut self) {
+        self.version = None;
+        self.tables.forget();
+    }
+
+    /// Whether two contexts are of the same session. Two readers of one stream have the same, too.
+    #[inline]
+    pub(crate) fn is_of_session(&self, other: &Context) -> bool {
+        self.session.number() == other.session.number()
+            || self.version == other.version && self.trace == other.trace
     }
 
     /// A stream has one session; another context that knows of one knows this one.
     fn copy_session_to(&self, other: &mut Context) {
         if other.version.is_none() {
             (other.version, other.clock) = (self.version, self.clock);
+            other.session = self.session;
             other.trace.clone_from(&self.trace);
         }
     }

@@ -1,0 +1,36 @@
+//! Numbers that tell rows apart, whatever becomes of their ids and slots.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that no other row read by this process has, and that its copies keep. It is not part of what a row
+/// says, so all are equal. Zero for a row that no stream defined.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Serial(u64);
+
+impl Serial {
+    pub(crate) fn next() -> Serial {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Serial(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    #[inline]
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+}
+
+impl PartialEq for Serial {
+    fn eq(&self, _: &Serial) -> bool {
+        true
+    }
+}
+
+impl Eq for Serial {}
+
+/// Two rows that say the same are shown the same.
+impl fmt::Debug for Serial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("_")
+    }
+}
