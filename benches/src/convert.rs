@@ -17,9 +17,15 @@ use crate::pass::Input;
 pub fn file(file: &Path, format: &str, input: Input) -> io::Result<u64> {
     let format = Format::by_name(format).ok_or_else(|| io::Error::other("no such format"))?;
     match input {
-        Input::Mapped => convert(Reader::new(Whole::new(Mapping::open(file)?)), format),
+        Input::Mapped => convert(Reader::new(Whole::new(whole(file)?)), format),
         Input::Read => convert(Reader::new(Buffered::new(File::open(file)?)), format),
     }
+}
+
+#[expect(unsafe_code, reason = "benchmarks read files that nobody else has")]
+fn whole(file: &Path) -> io::Result<Mapping> {
+    // SAFETY: the traces of a benchmark are written before it begins, and not changed until it ends.
+    unsafe { Mapping::open(file) }
 }
 
 fn convert<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {

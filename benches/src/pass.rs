@@ -117,9 +117,19 @@ pub fn file_watched(
         }
         (_, Input::Read) => source(Buffered::new(File::open(path)?), mode, observe),
         (Mode::Index, _) => source(PositionedFile::open(path)?, mode, observe),
-        (_, Input::Mapped) if threads == 1 => source(MappedFile::open(path)?, mode, observe),
+        (_, Input::Mapped) if threads == 1 => source(mapped(path)?, mode, observe),
         (_, Input::Mapped) => in_regions(path, mode, threads, observe),
     }
+}
+
+/// Maps a trace.
+///
+/// # Errors
+/// When it cannot be opened or mapped.
+#[expect(unsafe_code, reason = "benchmarks read files that nobody else has")]
+pub fn mapped(path: &Path) -> io::Result<MappedFile> {
+    // SAFETY: the traces of a benchmark are written before it begins, and not changed until it ends.
+    unsafe { MappedFile::open(path) }
 }
 
 /// Makes one pass over a stream in memory.
@@ -191,7 +201,7 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
 /// order a mapping spares as much memory as a region has, touched for the first time.
 fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64)) -> io::Result<Seen> {
     let positioned = || PositionedFile::open(path);
-    let mapped = || MappedFile::open(path);
+    let mapped = || mapped(path);
     match mode {
         Mode::Raw => {
             let file = positioned()?;

@@ -5,7 +5,7 @@
 //! `commands`, which shows what it reads through `render` and `output`. What is wrong with a trace goes to
 //! stderr in one place, `messages`.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod args;
 mod commands;

@@ -1,11 +1,11 @@
-//! Counts the events of each provider in a file: `cargo run --example file --features mmap -- FILE`.
+//! Counts the events of each provider in a file: `cargo run --example file -- FILE`.
 
-use nettrace_parser::{MappedFile, Reader};
+use nettrace_parser::{PositionedFile, Reader};
 use std::collections::BTreeMap;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args_os().nth(1).ok_or("usage: file FILE")?;
-    let mut reader = Reader::new(MappedFile::open(path.as_ref())?);
+    let mut reader = Reader::new(PositionedFile::open(path)?);
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     while let Some(event) = reader.next_event()? {
         match counts.get_mut(event.provider()) {

@@ -7,23 +7,37 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A whole file mapped into memory, to be read as [`Whole`](crate::Whole) where a slice of all bytes
-/// is needed. [`MappedFile`] holds less memory.
+/// is needed. [`MappedFile`] holds less memory, and [`PositionedFile`](crate::PositionedFile) needs no `unsafe`.
 ///
-/// A mapping shows the file as it is, not as it was: if another process truncates the file while
-/// it is read, the next access beyond its new end stops this process (SIGBUS on Unix). Where that
-/// can happen, read the file through [`Buffered`](crate::Buffered) instead, which then sees an
-/// early end.
+/// ```no_run
+/// use nettrace_parser::{Mapping, Reader};
+/// // SAFETY: the file is ours, and nobody writes to it.
+/// let mapping = unsafe { Mapping::open("trace.nettrace") }?;
+/// Reader::from_slice(mapping.as_ref()).for_each(|event| println!("{}", event.provider()))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Mapping(memmap2::Mmap);
 
 impl Mapping {
     /// Maps a regular file.
     ///
+    /// # Safety
+    /// A mapping shows the file as it is, not as it was. As long as it lives, nobody may change the file, in this
+    /// process or in another: a write changes bytes behind a `&[u8]`, which is undefined behaviour, and where
+    /// the file gets shorter, the next access behind its new end stops this process (SIGBUS on Unix). The system
+    /// does not see to that, so only the caller can know it: of a file that is nobody else's, for instance, or
+    /// one on a file system that is mounted read-only.
+    ///
+    /// Where that cannot be known, read the file: [`PositionedFile`](crate::PositionedFile) and
+    /// [`Buffered`](crate::Buffered) see an early end instead.
+    ///
     /// # Errors
     /// What opening and mapping report; [`io::ErrorKind::InvalidInput`] for anything but a regular
     /// file, whose length means nothing.
-    pub fn open(path: &Path) -> io::Result<Mapping> {
-        let (file, length) = open_regular(path)?;
+    #[expect(unsafe_code, reason = "the caller has to know that nobody changes the file")]
+    pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapping> {
+        let (file, length) = open_regular(path.as_ref())?;
         Ok(Mapping(map(&file, 0, length)?))
     }
 }
@@ -40,14 +54,13 @@ const WINDOW_BYTES: u64 = 8 << 20;
 /// Mappings begin at multiples of this, which every system's pages divide.
 const ALIGNMENT: u64 = 64 << 10;
 
-/// A file mapped piece by piece as it is read: the way to read large files.
-///
-/// What [`Mapping`] says about files that shrink holds here too, although only for the piece that is
-/// mapped: the file's length is looked at again for each.
+/// A file mapped piece by piece as it is read: the fastest way to read large files with one thread.
+/// [`PositionedFile`](crate::PositionedFile) is the safe way.
 ///
 /// ```no_run
 /// use nettrace_parser::{MappedFile, Reader};
-/// let mut reader = Reader::new(MappedFile::open("trace.nettrace".as_ref())?);
+/// // SAFETY: the file is ours, and nobody writes to it.
+/// let mut reader = Reader::new(unsafe { MappedFile::open("trace.nettrace") }?);
 /// reader.for_each(|event| println!("{}", event.provider()))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -64,10 +77,15 @@ pub struct MappedFile {
 impl MappedFile {
     /// Opens a regular file.
     ///
+    /// # Safety
+    /// As [`Mapping::open`], although only for the piece that is mapped: the file's length is looked at again for
+    /// each. It holds for all views of the file that [`MappedFile::reopened`] gives.
+    ///
     /// # Errors
     /// As [`Mapping::open`].
-    pub fn open(path: &Path) -> io::Result<MappedFile> {
-        let (file, _) = open_regular(path)?;
+    #[expect(unsafe_code, reason = "the caller has to know that nobody changes the file")]
+    pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<MappedFile> {
+        let (file, _) = open_regular(path.as_ref())?;
         Ok(MappedFile { file: Arc::new(file), map: None, map_start: 0, start: 0 })
     }
 
@@ -148,6 +166,7 @@ fn open_regular(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, metadata.len()))
 }
 
+/// Maps a part of a file that was opened by one of the two unsafe functions.
 #[expect(unsafe_code, reason = "mapping a file has no safe form; see SAFETY")]
 fn map(file: &File, offset: u64, length: u64) -> io::Result<memmap2::Mmap> {
     let length = usize::try_from(length).map_err(|_| {
@@ -155,15 +174,14 @@ fn map(file: &File, offset: u64, length: u64) -> io::Result<memmap2::Mmap> {
     })?;
     let mut options = memmap2::MmapOptions::new();
     options.offset(offset).len(length);
-    // SAFETY: the mapping is read-only, and its owners give out `&[u8]` only for as long as they
-    // hold it. What Rust cannot know is whether another process changes the file meanwhile: changed
-    // bytes would be seen changing behind a `&[u8]` (every reader here copies values out before it
-    // decides on them, and checks each on its own), and truncation raises SIGBUS. Both are
-    // documented on the types, with the way around them.
+    // SAFETY: the mapping is read-only, and its owners give out `&[u8]` only for as long as they hold it. That
+    // nobody changes the file meanwhile is what the callers of `Mapping::open` and `MappedFile::open` warrant,
+    // and no other way leads here.
     unsafe { options.map(file) }
 }
 
 #[cfg(test)]
+#[expect(unsafe_code, reason = "the files of these tests are their own")]
 mod tests {
     use super::*;
 
@@ -172,7 +190,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("nettrace-mapping-{}", std::process::id()));
         let data: Vec<u8> = (0..20_000_000u32).map(|i| (i * 7 % 251) as u8).collect();
         std::fs::write(&path, &data).unwrap();
-        let mut source = MappedFile::open(&path).unwrap();
+        let mut source = unsafe { MappedFile::open(&path) }.unwrap();
         let mut position = 0u64;
         while source.fill(position + 100_000).unwrap() {
             let at = (position - source.start()) as usize;

@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 /// A regular file, read piece by piece into a buffer that is used again.
 ///
-/// The way to read a file with several threads: each has a place and a buffer of its own, and nothing
+/// The way to read a file, unless it may be mapped: it needs no `unsafe`, and its memory is bounded by the largest
+/// block. Also the way to do so with several threads: each has a place and a buffer of its own, and nothing
 /// of what the system does for one of them makes another wait. A file that shrinks meanwhile ends early,
 /// as one behind [`Buffered`](crate::Buffered) does.
 ///
 /// ```no_run
 /// use nettrace_parser::{PositionedFile, Reader};
-/// let mut reader = Reader::new(PositionedFile::open("trace.nettrace".as_ref())?);
+/// let mut reader = Reader::new(PositionedFile::open("trace.nettrace")?);
 /// reader.for_each(|event| println!("{}", event.provider()))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -39,7 +40,7 @@ impl PositionedFile {
     /// # Errors
     /// What opening reports; [`io::ErrorKind::InvalidInput`] for anything but a regular file, which may
     /// have no positions.
-    pub fn open(path: &Path) -> io::Result<PositionedFile> {
+    pub fn open(path: impl AsRef<Path>) -> io::Result<PositionedFile> {
         let file = File::open(path)?;
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "only regular files have positions"));
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_refused() {
-        let error = PositionedFile::open(&std::env::temp_dir()).unwrap_err();
+        let error = PositionedFile::open(std::env::temp_dir()).unwrap_err();
         // Windows does not open it in the first place.
         assert!(cfg!(windows) || error.kind() == io::ErrorKind::InvalidInput);
     }

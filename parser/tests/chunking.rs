@@ -127,7 +127,9 @@ fn as_a_file(trace: &corpus::TraceFile, bytes: &[u8], order: Order) {
     assert_same(bytes, positioned, order, &format!("{} read at positions", trace.name()));
     #[cfg(feature = "mmap")]
     {
-        let mapping = nettrace_parser::Mapping::open(&path).unwrap();
+        // SAFETY: the file was written for this test, and nobody else knows of it.
+        #[expect(unsafe_code, reason = "there is no safe way to map a file")]
+        let mapping = unsafe { nettrace_parser::Mapping::open(&path) }.unwrap();
         assert_same(bytes, nettrace_parser::Whole::new(mapping), order, &format!("{} mapped", trace.name()));
     }
     assert_same_blocks(&path, bytes, trace.name());

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use nettrace_parser::{MappedFile, Reader};
+use nettrace_parser::Reader;
 
 use super::table::Table;
 use super::{Plan, Trace, in_turns};
@@ -48,7 +48,7 @@ pub(super) fn memory_and_starts(plan: Plan, table: &mut Table, say: impl Fn(&str
 /// Milliseconds.
 fn first_event(file: &Path) -> io::Result<f64> {
     let begin = Instant::now();
-    let mut reader = Reader::new(MappedFile::open(file)?);
+    let mut reader = Reader::new(pass::mapped(file)?);
     let is_there = reader.next_event().map_err(io::Error::other)?.is_some();
     let milliseconds = begin.elapsed().as_secs_f64() * 1e3;
     if is_there { Ok(milliseconds) } else { Err(io::Error::other("a trace without events")) }

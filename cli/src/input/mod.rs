@@ -3,6 +3,7 @@
 
 mod ending;
 mod gzip;
+mod mapped;
 mod regions;
 #[cfg(unix)]
 mod shrunk;
@@ -57,7 +58,7 @@ impl Input {
         let is_plain = !gzip::is_gzip(&head);
         if is_mapped && is_plain && whole.is_some_and(|bytes| bytes > 0) && watch(&name).is_ok() {
             // A file system that cannot map can still be read.
-            if let Ok(mapped) = MappedFile::open(path) {
+            if let Ok(mapped) = mapped::open(path) {
                 return Ok(Input {
                     bytes: Bytes::Mapped(mapped),
                     progress,
