@@ -5,6 +5,7 @@
 //! [`Reader::damage`](crate::Reader::damage), and reading goes on behind it. Both name a
 //! [`Fault`], a stream offset and what was being read (FORMAT.md 13.2).
 
+use nom::error::{ContextError, ErrorKind, FromExternalError, ParseError};
 use std::fmt;
 use std::io;
 
@@ -193,6 +194,11 @@ pub enum Fault {
     QueueLimit,
     /// Stacks or labels were forgotten because a lost block must have held a sequence point.
     StaleTable,
+
+    // -- combinators
+    /// Not the format but a combinator around a function of [`raw`](crate::raw) refused these bytes, such as
+    /// nom's `verify`. A reader never reports it.
+    Refused,
 }
 
 impl fmt::Display for Fault {
@@ -257,6 +263,7 @@ impl fmt::Display for Fault {
             Fault::TableLimit => f.write_str("table is full, its oldest rows are given up"),
             Fault::QueueLimit => f.write_str("too much waits for its turn, order is not promised here"),
             Fault::StaleTable => f.write_str("ids start again after lost blocks, older ones are forgotten"),
+            Fault::Refused => f.write_str("a combinator does not take what is here"),
         }
     }
 }
@@ -301,43 +308,86 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// Error type of this crate's nom parsers: what is wrong, and what was left when it was met.
-/// `rest` gives the offset by one subtraction, so that parsers need not carry positions.
+/// What is wrong, and what was left when it was met: the error type of this crate's own parsers, and the one that
+/// says most of those that the functions of [`raw`](crate::raw) can give.
+///
+/// [`FaultAt::offset_in`] gives the place, so that parsers need not carry positions.
+///
+/// ```
+/// use nettrace_parser::Fault;
+/// use nettrace_parser::raw::{self, FaultAt};
+/// let bytes = [0xff, 0xff, 0xff, 0xff, 0x10, 0];
+/// let error = raw::varuint32::<FaultAt<'_>>(&bytes).unwrap_err();
+/// assert_eq!(error.to_string(), "Parsing Error: 6 bytes before the end: varint with bits beyond its width");
+/// let nom::Err::Error(at) = error else { panic!("not recoverable") };
+/// assert_eq!((at.fault, at.offset_in(&bytes)), (Fault::VarintOverflow, 0));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct At<'a> {
-    pub(crate) rest: &'a [u8],
-    pub(crate) fault: Fault,
-    pub(crate) context: &'static str,
+#[non_exhaustive]
+pub struct FaultAt<'a> {
+    /// The input from what is wrong on.
+    pub rest: &'a [u8],
+    /// What is wrong.
+    pub fault: Fault,
+    /// What was being read; empty if nothing said so.
+    pub context: &'static str,
 }
 
-impl<'a> At<'a> {
+impl<'a> FaultAt<'a> {
+    /// Where the fault lies, in bytes from the beginning of `whole`: what the outermost parser was given.
+    pub fn offset_in(&self, whole: &[u8]) -> usize {
+        whole.len().saturating_sub(self.rest.len())
+    }
+
     /// A recoverable nom error at `rest`.
-    pub(crate) fn error<T>(rest: &'a [u8], fault: Fault) -> Result<T, nom::Err<At<'a>>> {
-        Err(nom::Err::Error(At { rest, fault, context: "" }))
+    pub(crate) fn error<T>(rest: &'a [u8], fault: Fault) -> Result<T, nom::Err<FaultAt<'a>>> {
+        Err(nom::Err::Error(FaultAt { rest, fault, context: "" }))
     }
 }
 
-impl<'a> nom::error::ParseError<&'a [u8]> for At<'a> {
-    fn from_error_kind(rest: &'a [u8], _kind: nom::error::ErrorKind) -> Self {
-        At { rest, fault: Fault::Truncated, context: "" }
+impl fmt::Display for FaultAt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes before the end: ", self.rest.len())?;
+        if !self.context.is_empty() {
+            write!(f, "{}: ", self.context)?;
+        }
+        write!(f, "{}", self.fault)
     }
-    fn append(_rest: &'a [u8], _kind: nom::error::ErrorKind, other: Self) -> Self {
+}
+
+impl std::error::Error for FaultAt<'_> {}
+
+impl<'a> ParseError<&'a [u8]> for FaultAt<'a> {
+    fn from_error_kind(rest: &'a [u8], kind: ErrorKind) -> Self {
+        let fault = match kind {
+            ErrorKind::Eof | ErrorKind::Complete => Fault::Truncated,
+            _ => Fault::Refused,
+        };
+        FaultAt { rest, fault, context: "" }
+    }
+    fn append(_rest: &'a [u8], _kind: ErrorKind, other: Self) -> Self {
         other
     }
 }
 
-impl<'a> nom::error::ContextError<&'a [u8]> for At<'a> {
+impl<'a> ContextError<&'a [u8]> for FaultAt<'a> {
     fn add_context(_rest: &'a [u8], context: &'static str, other: Self) -> Self {
         // The innermost context says most.
-        if other.context.is_empty() { At { context, ..other } } else { other }
+        if other.context.is_empty() { FaultAt { context, ..other } } else { other }
+    }
+}
+
+impl<'a> FromExternalError<&'a [u8], Fault> for FaultAt<'a> {
+    fn from_external_error(rest: &'a [u8], _kind: ErrorKind, fault: Fault) -> Self {
+        FaultAt { rest, fault, context: "" }
     }
 }
 
 /// Where in `whole` an error lies, and what it is. `whole` is the slice the parser was given.
-pub(crate) fn located<'a>(whole: &[u8], error: nom::Err<At<'a>>) -> Located {
+pub(crate) fn located<'a>(whole: &[u8], error: nom::Err<FaultAt<'a>>) -> Located {
     match error {
         nom::Err::Error(at) | nom::Err::Failure(at) => {
-            Located { at: whole.len().saturating_sub(at.rest.len()), fault: at.fault, context: at.context }
+            Located { at: at.offset_in(whole), fault: at.fault, context: at.context }
         }
         nom::Err::Incomplete(_) => Located { at: whole.len(), fault: Fault::Truncated, context: "" },
     }

@@ -46,6 +46,7 @@ mod payload;
 #[cfg(any(unix, windows))]
 mod positioned;
 mod primitive;
+pub mod raw;
 mod reader;
 mod schema;
 mod serial;

@@ -3,11 +3,11 @@
 //! They have nom's signature and compose with its combinators. nom's own number parsers shift
 //! byte by byte and are four times slower than an array read, so these leaves are ours.
 
-use crate::error::{At, Fault};
+use crate::error::{Fault, FaultAt};
 use crate::guid::Guid;
 
 /// Result of every parser in this crate.
-pub(crate) type Parsed<'a, T> = nom::IResult<&'a [u8], T, At<'a>>;
+pub(crate) type Parsed<'a, T> = nom::IResult<&'a [u8], T, FaultAt<'a>>;
 
 /// Bytes of `whole` before `rest`, which is its end.
 #[inline]
@@ -22,7 +22,7 @@ macro_rules! little_endian {
         pub(crate) fn $name(input: &[u8]) -> Parsed<'_, $type> {
             match input.split_first_chunk() {
                 Some((bytes, rest)) => Ok((rest, <$type>::from_le_bytes(*bytes))),
-                None => At::error(input, Fault::Truncated),
+                None => FaultAt::error(input, Fault::Truncated),
             }
         }
     )*};
@@ -35,7 +35,7 @@ little_endian! { u8 u8, u16 u16, i16 i16, u32 u32, i32 i32, u64 u64, i64 i64 }
 pub(crate) fn take(count: usize) -> impl Fn(&[u8]) -> Parsed<'_, &[u8]> {
     move |input| match input.split_at_checked(count) {
         Some((bytes, rest)) => Ok((rest, bytes)),
-        None => At::error(input, Fault::Truncated),
+        None => FaultAt::error(input, Fault::Truncated),
     }
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn sized_row(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, size) = u16(input)?;
     match rest.split_at_checked(usize::from(size)) {
         Some((row, rest)) => Ok((rest, row)),
-        None => At::error(input, Fault::RowSize(u64::from(size))),
+        None => FaultAt::error(input, Fault::RowSize(u64::from(size))),
     }
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn sized_row(input: &[u8]) -> Parsed<'_, &[u8]> {
 pub(crate) fn guid(input: &[u8]) -> Parsed<'_, Guid> {
     match input.split_first_chunk() {
         Some((bytes, rest)) => Ok((rest, Guid::from_bytes(*bytes))),
-        None => At::error(input, Fault::Truncated),
+        None => FaultAt::error(input, Fault::Truncated),
     }
 }
 
@@ -65,14 +65,14 @@ fn varuint(input: &[u8], max_bytes: usize, last: u8) -> Parsed<'_, u64> {
     let mut shift = 0u32;
     for (index, &byte) in input.iter().enumerate() {
         if index == max_bytes {
-            return At::error(input, Fault::VarintTooLong);
+            return FaultAt::error(input, Fault::VarintTooLong);
         }
         let is_last_possible = index.saturating_add(1) == max_bytes;
         if is_last_possible && byte & 0x80 == 0 && byte > last {
-            return At::error(input, Fault::VarintOverflow);
+            return FaultAt::error(input, Fault::VarintOverflow);
         }
         if is_last_possible && byte & 0x80 != 0 {
-            return At::error(input, Fault::VarintTooLong);
+            return FaultAt::error(input, Fault::VarintTooLong);
         }
         value |= u64::from(byte & 0x7f).wrapping_shl(shift);
         if byte & 0x80 == 0 {
@@ -80,7 +80,7 @@ fn varuint(input: &[u8], max_bytes: usize, last: u8) -> Parsed<'_, u64> {
         }
         shift = shift.wrapping_add(7);
     }
-    At::error(input, Fault::Truncated)
+    FaultAt::error(input, Fault::Truncated)
 }
 
 /// 1 to 5 bytes; the fifth must not exceed 0x0F.
@@ -120,9 +120,9 @@ pub(crate) fn utf16z(input: &[u8]) -> Parsed<'_, &[u8]> {
     match utf16_end(input) {
         Some(end) => match input.split_at_checked(end) {
             Some((text, rest)) => Ok((rest.get(2..).unwrap_or_default(), text)),
-            None => At::error(input, Fault::Truncated),
+            None => FaultAt::error(input, Fault::Truncated),
         },
-        None => At::error(input, Fault::Truncated),
+        None => FaultAt::error(input, Fault::Truncated),
     }
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn string_v6(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, length) = varuint32(input)?;
     match usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length)) {
         Some((text, rest)) => Ok((rest, text)),
-        None => At::error(input, Fault::Truncated),
+        None => FaultAt::error(input, Fault::Truncated),
     }
 }
 

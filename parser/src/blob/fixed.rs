@@ -4,7 +4,7 @@
 //! reference reader's test writer does not (FORMAT.md 6.2).
 
 use super::{BlobHeader, Extent, size_of_header};
-use crate::error::{At, Fault};
+use crate::error::{Fault, FaultAt};
 use crate::guid::Guid;
 use crate::primitive::Parsed;
 use bytemuck::{Pod, Zeroable};
@@ -117,12 +117,12 @@ fn blob_end(input: &[u8], size: u32) -> Option<usize> {
 /// An event blob of version 3.
 pub(crate) fn fixed_v3<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     const SIZE: usize = size_of::<FixedV3>();
-    let Some(bytes) = input.first_chunk::<SIZE>() else { return At::error(input, Fault::Truncated) };
+    let Some(bytes) = input.first_chunk::<SIZE>() else { return FaultAt::error(input, Fault::Truncated) };
     let fixed: &FixedV3 = bytemuck::cast_ref(bytes);
     let size = u32::from_le_bytes(fixed.event_size);
     let payload_size = u32::from_le_bytes(fixed.payload_size);
     let Some(next_at) = blob_end(input, size) else {
-        return At::error(input, Fault::RowSize(u64::from(size)));
+        return FaultAt::error(input, Fault::RowSize(u64::from(size)));
     };
     // EventSize covers the header, payload, stack size, stack and padding.
     let stack_size_at = usize::try_from(payload_size).ok().and_then(|size| size.checked_add(SIZE));
@@ -130,11 +130,11 @@ pub(crate) fn fixed_v3<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'
     let Some((stack_size, behind)) =
         stack_size_at.and_then(|at| blob.get(at..)).and_then(|rest| rest.split_first_chunk())
     else {
-        return At::error(input, Fault::PayloadSize(payload_size));
+        return FaultAt::error(input, Fault::PayloadSize(payload_size));
     };
     let stack_size = u32::from_le_bytes(*stack_size);
     if usize::try_from(stack_size).map_or(true, |size| size > behind.len()) {
-        return At::error(input, Fault::StackSize(stack_size));
+        return FaultAt::error(input, Fault::StackSize(stack_size));
     }
     *header = BlobHeader {
         metadata_id: u32::from_le_bytes(fixed.metadata_id),
@@ -210,7 +210,7 @@ fn quick<F: Fixed>(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> {
 fn fixed<'a, F: Fixed>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     match quick::<F>(header, input) {
         Some(extent) => Ok((input.get(extent.next_at..).unwrap_or_default(), extent)),
-        None => At::error(input, refused(header, input, size_of::<F>())),
+        None => FaultAt::error(input, refused(header, input, size_of::<F>())),
     }
 }
 

@@ -10,7 +10,7 @@
 //!
 //! The two timestamps are reported and never used to leave out events: test writers store 0.
 
-use crate::error::{At, Fault};
+use crate::error::{Fault, FaultAt};
 use crate::primitive::{Parsed, i64, u16};
 use nom::Parser;
 
@@ -47,12 +47,12 @@ const FLAG_COMPRESSED: u16 = 1;
 pub(crate) fn header(input: &[u8]) -> Parsed<'_, EventBlockHeader> {
     let (_, (size, flags, min_ticks, max_ticks)) = (u16, u16, i64, i64).parse(input)?;
     if size < LEAST_SIZE {
-        return At::error(input, Fault::HeaderSize(size));
+        return FaultAt::error(input, Fault::HeaderSize(size));
     }
     let header = EventBlockHeader { size, is_compressed: flags & FLAG_COMPRESSED != 0, min_ticks, max_ticks };
     match input.get(usize::from(size)..) {
         Some(rest) => Ok((rest, header)),
-        None => At::error(input, Fault::HeaderSize(size)),
+        None => FaultAt::error(input, Fault::HeaderSize(size)),
     }
 }
 

@@ -7,7 +7,7 @@
 //! | 8 | … | lists of labels: u8 kind, bit 7 set on the last label of a list, then its content |
 
 use crate::damage::BlockDamage;
-use crate::error::{At, Fault, located};
+use crate::error::{Fault, FaultAt, located};
 use crate::guid::Guid;
 use crate::primitive::{Parsed, before, guid, string_v6, u8, u32, u64, varuint64, zigzag};
 use crate::work;
@@ -86,7 +86,7 @@ fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
         8 => u64(rest).map(|(rest, keywords)| (rest, Label::Keywords(keywords)))?,
         9 => u8(rest).map(|(rest, level)| (rest, Label::Level(level)))?,
         10 => u8(rest).map(|(rest, version)| (rest, Label::Version(version)))?,
-        other => return At::error(input, Fault::UnknownEntry(other)),
+        other => return FaultAt::error(input, Fault::UnknownEntry(other)),
     };
     Ok((rest, (label, kind & LAST != 0)))
 }

@@ -8,7 +8,7 @@ mod field_list;
 
 use crate::catalog::CatalogEvent;
 use crate::damage::BlockDamage;
-use crate::error::{At, Fault, located};
+use crate::error::{Fault, FaultAt, located};
 use crate::guid::Guid;
 use crate::primitive::{
     Parsed, before, guid, i32, sized_row, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z, varuint32,
@@ -168,7 +168,7 @@ fn tag(input: &[u8]) -> Parsed<'_, Tag<'_>> {
     let (rest, (size, kind)) = (i32, u8).parse(input)?;
     match usize::try_from(size).ok().and_then(|size| rest.split_at_checked(size)) {
         Some((payload, rest)) => Ok((rest, Tag { kind, payload })),
-        None => At::error(input, Fault::TagSize(size)),
+        None => FaultAt::error(input, Fault::TagSize(size)),
     }
 }
 
@@ -272,7 +272,7 @@ pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     let (rest, size) = u16(input)?;
     match rest.get(usize::from(size)..) {
         Some(rest) => Ok((rest, ())),
-        None => At::error(input, Fault::HeaderSize(size)),
+        None => FaultAt::error(input, Fault::HeaderSize(size)),
     }
 }
 
@@ -369,7 +369,7 @@ fn optional_entry<'a>(metadata: &mut Metadata, input: &'a [u8]) -> Parsed<'a, ()
             metadata.version = u32::from(version);
             rest
         }
-        other => return At::error(input, Fault::UnknownEntry(other)),
+        other => return FaultAt::error(input, Fault::UnknownEntry(other)),
     };
     Ok((rest, ()))
 }

@@ -7,7 +7,7 @@
 //! | 8 | … | stacks: u32 size in bytes, then addresses of the trace's pointer size, innermost first |
 
 use crate::damage::BlockDamage;
-use crate::error::{At, Fault, located};
+use crate::error::{Fault, FaultAt, located};
 use crate::primitive::{Parsed, before, u32};
 use crate::work;
 use nom::Parser;
@@ -109,7 +109,7 @@ pub(crate) fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, size) = u32(input)?;
     match usize::try_from(size).ok().and_then(|size| rest.split_at_checked(size)) {
         Some((stack, rest)) => Ok((rest, stack)),
-        None => At::error(input, Fault::StackSize(size)),
+        None => FaultAt::error(input, Fault::StackSize(size)),
     }
 }
 

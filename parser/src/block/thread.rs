@@ -5,7 +5,7 @@
 //! (two strings). All are optional, in any order.
 
 use crate::damage::BlockDamage;
-use crate::error::{At, Fault, located};
+use crate::error::{Fault, FaultAt, located};
 use crate::primitive::{Parsed, before, sized_row, string_v6, u8, u16, varuint64};
 use crate::serial::Serial;
 use nom::Parser;
@@ -51,7 +51,7 @@ fn entry<'a>(input: &'a [u8], thread: &mut Thread) -> Parsed<'a, ()> {
             thread.pairs.push((text(key), text(value)));
             Ok((rest, ()))
         }
-        other => At::error(input, Fault::UnknownEntry(other)),
+        other => FaultAt::error(input, Fault::UnknownEntry(other)),
     }
 }
 

@@ -103,7 +103,7 @@ fn pointer_size(input: &[u8]) -> Parsed<'_, u8> {
     match i32(input)? {
         (rest, 4) => Ok((rest, 4)),
         (rest, 8) => Ok((rest, 8)),
-        (_, other) => crate::error::At::error(input, Fault::PointerSize(other)),
+        (_, other) => crate::error::FaultAt::error(input, Fault::PointerSize(other)),
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) fn kind(fault: Fault) -> &'static str {
         Fault::TableLimit => "table_limit",
         Fault::QueueLimit => "queue_limit",
         Fault::StaleTable => "stale_table",
+        Fault::Refused => "refused",
     }
 }
 
@@ -84,7 +85,8 @@ pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'s
         | Fault::FieldLimit
         | Fault::ValueLimit => "13.4",
         Fault::Truncated if block.is_none() => "13.3",
-        Fault::Truncated
+        Fault::Refused
+        | Fault::Truncated
         | Fault::HeaderSize(_)
         | Fault::RowSize(_)
         | Fault::PayloadSize(_)

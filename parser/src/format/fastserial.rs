@@ -15,11 +15,13 @@
 
 use super::{Frame, Framed};
 use crate::block::BlockKind;
-use crate::error::{At, Fault, located};
+use crate::error::{Fault, FaultAt, located};
 use crate::primitive::{Parsed, before, i32, take, u8};
 use crate::source::Span;
 use nom::Parser;
+use nom::combinator::flat_map;
 use nom::error::context;
+use nom::sequence::delimited;
 
 const TAG_NULL: u8 = 1;
 const TAG_BEGIN: u8 = 4;
@@ -31,96 +33,127 @@ const NAME_LIMIT: i32 = 255;
 /// Bytes of a Trace object's content, which has no size field.
 const TRACE_SIZE: u32 = 48;
 
-/// What an object says before its content.
-struct ObjectType<'a> {
-    version: i32,
-    minimum_version: i32,
-    name: &'a [u8],
+/// What an object says before its content, up to the end of its type (FORMAT.md 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ObjectType<'a> {
+    /// Version of the type: 3 or 4 of `Trace`, 1 or 2 of the others.
+    pub version: i32,
+    /// The least version of a reader that understands it.
+    pub minimum_version: i32,
+    /// The name, such as `EventBlock`; UTF-8 unless the writer erred.
+    pub name: &'a [u8],
+}
+
+impl ObjectType<'_> {
+    /// What objects of the type hold; of a type that is not known `Unknown(0)`.
+    pub fn kind(&self) -> BlockKind {
+        match self.name {
+            b"Trace" => BlockKind::Trace,
+            b"EventBlock" => BlockKind::Event,
+            b"MetadataBlock" => BlockKind::Metadata,
+            b"StackBlock" => BlockKind::Stack,
+            b"SPBlock" => BlockKind::SequencePoint,
+            _ => BlockKind::UNKNOWN_OBJECT,
+        }
+    }
+
+    /// Whether objects of the type may be read: it is known, and so is its minimum version (`Trace` 4, others 2),
+    /// whatever its version is.
+    pub fn is_readable(&self) -> bool {
+        match self.kind() {
+            BlockKind::Unknown(_) => false,
+            BlockKind::Trace => self.minimum_version <= 4,
+            _ => self.minimum_version <= 2,
+        }
+    }
 }
 
 fn begin_tag(input: &[u8]) -> Parsed<'_, ()> {
     match u8(input)? {
         (rest, TAG_BEGIN | TAG_BEGIN_PRIVATE) => Ok((rest, ())),
-        (_, found) => At::error(input, Fault::Tag { expected: TAG_BEGIN_PRIVATE, found }),
+        (_, found) => FaultAt::error(input, Fault::Tag { expected: TAG_BEGIN_PRIVATE, found }),
     }
 }
 
 fn tag(expected: u8) -> impl Fn(&[u8]) -> Parsed<'_, ()> {
     move |input| match u8(input)? {
         (rest, found) if found == expected => Ok((rest, ())),
-        (_, found) => At::error(input, Fault::Tag { expected, found }),
+        (_, found) => FaultAt::error(input, Fault::Tag { expected, found }),
     }
+}
+
+/// The mark that ends a stream where an object would begin.
+pub(crate) fn end_mark(input: &[u8]) -> Parsed<'_, ()> {
+    tag(TAG_NULL)(input)
 }
 
 fn name_length(input: &[u8]) -> Parsed<'_, usize> {
     let (rest, length) = i32(input)?;
     match usize::try_from(length) {
         Ok(bytes) if length <= NAME_LIMIT => Ok((rest, bytes)),
-        _ => At::error(input, Fault::NameLength(length)),
+        _ => FaultAt::error(input, Fault::NameLength(length)),
     }
 }
 
-fn object_type(input: &[u8]) -> Parsed<'_, ObjectType<'_>> {
-    let (rest, (_, _, _)) = (begin_tag, begin_tag, tag(TAG_NULL)).parse(input)?;
-    let (rest, (version, minimum_version, length)) = (i32, i32, name_length).parse(rest)?;
-    let (rest, name) = take(length)(rest)?;
-    let (rest, ()) = tag(TAG_END)(rest)?;
+/// An object's begin, its type, and the end of that.
+pub(crate) fn object_type(input: &[u8]) -> Parsed<'_, ObjectType<'_>> {
+    let begin = (begin_tag, begin_tag, tag(TAG_NULL));
+    let says = (i32, i32, flat_map(name_length, take));
+    let (rest, (version, minimum_version, name)) = delimited(begin, says, tag(TAG_END)).parse(input)?;
     Ok((rest, ObjectType { version, minimum_version, name }))
 }
 
-/// The object at `position`, whose bytes begin at `input` (as many as the window has). `shift` is 0
-/// unless bytes were lost before: as many bytes, modulo 4, as the writer was further on.
+fn block_size(input: &[u8]) -> Parsed<'_, u32> {
+    let (rest, size) = i32(input)?;
+    match u32::try_from(size) {
+        Ok(len) => Ok((rest, len)),
+        Err(_) => FaultAt::error(input, Fault::BlockSize(size)),
+    }
+}
+
+/// An object up to the padding before its content: its type, and where it lies. `shift` is 0 unless bytes were lost
+/// before: as many bytes, modulo 4, as the writer was further on.
+pub(crate) fn opening<'a>(
+    position: u64,
+    shift: u8,
+) -> impl Fn(&'a [u8]) -> Parsed<'a, (ObjectType<'a>, Frame)> {
+    move |input| {
+        let (rest, object) = context("object header", object_type).parse(input)?;
+        let kind = object.kind();
+        let here = |rest: &[u8]| position.saturating_add(before(input, rest) as u64);
+        if kind == BlockKind::Trace {
+            let body = Span { start: here(rest), len: TRACE_SIZE };
+            return Ok((rest, (object, Frame { kind, start: position, body })));
+        }
+        let (rest, len) = context("block size", block_size).parse(rest)?;
+        // Padding counts from the start of the stream, not of the window.
+        let shift = u64::from(shift);
+        let padded = here(rest).saturating_add(shift).checked_next_multiple_of(4).unwrap_or(u64::MAX);
+        let start = padded.saturating_sub(shift);
+        Ok((rest, (object, Frame { kind, start: position, body: Span { start, len } })))
+    }
+}
+
+/// The object at `position`, whose bytes begin at `input` (as many as the window has); `shift` as of [`opening`].
 pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     match input.first() {
         None => return Framed::Need(1),
         Some(&TAG_NULL) => return Framed::End(1),
         Some(_) => {}
     }
-    let (rest, object) = match context("object header", object_type).parse(input) {
-        Ok(done) => done,
-        Err(error) => return broken(input, error),
-    };
-    let header = before(input, rest);
-    let kind = match object.name {
-        b"Trace" => BlockKind::Trace,
-        b"EventBlock" => BlockKind::Event,
-        b"MetadataBlock" => BlockKind::Metadata,
-        b"StackBlock" => BlockKind::Stack,
-        b"SPBlock" => BlockKind::SequencePoint,
-        _ => BlockKind::UNKNOWN_OBJECT,
-    };
-    if kind == BlockKind::Trace {
-        let body = Span { start: position.saturating_add(header as u64), len: TRACE_SIZE };
-        let frame = Frame { kind, start: position, body };
-        return refuse_unknown_minimum(frame, object.minimum_version, 4);
+    match opening(position, shift)(input) {
+        // A type may be read when its minimum version is known, whatever its version.
+        Ok((_, (object, frame))) if object.is_readable() || frame.kind == BlockKind::UNKNOWN_OBJECT => {
+            Framed::Block(frame)
+        }
+        Ok((_, (object, frame))) => Framed::Refused(frame, Fault::MinimumVersion(object.minimum_version)),
+        Err(error) => broken(input, error),
     }
-    let (rest, size) = match context("block size", i32).parse(rest) {
-        Ok(done) => done,
-        Err(error) => return broken(input, error),
-    };
-    let Ok(len) = u32::try_from(size) else {
-        return Framed::Broken { at: header, fault: Fault::BlockSize(size), context: "block size" };
-    };
-    let behind_size = position.saturating_add(before(input, rest) as u64);
-    // Padding counts from the start of the stream, not of the window.
-    let shift = u64::from(shift);
-    let start = behind_size.saturating_add(shift).next_multiple_of(4).saturating_sub(shift);
-    let body = Span { start, len };
-    let frame = Frame { kind, start: position, body };
-    refuse_unknown_minimum(frame, object.minimum_version, 2)
-}
-
-/// A type may be read when its minimum version is known, whatever its version.
-fn refuse_unknown_minimum(frame: Frame, minimum: i32, known: i32) -> Framed {
-    let is_unknown_type = frame.kind == BlockKind::UNKNOWN_OBJECT;
-    if minimum > known && !is_unknown_type {
-        return Framed::Refused(frame, Fault::MinimumVersion(minimum));
-    }
-    Framed::Block(frame)
 }
 
 /// An error that only says that the window is too short asks for more of it.
-fn broken<'a>(input: &'a [u8], error: nom::Err<At<'a>>) -> Framed {
+fn broken<'a>(input: &'a [u8], error: nom::Err<FaultAt<'a>>) -> Framed {
     let located = located(input, error);
     if located.fault == Fault::Truncated {
         return Framed::Need(input.len().max(located.at).saturating_add(1));

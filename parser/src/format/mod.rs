@@ -20,7 +20,8 @@ pub(crate) mod v6;
 
 use crate::block::BlockKind;
 use crate::error::{Fault, Foreign};
-use crate::source::Span;
+use crate::source::{Span, index};
+use fastserial::FirstType;
 
 /// A stream's version as its first bytes tell it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +97,7 @@ pub(crate) enum Framed {
 
 /// What a stream's first bytes say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detected {
+enum Detected {
     /// Version 6: blocks begin behind this many bytes.
     V6 { minor: u32, header: u64 },
     /// Objects (versions 1 to 5): the first begins behind this many bytes.
@@ -107,11 +108,55 @@ pub(crate) enum Detected {
     Broken { at: u64, fault: Fault },
 }
 
+/// What a stream's header and its first object's type say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// The version; the first object or block begins behind this many bytes.
+    Version(Version, u64),
+    /// More bytes are needed: so many from the start.
+    Need { bytes: u64, context: &'static str },
+    /// Not readable.
+    Broken { at: u64, context: &'static str, fault: Fault },
+}
+
+/// Decides on the version from the stream's first bytes.
+pub(crate) fn begin(bytes: &[u8]) -> Begun {
+    let context = "stream header";
+    match detect(bytes) {
+        Detected::V6 { minor, header } => Begun::Version(Version::V6 { minor }, header),
+        Detected::Objects { with_magic, header } => {
+            let first = bytes.get(index(header, 0)..).unwrap_or_default();
+            first_object(first, with_magic, header)
+        }
+        Detected::Need(bytes) => Begun::Need { bytes: bytes as u64, context },
+        Detected::Broken { at, fault } => Begun::Broken { at, context, fault },
+    }
+}
+
+/// Tells versions 1 to 4 apart by the type of the first object, which begins at `header`.
+fn first_object(first: &[u8], with_magic: bool, header: u64) -> Begun {
+    let context = "first object";
+    let refused = |at, context, fault| Begun::Broken { at: header.saturating_add(at), context, fault };
+    let unsupported = |version: i32| Fault::UnsupportedVersion(u32::try_from(version).unwrap_or(0));
+    match (fastserial::first_type(first), with_magic) {
+        (None, _) => match fastserial::frame(first, header, 0) {
+            Framed::Need(bytes) => Begun::Need { bytes: header.saturating_add(bytes as u64), context },
+            Framed::Broken { at, fault, context } => refused(at as u64, context, fault),
+            _ => refused(0, context, Fault::FirstIsNotTrace),
+        },
+        (Some(FirstType::EventPipeFile { version }), _) => refused(0, context, unsupported(version)),
+        (Some(FirstType::Trace { version: 3 }), false) => Begun::Version(Version::V3, header),
+        (Some(FirstType::Trace { version: 4.. }), _) => Begun::Version(Version::V4, header),
+        (Some(FirstType::Trace { version }), _) => refused(3, "Trace object", unsupported(version)),
+        (Some(FirstType::Other), _) => refused(0, context, Fault::FirstIsNotTrace),
+    }
+}
+
 pub(crate) const MAGIC: &[u8; 8] = b"Nettrace";
 const FAST_SERIALIZATION: &[u8; 20] = b"!FastSerialization.1";
 
 /// Decides on the version from the stream's first bytes, in the order of FORMAT.md 1.
-pub(crate) fn detect(bytes: &[u8]) -> Detected {
+fn detect(bytes: &[u8]) -> Detected {
     let Some(first) = bytes.first_chunk::<8>() else {
         return Detected::Need(8);
     };

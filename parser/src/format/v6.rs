@@ -10,7 +10,8 @@
 use super::{Frame, Framed};
 use crate::block::BlockKind;
 use crate::block::signs::{SIGNS, begins_as};
-use crate::primitive::u32;
+use crate::error::{Fault, FaultAt};
+use crate::primitive::{Parsed, u32};
 use crate::source::Span;
 use crate::work;
 
@@ -18,14 +19,17 @@ pub(crate) const HEADER: usize = 4;
 /// So many bytes show whether a block begins.
 pub(crate) const SHOWN: usize = HEADER + SIGNS;
 
-/// The block at `position`, whose bytes begin at `input`.
-pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
-    let Ok((_, word)) = u32(input) else { return Framed::Need(4) };
+/// A block's kind and the size of its content.
+pub(crate) fn header(input: &[u8]) -> Parsed<'_, (u8, u32)> {
+    let (rest, word) = u32(input)?;
     let [a, b, c, kind] = word.to_le_bytes();
-    let len = u32::from_le_bytes([a, b, c, 0]);
-    let kind = match kind {
-        // The end may have content one day; it is part of the end.
-        0 => return Framed::End((HEADER as u64).saturating_add(u64::from(len))),
+    Ok((rest, (kind, u32::from_le_bytes([a, b, c, 0]))))
+}
+
+/// What blocks of the kind hold; `None` of the end of a stream.
+pub(crate) fn kind_of(code: u8) -> Option<BlockKind> {
+    Some(match code {
+        0 => return None,
         1 => BlockKind::Trace,
         2 => BlockKind::Event,
         3 => BlockKind::Metadata,
@@ -35,12 +39,31 @@ pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
         7 => BlockKind::RemoveThread,
         8 => BlockKind::LabelList,
         other => BlockKind::Unknown(other),
-    };
-    Framed::Block(Frame {
-        kind,
-        start: position,
-        body: Span { start: position.saturating_add(HEADER as u64), len },
     })
+}
+
+/// What is wrong with an end mark where a block is due.
+pub(crate) fn not_a_block() -> Fault {
+    Fault::Tag { expected: 1, found: 0 }
+}
+
+/// An end mark: the size of its content, which may come one day.
+pub(crate) fn end_mark(input: &[u8]) -> Parsed<'_, u32> {
+    match header(input)? {
+        (rest, (0, len)) => Ok((rest, len)),
+        (_, (found, _)) => FaultAt::error(input, Fault::Tag { expected: 0, found }),
+    }
+}
+
+/// The block at `position`, whose bytes begin at `input`.
+pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
+    let Ok((_, (code, len))) = header(input) else { return Framed::Need(4) };
+    let start = position.saturating_add(HEADER as u64);
+    match kind_of(code) {
+        Some(kind) => Framed::Block(Frame { kind, start: position, body: Span { start, len } }),
+        // The end may have content one day; it is part of the end.
+        None => Framed::End((HEADER as u64).saturating_add(u64::from(len))),
+    }
 }
 
 /// What stands where a block may begin.

@@ -4,8 +4,7 @@ use super::Reader;
 use super::phase::{Phase, body_of};
 use crate::block::BlockKind;
 use crate::error::{Error, Fault};
-use crate::format::fastserial::{self, FirstType};
-use crate::format::{Detected, Frame, Framed, Version, detect, needed_to_name, v6};
+use crate::format::{Begun, Frame, Framed, Version, begin, fastserial, needed_to_name, v6};
 use crate::source::Source;
 
 impl<S: Source> Reader<S> {
@@ -14,26 +13,25 @@ impl<S: Source> Reader<S> {
     }
 
     pub(super) fn header(&mut self) -> Result<(), Error> {
-        match detect(self.source.bytes()) {
-            Detected::V6 { minor, header } => {
-                self.state.begin(Version::V6 { minor });
+        match begin(self.source.bytes()) {
+            Begun::Version(version, header) => {
+                self.state.begin(version);
                 self.position = header;
                 self.phase = Phase::Trace;
             }
-            Detected::Objects { with_magic, header } => self.first_object(with_magic, header)?,
-            Detected::Need(bytes) => {
-                if !self.source.fill(bytes as u64)? {
+            Begun::Need { bytes, context } => {
+                if !self.source.fill(bytes)? {
                     // What came last may be wrong, and then it is not the end that is.
-                    match detect(self.source.bytes()) {
-                        Detected::Broken { at, fault } => self.fail(at, "stream header", fault),
+                    match begin(self.source.bytes()) {
+                        Begun::Broken { at, context, fault } => self.fail(at, context, fault),
                         _ => {
                             let end = self.source.bytes().len() as u64;
-                            self.fail(end, "stream header", Fault::HeaderTruncated);
+                            self.fail(end, context, Fault::HeaderTruncated);
                         }
                     }
                 }
             }
-            Detected::Broken { at, fault } => {
+            Begun::Broken { at, context, fault } => {
                 // The same input gets the same name, however it comes in pieces.
                 if matches!(fault, Fault::Foreign(_))
                     && let Some(bytes) = needed_to_name(self.source.bytes())
@@ -41,46 +39,8 @@ impl<S: Source> Reader<S> {
                 {
                     return Ok(());
                 }
-                self.fail(at, "stream header", fault);
+                self.fail(at, context, fault);
             }
-        }
-        Ok(())
-    }
-
-    /// Tells versions 1 to 4 apart by the first object's type.
-    fn first_object(&mut self, with_magic: bool, header: u64) -> Result<(), Error> {
-        match fastserial::first_type(self.window_from(header)) {
-            None => match fastserial::frame(self.window_from(header), header, 0) {
-                Framed::Need(bytes) => {
-                    if !self.source.fill(header.saturating_add(bytes as u64))? {
-                        let end = self.source.bytes().len() as u64;
-                        self.fail(end, "first object", Fault::HeaderTruncated);
-                    }
-                }
-                Framed::Broken { at, fault, context } => {
-                    self.fail(header.saturating_add(at as u64), context, fault)
-                }
-                _ => self.fail(header, "first object", Fault::FirstIsNotTrace),
-            },
-            Some(FirstType::EventPipeFile { version }) => {
-                let version = u32::try_from(version).unwrap_or(0);
-                self.fail(header, "first object", Fault::UnsupportedVersion(version));
-            }
-            Some(FirstType::Trace { version }) => {
-                let version = match (version, with_magic) {
-                    (3, false) => Version::V3,
-                    (4.., _) => Version::V4,
-                    (other, _) => {
-                        let other = u32::try_from(other).unwrap_or(0);
-                        self.fail(header.saturating_add(3), "Trace object", Fault::UnsupportedVersion(other));
-                        return Ok(());
-                    }
-                };
-                self.state.begin(version);
-                self.position = header;
-                self.phase = Phase::Trace;
-            }
-            Some(FirstType::Other) => self.fail(header, "first object", Fault::FirstIsNotTrace),
         }
         Ok(())
     }

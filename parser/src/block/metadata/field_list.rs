@@ -11,7 +11,7 @@
 //! stand. Within an object the same holds for its members, but then the fields behind the object
 //! are lost too, because where its bytes end is not known.
 
-use crate::error::{At, Fault, located};
+use crate::error::{Fault, FaultAt, located};
 use crate::primitive::{Parsed, i32, string_v6, u8, u16, utf16_to_string, utf16z};
 use crate::schema::{DEPTH_LIMIT, FIELD_LIMIT, Field, FieldType};
 use std::cell::Cell;
@@ -99,7 +99,7 @@ fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
     let (rest, count) = i32(input)?;
     match u64::try_from(count) {
         Ok(count) => Ok((rest, count)),
-        Err(_) => At::error(input, Fault::FieldList),
+        Err(_) => FaultAt::error(input, Fault::FieldList),
     }
 }
 
@@ -107,7 +107,7 @@ fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
 fn whole<'a>(list: FieldList<'a>) -> Parsed<'a, FieldType> {
     match (list.opaque, list.behind) {
         (None, Some(behind)) => Ok((behind, FieldType::Object(list.fields.into()))),
-        (fault, _) => At::error(list.stopped_at, fault.unwrap_or(Fault::FieldList)),
+        (fault, _) => FaultAt::error(list.stopped_at, fault.unwrap_or(Fault::FieldList)),
     }
 }
 
@@ -134,13 +134,13 @@ fn field_v1<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
     let (rest, kind) = if code == CODE_OBJECT {
         match room.deeper() {
             Some(room) => whole(list_v1(rest, room))?,
-            None => return At::error(input, Fault::TypeDepth),
+            None => return FaultAt::error(input, Fault::TypeDepth),
         }
     } else {
         // Arrays and the types of version 6 are not allowed here.
         match FieldType::scalar(code) {
             Some(kind) => (rest, kind),
-            None => return At::error(input, Fault::TypeCode(code)),
+            None => return FaultAt::error(input, Fault::TypeCode(code)),
         }
     };
     let (rest, name) = name_utf16(rest)?;
@@ -166,7 +166,7 @@ fn field_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
     // The size counts itself; what is longer than needed is skipped.
     let split = usize::try_from(size).ok().filter(|size| *size >= 4);
     let Some((description, rest)) = split.and_then(|size| input.split_at_checked(size)) else {
-        return At::error(input, Fault::FieldList);
+        return FaultAt::error(input, Fault::FieldList);
     };
     let (description, _) = i32(description)?;
     let (description, name) = name_utf16(description)?;
@@ -175,7 +175,7 @@ fn field_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
 }
 
 fn type_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
-    let Some(room) = room.deeper() else { return At::error(input, Fault::TypeDepth) };
+    let Some(room) = room.deeper() else { return FaultAt::error(input, Fault::TypeDepth) };
     let (rest, code) = i32(input)?;
     match code {
         CODE_ARRAY => {
@@ -185,7 +185,7 @@ fn type_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
         CODE_OBJECT => whole(list_v2(rest, room)),
         code => match FieldType::scalar(code) {
             Some(kind) => Ok((rest, kind)),
-            None => At::error(input, Fault::TypeCode(code)),
+            None => FaultAt::error(input, Fault::TypeCode(code)),
         },
     }
 }
@@ -224,7 +224,7 @@ fn skip_v6(input: &[u8]) -> Option<&[u8]> {
 fn field_v6<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
     let (rest, size) = u16(input)?;
     let Some((description, rest)) = rest.split_at_checked(usize::from(size)) else {
-        return At::error(input, Fault::FieldList);
+        return FaultAt::error(input, Fault::FieldList);
     };
     let (description, name) = string_v6(description)?;
     let (_, kind) = type_v6(description, room)?;
@@ -232,7 +232,7 @@ fn field_v6<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
 }
 
 fn type_v6<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
-    let Some(room) = room.deeper() else { return At::error(input, Fault::TypeDepth) };
+    let Some(room) = room.deeper() else { return FaultAt::error(input, Fault::TypeDepth) };
     let (rest, code) = u8(input)?;
     match i32::from(code) {
         CODE_ARRAY => {
@@ -249,7 +249,7 @@ fn type_v6<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
         CODE_OBJECT => whole(list_v6(rest, room)),
         code => match FieldType::scalar_v6(code) {
             Some(kind) => Ok((rest, kind)),
-            None => At::error(input, Fault::TypeCode(code)),
+            None => FaultAt::error(input, Fault::TypeCode(code)),
         },
     }
 }
@@ -264,6 +264,6 @@ fn located_type<'a>(
     let (rest, element) = type_v6(input, room)?;
     match element.fixed_size() {
         Some(_) => Ok((rest, make(Box::new(element)))),
-        None => At::error(input, Fault::FieldList),
+        None => FaultAt::error(input, Fault::FieldList),
     }
 }

@@ -1,0 +1,262 @@
+//! The stream's header, and how blocks follow each other (FORMAT.md 1, 3, 7.1).
+
+use super::error::{FromFault, complete, need, streaming};
+use crate::block::Block;
+use crate::error::FaultAt;
+use crate::format::fastserial::{self, ObjectEnd, ObjectType};
+use crate::format::{Begun, Frame, Version, begin, v6};
+use crate::primitive::before;
+use crate::source::{Span, index};
+use nom::IResult;
+
+/// Where the bytes at hand lie in their stream.
+///
+/// Versions 3 to 5 pad content to a multiple of 4 of the *stream's* position, which a rest of the input does not tell.
+/// An origin does, of every rest of the slice that it was made of: all of them end where that ends.
+///
+/// ```
+/// use nettrace_parser::raw::Origin;
+/// let stream = b"Nettrace and so on";
+/// let origin = Origin::of(stream);
+/// assert_eq!(origin.position(&stream[8..]), 8);
+/// // A window that begins further on in the stream.
+/// let origin = Origin::at(1000, &stream[8..]);
+/// assert_eq!(origin.position(&stream[9..]), 1001);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// The stream's position behind the last byte at hand.
+    end: u64,
+}
+
+impl Origin {
+    /// Of a stream that is at hand from its first byte on.
+    pub fn of(stream: &[u8]) -> Origin {
+        Origin::at(0, stream)
+    }
+
+    /// Of a window whose first byte is at this position of the stream.
+    pub fn at(position: u64, window: &[u8]) -> Origin {
+        Origin { end: position.saturating_add(window.len() as u64) }
+    }
+
+    /// The stream's position of the first byte of `rest`, which ends where the window ends.
+    pub fn position(&self, rest: &[u8]) -> u64 {
+        self.end.saturating_sub(rest.len() as u64)
+    }
+}
+
+/// The beginning of a stream of any version (FORMAT.md 1): what is left begins with the first object or block, which is
+/// `Trace`.
+///
+/// | version | bytes |
+/// |---|---|
+/// | 3 | u32 20, `!FastSerialization.1` |
+/// | 4, 5 | `Nettrace`, u32 20, `!FastSerialization.1` |
+/// | 6 | `Nettrace`, u32 0, u32 major, u32 minor |
+///
+/// Version 3 is known by the type of the first object, which must be at hand, and is not consumed. Version 5 is not told
+/// from 4 here: it is not announced.
+///
+/// ```
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// use nettrace_parser::{Version, raw};
+/// let (first_object, version) = raw::stream_header::<()>(&bytes)?;
+/// assert_eq!(version, Version::V4);
+/// assert_eq!(raw::object_type::<()>(first_object)?.1.name, b"Trace");
+/// # Ok::<(), nom::Err<()>>(())
+/// ```
+///
+/// # Streaming
+/// `Incomplete` if the bytes do not reach to the end of the first object's type.
+///
+/// # Errors
+/// [`Fault::Foreign`](crate::Fault::Foreign), [`Fault::UnsupportedVersion`](crate::Fault::UnsupportedVersion) and others of
+/// the beginning of a stream.
+pub fn stream_header<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Version, E> {
+    let from = |at: u64| input.get(index(at, 0)..).unwrap_or_default();
+    match begin(input) {
+        Begun::Version(version, header) => Ok((from(header), version)),
+        Begun::Need { bytes, .. } => need(index(bytes, 0).saturating_sub(input.len())),
+        Begun::Broken { at, fault, .. } => complete(FaultAt::error(from(at), fault)),
+    }
+}
+
+/// The begin of an object, and its type (FORMAT.md 3). Versions 3 to 5.
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0, 1 | 1, 1 | begin of the object, of its type: 5, in version 3: 4; either is read |
+/// | 2 | 1 | type of the type: 1 |
+/// | 3 | 4 | i32 version |
+/// | 7 | 4 | i32 minimum reader version |
+/// | 11 | 4 | i32 length of the name, 0 to 255 |
+/// | 15 | n | name |
+/// | 15 + n | 1 | end of the type: 6 |
+///
+/// # Streaming
+/// `Incomplete` where the bytes end too early.
+///
+/// # Errors
+/// [`Fault::Tag`](crate::Fault::Tag), [`Fault::NameLength`](crate::Fault::NameLength).
+pub fn object_type<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], ObjectType<'a>, E> {
+    streaming(fastserial::object_type(input))
+}
+
+/// An object of versions 3 to 5, from its begin to its end.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Object<'a> {
+    /// Its type.
+    pub object_type: ObjectType<'a>,
+    /// What it holds, and where that lies.
+    pub block: Block<'a>,
+}
+
+/// An object (FORMAT.md 3). Versions 3 to 5.
+///
+/// | size | field |
+/// |---|---|
+/// | 16 + n | begin and type: [`object_type`] |
+/// | 4 | i32 size of the content; not in `Trace`, which has 48 bytes |
+/// | 0 to 3 | padding to a multiple of 4 of the stream's position, of any value; not in `Trace` |
+/// | size | content |
+/// | | values that later versions added: a tag of 8 to 11 and 1, 2, 4 or 8 bytes, or 13 or 14, an i32 length, as many bytes |
+/// | 1 | end of the object: 6 |
+///
+/// An object of a type that is not known is given like any other if it has this layout. A reader takes it for a block
+/// only if another object, or the end mark, follows. It also refuses types whose minimum version it does not know:
+/// [`ObjectType::is_readable`].
+///
+/// # Streaming
+/// `Incomplete` where the bytes end too early, with the number of bytes that the content needs if that is known. A
+/// hostile size asks for up to 2 GiB: have a limit.
+///
+/// # Errors
+/// As [`object_type`], and [`Fault::BlockSize`](crate::Fault::BlockSize) of a negative size, or of more than a megabyte of
+/// tagged values.
+pub fn object<'a, E: FromFault<'a>>(
+    origin: Origin,
+) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Object<'a>, E> + Clone {
+    move |input| {
+        let position = origin.position(input);
+        let (rest, (object_type, frame)) = streaming(fastserial::opening(position, 0)(input))?;
+        let (behind, content) = content(frame, position.saturating_add(before(input, rest) as u64), rest)?;
+        let (rest, ()) = object_end(behind)?;
+        Ok((rest, Object { object_type, block: block_of(frame, content) }))
+    }
+}
+
+/// Tagged values, and the end of an object.
+fn object_end<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], (), E> {
+    match fastserial::object_end(input) {
+        ObjectEnd::At(bytes) => Ok((input.get(bytes..).unwrap_or_default(), ())),
+        ObjectEnd::Need(bytes) => need(bytes.saturating_sub(input.len())),
+        ObjectEnd::Broken { at, fault } => {
+            complete(FaultAt::error(input.get(at..).unwrap_or_default(), fault))
+        }
+    }
+}
+
+/// A block's content, of bytes that begin at `position`, before the padding.
+fn content<'a, E: FromFault<'a>>(
+    frame: Frame,
+    position: u64,
+    input: &'a [u8],
+) -> IResult<&'a [u8], &'a [u8], E> {
+    let from = index(frame.body.start, position);
+    let to = from.saturating_add(frame.body.len as usize);
+    match input.split_at_checked(to) {
+        Some((body, rest)) => Ok((rest, body.get(from..).unwrap_or_default())),
+        None => need(to.saturating_sub(input.len())),
+    }
+}
+
+fn block_of(frame: Frame, content: &[u8]) -> Block<'_> {
+    Block { kind: frame.kind, start: frame.start, body: frame.body, content }
+}
+
+/// A block of version 6 (FORMAT.md 7.1): a u32 `h`, whose low 24 bits are the size of the content and whose high 8
+/// bits are the kind, then the content. There is no padding.
+///
+/// | kind | | kind | | kind | |
+/// |---|---|---|---|---|---|
+/// | 0 | the end: see [`end_of_stream`] | 3 | Metadata | 6 | Thread |
+/// | 1 | Trace | 4 | SequencePoint | 7 | RemoveThread |
+/// | 2 | Event | 5 | Stack | 8 | LabelList |
+///
+/// All others are [`BlockKind::Unknown`](crate::BlockKind::Unknown) and the number.
+///
+/// # Streaming
+/// `Incomplete` where the bytes end too early, with the number of bytes that the content needs, at most 16 MiB.
+///
+/// # Errors
+/// [`Fault::Tag`](crate::Fault::Tag) of kind 0: the stream ends here.
+pub fn block_v6<'a, E: FromFault<'a>>(
+    origin: Origin,
+) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Block<'a>, E> + Clone {
+    move |input| {
+        let (rest, (code, len)) = streaming(v6::header(input))?;
+        let position = origin.position(input);
+        let Some(kind) = v6::kind_of(code) else { return complete(FaultAt::error(input, v6::not_a_block())) };
+        let start = origin.position(rest);
+        let frame = Frame { kind, start: position, body: Span { start, len } };
+        let (rest, content) = content(frame, start, rest)?;
+        Ok((rest, block_of(frame, content)))
+    }
+}
+
+/// A block of any version: an [`object`] without its type, or a [`block_v6`].
+///
+/// With nom's combinators that is the whole of a stream:
+///
+/// ```
+/// # let bytes = nettrace_testdata::synth::tiny_v6().bytes;
+/// use nettrace_parser::raw::{self, Origin};
+/// use nom::{Parser, combinator::{all_consuming, complete}, multi::many1, sequence::terminated};
+///
+/// let (rest, version) = raw::stream_header::<()>(&bytes)?;
+/// let blocks = many1(complete(raw::block(version, Origin::of(&bytes))));
+/// let (_, blocks) = all_consuming(terminated(blocks, raw::end_of_stream(version))).parse(rest)?;
+/// let kinds: Vec<&str> = blocks.iter().map(|block| block.kind().as_str()).collect();
+/// assert_eq!(kinds[..4], ["Trace", "Metadata", "Thread", "Stack"]);
+/// # Ok::<(), nom::Err<()>>(())
+/// ```
+///
+/// # Streaming, Errors
+/// As of [`object`] and [`block_v6`].
+pub fn block<'a, E: FromFault<'a>>(
+    version: Version,
+    origin: Origin,
+) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Block<'a>, E> + Clone {
+    let (object, block_v6) = (object(origin), block_v6(origin));
+    move |input| match version {
+        Version::V3 | Version::V4 => object(input).map(|(rest, object)| (rest, object.block)),
+        Version::V6 { .. } => block_v6(input),
+    }
+}
+
+/// What ends a stream where a block would begin (FORMAT.md 3, 7.1): a byte 1, NullReference; in version 6 a block of
+/// kind 0, which has no content today.
+///
+/// What follows belongs to no stream. A killed process leaves no end.
+///
+/// # Streaming
+/// `Incomplete` where the bytes end too early.
+///
+/// # Errors
+/// [`Fault::Tag`](crate::Fault::Tag) if something else is here.
+pub fn end_of_stream<'a, E: FromFault<'a>>(
+    version: Version,
+) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], (), E> + Clone {
+    move |input| match version {
+        Version::V3 | Version::V4 => streaming(fastserial::end_mark(input)),
+        Version::V6 { .. } => {
+            let (rest, len) = streaming(v6::end_mark(input))?;
+            match rest.get(len as usize..) {
+                Some(rest) => Ok((rest, ())),
+                None => need((len as usize).saturating_sub(rest.len())),
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Numbers and texts (FORMAT.md 2).
+
+use super::error::{FromFault, complete};
+use crate::guid::Guid;
+use crate::payload::{Utf8, Utf16};
+use crate::primitive;
+use nom::IResult;
+
+/// A varuint32 (FORMAT.md 2): 1 to 5 bytes of 7 bits each, lowest first; bit 7 set on all but the last.
+///
+/// The fifth byte is at most `0x0f`. Encodings longer than needed are read.
+///
+/// ```
+/// use nettrace_parser::raw;
+/// let (rest, number) = raw::varuint32::<()>(&[0xac, 0x02, 9]).unwrap();
+/// assert_eq!((number, rest), (300, &[9][..]));
+/// assert_eq!(raw::varuint32::<()>(&[0x80, 0x00]).unwrap().1, 0);
+/// ```
+///
+/// # Errors
+/// [`Fault::VarintTooLong`](crate::Fault::VarintTooLong), [`Fault::VarintOverflow`](crate::Fault::VarintOverflow),
+/// [`Fault::Truncated`](crate::Fault::Truncated).
+pub fn varuint32<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], u32, E> {
+    complete(primitive::varuint32(input))
+}
+
+/// A varuint64 (FORMAT.md 2): as [`varuint32`], of 1 to 10 bytes, the tenth at most `0x01`.
+///
+/// # Errors
+/// As [`varuint32`].
+pub fn varuint64<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], u64, E> {
+    complete(primitive::varuint64(input))
+}
+
+/// A varint64 (FORMAT.md 2): a [`varuint64`] `z` in zigzag form, `(z >> 1) xor -(z and 1)`.
+///
+/// ```
+/// use nettrace_parser::raw;
+/// assert_eq!(raw::varint64::<()>(&[5]).unwrap().1, -3);
+/// ```
+///
+/// # Errors
+/// As [`varuint32`].
+pub fn varint64<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], i64, E> {
+    complete(primitive::varint64(input))
+}
+
+/// UTF-16LE code units up to a zero unit (FORMAT.md 2), at any position: 2 (n + 1) bytes.
+///
+/// ```
+/// use nettrace_parser::raw;
+/// let (rest, text) = raw::utf16z::<()>(b"h\0i\0\0\0!").unwrap();
+/// assert_eq!(text, "hi");
+/// assert_eq!(rest, b"!");
+/// ```
+///
+/// # Errors
+/// [`Fault::Truncated`](crate::Fault::Truncated) without a zero unit. Ill-formed text is no error.
+pub fn utf16z<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Utf16<'a>, E> {
+    let (rest, bytes) = complete(primitive::utf16z(input))?;
+    Ok((rest, Utf16::new(bytes, true)))
+}
+
+/// A string of version 6 (FORMAT.md 2): a [`varuint32`] number of bytes, then UTF-8 without an end.
+///
+/// # Errors
+/// As [`varuint32`]; [`Fault::Truncated`](crate::Fault::Truncated) too if there are fewer bytes than it says.
+/// Ill-formed text is no error.
+pub fn string_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Utf8<'a>, E> {
+    let (rest, bytes) = complete(primitive::string_v6(input))?;
+    Ok((rest, Utf8::new(bytes)))
+}
+
+/// A guid (FORMAT.md 2), 16 bytes: u32, u16, u16 little-endian, then eight single bytes.
+///
+/// # Errors
+/// [`Fault::Truncated`](crate::Fault::Truncated).
+pub fn guid<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Guid, E> {
+    complete(primitive::guid(input))
+}
+
+/// A row of version 6 that carries its size (FORMAT.md 7.3, 7.6): a u16 number of bytes, itself not included, then
+/// as many. Gives these. What follows them is found even if they cannot be understood.
+///
+/// ```
+/// use nettrace_parser::raw;
+/// use nom::{Parser, combinator::all_consuming, multi::many0};
+/// let mut rows = all_consuming(many0(raw::sized_row::<()>));
+/// let (_, rows) = rows.parse(&[2, 0, b'h', b'i', 1, 0, b'!'][..]).unwrap();
+/// assert_eq!(rows, [&b"hi"[..], b"!"]);
+/// ```
+///
+/// # Errors
+/// [`Fault::RowSize`](crate::Fault::RowSize) if the row leaves the input, [`Fault::Truncated`](crate::Fault::Truncated)
+/// if there is no size.
+pub fn sized_row<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], &'a [u8], E> {
+    complete(primitive::sized_row(input))
+}
