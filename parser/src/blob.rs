@@ -5,39 +5,83 @@ mod careful;
 mod compressed;
 mod fixed;
 
+use crate::format::Version;
 use crate::guid::Guid;
-pub(crate) use careful::{careful_compressed_v4, careful_compressed_v6};
+pub(crate) use careful::{careful_blob_v4, careful_blob_v6};
+#[cfg(test)]
+use careful::{careful_compressed_v4, careful_compressed_v6};
 pub(crate) use compressed::{WINDOW, Watch, Wrong, at_end, compressed_v4, compressed_v6, says_number};
 pub(crate) use fixed::{fixed_v3, fixed_v4, fixed_v6, quick_v4, quick_v6};
 
-/// The header of one event blob, with everything the stream says about the event itself.
+/// The header of one event blob: everything the stream says about the event itself (FORMAT.md 5, 6.2, 6.3, 7.4).
+///
+/// Compressed headers say only what differs from the blob before, so each is read from the one before it. A block begins
+/// with the default, in which all is 0. A header of fixed size needs none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct BlobHeader {
-    pub(crate) metadata_id: u32,
-    pub(crate) sequence: u32,
+#[non_exhaustive]
+pub struct BlobHeader {
+    /// Id of the event's type. 0 in version 3: the payload defines a type.
+    pub metadata_id: u32,
+    /// Number of the event among those of its capture thread; 0 in version 3, which has none.
+    pub sequence: u32,
     /// Thread id, or thread index in version 6.
-    pub(crate) thread: u64,
-    /// Capture thread id, or index.
-    pub(crate) capture_thread: u64,
-    pub(crate) processor: u32,
-    /// Stack id; 0 in version 3.
-    pub(crate) stack: u32,
-    pub(crate) timestamp: u64,
-    pub(crate) activity: Guid,
-    pub(crate) related_activity: Guid,
-    /// Version 3 only: bytes of the stack behind the payload.
-    pub(crate) stack_size: u32,
-    /// Version 6 only.
-    pub(crate) label_list: u32,
-    pub(crate) payload_size: u32,
+    pub thread: u64,
+    /// Id, or index, of the thread that wrote it.
+    pub capture_thread: u64,
+    /// Processor; `u32::MAX` is unknown.
+    pub processor: u32,
+    /// Stack id; 0 in version 3, where the stack follows the payload.
+    pub stack: u32,
+    /// Ticks of the event clock.
+    pub timestamp: u64,
+    /// Activity id; zero in version 6, which has a label for it.
+    pub activity: Guid,
+    /// Related activity id; zero in version 6.
+    pub related_activity: Guid,
+    /// Bytes of the stack behind the payload; version 3 only.
+    pub stack_size: u32,
+    /// Id of the list of labels; 0 is none. Version 6 only.
+    pub label_list: u32,
+    /// Bytes of the payload.
+    pub payload_size: u32,
     /// Bytes from the blob's first byte to its payload.
-    pub(crate) header_size: u32,
-    pub(crate) is_sorted: bool,
-    /// Version 6, compressed: the flag that means nothing there was set.
-    pub(crate) has_reserved_flag: bool,
+    pub header_size: u32,
+    /// Whether no event behind this one is older.
+    pub is_sorted: bool,
+    /// Whether flag 0x20 is set, which means nothing in version 6 (compressed).
+    pub has_reserved_flag: bool,
 }
 
-/// Where the parts of a blob with a fixed header lie, in bytes from its start.
+/// How the blobs of a block are written: the same for all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BlobEncoding {
+    /// Version 3 (FORMAT.md 5).
+    FixedV3,
+    /// Versions 4 and 5, uncompressed (FORMAT.md 6.2).
+    FixedV4,
+    /// Versions 4 and 5, compressed (FORMAT.md 6.3).
+    CompressedV4,
+    /// Version 6, uncompressed (FORMAT.md 7.4).
+    FixedV6,
+    /// Version 6, compressed (FORMAT.md 7.4).
+    CompressedV6,
+}
+
+impl BlobEncoding {
+    /// That of a stream's version and a [block header](crate::EventBlockHeader::is_compressed), which version 3 has not.
+    pub fn of(version: Version, is_compressed: bool) -> BlobEncoding {
+        match (version, is_compressed) {
+            (Version::V3, _) => BlobEncoding::FixedV3,
+            (Version::V4, false) => BlobEncoding::FixedV4,
+            (Version::V4, true) => BlobEncoding::CompressedV4,
+            (Version::V6 { .. }, false) => BlobEncoding::FixedV6,
+            (Version::V6 { .. }, true) => BlobEncoding::CompressedV6,
+        }
+    }
+}
+
+/// Where the parts of a blob lie, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
     /// Bytes of the header: the payload begins here.

@@ -1,66 +1,89 @@
 //! Compressed headers, the careful way: built from nom parsers, for any number of bytes, with a
 //! word on what is wrong.
 
-use super::{BlobHeader, flag};
-use crate::primitive::{Parsed, guid, u8, varuint32, varuint64};
+use super::{BlobHeader, Extent, flag, size_of_header};
+use crate::error::{Fault, FaultAt};
+use crate::primitive::{Parsed, before, guid, u8, varuint32, varuint64};
+use nom::Parser;
+use nom::combinator::cond;
 
-/// The fields before the timestamp, and the timestamp: the same in versions 4, 5 and 6.
-fn careful_front<'a>(input: &'a [u8], header: &mut BlobHeader) -> Parsed<'a, u8> {
-    let (mut rest, flags) = u8(input)?;
-    if flags & flag::METADATA_ID != 0 {
-        (rest, header.metadata_id) = varuint32(rest)?;
-    }
-    if flags & flag::CAPTURE != 0 {
-        let step;
-        (rest, (step, header.capture_thread, header.processor)) =
-            nom::Parser::parse(&mut (varuint32, varuint64, varuint32), rest)?;
-        header.sequence = header.sequence.wrapping_add(step).wrapping_add(1);
+/// A compressed header: its flags, what they announce, and the timestamp. `middle` reads what stands before the payload's
+/// size, which is what versions differ in. What is not announced is as in `before`.
+fn compressed<'a, T>(
+    before: &BlobHeader,
+    input: &'a [u8],
+    middle: impl Fn(u8, &'a [u8]) -> Parsed<'a, T>,
+    apply: impl Fn(&mut BlobHeader, u8, T),
+) -> Parsed<'a, BlobHeader> {
+    let (rest, flags) = u8(input)?;
+    let has = |bit: u8| flags & bit != 0;
+    let (rest, (metadata_id, capture, thread, stack, step, extra, payload_size)) = (
+        cond(has(flag::METADATA_ID), varuint32),
+        cond(has(flag::CAPTURE), (varuint32, varuint64, varuint32)),
+        cond(has(flag::THREAD), varuint64),
+        cond(has(flag::STACK), varuint32),
+        varuint64,
+        |rest| middle(flags, rest),
+        cond(has(flag::PAYLOAD_SIZE), varuint32),
+    )
+        .parse(rest)?;
+    let mut header = *before;
+    header.metadata_id = metadata_id.unwrap_or(before.metadata_id);
+    if let Some((left_out, capture_thread, processor)) = capture {
+        header.sequence = before.sequence.wrapping_add(left_out).wrapping_add(1);
+        header.capture_thread = capture_thread;
+        header.processor = processor;
     } else if header.metadata_id != 0 {
-        header.sequence = header.sequence.wrapping_add(1);
+        header.sequence = before.sequence.wrapping_add(1);
     }
-    if flags & flag::THREAD != 0 {
-        (rest, header.thread) = varuint64(rest)?;
-    }
-    if flags & flag::STACK != 0 {
-        (rest, header.stack) = varuint32(rest)?;
-    }
-    let (rest, step) = varuint64(rest)?;
-    header.timestamp = header.timestamp.wrapping_add(step);
-    Ok((rest, flags))
-}
-
-fn careful_back<'a>(rest: &'a [u8], header: &mut BlobHeader, flags: u8) -> Parsed<'a, ()> {
-    header.is_sorted = flags & flag::SORTED != 0;
-    if flags & flag::PAYLOAD_SIZE != 0 {
-        let (rest, size) = varuint32(rest)?;
-        header.payload_size = size;
-        return Ok((rest, ()));
-    }
-    Ok((rest, ()))
+    header.thread = thread.unwrap_or(before.thread);
+    header.stack = stack.unwrap_or(before.stack);
+    header.timestamp = before.timestamp.wrapping_add(step);
+    header.payload_size = payload_size.unwrap_or(before.payload_size);
+    header.is_sorted = has(flag::SORTED);
+    apply(&mut header, flags, extra);
+    Ok((rest, header))
 }
 
 /// Compressed header of versions 4 and 5, from `before` and any number of bytes.
 pub(crate) fn careful_compressed_v4<'a>(before: &BlobHeader, input: &'a [u8]) -> Parsed<'a, BlobHeader> {
-    let mut header = *before;
-    let (mut rest, flags) = careful_front(input, &mut header)?;
-    if flags & flag::ACTIVITY != 0 {
-        (rest, header.activity) = guid(rest)?;
-    }
-    if flags & flag::RELATED_ACTIVITY != 0 {
-        (rest, header.related_activity) = guid(rest)?;
-    }
-    let (rest, ()) = careful_back(rest, &mut header, flags)?;
-    Ok((rest, header))
+    let activities = |flags, rest| {
+        (cond(flags & flag::ACTIVITY != 0, guid), cond(flags & flag::RELATED_ACTIVITY != 0, guid)).parse(rest)
+    };
+    compressed(before, input, activities, |header, _, (activity, related)| {
+        header.activity = activity.unwrap_or(before.activity);
+        header.related_activity = related.unwrap_or(before.related_activity);
+    })
 }
 
 /// Compressed header of version 6, from `before` and any number of bytes.
 pub(crate) fn careful_compressed_v6<'a>(before: &BlobHeader, input: &'a [u8]) -> Parsed<'a, BlobHeader> {
-    let mut header = *before;
-    let (mut rest, flags) = careful_front(input, &mut header)?;
-    if flags & flag::LABEL_LIST != 0 {
-        (rest, header.label_list) = varuint32(rest)?;
+    let labels = |flags, rest| cond(flags & flag::LABEL_LIST != 0, varuint32).parse(rest);
+    compressed(before, input, labels, |header, flags, labels| {
+        header.label_list = labels.unwrap_or(before.label_list);
+        header.has_reserved_flag = flags & flag::RELATED_ACTIVITY != 0;
+    })
+}
+
+/// A blob with a compressed header of versions 4 and 5, which must not leave `input`.
+pub(crate) fn careful_blob_v4<'a>(before: &BlobHeader, input: &'a [u8]) -> Parsed<'a, (BlobHeader, Extent)> {
+    with_payload(input, careful_compressed_v4(before, input)?)
+}
+
+/// The same of version 6.
+pub(crate) fn careful_blob_v6<'a>(before: &BlobHeader, input: &'a [u8]) -> Parsed<'a, (BlobHeader, Extent)> {
+    with_payload(input, careful_compressed_v6(before, input)?)
+}
+
+/// The payload follows a compressed header, and the next blob follows that.
+fn with_payload<'a>(
+    input: &'a [u8],
+    (rest, mut header): (&'a [u8], BlobHeader),
+) -> Parsed<'a, (BlobHeader, Extent)> {
+    let payload_at = before(input, rest);
+    header.header_size = size_of_header(payload_at);
+    match rest.get(header.payload_size as usize..) {
+        Some(behind) => Ok((behind, (header, Extent { payload_at, next_at: before(input, behind) }))),
+        None => FaultAt::error(input, Fault::PayloadSize(header.payload_size)),
     }
-    header.has_reserved_flag = flags & flag::RELATED_ACTIVITY != 0;
-    let (rest, ()) = careful_back(rest, &mut header, flags)?;
-    Ok((rest, header))
 }

@@ -67,27 +67,23 @@ impl fmt::Display for TraceId {
 const LAST: u8 = 0x80;
 
 /// One label, and whether it is the last of its list.
-fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
+pub(crate) fn label(input: &[u8]) -> Parsed<'_, (Label<'_>, bool)> {
     let (rest, kind) = u8(input)?;
     let (rest, label) = match kind & !LAST {
-        1 => guid(rest).map(|(rest, id)| (rest, Label::ActivityId(id)))?,
-        2 => guid(rest).map(|(rest, id)| (rest, Label::RelatedActivityId(id)))?,
-        3 => guid(rest).map(|(rest, id)| (rest, Label::TraceId(TraceId(id.to_bytes()))))?,
-        4 => u64(rest).map(|(rest, id)| (rest, Label::SpanId(id)))?,
-        5 => {
-            let (rest, (key, value)) = (string_v6, string_v6).parse(rest)?;
-            (rest, Label::Text { key, value })
-        }
-        6 => {
-            let (rest, (key, raw)) = (string_v6, varuint64).parse(rest)?;
-            (rest, Label::Number { key, value: zigzag(raw), raw })
-        }
-        7 => u8(rest).map(|(rest, opcode)| (rest, Label::Opcode(opcode)))?,
-        8 => u64(rest).map(|(rest, keywords)| (rest, Label::Keywords(keywords)))?,
-        9 => u8(rest).map(|(rest, level)| (rest, Label::Level(level)))?,
-        10 => u8(rest).map(|(rest, version)| (rest, Label::Version(version)))?,
-        other => return FaultAt::error(input, Fault::UnknownEntry(other)),
-    };
+        1 => guid.map(Label::ActivityId).parse(rest),
+        2 => guid.map(Label::RelatedActivityId).parse(rest),
+        3 => guid.map(|id| Label::TraceId(TraceId(id.to_bytes()))).parse(rest),
+        4 => u64.map(Label::SpanId).parse(rest),
+        5 => (string_v6, string_v6).map(|(key, value)| Label::Text { key, value }).parse(rest),
+        6 => (string_v6, varuint64)
+            .map(|(key, raw)| Label::Number { key, value: zigzag(raw), raw })
+            .parse(rest),
+        7 => u8.map(Label::Opcode).parse(rest),
+        8 => u64.map(Label::Keywords).parse(rest),
+        9 => u8.map(Label::Level).parse(rest),
+        10 => u8.map(Label::Version).parse(rest),
+        other => FaultAt::error(input, Fault::UnknownEntry(other)),
+    }?;
     Ok((rest, (label, kind & LAST != 0)))
 }
 
@@ -201,7 +197,8 @@ impl<'r> Labels<'r> {
     }
 }
 
-fn labels_in<'r>(bytes: &'r [u8]) -> impl Iterator<Item = Label<'r>> + use<'r> {
+/// The labels in bytes that were read once and found to be whole.
+pub(crate) fn labels_in<'r>(bytes: &'r [u8]) -> impl Iterator<Item = Label<'r>> + use<'r> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         work::count(1);

@@ -4,12 +4,13 @@
 //! Versions 3 to 5 put one description into the payload of a blob; version 5 may add tags behind
 //! it. Version 6 has sized rows. How their field lists are written is in [`field_list`].
 
-mod field_list;
+pub(crate) mod field_list;
 
 use crate::catalog::CatalogEvent;
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
 use crate::guid::Guid;
+use crate::payload::Utf16;
 use crate::primitive::{
     Parsed, before, guid, i32, sized_row, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z, varuint32,
 };
@@ -108,12 +109,40 @@ pub struct MetadataExtra {
     pub pairs: Vec<(Box<str>, Box<str>)>,
 }
 
-fn text_utf16(bytes: &[u8]) -> Box<str> {
-    utf16_to_string(bytes).into_boxed_str()
+fn text_utf16(text: Utf16<'_>) -> Box<str> {
+    utf16_to_string(text.bytes()).into_boxed_str()
 }
 
 fn text_utf8(bytes: &[u8]) -> Box<str> {
     String::from_utf8_lossy(bytes).into()
+}
+
+/// What a description of versions 3 to 5 says before its field list (FORMAT.md 6.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MetadataPayload<'a> {
+    /// The id that events use.
+    pub id: u32,
+    /// Provider name.
+    pub provider: Utf16<'a>,
+    /// Event id within the provider.
+    pub event_id: u32,
+    /// Event name; empty for events of the runtime itself.
+    pub name: Utf16<'a>,
+    /// Keywords.
+    pub keywords: u64,
+    /// Event version.
+    pub version: u32,
+    /// Level: 0 log always, 1 critical, 2 error, 3 warning, 4 informational, 5 verbose.
+    pub level: u32,
+}
+
+/// The description up to its field list.
+pub(crate) fn payload(input: &[u8]) -> Parsed<'_, MetadataPayload<'_>> {
+    let text = |input| utf16z.map(|bytes| Utf16::new(bytes, true)).parse(input);
+    let (rest, (id, provider, event_id, name, keywords, version, level)) =
+        context("metadata payload", (u32, text, u32, text, u64, u32, u32)).parse(input)?;
+    Ok((rest, MetadataPayload { id, provider, event_id, name, keywords, version, level }))
 }
 
 /// A description in versions 3 to 5: the payload of a metadata blob. `damage` takes what is odd in
@@ -123,10 +152,9 @@ pub(crate) fn payload_v5<'a>(
     at: usize,
     damage: &mut BlockDamage<'_>,
 ) -> Parsed<'a, Metadata> {
-    let (rest, (id, provider, event_id)) = context("metadata payload", (u32, utf16z, u32)).parse(input)?;
-    let (rest, (name, keywords)) = context("metadata payload", (utf16z, u64)).parse(rest)?;
-    let (rest, (version, level)) = context("metadata payload", (u32, u32)).parse(rest)?;
-    let named = Metadata::named(id, text_utf16(provider), event_id, text_utf16(name));
+    let (rest, read) = payload(input)?;
+    let MetadataPayload { id, event_id, keywords, version, level, .. } = read;
+    let named = Metadata::named(id, text_utf16(read.provider), event_id, text_utf16(read.name));
     let mut metadata = Metadata { keywords, version, level, ..named };
     if rest.is_empty() {
         return Ok((rest, metadata));
@@ -155,32 +183,41 @@ pub(crate) fn payload_v5<'a>(
     Ok((&[], metadata))
 }
 
-/// A tag of version 5 (FORMAT.md 6.6): i32 size of its payload, u8 kind, payload.
-struct Tag<'a> {
-    kind: u8,
-    payload: &'a [u8],
+/// A tag of version 5 (FORMAT.md 6.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MetadataTag<'a> {
+    /// [`MetadataTag::OPCODE`], [`MetadataTag::V2_PARAMS`], or one that is not known, and skipped.
+    pub kind: u8,
+    /// The payload.
+    pub payload: &'a [u8],
 }
 
-const TAG_OPCODE: u8 = 1;
-const TAG_V2_PARAMS: u8 = 2;
+impl MetadataTag<'_> {
+    /// The payload is a u8, the opcode; what is behind it is skipped.
+    pub const OPCODE: u8 = 1;
+    /// The payload is a field list of version 2, which takes the place of that of version 1.
+    pub const V2_PARAMS: u8 = 2;
+}
 
-fn tag(input: &[u8]) -> Parsed<'_, Tag<'_>> {
+/// One tag.
+pub(crate) fn tag(input: &[u8]) -> Parsed<'_, MetadataTag<'_>> {
     let (rest, (size, kind)) = (i32, u8).parse(input)?;
     match usize::try_from(size).ok().and_then(|size| rest.split_at_checked(size)) {
-        Some((payload, rest)) => Ok((rest, Tag { kind, payload })),
+        Some((payload, rest)) => Ok((rest, MetadataTag { kind, payload })),
         None => FaultAt::error(input, Fault::TagSize(size)),
     }
 }
 
-fn apply_tag(metadata: &mut Metadata, tag: Tag<'_>, at: usize, damage: &mut BlockDamage<'_>) {
+fn apply_tag(metadata: &mut Metadata, tag: MetadataTag<'_>, at: usize, damage: &mut BlockDamage<'_>) {
     match tag.kind {
-        TAG_OPCODE => {
+        MetadataTag::OPCODE => {
             // A longer payload than one byte is allowed, the rest is skipped.
             if let Some(&opcode) = tag.payload.first() {
                 metadata.opcode = Some(opcode);
             }
         }
-        TAG_V2_PARAMS => {
+        MetadataTag::V2_PARAMS => {
             if !metadata.schema.fields.is_empty() {
                 damage.note(at, "metadata tag", Fault::BothFieldLists);
             }
@@ -276,8 +313,28 @@ pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<'a, Metadata> {
+/// What a row of version 6 says before its field list (FORMAT.md 7.3). Texts are UTF-8 unless the writer erred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MetadataRow<'a> {
+    /// The id that events use.
+    pub id: u32,
+    /// Provider name.
+    pub provider: &'a [u8],
+    /// Event id within the provider.
+    pub event_id: u32,
+    /// Event name.
+    pub name: &'a [u8],
+}
+
+/// The row up to its field list.
+pub(crate) fn row_begin_v6(row: &[u8]) -> Parsed<'_, MetadataRow<'_>> {
     let (rest, (id, provider, event_id, name)) = (varuint32, string_v6, varuint32, string_v6).parse(row)?;
+    Ok((rest, MetadataRow { id, provider, event_id, name }))
+}
+
+fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<'a, Metadata> {
+    let (rest, MetadataRow { id, provider, event_id, name }) = row_begin_v6(row)?;
     let mut metadata = Metadata::named(id, text_utf8(provider), event_id, text_utf8(name));
     let place = |rest: &[u8]| at.saturating_add(before(row, rest));
     if rest.is_empty() {
@@ -310,8 +367,11 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
 fn optional_entries(metadata: &mut Metadata, input: &[u8], at: usize, damage: &mut BlockDamage<'_>) {
     let mut rest = input;
     while !rest.is_empty() {
-        match optional_entry(metadata, rest) {
-            Ok((behind, ())) => rest = behind,
+        match optional_entry(rest) {
+            Ok((behind, entry)) => {
+                apply_optional(metadata, entry);
+                rest = behind;
+            }
             Err(error) => {
                 let error = located(rest, error);
                 let place = at.saturating_add(before(input, rest));
@@ -326,50 +386,61 @@ fn optional_entries(metadata: &mut Metadata, input: &[u8], at: usize, damage: &m
     }
 }
 
-fn optional_entry<'a>(metadata: &mut Metadata, input: &'a [u8]) -> Parsed<'a, ()> {
+/// An entry of the optional metadata of a row of version 6 (FORMAT.md 7.3). Texts are UTF-8 unless the writer erred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OptionalMetadata<'a> {
+    /// Opcode.
+    Opcode(u8),
+    /// Keywords.
+    Keywords(u64),
+    /// Text with placeholders for the fields.
+    MessageTemplate(&'a [u8]),
+    /// Description for people.
+    Description(&'a [u8]),
+    /// A key and a value.
+    Pair(&'a [u8], &'a [u8]),
+    /// The provider's guid.
+    ProviderGuid(Guid),
+    /// Level.
+    Level(u8),
+    /// Event version.
+    Version(u8),
+}
+
+/// One entry.
+pub(crate) fn optional_entry(input: &[u8]) -> Parsed<'_, OptionalMetadata<'_>> {
     let (rest, kind) = u8(input)?;
-    let rest = match kind {
-        1 => {
-            let (rest, opcode) = u8(rest)?;
-            metadata.opcode = Some(opcode);
-            rest
+    match kind {
+        1 => u8.map(OptionalMetadata::Opcode).parse(rest),
+        3 => u64.map(OptionalMetadata::Keywords).parse(rest),
+        4 => string_v6.map(OptionalMetadata::MessageTemplate).parse(rest),
+        5 => string_v6.map(OptionalMetadata::Description).parse(rest),
+        6 => (string_v6, string_v6).map(|(key, value)| OptionalMetadata::Pair(key, value)).parse(rest),
+        7 => guid.map(OptionalMetadata::ProviderGuid).parse(rest),
+        8 => u8.map(OptionalMetadata::Level).parse(rest),
+        9 => u8.map(OptionalMetadata::Version).parse(rest),
+        other => FaultAt::error(input, Fault::UnknownEntry(other)),
+    }
+}
+
+/// Takes over an entry; the last of a kind counts.
+fn apply_optional(metadata: &mut Metadata, entry: OptionalMetadata<'_>) {
+    let extra = &mut metadata.extra;
+    match entry {
+        OptionalMetadata::Opcode(opcode) => metadata.opcode = Some(opcode),
+        OptionalMetadata::Keywords(keywords) => metadata.keywords = keywords,
+        OptionalMetadata::MessageTemplate(text) => {
+            extra.get_or_insert_default().message_template = Some(text_utf8(text));
         }
-        3 => {
-            let (rest, keywords) = u64(rest)?;
-            metadata.keywords = keywords;
-            rest
+        OptionalMetadata::Description(text) => {
+            extra.get_or_insert_default().description = Some(text_utf8(text));
         }
-        4 => {
-            let (rest, text) = string_v6(rest)?;
-            metadata.extra.get_or_insert_default().message_template = Some(text_utf8(text));
-            rest
+        OptionalMetadata::Pair(key, value) => {
+            extra.get_or_insert_default().pairs.push((text_utf8(key), text_utf8(value)));
         }
-        5 => {
-            let (rest, text) = string_v6(rest)?;
-            metadata.extra.get_or_insert_default().description = Some(text_utf8(text));
-            rest
-        }
-        6 => {
-            let (rest, (key, value)) = (string_v6, string_v6).parse(rest)?;
-            metadata.extra.get_or_insert_default().pairs.push((text_utf8(key), text_utf8(value)));
-            rest
-        }
-        7 => {
-            let (rest, guid) = guid(rest)?;
-            metadata.extra.get_or_insert_default().provider_guid = Some(guid);
-            rest
-        }
-        8 => {
-            let (rest, level) = u8(rest)?;
-            metadata.level = u32::from(level);
-            rest
-        }
-        9 => {
-            let (rest, version) = u8(rest)?;
-            metadata.version = u32::from(version);
-            rest
-        }
-        other => return FaultAt::error(input, Fault::UnknownEntry(other)),
-    };
-    Ok((rest, ()))
+        OptionalMetadata::ProviderGuid(guid) => extra.get_or_insert_default().provider_guid = Some(guid),
+        OptionalMetadata::Level(level) => metadata.level = u32::from(level),
+        OptionalMetadata::Version(version) => metadata.version = u32::from(version),
+    }
 }

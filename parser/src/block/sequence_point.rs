@@ -15,11 +15,16 @@ use nom::Parser;
 
 /// A sequence point's content in front of its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SequencePoint {
-    pub(crate) timestamp: u64,
-    pub(crate) forgets_threads: bool,
-    pub(crate) forgets_metadata: bool,
-    pub(crate) thread_count: u32,
+#[non_exhaustive]
+pub struct SequencePoint {
+    /// Ticks of the event clock: no event behind it is older.
+    pub timestamp: u64,
+    /// Whether all threads are forgotten here (version 6).
+    pub forgets_threads: bool,
+    /// Whether all event types are forgotten here (version 6).
+    pub forgets_metadata: bool,
+    /// Number of entries, one of each thread.
+    pub thread_count: u32,
 }
 
 const FLAG_THREADS: u32 = 1;
@@ -31,7 +36,7 @@ pub(crate) fn timestamp_of(content: &[u8]) -> Option<u64> {
 }
 
 /// Header of versions 4 and 5.
-fn header_v4(input: &[u8]) -> Parsed<'_, SequencePoint> {
+pub(crate) fn header_v4(input: &[u8]) -> Parsed<'_, SequencePoint> {
     let (rest, (timestamp, thread_count)) = (u64, u32).parse(input)?;
     Ok((rest, SequencePoint { timestamp, forgets_threads: false, forgets_metadata: false, thread_count }))
 }
@@ -48,7 +53,7 @@ pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, SequencePoint> {
     Ok((rest, point))
 }
 
-fn entry_v4(input: &[u8]) -> Parsed<'_, (u64, u32)> {
+pub(crate) fn entry_v4(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (u64, u32).parse(input)
 }
 

@@ -27,30 +27,41 @@ pub struct Thread {
     pub(crate) serial: Serial,
 }
 
-fn entry<'a>(input: &'a [u8], thread: &mut Thread) -> Parsed<'a, ()> {
-    let text = |bytes: &[u8]| -> Box<str> { String::from_utf8_lossy(bytes).into() };
+/// One entry of a thread's row. Texts are UTF-8 unless the writer erred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ThreadEntry<'a> {
+    /// Name.
+    Name(&'a [u8]),
+    /// OS process id.
+    ProcessId(u64),
+    /// OS thread id.
+    OsThreadId(u64),
+    /// A key and a value.
+    Pair(&'a [u8], &'a [u8]),
+}
+
+impl Thread {
+    /// Takes over an entry; the last of a kind counts.
+    fn apply(&mut self, entry: ThreadEntry<'_>) {
+        let text = |bytes: &[u8]| -> Box<str> { String::from_utf8_lossy(bytes).into() };
+        match entry {
+            ThreadEntry::Name(name) => self.name = Some(text(name)),
+            ThreadEntry::ProcessId(id) => self.process_id = Some(id),
+            ThreadEntry::OsThreadId(id) => self.os_thread_id = Some(id),
+            ThreadEntry::Pair(key, value) => self.pairs.push((text(key), text(value))),
+        }
+    }
+}
+
+/// One entry.
+pub(crate) fn entry(input: &[u8]) -> Parsed<'_, ThreadEntry<'_>> {
     let (rest, kind) = u8(input)?;
     match kind {
-        1 => {
-            let (rest, name) = string_v6(rest)?;
-            thread.name = Some(text(name));
-            Ok((rest, ()))
-        }
-        2 => {
-            let (rest, id) = varuint64(rest)?;
-            thread.process_id = Some(id);
-            Ok((rest, ()))
-        }
-        3 => {
-            let (rest, id) = varuint64(rest)?;
-            thread.os_thread_id = Some(id);
-            Ok((rest, ()))
-        }
-        4 => {
-            let (rest, (key, value)) = (string_v6, string_v6).parse(rest)?;
-            thread.pairs.push((text(key), text(value)));
-            Ok((rest, ()))
-        }
+        1 => string_v6.map(ThreadEntry::Name).parse(rest),
+        2 => varuint64.map(ThreadEntry::ProcessId).parse(rest),
+        3 => varuint64.map(ThreadEntry::OsThreadId).parse(rest),
+        4 => (string_v6, string_v6).map(|(key, value)| ThreadEntry::Pair(key, value)).parse(rest),
         other => FaultAt::error(input, Fault::UnknownEntry(other)),
     }
 }
@@ -93,8 +104,11 @@ pub(crate) fn block(
         };
         let mut thread = Thread { index, serial: Serial::next(), ..Thread::default() };
         while !entries.is_empty() {
-            match entry(entries, &mut thread) {
-                Ok((behind, ())) => entries = behind,
+            match entry(entries) {
+                Ok((behind, entry)) => {
+                    thread.apply(entry);
+                    entries = behind;
+                }
                 Err(error) => {
                     let place = row_at.saturating_add(before(row, entries));
                     match located(entries, error).fault {

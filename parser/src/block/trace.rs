@@ -14,7 +14,7 @@
 
 use crate::clock::{Clock, SystemTime};
 use crate::damage::BlockDamage;
-use crate::error::Fault;
+use crate::error::{Fault, FaultAt};
 use crate::primitive::{Parsed, before, i16, i32, i64, string_v6};
 use crate::work;
 use nom::Parser;
@@ -103,7 +103,7 @@ fn pointer_size(input: &[u8]) -> Parsed<'_, u8> {
     match i32(input)? {
         (rest, 4) => Ok((rest, 4)),
         (rest, 8) => Ok((rest, 8)),
-        (_, other) => crate::error::FaultAt::error(input, Fault::PointerSize(other)),
+        (_, other) => FaultAt::error(input, Fault::PointerSize(other)),
     }
 }
 
@@ -117,34 +117,74 @@ pub(crate) fn object(input: &[u8]) -> Parsed<'_, Trace> {
     Ok((rest, trace))
 }
 
-/// Content of a Trace block, version 6. Pairs that do not fit are noted; the session stands.
-pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Parsed<'a, Trace> {
-    let (mut rest, (mut trace, count)) = context("Trace block", common).parse(input)?;
-    for index in 0..count.max(0) {
-        match (string_v6, string_v6).parse(rest) {
-            Ok((behind, (key, value))) => {
-                rest = behind;
-                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-                trace.pairs.push((text(key), text(value)));
+/// A key and its value.
+fn pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
+    (string_v6, string_v6).parse(input)
+}
+
+impl Trace {
+    fn keep(&mut self, (key, value): (&[u8], &[u8])) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        self.pairs.push((text(key), text(value)));
+    }
+
+    /// What the known keys say. The last of equal keys counts; a value that is no number sets nothing.
+    fn with_known_keys(mut self) -> Trace {
+        for (key, value) in &self.pairs {
+            let Ok(number) = value.parse() else { continue };
+            match key.as_str() {
+                "ProcessId" => self.process_id = Some(number),
+                "HardwareThreadCount" => self.processors = Some(number),
+                "ExpectedCPUSamplingRate" => self.sampling_period_nanos = Some(number),
+                "SystemPageSize" => self.page_bytes = Some(number),
+                _ => {}
             }
-            Err(_) => {
-                let (stated, found) = (u64::try_from(count).unwrap_or(0), u64::try_from(index).unwrap_or(0));
-                let at = before(input, rest);
-                damage.row_lost(at, rest.len(), "key-value pairs", Fault::Count { stated, found });
-                break;
+        }
+        self
+    }
+}
+
+/// Pairs that a Trace block states and has not.
+struct Missing<'a> {
+    stated: u64,
+    found: u64,
+    /// Why the next one cannot be read.
+    error: nom::Err<FaultAt<'a>>,
+}
+
+/// Content of a Trace block, version 6, as far as it can be read.
+fn pairs_v6(input: &[u8]) -> Parsed<'_, (Trace, Option<Missing<'_>>)> {
+    let (mut rest, (mut trace, count)) = context("Trace block", common).parse(input)?;
+    let stated = u64::try_from(count).unwrap_or(0);
+    // Nothing is reserved for the count: the loop ends with the bytes.
+    for found in 0..stated {
+        match pair(rest) {
+            Ok((behind, read)) => {
+                rest = behind;
+                trace.keep(read);
+            }
+            Err(error) => {
+                return Ok((rest, (trace.with_known_keys(), Some(Missing { stated, found, error }))));
             }
         }
     }
-    for (key, value) in &trace.pairs {
-        // The last of equal keys counts; a value that is no number sets nothing.
-        let Ok(number) = value.parse() else { continue };
-        match key.as_str() {
-            "ProcessId" => trace.process_id = Some(number),
-            "HardwareThreadCount" => trace.processors = Some(number),
-            "ExpectedCPUSamplingRate" => trace.sampling_period_nanos = Some(number),
-            "SystemPageSize" => trace.page_bytes = Some(number),
-            _ => {}
-        }
+    Ok((rest, (trace.with_known_keys(), None)))
+}
+
+/// Content of a Trace block, version 6, with all its pairs.
+pub(crate) fn whole_v6(input: &[u8]) -> Parsed<'_, Trace> {
+    match pairs_v6(input)? {
+        (rest, (trace, None)) => Ok((rest, trace)),
+        (_, (_, Some(missing))) => Err(missing.error),
+    }
+}
+
+/// The same; pairs that do not fit are noted, and the session stands.
+pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Parsed<'a, Trace> {
+    let (rest, (trace, missing)) = pairs_v6(input)?;
+    if let Some(Missing { stated, found, .. }) = missing {
+        let at = before(input, rest);
+        damage.row_lost(at, rest.len(), "key-value pairs", Fault::Count { stated, found });
     }
     Ok((rest, trace))
 }
@@ -154,7 +194,7 @@ pub(crate) fn skipped_v6(input: &[u8]) -> Parsed<'_, ()> {
     let (mut rest, (_, count)) = common(input)?;
     for _ in 0..count.max(0) {
         work::count(1);
-        rest = (string_v6, string_v6).parse(rest)?.0;
+        rest = pair(rest)?.0;
     }
     Ok((rest, ()))
 }

@@ -56,11 +56,6 @@ impl Version {
             Version::V6 { minor } => minor,
         }
     }
-
-    /// Whether threads are named by rows of their own, and events by indices into them.
-    pub(crate) fn has_thread_rows(self) -> bool {
-        matches!(self, Version::V6 { .. })
-    }
 }
 
 /// Where a block lies. The same from every version.

@@ -31,13 +31,36 @@
 //!
 //! [`nom`] is exported here, so that versions agree.
 
+mod blob;
 mod error;
 mod framing;
+mod header;
+mod metadata;
 mod primitive;
+mod row;
 
+pub use crate::blob::{BlobEncoding, BlobHeader};
+pub use crate::block::metadata::{MetadataPayload, MetadataRow, MetadataTag, OptionalMetadata};
+pub use crate::block::sequence_point::SequencePoint;
+pub use crate::block::thread::ThreadEntry;
 pub use crate::error::FaultAt;
 pub use crate::format::fastserial::ObjectType;
+pub use blob::{
+    Blob, blob, blob_encoding, blob_v3, blob_v4, blob_v6, compressed_blob_v4, compressed_blob_v6,
+};
 pub use error::FromFault;
 pub use framing::{Object, Origin, block, block_v6, end_of_stream, object, object_type, stream_header};
+pub use header::{
+    IdRange, event_block_header, id_range, metadata_block_header_v6, sequence_point_v4, sequence_point_v6,
+    trace_block_v6, trace_object,
+};
+pub use metadata::{
+    field_list_v1, field_list_v2, field_list_v6, metadata_payload, metadata_row_v6, metadata_tag,
+    optional_metadata,
+};
 pub use nom;
 pub use primitive::{guid, sized_row, string_v6, utf16z, varint64, varuint32, varuint64};
+pub use row::{
+    LabelList, ThreadRow, label, label_list, sequence_entry_v4, sequence_entry_v6, stack_row, thread_entry,
+    thread_row,
+};

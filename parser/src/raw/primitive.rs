@@ -2,7 +2,7 @@
 
 use super::error::{FromFault, complete};
 use crate::guid::Guid;
-use crate::payload::{Utf8, Utf16};
+use crate::payload::Utf16;
 use crate::primitive;
 use nom::IResult;
 
@@ -61,14 +61,14 @@ pub fn utf16z<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Utf16<
     Ok((rest, Utf16::new(bytes, true)))
 }
 
-/// A string of version 6 (FORMAT.md 2): a [`varuint32`] number of bytes, then UTF-8 without an end.
+/// A string of version 6 (FORMAT.md 2): a [`varuint32`] number of bytes, then UTF-8 without an end. Gives the bytes, of
+/// which nothing promises that they are UTF-8: [`Utf8`](crate::Utf8) shows them.
 ///
 /// # Errors
 /// As [`varuint32`]; [`Fault::Truncated`](crate::Fault::Truncated) too if there are fewer bytes than it says.
 /// Ill-formed text is no error.
-pub fn string_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Utf8<'a>, E> {
-    let (rest, bytes) = complete(primitive::string_v6(input))?;
-    Ok((rest, Utf8::new(bytes)))
+pub fn string_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], &'a [u8], E> {
+    complete(primitive::string_v6(input))
 }
 
 /// A guid (FORMAT.md 2), 16 bytes: u32, u16, u16 little-endian, then eight single bytes.

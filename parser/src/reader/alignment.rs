@@ -5,9 +5,9 @@
 //! each block would be read up to three bytes away from its content.
 
 use super::Reader;
-use super::cursor::{Cursor, Encoding};
+use super::cursor::Cursor;
 use super::phase::body_of;
-use crate::blob::{BlobHeader, fixed_v3};
+use crate::blob::{BlobEncoding, BlobHeader, fixed_v3};
 use crate::block::event::{EventBlockHeader, header as event_block_header};
 use crate::block::{BlockKind, sequence_point, stack};
 use crate::error::{Error, Fault};
@@ -78,7 +78,7 @@ impl<S: Source> Reader<S> {
             return self.looks_right(frame);
         }
         let Ok((rows, header)) = event_block_header(content) else { return false };
-        let encoding = if header.is_compressed { Encoding::CompressedV4 } else { Encoding::FixedV4 };
+        let encoding = if header.is_compressed { BlobEncoding::CompressedV4 } else { BlobEncoding::FixedV4 };
         let (begin, from) = (frame.body.start, before(content, rows) as u64);
         let (at, end) = (begin.saturating_add(from), begin.saturating_add(content.len() as u64));
         let mut cursor = Cursor::new(frame, encoding, at, end);

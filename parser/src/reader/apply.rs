@@ -1,9 +1,9 @@
 //! What blocks do to the reader's tables (FORMAT.md 9).
 
-use super::cursor::{Cursor, Encoding};
+use super::cursor::Cursor;
 use super::rows::end_of_stated;
 use super::state::State;
-use crate::blob::BlobHeader;
+use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event::header as event_block_header;
 use crate::block::label_list;
 use crate::block::metadata::{self, Metadata};
@@ -77,7 +77,7 @@ impl State {
             }
         };
         let from = before(content, rest) as u64;
-        let encoding = if header.is_compressed { Encoding::CompressedV4 } else { Encoding::FixedV4 };
+        let encoding = if header.is_compressed { BlobEncoding::CompressedV4 } else { BlobEncoding::FixedV4 };
         let begin = frame.body.start;
         let mut cursor = Cursor::new(
             frame,

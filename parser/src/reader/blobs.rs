@@ -1,8 +1,8 @@
 //! The way through an event block, blob by blob, and what an event is checked for.
 
-use super::cursor::{Cursor, Encoding};
+use super::cursor::Cursor;
 use super::state::{OddBlob, State};
-use crate::blob::BlobHeader;
+use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::BlockKind;
 use crate::block::event::header as event_block_header;
 use crate::error::{Fault, located};
@@ -21,21 +21,15 @@ impl State {
     /// Puts the cursor on the first blob of an event block.
     pub(super) fn open_events(&mut self, frame: Frame, content: &[u8]) {
         let (from, encoding) = match self.context.version() {
-            Some(Version::V3) => (0, Encoding::FixedV3),
+            Some(Version::V3) => (0, BlobEncoding::FixedV3),
             version => match event_block_header(content) {
                 Ok((rest, header)) => {
-                    let is_v6 = version.is_some_and(Version::has_thread_rows);
-                    let encoding = match (is_v6, header.is_compressed) {
-                        (false, true) => Encoding::CompressedV4,
-                        (false, false) => Encoding::FixedV4,
-                        (true, true) => Encoding::CompressedV6,
-                        (true, false) => Encoding::FixedV6,
-                    };
-                    (before(content, rest), encoding)
+                    let version = version.unwrap_or(Version::V4);
+                    (before(content, rest), BlobEncoding::of(version, header.is_compressed))
                 }
                 Err(error) => {
                     self.lose_block(frame, content, "event block header", located(content, error).fault);
-                    (content.len(), Encoding::FixedV4)
+                    (content.len(), BlobEncoding::FixedV4)
                 }
             },
         };

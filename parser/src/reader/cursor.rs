@@ -1,33 +1,23 @@
 //! The place in a block of blobs, and the step to the next blob.
 
 use crate::blob::{
-    self, BlobHeader, WINDOW, Wrong, careful_compressed_v4, careful_compressed_v6, compressed_v4,
+    BlobEncoding, BlobHeader, Extent, WINDOW, Wrong, careful_blob_v4, careful_blob_v6, compressed_v4,
     compressed_v6, fixed_v3, fixed_v4, fixed_v6, size_of_header,
 };
 use crate::block::BlockKind;
 use crate::error::{Fault, located};
 use crate::format::Frame;
 use crate::format::fastserial;
-use crate::primitive::{Parsed, before};
+use crate::primitive::Parsed;
 use crate::source::{Span, index};
 use crate::work;
-
-/// How the blobs of a block are written. Chosen once per block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Encoding {
-    FixedV3,
-    FixedV4,
-    CompressedV4,
-    FixedV6,
-    CompressedV6,
-}
 
 /// Walks the blobs of one block. Positions are those of the stream.
 #[derive(Debug)]
 pub(crate) struct Cursor {
     /// The running header: the current blob's, and what the next inherits from.
     pub(crate) header: BlobHeader,
-    pub(crate) encoding: Encoding,
+    pub(crate) encoding: BlobEncoding,
     /// The current blob's first byte, and its payload's.
     pub(crate) blob: u64,
     pub(crate) payload_at: u64,
@@ -42,11 +32,11 @@ impl Cursor {
     /// A cursor without blobs.
     pub(crate) fn empty() -> Cursor {
         let frame = Frame { kind: BlockKind::Event, start: 0, body: Span { start: 0, len: 0 } };
-        Cursor::new(frame, Encoding::FixedV4, 0, 0)
+        Cursor::new(frame, BlobEncoding::FixedV4, 0, 0)
     }
 
     /// Every header field starts with zero at each block; nothing is inherited across blocks.
-    pub(crate) fn new(frame: Frame, encoding: Encoding, at: u64, end: u64) -> Cursor {
+    pub(crate) fn new(frame: Frame, encoding: BlobEncoding, at: u64, end: u64) -> Cursor {
         Cursor { header: BlobHeader::default(), encoding, blob: at, payload_at: at, at, end, frame }
     }
 
@@ -60,14 +50,14 @@ impl Cursor {
     /// as a compressed header, 6 announces the capture thread, which is then a begin tag.
     #[inline]
     pub(crate) fn may_be_object(&self) -> bool {
-        matches!(self.header.capture_thread, 4 | 5) && self.encoding == Encoding::CompressedV4
+        matches!(self.header.capture_thread, 4 | 5) && self.encoding == BlobEncoding::CompressedV4
     }
 
     /// Whether the current blob may be no blob, but the header of the next block of version 6: a known kind,
     /// and no more bytes than the block has left.
     #[inline]
     pub(crate) fn may_be_block(&self, window: &[u8], start: u64) -> bool {
-        if !matches!(self.encoding, Encoding::CompressedV6 | Encoding::FixedV6) {
+        if !matches!(self.encoding, BlobEncoding::CompressedV6 | BlobEncoding::FixedV6) {
             return false;
         }
         let blob = window.get(index(self.blob, start)..).unwrap_or_default();
@@ -91,11 +81,11 @@ impl Cursor {
         let rest = window.get(index(self.at, start)..).unwrap_or_default();
         let limit = index(self.end, self.at);
         match self.encoding {
-            Encoding::CompressedV4 => self.compressed(rest, limit, compressed_v4, careful_compressed_v4),
-            Encoding::CompressedV6 => self.compressed(rest, limit, compressed_v6, careful_compressed_v6),
-            Encoding::FixedV4 => self.fixed(rest, limit, fixed_v4),
-            Encoding::FixedV6 => self.fixed(rest, limit, fixed_v6),
-            Encoding::FixedV3 => self.fixed(rest, limit, fixed_v3),
+            BlobEncoding::CompressedV4 => self.compressed(rest, limit, compressed_v4, careful_blob_v4),
+            BlobEncoding::CompressedV6 => self.compressed(rest, limit, compressed_v6, careful_blob_v6),
+            BlobEncoding::FixedV4 => self.fixed(rest, limit, fixed_v4),
+            BlobEncoding::FixedV6 => self.fixed(rest, limit, fixed_v6),
+            BlobEncoding::FixedV3 => self.fixed(rest, limit, fixed_v3),
         }
     }
 
@@ -105,39 +95,50 @@ impl Cursor {
         rest: &[u8],
         limit: usize,
         fast: impl Fn(&mut BlobHeader, &[u8; WINDOW], &mut Wrong) -> usize,
-        careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, BlobHeader>,
+        careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, (BlobHeader, Extent)>,
     ) -> Result<(), Fault> {
         // The window may reach into what follows the block; the size check below settles it.
-        let header_size = match rest.first_chunk::<WINDOW>() {
-            Some(window) => {
-                let mut wrong = Wrong::default();
-                let size = fast(&mut self.header, window, &mut wrong);
-                // Beyond any block.
-                if wrong.0 { usize::MAX } else { size }
-            }
-            None => {
-                let blob = rest.get(..limit).unwrap_or(rest);
-                match careful(&self.header, blob) {
-                    Ok((behind, header)) => {
-                        self.header = header;
-                        before(blob, behind)
-                    }
-                    Err(error) => return Err(located(blob, error).fault),
-                }
-            }
+        let Some(window) = rest.first_chunk::<WINDOW>() else {
+            return self.carefully(rest.get(..limit).unwrap_or(rest), careful);
         };
+        let mut wrong = Wrong::default();
+        let size = fast(&mut self.header, window, &mut wrong);
+        // Beyond any block.
+        let header_size = if wrong.0 { usize::MAX } else { size };
         let payload_size = self.header.payload_size as usize;
         match header_size.checked_add(payload_size) {
             Some(size) if size <= limit => {
                 self.header.header_size = size_of_header(header_size);
-                self.blob = self.at;
-                self.payload_at = self.at.wrapping_add(header_size as u64);
-                // A block ends within 64 bits.
-                self.at = self.at.wrapping_add(size as u64);
+                self.step_over(Extent { payload_at: header_size, next_at: size });
                 Ok(())
             }
             _ => Err(self.diagnosed(rest.get(..limit).unwrap_or(rest), careful)),
         }
+    }
+
+    /// The same of what is left of a block, which may be too short for a window.
+    fn carefully(
+        &mut self,
+        block: &[u8],
+        careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, (BlobHeader, Extent)>,
+    ) -> Result<(), Fault> {
+        match careful(&self.header, block) {
+            Ok((_, (header, extent))) => {
+                self.header = header;
+                self.step_over(extent);
+                Ok(())
+            }
+            Err(error) => Err(located(block, error).fault),
+        }
+    }
+
+    /// The cursor is on a blob of this extent now.
+    #[inline(always)]
+    fn step_over(&mut self, extent: Extent) {
+        self.blob = self.at;
+        self.payload_at = self.at.wrapping_add(extent.payload_at as u64);
+        // A block ends within 64 bits.
+        self.at = self.at.wrapping_add(extent.next_at as u64);
     }
 
     /// Why the blob at the beginning of `rest` is wrong.
@@ -145,7 +146,7 @@ impl Cursor {
     fn diagnosed(
         &self,
         rest: &[u8],
-        careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, BlobHeader>,
+        careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, (BlobHeader, Extent)>,
     ) -> Fault {
         match careful(&BlobHeader::default(), rest) {
             Ok(_) => Fault::PayloadSize(self.header.payload_size),
@@ -158,14 +159,12 @@ impl Cursor {
         &mut self,
         rest: &[u8],
         limit: usize,
-        parse: impl for<'a> Fn(&mut BlobHeader, &'a [u8]) -> Parsed<'a, blob::Extent>,
+        parse: impl for<'a> Fn(&mut BlobHeader, &'a [u8]) -> Parsed<'a, Extent>,
     ) -> Result<(), Fault> {
         let block = rest.get(..limit).unwrap_or(rest);
         match parse(&mut self.header, block) {
             Ok((_, extent)) => {
-                self.blob = self.at;
-                self.payload_at = self.at.wrapping_add(extent.payload_at as u64);
-                self.at = self.at.wrapping_add(extent.next_at as u64);
+                self.step_over(extent);
                 Ok(())
             }
             Err(error) => Err(located(block, error).fault),

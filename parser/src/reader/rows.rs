@@ -1,7 +1,7 @@
 //! The rows of a block of version 6, passed over to see where they end.
 
-use super::cursor::{Cursor, Encoding};
-use crate::blob::BlobHeader;
+use super::cursor::Cursor;
+use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::{BlockKind, event, label_list, metadata, sequence_point, stack, trace};
 use crate::error::located;
 use crate::format::Frame;
@@ -35,7 +35,8 @@ impl Rows {
             }
             BlockKind::Event => {
                 let (rest, header) = event::header(content).ok()?;
-                let encoding = if header.is_compressed { Encoding::CompressedV6 } else { Encoding::FixedV6 };
+                let encoding =
+                    if header.is_compressed { BlobEncoding::CompressedV6 } else { BlobEncoding::FixedV6 };
                 let at = frame.body.start.saturating_add(before(content, rest) as u64);
                 cursor = Some(Cursor::new(frame, encoding, at, end));
                 rest

@@ -1,11 +1,10 @@
 //! The fast way through a block of events.
 
 use super::context::Context;
-use super::cursor::Encoding;
 use super::state::State;
 use crate::blob::{
-    BlobHeader, Extent, Watch, at_end, compressed_v4, compressed_v6, quick_v4, quick_v6, says_number,
-    size_of_header,
+    BlobEncoding, BlobHeader, Extent, Watch, at_end, compressed_v4, compressed_v6, quick_v4, quick_v6,
+    says_number, size_of_header,
 };
 use crate::guid::Guid;
 use crate::source::index;
@@ -320,11 +319,11 @@ impl State {
     #[inline(always)]
     pub(crate) fn run(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
         match self.cursor.encoding {
-            Encoding::CompressedV4 => self.run_blobs::<CompressedV4>(window, start, take),
-            Encoding::CompressedV6 => self.run_blobs::<CompressedV6>(window, start, take),
-            Encoding::FixedV4 => self.run_blobs::<FixedV4>(window, start, take),
-            Encoding::FixedV6 => self.run_blobs::<FixedV6>(window, start, take),
-            Encoding::FixedV3 => RunEnd::Between,
+            BlobEncoding::CompressedV4 => self.run_blobs::<CompressedV4>(window, start, take),
+            BlobEncoding::CompressedV6 => self.run_blobs::<CompressedV6>(window, start, take),
+            BlobEncoding::FixedV4 => self.run_blobs::<FixedV4>(window, start, take),
+            BlobEncoding::FixedV6 => self.run_blobs::<FixedV6>(window, start, take),
+            BlobEncoding::FixedV3 => RunEnd::Between,
         }
     }
 

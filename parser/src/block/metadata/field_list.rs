@@ -17,15 +17,15 @@ use crate::schema::{DEPTH_LIMIT, FIELD_LIMIT, Field, FieldType};
 use std::cell::Cell;
 
 /// What a list gave.
-pub(super) struct FieldList<'a> {
+pub(crate) struct FieldList<'a> {
     /// The fields that could be read.
-    pub(super) fields: Vec<Field>,
+    pub(crate) fields: Vec<Field>,
     /// Why the rest could not.
-    pub(super) opaque: Option<Fault>,
+    pub(crate) opaque: Option<Fault>,
     /// Where reading stopped: behind the list, or at what could not be read.
-    pub(super) stopped_at: &'a [u8],
+    pub(crate) stopped_at: &'a [u8],
     /// What follows the list, if that is known.
-    pub(super) behind: Option<&'a [u8]>,
+    pub(crate) behind: Option<&'a [u8]>,
 }
 
 // Type codes that need more than themselves.
@@ -34,6 +34,16 @@ const CODE_ARRAY: i32 = 19;
 const CODE_FIXED_ARRAY: i32 = 22;
 const CODE_REL_LOC: i32 = 24;
 const CODE_DATA_LOC: i32 = 25;
+
+impl<'a> FieldList<'a> {
+    /// The fields, if the list could be read to its end.
+    pub(crate) fn whole(self) -> Parsed<'a, Vec<Field>> {
+        match (self.opaque, self.behind) {
+            (None, Some(behind)) => Ok((behind, self.fields)),
+            (fault, _) => FaultAt::error(self.stopped_at, fault.unwrap_or(Fault::FieldList)),
+        }
+    }
+}
 
 /// How much a description may still grow.
 #[derive(Clone, Copy)]
@@ -104,11 +114,9 @@ fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
 }
 
 /// A nested list must be readable to its end, or the object's extent is unknown.
-fn whole<'a>(list: FieldList<'a>) -> Parsed<'a, FieldType> {
-    match (list.opaque, list.behind) {
-        (None, Some(behind)) => Ok((behind, FieldType::Object(list.fields.into()))),
-        (fault, _) => FaultAt::error(list.stopped_at, fault.unwrap_or(Fault::FieldList)),
-    }
+fn object(list: FieldList<'_>) -> Parsed<'_, FieldType> {
+    let (rest, fields) = list.whole()?;
+    Ok((rest, FieldType::Object(fields.into())))
 }
 
 fn name_utf16(input: &[u8]) -> Parsed<'_, String> {
@@ -118,7 +126,7 @@ fn name_utf16(input: &[u8]) -> Parsed<'_, String> {
 // -- version 1
 
 /// The list of versions 3 to 5: i32 count, then fields, type first.
-pub(super) fn v1(input: &[u8]) -> FieldList<'_> {
+pub(crate) fn v1(input: &[u8]) -> FieldList<'_> {
     described(|room| list_v1(input, room))
 }
 
@@ -133,7 +141,7 @@ fn field_v1<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
     let (rest, code) = i32(input)?;
     let (rest, kind) = if code == CODE_OBJECT {
         match room.deeper() {
-            Some(room) => whole(list_v1(rest, room))?,
+            Some(room) => object(list_v1(rest, room))?,
             None => return FaultAt::error(input, Fault::TypeDepth),
         }
     } else {
@@ -150,7 +158,7 @@ fn field_v1<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
 // -- version 2
 
 /// The list of a V2Params tag: i32 count, then sized fields.
-pub(super) fn v2(input: &[u8]) -> FieldList<'_> {
+pub(crate) fn v2(input: &[u8]) -> FieldList<'_> {
     described(|room| list_v2(input, room))
 }
 
@@ -182,7 +190,7 @@ fn type_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
             let (rest, element) = type_v2(rest, room)?;
             Ok((rest, FieldType::Array(Box::new(element))))
         }
-        CODE_OBJECT => whole(list_v2(rest, room)),
+        CODE_OBJECT => object(list_v2(rest, room)),
         code => match FieldType::scalar(code) {
             Some(kind) => Ok((rest, kind)),
             None => FaultAt::error(input, Fault::TypeCode(code)),
@@ -196,7 +204,7 @@ fn type_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
 ///
 /// Fields carry their size, so behind one that is not understood the list's end can still be
 /// found, and with it the optional metadata.
-pub(super) fn v6(input: &[u8]) -> FieldList<'_> {
+pub(crate) fn v6(input: &[u8]) -> FieldList<'_> {
     let mut list = described(|room| list_v6(input, room));
     if list.opaque.is_some() {
         list.behind = skip_v6(input);
@@ -246,7 +254,7 @@ fn type_v6<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
         }
         CODE_REL_LOC => located_type(rest, room, FieldType::RelLoc),
         CODE_DATA_LOC => located_type(rest, room, FieldType::DataLoc),
-        CODE_OBJECT => whole(list_v6(rest, room)),
+        CODE_OBJECT => object(list_v6(rest, room)),
         code => match FieldType::scalar_v6(code) {
             Some(kind) => Ok((rest, kind)),
             None => FaultAt::error(input, Fault::TypeCode(code)),
