@@ -2,17 +2,14 @@
 
 mod calm;
 
-use nettrace_testdata::synth;
+use nettrace_testdata::{fuzz_corpus, synth};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-fn inputs() -> Vec<PathBuf> {
-    files("corpus")
-}
-
-fn files(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../parser/fuzz/{folder}/convert"));
+/// Inputs that failed once.
+fn found() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/fuzz/found/convert");
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     assert!(!files.is_empty(), "no inputs in {}: a replay of nothing holds nothing", folder.display());
@@ -23,10 +20,9 @@ fn files(folder: &str) -> Vec<PathBuf> {
 #[test]
 fn every_input_of_the_target_convert_is_calm() {
     let mut failed = Vec::new();
-    for file in inputs() {
-        let bytes = fs::read(&file).unwrap();
+    for (name, bytes) in fuzz_corpus::inputs("convert").unwrap() {
         if catch_unwind(AssertUnwindSafe(|| calm::convert(&bytes))).is_err() {
-            failed.push(file);
+            failed.push(name);
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
@@ -35,7 +31,7 @@ fn every_input_of_the_target_convert_is_calm() {
 /// JSON has no word for it.
 #[test]
 fn a_throughput_that_is_no_number_is_left_out_of_timelines() {
-    for file in files("found") {
+    for file in found() {
         calm::convert(&fs::read(file).unwrap());
     }
 }

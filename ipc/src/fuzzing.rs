@@ -43,11 +43,8 @@ mod tests {
 
     #[test]
     fn the_fuzzers_corpus_is_replayed() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/fuzz/corpus/ipc");
-        let files: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().collect();
-        assert!(!files.is_empty(), "no inputs in {}", folder.display());
-        for file in files {
-            bytes_from_outside(&std::fs::read(file.path()).unwrap());
+        for (_, bytes) in nettrace_testdata::fuzz_corpus::inputs("ipc").unwrap() {
+            bytes_from_outside(&bytes);
         }
     }
 }

@@ -2,34 +2,37 @@
 
 mod calm;
 
+use nettrace_testdata::fuzz_corpus;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-fn inputs(target: &str) -> Vec<PathBuf> {
-    files(&format!("fuzz/corpus/{target}"))
+/// An input, and what it is called.
+type Input = (String, Vec<u8>);
+
+fn inputs(target: &str) -> Vec<Input> {
+    fuzz_corpus::inputs(target).unwrap()
 }
 
-fn files(folder: &str) -> Vec<PathBuf> {
+fn files(folder: &str) -> Vec<Input> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     assert!(!files.is_empty(), "no inputs in {}: a replay of nothing holds nothing", folder.display());
     files.sort();
-    files
+    files.iter().map(|file| (file.display().to_string(), fs::read(file).unwrap())).collect()
 }
 
 fn replay(target: &str) {
     replay_all(target, inputs(target));
 }
 
-fn replay_all(target: &str, inputs: Vec<PathBuf>) {
+fn replay_all(target: &str, inputs: Vec<Input>) {
     let (_, run) = calm::targets::TARGETS.iter().find(|(name, _)| *name == target).unwrap();
     let mut failed = Vec::new();
-    for file in inputs {
-        let bytes = fs::read(&file).unwrap();
+    for (name, bytes) in inputs {
         if catch_unwind(AssertUnwindSafe(|| run(&bytes, calm::Questions::all()))).is_err() {
-            failed.push(file);
+            failed.push(name);
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
@@ -92,7 +95,7 @@ fn objects_among_broken_rows_are_explained_whatever_follows() {
 #[test]
 fn the_corpus_is_at_most_four_mebibytes() {
     let folders = calm::targets::TARGETS.iter().map(|(name, _)| *name).chain(["ipc", "convert"]);
-    let bytes: u64 = folders.flat_map(inputs).map(|file| fs::metadata(file).unwrap().len()).sum();
+    let bytes: usize = folders.flat_map(inputs).map(|(_, bytes)| bytes.len()).sum();
     assert!(bytes <= 4 << 20, "{bytes} bytes");
 }
 

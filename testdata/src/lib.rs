@@ -3,10 +3,12 @@
 //! - [`synth`]: the crate `nettrace-writer`, under the name that our tests know it by.
 //! - [`corpus`]: real traces, and what the reference reader saw in them.
 //! - [`peers`]: real runtimes.
+//! - [`fuzz_corpus`]: inputs that fuzzing found worth keeping.
 //! - [`small_elf`]: files with symbols.
 
 pub mod corpus;
 mod elf;
+pub mod fuzz_corpus;
 #[cfg(unix)]
 pub mod peers;
 

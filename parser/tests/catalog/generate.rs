@@ -1,7 +1,7 @@
 //! Renders the catalog's generated files from the table of native events.
 //!
-//! The table is `shared/clr-events.json`, beside the checkout. It is the extract of the runtime's
-//! manifest (ClrEtwAll.man) with names from TraceEvent's parsers.
+//! The table is `parser/catalog/clr-events.json`. It is the extract of the runtime's manifest (ClrEtwAll.man) with names
+//! from TraceEvent's parsers.
 
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -68,9 +68,9 @@ pub(crate) fn files(table: &Value) -> Vec<File> {
 fn head(about: &str) -> String {
     format!(
         "//! {about}\n//!\n\
-         //! Generated from the extract of the runtime's manifest by `parser/tests/catalog/generate.rs`; do not\n\
-         //! edit. `UPDATE_CATALOG=1 cargo test -p nettrace-parser --test catalog` writes it anew. Behind each\n\
-         //! event: the earliest manifest that has it, and the runtimes whose payloads were read by this row.\n\n"
+         //! Generated from `parser/catalog/clr-events.json`, the extract of the runtime's manifest, by\n\
+         //! `cargo xtask catalog`; do not edit. Behind each event: the earliest manifest that has it, and the runtimes\n\
+         //! whose payloads were read by this row.\n\n"
     )
 }
 

@@ -1,8 +1,8 @@
 //! Microsoft-Windows-DotNETRuntimeRundown: provider, value names, events.
 //!
-//! Generated from the extract of the runtime's manifest by `parser/tests/catalog/generate.rs`; do not
-//! edit. `UPDATE_CATALOG=1 cargo test -p nettrace-parser --test catalog` writes it anew. Behind each
-//! event: the earliest manifest that has it, and the runtimes whose payloads were read by this row.
+//! Generated from `parser/catalog/clr-events.json`, the extract of the runtime's manifest, by
+//! `cargo xtask catalog`; do not edit. Behind each event: the earliest manifest that has it, and the runtimes
+//! whose payloads were read by this row.
 
 use crate::catalog::event::{CatalogEvent, event, sent};
 use crate::catalog::provider::{CatalogProvider, Key, Use};

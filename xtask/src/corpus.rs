@@ -1,0 +1,64 @@
+//! `cargo xtask corpus`: archives of the repository to folders for a fuzzer, and back.
+
+use super::top;
+use clap::Subcommand;
+use nettrace_testdata::fuzz_corpus;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Subcommand)]
+pub(crate) enum Corpus {
+    /// Write each target's inputs to FOLDER/TARGET
+    Unpack {
+        /// Those of these targets only
+        targets: Vec<String>,
+        /// Where the folders are made
+        #[arg(long, default_value_os_t = folder())]
+        folder: PathBuf,
+    },
+    /// Make archives of FOLDER/TARGET
+    Pack {
+        /// The targets
+        #[arg(required = true)]
+        targets: Vec<String>,
+        /// Where the folders are
+        #[arg(long, default_value_os_t = folder())]
+        folder: PathBuf,
+    },
+}
+
+/// Below the fuzz targets' own build, which is not in the repository.
+fn folder() -> PathBuf {
+    top().join("parser/fuzz/target/corpus")
+}
+
+impl Corpus {
+    pub(crate) fn run(self) -> ExitCode {
+        match self.each() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("xtask: {error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    fn each(self) -> io::Result<()> {
+        match self {
+            Corpus::Unpack { targets, folder } => {
+                let targets = if targets.is_empty() { fuzz_corpus::targets()? } else { targets };
+                for target in targets {
+                    let to = folder.join(&target);
+                    println!("{}: {} inputs", to.display(), fuzz_corpus::unpack(&target, &to)?);
+                }
+            }
+            Corpus::Pack { targets, folder } => {
+                for target in targets {
+                    println!("{target}: {} inputs", fuzz_corpus::pack(&target, &folder.join(&target))?);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! `cargo xtask`: what is done with the repository now and then, each under one name.
+//!
+//! Most of it are scripts that can be called by themselves, too; this is where they are listed.
+
+mod corpus;
+
+use clap::{Parser, Subcommand};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// What is done with the repository now and then
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Make the catalog of well-known events anew from parser/catalog/clr-events.json
+    Catalog,
+    /// Unpack or pack the corpus of the fuzz targets
+    #[command(subcommand)]
+    Corpus(corpus::Corpus),
+    /// Make real .NET runtimes ready to test against, and print their folder
+    Peers,
+    /// Install the programs that open what `convert` writes
+    Consumers,
+    /// Measure what must not get slower or hungrier
+    Gate {
+        /// Handed on, such as --instructions CASE MODE
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
+    },
+    /// Measure all rates in one sitting
+    Sitting {
+        /// Handed on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
+    },
+    /// Write the pages of commands anew that tests compare with
+    Pages,
+    /// Check what has changed, in two minutes
+    Quick,
+}
+
+fn main() -> ExitCode {
+    let Arguments { task } = Arguments::parse();
+    match task {
+        Task::Catalog => updated("UPDATE_CATALOG", &["nettrace-parser", "--test", "catalog"]),
+        Task::Corpus(task) => task.run(),
+        Task::Peers => script(".ci/peers", &[]),
+        Task::Consumers => script("analysis/consumers/install", &[]),
+        Task::Gate { rest } => script("benches/gate", &rest),
+        Task::Sitting { rest } => script("benches/sitting", &rest),
+        Task::Pages => updated("UPDATE_EXPECT", &["nettrace-cli", "--test", "pages", "--test", "terminal"]),
+        Task::Quick => script(".ci/quick", &[]),
+    }
+}
+
+/// The folder of the repository.
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Runs tests that write what they would compare with.
+fn updated(variable: &str, tests: &[&str]) -> ExitCode {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    run(Command::new(cargo).args(["test", "--quiet", "--package"]).args(tests).env(variable, "1"))
+}
+
+fn script(path: &str, rest: &[String]) -> ExitCode {
+    run(Command::new(top().join(path)).args(rest))
+}
+
+fn run(command: &mut Command) -> ExitCode {
+    match command.current_dir(top()).status() {
+        Ok(status) => {
+            status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
+        }
+        Err(error) => {
+            eprintln!("xtask: {}: {error}", command.get_program().display());
+            ExitCode::FAILURE
+        }
+    }
+}
