@@ -5,7 +5,7 @@ mod common;
 use common::{RUNTIME, native};
 use nettrace_analysis::model::{Category, Ends, Mark, Model, Span, Spans};
 use nettrace_analysis::report::{
-    Contention, ExceptionType, Exceptions, Jit, Loader, Report, ReportPass, Spread, Tasks, Waits,
+    Contention, ExceptionType, Exceptions, Gc, Jit, Loader, Report, ReportPass, Spread, Tasks, Waits,
 };
 use nettrace_analysis::{Analysis, AnalysisOptions, Kind};
 use nettrace_parser::Reader;
@@ -236,8 +236,8 @@ fn blocks_of_exceptions_of_every_trace_are_the_same_in_report_and_timeline() {
 }
 
 #[test]
-fn compilations_binds_and_waits_for_tasks_of_every_trace_are_the_same_in_report_and_timeline() {
-    let mut found = [0; 3];
+fn compilations_binds_and_tasks_of_every_trace_are_the_same_in_report_and_timeline() {
+    let mut found = [0; 4];
     for trace in corpus::traces() {
         let bytes = trace.bytes();
         let spans = spans_of(&bytes);
@@ -255,12 +255,89 @@ fn compilations_binds_and_waits_for_tasks_of_every_trace_are_the_same_in_report_
         assert_eq!(sum(&mut complete.map(|row| (1, row.duration_ns))), compiled, "{}", trace.name());
         let tasks = report(&bytes, Tasks::new().top(usize::MAX));
         let waits = sum(&mut tasks.waits.iter().map(|row| (row.waits.count, row.waits.total_ns)));
-        let shown = timeline(Category::Task, &["await", "wait for task"]);
+        let is_wait = |name: &str| matches!(name, "await" | "wait for task");
+        let shown = spans.iter().filter(|span| span.category == Category::Task && is_wait(&span.name));
+        let shown = sum_of(shown);
         assert_eq!(waits, shown, "{}", trace.name());
+        let ran = (tasks.ran.count, tasks.ran.total_ns);
+        let shown = spans.iter().filter(|span| span.category == Category::Task);
+        assert_eq!(ran, sum_of(shown.filter(|span| !is_wait(&span.name))), "{}", trace.name());
         let loader = report(&bytes, Loader::new());
         let binds = sum(&mut loader.binds.iter().map(|row| (row.count, row.duration_ns)));
         assert_eq!(binds, timeline(Category::Loader, &["load"]), "{}", trace.name());
-        found.iter_mut().zip([compiled, waits, binds]).for_each(|(found, (count, _))| *found += count);
+        found.iter_mut().zip([compiled, waits, binds, ran]).for_each(|(found, (count, _))| *found += count);
     }
-    assert!(found[0] > 1000 && found[1] > 500 && found[2] > 50, "{found:?}");
+    assert!(found[0] > 1000 && found[1] > 500 && found[2] > 50 && found[3] > 500, "{found:?}");
+}
+
+/// The stops for collections that a timeline shows with both ends, and the pauses of collections in the report. A stop
+/// in which no collection began is in the timeline alone.
+fn pauses(bytes: &[u8]) -> [Vec<(i64, u64)>; 2] {
+    let report = report(bytes, Gc::new());
+    let mut pauses: Vec<_> = report.collections.iter().flat_map(|row| &row.pauses).collect();
+    pauses.sort_by_key(|pause| pause.start_ns);
+    // Collections in one stop divide it.
+    let mut joined: Vec<(i64, u64)> = Vec::new();
+    for pause in pauses {
+        match joined.last_mut() {
+            Some((start, nanos)) if *start + i64::try_from(*nanos).unwrap() == pause.start_ns => {
+                *nanos += pause.pause_ns;
+            }
+            _ => joined.push((pause.start_ns, pause.pause_ns)),
+        }
+    }
+    let is_whole = |span: &&Span| matches!(span.ends, Ends::Known | Ends::LossBetween);
+    let spans = spans_of(bytes);
+    let shown = spans.iter().filter(|span| span.name == "pause for GC").filter(is_whole);
+    let mut shown: Vec<_> = shown.map(|span| (span.start_nanos, span.nanos)).collect();
+    shown.sort_unstable();
+    [joined, shown]
+}
+
+#[test]
+fn pauses_of_every_trace_are_the_same_in_report_and_timeline() {
+    let mut found = 0;
+    for trace in corpus::traces() {
+        let [report, timeline] = pauses(&trace.bytes());
+        let missing: Vec<_> = report.iter().filter(|pause| !timeline.contains(pause)).collect();
+        assert!(missing.is_empty(), "{} {missing:?}", trace.name());
+        found += report.len();
+    }
+    assert!(found > 50, "{found}");
+}
+
+#[test]
+fn a_pause_is_the_same_in_report_and_timeline_whichever_of_its_events_was_lost() {
+    let flags = || vec![Value::U16(0)];
+    let collection = [1, 0, 0, 0].map(Value::U32).into_iter().chain([Value::U16(0), Value::U64(0)]);
+    let events: Vec<(usize, Vec<Value>)> = vec![
+        (0, vec![Value::U32(1), Value::U32(0), Value::U16(0)]),
+        (1, flags()),
+        (4, collection.collect()),
+        (5, vec![Value::U32(1), Value::U32(0), Value::U16(0)]),
+        (2, flags()),
+        (3, flags()),
+    ];
+    for (lost, whole) in [(0, 0), (1, 1), (2, 0), (4, 1), (5, 0), (9, 1)] {
+        let mut session = Session::new(Version::V4);
+        session.trace.tick_frequency = 1_000_000_000;
+        session.types = [(9, 1), (8, 1), (7, 1), (3, 1), (1, 2), (2, 1)]
+            .map(|(id, version)| native(RUNTIME, id, version))
+            .into();
+        session.threads = vec![SessionThread::new(11)];
+        let kept = events.iter().cloned().enumerate().filter(|(place, _)| *place != lost);
+        let step = |(place, (event_type, values))| {
+            // Each at its place, 10 ns apart.
+            let ticks_later = if place == lost + 1 { 20 } else { 10 };
+            Step::Event(SessionEvent { event_type, ticks_later, values, ..SessionEvent::default() })
+        };
+        session.steps = kept.map(step).collect();
+        let [report, timeline] = pauses(&session.record().stream.bytes);
+        let expected = vec![(10, 50); whole];
+        // Without the collection's start there is nothing to tell in the report.
+        if lost != 2 {
+            assert_eq!(report, expected, "without event {lost}");
+        }
+        assert_eq!(timeline, if lost == 2 { vec![(10, 50)] } else { expected }, "without event {lost}");
+    }
 }

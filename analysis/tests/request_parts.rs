@@ -27,6 +27,8 @@ const AWAIT: usize = 11;
 const WORK: usize = 12;
 const WORK_END: usize = 13;
 const NOTE: usize = 14;
+const SUSPENDED: usize = 15;
+const LET_GO: usize = 16;
 
 const NO_ID: [u8; 16] = [0; 16];
 const ONE: [u8; 4] = [0x11, 0, 0, 0];
@@ -65,6 +67,8 @@ fn types() -> Vec<EventType> {
         described(TASKS, 17, "TraceSynchronousWorkBegin", &["TaskID", "Work"]),
         described(TASKS, 18, "TraceSynchronousWorkEnd", &["Work"]),
         described("Shop", 3, "Note", &[]),
+        native(RUNTIME, 8, 1),
+        native(RUNTIME, 7, 1),
     ];
     types[START].fields = vec![Field::new("name", Text)];
     types
@@ -201,6 +205,38 @@ fn each_part_of_a_request_is_told_and_their_sum_is_its_time() {
     ];
     // Running: 200 before the JIT, 100 behind it, 100 before the pause, 100 behind it, 100 on the other thread.
     assert_eq!(parts_of(steps, "//1/1"), [600, 100, 0, 300, 100, 100, 100, 0]);
+}
+
+#[test]
+fn the_time_of_a_wait_whose_end_was_lost_is_unknown_and_a_wait_in_it_is_told() {
+    let lock = || event(LOCK, 0, path(ONE), vec![Value::U8(0), Value::U16(0)]);
+    let locked = |nanos| event(LOCKED, 0, path(ONE), vec![Value::U8(0), Value::U16(0), Value::F64(nanos)]);
+    // The thread goes on; nobody knows since when.
+    let steps = vec![start(0, ONE), sample(0, 2), lock(), note(0, ONE), note(0, ONE), stop(0, ONE)];
+    assert_eq!(parts_of(steps, "//1/1"), [400, 0, 0, 0, 0, 0, 0, 100]);
+    // The stop tells that it is the second one's: the first one's was lost.
+    let steps = vec![start(0, ONE), sample(0, 2), lock(), lock(), locked(100.0), note(0, ONE), stop(0, ONE)];
+    assert_eq!(parts_of(steps, "//1/1"), [300, 0, 0, 0, 100, 0, 0, 200]);
+    // The same stop without a lost one: both are waits, the second inside of the first.
+    let steps = vec![start(0, ONE), sample(0, 2), lock(), lock(), locked(100.0), locked(300.0), stop(0, ONE)];
+    assert_eq!(parts_of(steps, "//1/1"), [300, 0, 0, 0, 300, 0, 0, 0]);
+}
+
+#[test]
+fn a_pause_that_another_thread_ends_is_no_longer_than_that() {
+    let empty = || vec![Value::U16(0)];
+    let steps = vec![
+        start(0, ONE),
+        sample(0, 2),
+        pause(2, 6),
+        event(SUSPENDED, 2, NO_ID, empty()),
+        // A background collection lets the threads go.
+        event(LET_GO, 1, NO_ID, empty()),
+        event(RESTARTED, 1, NO_ID, empty()),
+        note(0, ONE),
+        stop(0, ONE),
+    ];
+    assert_eq!(parts_of(steps, "//1/1"), [400, 0, 0, 300, 0, 0, 0, 0]);
 }
 
 #[test]

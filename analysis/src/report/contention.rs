@@ -7,7 +7,7 @@ use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
 use super::waiting::Waiting;
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::intervals::{Edge, told_nanos};
+use crate::model::intervals::told_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider};
@@ -117,7 +117,7 @@ impl Contention {
             is_native: start.is_some_and(|start| start.flags == 1),
             stack,
         };
-        let at = Edge::of(event, moment.thread, moment.nanos);
+        let at = moment.edge(event);
         self.open.start(at, moment.is_selected.then_some(place));
         if moment.is_selected {
             let site = self.sites.entry(place).or_default();
@@ -130,7 +130,7 @@ impl Contention {
     }
 
     fn stop(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let (told, at) = (told_nanos(event), Edge::of(event, moment.thread, moment.nanos));
+        let (told, at) = (told_nanos(event), moment.edge(event));
         let wait = self.open.stop(at, told, || {
             let is_native = ContentionStop::of(event).is_some_and(|stop| stop.flags == 1);
             let stack = model.stack_of(event, moment.thread);

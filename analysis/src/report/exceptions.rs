@@ -17,7 +17,7 @@ use super::message_group::group_of;
 use super::rate::{Rate, RateCounter};
 use super::stack_rows::{DISPATCH, StackRow, stack_rows};
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::intervals::{Block, Bounds, Clause, Edge, Handlers, Interval};
+use crate::model::intervals::{Block, Bounds, Clause, Handlers, Interval};
 use crate::model::{Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text, type_text};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
@@ -261,7 +261,7 @@ impl Exceptions {
 
     fn clause_begins(&mut self, event: &Event<'_>, clause: Clause, moment: &Moment, model: &mut Model) {
         self.is_handling_traced = true;
-        let at = Edge::of(event, moment.thread, moment.nanos);
+        let at = moment.edge(event);
         let handlers = self.threads.entry(moment.thread).or_default();
         let Some((key, thrown)) = handlers.begin(clause, at, (), note_left(&mut self.sites)) else { return };
         let Some(site) = key.and_then(|key| self.sites.get_mut(&key)) else { return };
@@ -276,7 +276,7 @@ impl Exceptions {
     }
 
     fn clause_ends(&mut self, event: &Event<'_>, clause: Clause, moment: &Moment) {
-        let at = Edge::of(event, moment.thread, moment.nanos);
+        let at = moment.edge(event);
         let Some(handlers) = self.threads.get_mut(&moment.thread) else { return };
         let Some(block) = handlers.end(clause, at, note_left(&mut self.sites)) else { return };
         let key = block.what.exception.flatten();

@@ -2,7 +2,7 @@
 
 use super::fields::Walk;
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::intervals::{Edge, Matcher};
+use crate::model::intervals::Matcher;
 use crate::model::{Model, NameOptions, ProcessHandle, Resolved, TextHandle, ThreadHandle, method_text};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
@@ -191,7 +191,7 @@ impl Jit {
         }
         let texts = model.texts_mut();
         let name = [jitting.namespace, jitting.name, jitting.signature].map(|text| texts.intern_shown(text));
-        let at = Edge::of(event, moment.thread, moment.nanos);
+        let at = moment.edge(event);
         self.open.start_again((moment.thread, jitting.method_id), at, self.rows.len(), |_| {});
         self.rows.push(Row {
             process,
@@ -218,7 +218,7 @@ impl Jit {
         if method.change != MethodChange::Load || !method.is_jitted() || method.extent() != 0 {
             return false;
         }
-        let at = Edge::of(event, moment.thread, moment.nanos);
+        let at = moment.edge(event);
         let compiled = self.open.stop((moment.thread, method.method_id), at, None, |_| {});
         let started = compiled.and_then(|compiled| Some((self.rows.get_mut(compiled.what)?, compiled.nanos)));
         match started {

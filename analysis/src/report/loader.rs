@@ -2,7 +2,7 @@
 
 use super::fields::Walk;
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::intervals::{Edge, Interval, Matcher};
+use crate::model::intervals::{Interval, Matcher};
 use crate::model::{Model, ProcessHandle, Resolved, TextHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, ModuleChange};
@@ -265,7 +265,7 @@ impl Loader {
         model: &mut Model,
     ) -> Option<()> {
         // Without its beginning it has no time.
-        let at = Edge::of(event, moment.thread, moment.nanos);
+        let at = moment.edge(event);
         let bind = self.open.stop(moment.thread, at, None, |_| {});
         let Interval { start, nanos, .. } = bind.unwrap_or_else(|| Interval::without_start(at, None, ()));
         if !moment.is_selected {
@@ -314,7 +314,7 @@ impl Report for Loader {
             (152 | 153, false) if counts => self.module(event, moment, process),
             (153 | 154, true) => self.module(event, moment, process),
             (290, false) => {
-                let at = Edge::of(event, moment.thread, moment.nanos);
+                let at = moment.edge(event);
                 self.open.start_inside(moment.thread, at, (), |_| {});
                 None
             }

@@ -109,6 +109,7 @@ pub use tree::{CallTree, TreeNode, TreeOptions};
 pub use types::{Types, TypesReport};
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
+use crate::model::intervals::Edge;
 use crate::model::{Model, Resolved, State, ThreadHandle};
 use nettrace_parser::Event;
 use std::fmt;
@@ -138,6 +139,13 @@ pub struct Moment {
     pub nanos: i64,
     /// Whether the filter's threads, processes and times let it pass.
     pub is_selected: bool,
+}
+
+impl Moment {
+    /// The end of an interval that an event at this moment is.
+    fn edge(&self, event: &Event<'_>) -> Edge {
+        Edge::of(event, self.thread, self.nanos)
+    }
 }
 
 /// A report: a state machine that takes what a trace holds and yields a plain struct. [`ReportPass`] feeds it.

@@ -15,7 +15,7 @@ use super::activities::Activities;
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, TASK_LIBRARY, below, stack_rows};
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::intervals::{Edge, Matcher};
+use crate::model::intervals::Matcher;
 use crate::model::{Mode, Model, ProcessHandle, Resolved, StackHandle, TextHandle, task_text};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -115,9 +115,10 @@ type WaitPlace = (Place, bool);
 struct Task {
     name: Option<TextHandle>,
     place: Option<Place>,
-    scheduled: Option<i64>,
-    started: Option<i64>,
 }
+
+/// The process and number of a task.
+type Key = (ProcessHandle, u64);
 
 #[derive(Debug, Default)]
 struct Site {
@@ -133,11 +134,14 @@ struct Site {
 /// Makes a [`TasksReport`]. What it keeps is bounded by names, stacks, and tasks that are not done.
 #[derive(Debug)]
 pub struct Tasks {
-    tasks: BTreeMap<(ProcessHandle, u64), Task>,
+    tasks: BTreeMap<Key, Task>,
     sites: HashMap<Place, Site>,
     waits: HashMap<WaitPlace, (Distribution, u64)>,
-    /// By process and task; without a place: the filter did not let the begin pass.
-    waiting: Matcher<(ProcessHandle, u64), Option<WaitPlace>>,
+    /// Tasks that are scheduled and have not begun to run.
+    queued: Matcher<Key, ()>,
+    running: Matcher<Key, ()>,
+    /// Without a place: the filter did not let the begin pass.
+    waiting: Matcher<Key, Option<WaitPlace>>,
     activities: Activities,
     top: usize,
 }
@@ -155,6 +159,8 @@ impl Tasks {
             tasks: BTreeMap::new(),
             sites: HashMap::new(),
             waits: HashMap::new(),
+            queued: Matcher::default(),
+            running: Matcher::default(),
             waiting: Matcher::default(),
             activities: Activities::without_parts().top(0),
             top: 10,
@@ -168,114 +174,102 @@ impl Tasks {
         self
     }
 
-    /// The task of an event, which is new if it was not met before.
-    fn task(
-        &mut self,
-        event: &Event<'_>,
-        moment: &Moment,
-        model: &Model,
-    ) -> Option<(&mut Task, &mut HashMap<Place, Site>)> {
-        let key = key_of(event, moment, model)?;
-        if self.tasks.len() >= MOST && !self.tasks.contains_key(&key) {
+    /// The task with this key, which is new if it was not met before.
+    fn task(&mut self, key: Key) -> &mut Task {
+        if self.tasks.len() >= MOST
+            && !self.tasks.contains_key(&key)
             // Ids grow, so the first is the oldest.
-            self.tasks.pop_first();
+            && let Some((oldest, _)) = self.tasks.pop_first()
+        {
+            self.queued.lose(oldest, |_| {});
+            self.running.lose(oldest, |_| {});
         }
-        Some((self.tasks.entry(key).or_default(), &mut self.sites))
+        self.tasks.entry(key).or_default()
     }
 
-    fn scheduled(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
+    fn scheduled(&mut self, key: Key, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let activity = self.activities.name_of(event);
         let stack = model.stack_of(event, moment.thread);
-        let (task, sites) = self.task(event, moment, model)?;
-        task.scheduled = Some(moment.nanos);
+        let task = self.task(key);
         if moment.is_selected {
             let place = (task.name, stack);
             task.place = Some(place);
-            let site = sites.entry(place).or_default();
+            let site = self.sites.entry(place).or_default();
             site.scheduled = site.scheduled.saturating_add(1);
             let count = site.activities.entry(activity).or_default();
             *count = count.saturating_add(1);
         }
-        Some(())
+        self.queued.start_again(key, moment.edge(event), (), |_| {});
     }
 
-    fn started(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
+    fn started(&mut self, key: Key, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let stack = model.stack_of(event, moment.thread);
-        let (task, sites) = self.task(event, moment, model)?;
-        task.started = Some(moment.nanos);
-        if task.scheduled.is_none() && moment.is_selected {
+        let at = moment.edge(event);
+        let queued = self.queued.stop(key, at, None, |_| {});
+        let task = self.task(key);
+        if queued.is_none() && moment.is_selected {
             // It was scheduled before the session, or that was lost.
-            task.place = Some((task.name, stack));
+            task.place.get_or_insert((task.name, stack));
         }
-        let site = sites.entry(task.place?).or_default();
-        site.started = site.started.saturating_add(1);
-        if let Some(scheduled) = task.scheduled {
-            site.queued.add(between(scheduled, moment.nanos));
+        if let Some(place) = task.place {
+            let site = self.sites.entry(place).or_default();
+            site.started = site.started.saturating_add(1);
+            queued.iter().for_each(|queued| site.queued.add(queued.nanos));
         }
-        Some(())
+        self.running.start_again(key, at, (), |_| {});
     }
 
-    fn completed(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) -> Option<()> {
+    fn completed(&mut self, key: Key, event: &Event<'_>, moment: &Moment) {
         let is_faulted = event.field("IsExceptional").and_then(|value| value.as_bool()).unwrap_or(false);
-        let (task, sites) = self.task(event, moment, model)?;
-        if let Some(place) = task.place.take() {
-            let site = sites.entry(place).or_default();
+        let ran = self.running.stop(key, moment.edge(event), None, |_| {});
+        if let Some(place) = self.task(key).place.take() {
+            let site = self.sites.entry(place).or_default();
             site.completed = site.completed.saturating_add(1);
             site.faulted = site.faulted.saturating_add(u64::from(is_faulted));
-            if let Some(started) = task.started {
-                site.ran.add(between(started, moment.nanos));
-            }
+            ran.iter().for_each(|ran| site.ran.add(ran.nanos));
         }
-        self.forget(event, moment, model);
-        Some(())
+        self.forget(key);
     }
 
     /// A task that is done and that nobody waits for is forgotten.
-    fn forget(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) {
-        if let Some(key) = key_of(event, moment, model)
-            && self.tasks.get(&key).is_some_and(|task| task.place.is_none())
-            && !self.waiting.is_open(key)
-        {
+    fn forget(&mut self, key: Key) {
+        if self.tasks.get(&key).is_some_and(|task| task.place.is_none()) && !self.waiting.is_open(key) {
             self.tasks.remove(&key);
+            self.queued.lose(key, |_| {});
+            self.running.lose(key, |_| {});
         }
     }
 
-    fn named(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
-        let name = event.field("OperationName")?.to_text()?;
-        let name = model.texts_mut().intern(&name);
-        self.task(event, moment, model)?.0.name = Some(name);
-        Some(())
+    fn named(&mut self, key: Key, event: &Event<'_>, model: &mut Model) {
+        if let Some(name) = event.field("OperationName").and_then(|value| value.to_text()) {
+            self.task(key).name = Some(model.texts_mut().intern(&name));
+        }
     }
 
-    fn wait_begins(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> Option<()> {
+    fn wait_begins(&mut self, key: Key, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let is_blocking = event.field("Behavior").and_then(|value| value.as_i64()) != Some(2);
         let stack = model.stack_of(event, moment.thread);
-        let (task, _) = self.task(event, moment, model)?;
-        let site = moment.is_selected.then_some(((task.name, stack), is_blocking));
-        let at = Edge::of(event, moment.thread, moment.nanos);
-        self.waiting.start_inside(key_of(event, moment, model)?, at, site, |_| {});
+        let name = self.task(key).name;
+        let site = moment.is_selected.then_some(((name, stack), is_blocking));
+        self.waiting.start_inside(key, moment.edge(event), site, |_| {});
         if let Some(site) = site {
             let begun = &mut self.waits.entry(site).or_default().1;
             *begun = begun.saturating_add(1);
         }
-        Some(())
     }
 
-    fn wait_ends(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) -> Option<()> {
-        let at = Edge::of(event, moment.thread, moment.nanos);
-        let wait = self.waiting.stop_one(key_of(event, moment, model)?, at);
-        if let Some(wait) = wait
+    fn wait_ends(&mut self, key: Key, event: &Event<'_>, moment: &Moment) {
+        if let Some(wait) = self.waiting.stop_one(key, moment.edge(event))
             && let Some(site) = wait.what
         {
             self.waits.entry(site).or_default().0.add(wait.nanos);
         }
-        self.forget(event, moment, model);
-        Some(())
+        self.forget(key);
     }
 }
 
 /// The process and number of an event's task.
-fn key_of(event: &Event<'_>, moment: &Moment, model: &Model) -> Option<(ProcessHandle, u64)> {
+fn key_of(event: &Event<'_>, moment: &Moment, model: &Model) -> Option<Key> {
     let id = u64::try_from(event.field("TaskID")?.as_i64()?).ok()?;
     Some((model.threads().get(moment.thread)?.process, id))
 }
@@ -292,20 +286,20 @@ impl Report for Tasks {
             self.activities.event(event, moment, model);
             return false;
         }
-        // Events with fields that are missing or damaged are left out.
-        let _ = match event.id() {
-            7 => self.scheduled(event, moment, model),
-            8 => self.started(event, moment, model),
-            9 => self.completed(event, moment, model),
-            10 => self.wait_begins(event, moment, model),
-            11 => self.wait_ends(event, moment, model),
-            14 => self.named(event, moment, model),
-            15 => {
-                self.forget(event, moment, model);
-                None
-            }
-            _ => return false,
-        };
+        if !matches!(event.id(), 7..=11 | 14 | 15) {
+            return false;
+        }
+        // Events whose task is missing or damaged are left out.
+        let Some(key) = key_of(event, moment, model) else { return true };
+        match event.id() {
+            7 => self.scheduled(key, event, moment, model),
+            8 => self.started(key, event, moment, model),
+            9 => self.completed(key, event, moment),
+            10 => self.wait_begins(key, event, moment, model),
+            11 => self.wait_ends(key, event, moment),
+            14 => self.named(key, event, model),
+            _ => self.forget(key),
+        }
         true
     }
 
@@ -415,8 +409,4 @@ impl Site {
 fn caller<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> &'r str {
     let frame = below(resolved, stack, TASK_LIBRARY).first();
     frame.map_or("(method not told)", |frame| resolved.text(*frame))
-}
-
-fn between(from: i64, to: i64) -> u64 {
-    u64::try_from(to.saturating_sub(from)).unwrap_or(0)
 }

@@ -5,7 +5,6 @@
 use super::distribution::{Distribution, Spread};
 use super::waiting::Waiting;
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::intervals::Edge;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::report::stack_rows::names_of;
 use nettrace_parser::Event;
@@ -117,7 +116,7 @@ impl Report for Waits {
         if event.known_provider() != KnownProvider::Runtime {
             return false;
         }
-        let at = Edge::of(event, moment.thread, moment.nanos);
+        let at = moment.edge(event);
         match event.id() {
             301 => {
                 let source = event.field("WaitSource").and_then(|value| value.as_u64()).unwrap_or(0);

@@ -56,10 +56,23 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
 
     /// Begins what is there once: if it is open, its stop was lost.
     pub(crate) fn start_again(&mut self, key: K, at: Edge, what: T, mut lost: impl FnMut(Interval<T>)) {
+        self.lose(key, &mut lost);
+        self.start_inside(key, at, what, lost);
+    }
+
+    /// Whatever is open under a key has lost its stop.
+    pub(crate) fn lose(&mut self, key: K, lost: impl FnMut(Interval<T>)) {
         let open = self.open.remove(&key).unwrap_or_default();
         self.count = self.count.saturating_sub(open.len());
-        open.into_iter().for_each(|begun| lost(begun.lost()));
-        self.start_inside(key, at, what, lost);
+        open.into_iter().map(Begun::lost).for_each(lost);
+    }
+
+    /// What is open under a key goes on under another, in the place of what is open there.
+    pub(crate) fn go_on_as(&mut self, key: K, next: K, lost: impl FnMut(Interval<T>)) {
+        self.lose(next, lost);
+        if let Some(open) = self.open.remove(&key) {
+            self.open.insert(next, open);
+        }
     }
 
     /// The innermost that is open under a key.
@@ -79,9 +92,9 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         key: K,
         at: Edge,
         told: Option<u64>,
-        mut lost: impl FnMut(Interval<T>),
+        lost: impl FnMut(Interval<T>),
     ) -> Option<Interval<T>> {
-        let open = self.open.get_mut(&key)?;
+        let open = self.open.get(&key)?;
         let place = match told {
             Some(told) => {
                 let began = at.nanos.saturating_sub_unsigned(told);
@@ -92,6 +105,34 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
             }
             None => open.len().checked_sub(1),
         }?;
+        self.stop_at(key, place, at, told, lost)
+    }
+
+    /// Ends the innermost that is open under a key and is what the stop is about: what began inside of it has lost its
+    /// stop. `None`: there is none.
+    pub(crate) fn stop_of(
+        &mut self,
+        key: K,
+        what: &T,
+        at: Edge,
+        lost: impl FnMut(Interval<T>),
+    ) -> Option<Interval<T>>
+    where
+        T: PartialEq,
+    {
+        let place = self.open.get(&key)?.iter().rposition(|begun| begun.what == *what)?;
+        self.stop_at(key, place, at, None, lost)
+    }
+
+    fn stop_at(
+        &mut self,
+        key: K,
+        place: usize,
+        at: Edge,
+        told: Option<u64>,
+        mut lost: impl FnMut(Interval<T>),
+    ) -> Option<Interval<T>> {
+        let open = self.open.get_mut(&key)?;
         let inner = open.split_off(place.saturating_add(1));
         let begun = open.pop()?;
         self.count = self.count.saturating_sub(inner.len().saturating_add(1));

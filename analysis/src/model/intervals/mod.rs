@@ -4,7 +4,8 @@
 //! begin to wait for another before it has the first, and the stop belongs to the innermost start. A thing with an id
 //! (a task, a collection, a method that is compiled) is there once: if it begins again, its stop was lost. Several
 //! threads may wait for one such thing; each ends its own wait.
-//! [`Handlers`] follows exceptions, whose catch blocks may end without a stop.
+//! [`Handlers`] follows exceptions, whose catch blocks may end without a stop. [`Suspensions`] follows the stops of all
+//! threads, each from thread to thread.
 //!
 //! ```text
 //! start a   start b   stop      stop          intervals: b 10 ns, a 30 ns
@@ -17,9 +18,11 @@
 
 mod handlers;
 mod matcher;
+mod suspensions;
 
 pub(crate) use handlers::{Block, Clause, Handlers};
 pub(crate) use matcher::Matcher;
+pub(crate) use suspensions::{Suspension, Suspensions, is_for_collection};
 
 use super::{ThreadHandle, rounded};
 use nettrace_parser::Event;

@@ -2,7 +2,7 @@
 //!
 //! | events | mark |
 //! |---|---|
-//! | runtime 9, 8, 3 (suspend, suspended, restarted) | a pause of its process |
+//! | runtime 9, 8, 7, 3 (suspend, suspended, let go, restarted) | a pause of its process |
 //! | runtime 1, 2 (GC start, end), by number | a collection of its process |
 //! | runtime 145, 143 (jitting started, method loaded), by method | a compilation; a load alone is an instant |
 //! | runtime 81, 91 (contention) | a wait for a lock |
@@ -33,7 +33,7 @@ mod tasks;
 pub use mark::{Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Mark, Place, Span};
 
 use super::hash::NumberMap;
-use super::intervals::Edge;
+use super::intervals::{Edge, Suspensions};
 use super::{Model, ThreadHandle};
 use handlers::Handlers;
 use nettrace_parser::Event;
@@ -70,8 +70,8 @@ pub struct Spans {
     handlers: BTreeMap<ThreadHandle, Handlers>,
     ready: Vec<Mark>,
     operations: Operations,
-    /// By process: the thread that has suspended the others.
-    suspenders: NumberMap<u64, u64>,
+    /// Stops of all threads, by process; each with its reason.
+    suspensions: BTreeMap<u64, Suspensions<String>>,
     /// The number that each writing thread gave its last event.
     numbers: NumberMap<u64, u32>,
     last_nanos: i64,
@@ -134,8 +134,11 @@ impl Spans {
 
     /// The trace's end: what is open ends here.
     pub fn finish(&mut self) {
-        let blocks = self.finish_handlers();
-        self.open.finish(self.last_nanos, blocks, &mut self.ready);
+        let mut others = self.finish_handlers();
+        for stops in self.suspensions.values_mut() {
+            others.extend(stops.finish(self.last_nanos).map(runtime::pause));
+        }
+        self.open.finish(self.last_nanos, others, &mut self.ready);
     }
 
     /// Takes what is ready.

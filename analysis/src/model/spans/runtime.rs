@@ -3,9 +3,9 @@
 use super::mark::{Argument, Arguments, Category, Mark, Place};
 use super::subject::{self, What};
 use super::{Moment, Spans, Subject};
-use crate::model::intervals::{Clause, told_nanos};
+use crate::model::intervals::{self, Clause, Interval, told_nanos};
 use crate::model::{NameOptions, handler_text, method_text};
-use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method};
+use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method, Suspension};
 use nettrace_parser::{Event, Utf16};
 
 /// Pairs of events on one thread: start, stop, and what they are.
@@ -19,7 +19,7 @@ impl Spans {
     pub(super) fn runtime(&mut self, moment: Moment<'_, '_>) {
         match moment.event.id() {
             1 | 2 => self.collection(moment),
-            3 | 8 | 9 => self.pause(moment),
+            3 | 7..=9 => self.suspension(moment),
             4 => self.heap(moment),
             50 | 51 | 54 | 55 | 57 => self.thread_pool(moment),
             80 => self.exception(moment),
@@ -66,41 +66,24 @@ impl Spans {
         }
     }
 
-    /// Suspend (9), suspended (8), restarted (3). Threads may wish it at the same time; one waits for
-    /// the other then. A background collection begins its pause on the thread that asked for it, and
-    /// ends it on its own.
-    fn pause(&mut self, moment: Moment<'_, '_>) {
-        let thread = u64::from(moment.thread.0);
-        let key = (What::Pause, moment.process, thread);
-        match moment.event.id() {
-            9 => {
-                let reason = moment.event.field("Reason").and_then(|value| value.as_u64());
-                let shown = reason.and_then(|reason| u32::try_from(reason).ok());
-                let shown = shown.map(|reason| named(moment.event, "Reason", reason)).unwrap_or_default();
-                let mut begun = Subject::new(Category::Pause, Place::Process, pause_name(reason));
-                subject::text(&mut begun.arguments, "reason", shown);
-                self.open.start_again(key, moment.edge(), begun, &mut self.ready);
-            }
-            8 => {
-                if let Some((began, begun)) = self.open.innermost(key) {
-                    self.suspenders.insert(moment.process, thread);
-                    let nanos = u64::try_from(moment.nanos.saturating_sub(began.nanos)).ok();
-                    subject::number(&mut begun.arguments, "suspended_after_ns", nanos);
-                }
-            }
-            3 => {
-                let suspender = self.suspenders.remove(&moment.process);
-                let mut stop = |thread| {
-                    self.open.stop((What::Pause, moment.process, thread), moment.edge(), &mut self.ready)
-                };
-                let span = stop(thread).or_else(|| stop(suspender?)).unwrap_or_else(|| {
-                    let ended = Subject::new(Category::Pause, Place::Process, pause_name(None));
-                    self.open.without_start(moment.edge(), None, ended)
-                });
-                self.ready.push(Mark::Span(span));
-            }
-            _ => {}
+    /// A stop of all threads begins, goes on or ends (9, 8, 7, 3).
+    fn suspension(&mut self, moment: Moment<'_, '_>) {
+        let Some(event) = Suspension::of(moment.event) else { return };
+        let reason = || match event {
+            Suspension::SuspendStart(reason) => named(moment.event, "Reason", reason),
+            _ => String::new(),
+        };
+        let suspensions = self.suspensions.entry(moment.process).or_default();
+        let lost = |stop| self.ready.push(Mark::Span(self.open.losses.span(pause(stop))));
+        let ended = suspensions.event(event, moment.edge(), reason, lost).map(pause);
+        if event != Suspension::RestartStop {
+            return;
         }
+        let ended = ended.unwrap_or_else(|| {
+            let alone = Subject::new(Category::Pause, Place::Process, "pause, reason unknown");
+            Interval::without_start(moment.edge(), None, alone)
+        });
+        self.ready.push(Mark::Span(self.open.losses.span(ended)));
     }
 
     fn heap(&mut self, moment: Moment<'_, '_>) {
@@ -247,13 +230,18 @@ pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
     subject::text(arguments, "assembly", text("AssemblyName"));
 }
 
-fn pause_name(reason: Option<u64>) -> &'static str {
-    match reason {
-        // SuspendForGC, SuspendForGCPrep.
-        Some(1 | 6) => "pause for GC",
-        Some(_) => "pause",
-        None => "pause, reason unknown",
-    }
+/// What is shown of a stop of all threads.
+pub(super) fn pause(stop: Interval<intervals::Suspension<String>>) -> Interval<Subject> {
+    let start_nanos = stop.start.nanos;
+    stop.map(|stop| {
+        let name = if stop.is_for_collection() { "pause for GC" } else { "pause" };
+        let mut subject = Subject::new(Category::Pause, Place::Process, name);
+        let until_stopped =
+            stop.stopped_nanos.and_then(|at| u64::try_from(at.saturating_sub(start_nanos)).ok());
+        subject::text(&mut subject.arguments, "reason", stop.what);
+        subject::number(&mut subject.arguments, "suspended_after_ns", until_stopped);
+        subject
+    })
 }
 
 fn value_name(event: &Event<'_>, field: &str) -> Option<String> {

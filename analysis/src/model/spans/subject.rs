@@ -10,7 +10,6 @@ pub(super) type Key = (What, u64, u64);
 /// Sorts of spans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum What {
-    Pause,
     Collection,
     Method,
     Contention,
@@ -117,11 +116,6 @@ impl Matched {
     pub(super) fn start_inside(&mut self, key: Key, at: Edge, subject: Subject, ready: &mut Vec<Mark>) {
         let lost = |interval| ready.push(Mark::Span(self.losses.span(interval)));
         self.matcher.start_inside(key, at, subject, lost);
-    }
-
-    /// The innermost that is open under a key.
-    pub(super) fn innermost(&mut self, key: Key) -> Option<(Edge, &mut Subject)> {
-        self.matcher.innermost(key)
     }
 
     /// Ends what is open under a key. `None`: nothing is.

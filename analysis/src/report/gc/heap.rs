@@ -7,8 +7,8 @@
 //! the background collection to that.
 
 use super::collection::{Collection, kind, reason};
-use super::suspension::{Change, FOR_COLLECTION, FOR_COLLECTION_STEP, Stop, Suspensions};
 use crate::model::ThreadHandle;
+use crate::model::intervals::{Edge, Interval, Suspension, Suspensions};
 use crate::report::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, GcEnd, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart};
@@ -27,10 +27,10 @@ pub(super) struct Heap {
     ended: Option<usize>,
     /// The background one that ended last.
     ended_background: Option<EndedBackground>,
-    suspensions: Suspensions,
-    /// Who has a part in which stop, by the stop's number. Only those of stops that have not ended: one that
-    /// is in force, and one a thread that lets the others go.
-    claims: BTreeMap<u64, Vec<Claim>>,
+    /// Stops of all threads, each with those that have a part in it.
+    suspensions: Suspensions<Vec<Claim>>,
+    /// Whether a thread has begun to stop the others for a collection since the session began.
+    has_stopped: bool,
     frozen: BTreeMap<u64, u64>,
     frozen_bytes: u64,
     last_start_ns: Option<i64>,
@@ -113,19 +113,7 @@ impl Heap {
             }
             _ => {
                 let Some(suspension) = view::Suspension::of(event) else { return false };
-                let change = self.suspensions.event(suspension, moment.thread, moment.nanos);
-                if let Some(stop) = self.suspensions.take_abandoned() {
-                    self.claims.remove(&stop);
-                }
-                match change {
-                    Change::Restarted(stop, end_ns) => self.settle(stop, end_ns),
-                    Change::Stopped(stop) if stop.reason == FOR_COLLECTION_STEP => {
-                        if let Some(row) = self.background {
-                            self.claim(stop, row, moment.nanos);
-                        }
-                    }
-                    _ => {}
-                }
+                self.suspension(suspension, moment.edge(event));
                 false
             }
         }
@@ -152,8 +140,17 @@ impl Heap {
         self.ended.take()
     }
 
-    fn claim(&mut self, stop: Stop, row: usize, from_ns: i64) {
-        self.claims.entry(stop.id).or_default().push(Claim { row, from_ns });
+    fn suspension(&mut self, event: view::Suspension, at: Edge) {
+        if let Some(stop) = self.suspensions.event(event, at, Vec::new, |_| {}) {
+            self.settle(&stop);
+        }
+        let stop = self.suspensions.in_force(at.thread).filter(|stop| stop.is_for_collection());
+        self.has_stopped |= stop.is_some();
+        if let (view::Suspension::SuspendStop, Some(row), Some(stop)) = (event, self.background, stop)
+            && stop.is_for_step()
+        {
+            stop.what.push(Claim { row, from_ns: at.nanos });
+        }
     }
 
     fn start(&mut self, start: &GcStart, moment: &Moment) {
@@ -172,7 +169,7 @@ impl Heap {
         self.rows.push(Row {
             collection,
             is_selected: moment.is_selected,
-            is_partial: place == 0 && self.suspensions.is_unheard(),
+            is_partial: place == 0 && !self.has_stopped,
             has_history: false,
             base: self.base,
             youngest_bytes: None,
@@ -192,8 +189,9 @@ impl Heap {
         self.ended = None;
         // What was not told behind the end is lost when the thread turns to the next collection.
         self.ended_background = self.ended_background.filter(|ended| ended.thread != moment.thread);
-        if let Some(stop) = self.suspensions.in_force().filter(is_for_collection) {
-            self.claim(stop, place, moment.nanos);
+        let stop = self.suspensions.in_force(moment.thread).filter(|stop| stop.is_for_collection());
+        if let Some(stop) = stop {
+            stop.what.push(Claim { row: place, from_ns: moment.nanos });
         }
     }
 
@@ -234,12 +232,12 @@ impl Heap {
     /// Divides a stop among those that had a part in it: each has it from its beginning until the next
     /// begins, the first from the stop's beginning. A background collection may begin with one that
     /// blocks.
-    fn settle(&mut self, stop: Stop, end_ns: i64) {
-        let claims = self.claims.remove(&stop.id).unwrap_or_default();
-        let mut from_ns = stop.start_nanos;
-        let nexts = claims.iter().skip(1).map(|claim| claim.from_ns).chain([end_ns]);
+    fn settle(&mut self, stop: &Interval<Suspension<Vec<Claim>>>) {
+        let mut from_ns = stop.start.nanos;
+        let claims = &stop.what.what;
+        let nexts = claims.iter().skip(1).map(|claim| claim.from_ns).chain([stop.stop.nanos]);
         for (claim, to_ns) in claims.iter().zip(nexts) {
-            self.with(claim.row, |row| row.collection.pause(from_ns, to_ns, stop.stopped_nanos));
+            self.with(claim.row, |row| row.collection.pause(from_ns, to_ns, stop.what.stopped_nanos));
             from_ns = to_ns;
         }
     }
@@ -333,10 +331,6 @@ impl Row {
             row.allocated_bytes_per_second = Some(bytes as f64 * 1e9 / since as f64);
         }
     }
-}
-
-fn is_for_collection(stop: &Stop) -> bool {
-    matches!(stop.reason, FOR_COLLECTION | FOR_COLLECTION_STEP)
 }
 
 fn length(from_ns: i64, to_ns: i64) -> u64 {

@@ -2,7 +2,6 @@
 
 mod collection;
 mod heap;
-mod suspension;
 mod totals;
 
 pub use collection::{Collection, GenerationSizes, Pause};

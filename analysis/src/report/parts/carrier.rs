@@ -2,14 +2,34 @@
 
 use super::{At, Piece, Work};
 use crate::model::ThreadHandle;
+use crate::model::intervals::{Edge, Matcher};
 use nettrace_parser::Guid;
 
 /// How long a sample or an event holds at most.
 const HOLDS: i64 = 100_000_000;
 /// Most pieces of a thread's time for which it is not known yet whose they are.
 const MOST_HELD: usize = 4_096;
-/// Deepest compilation inside of another one.
-const DEEPEST: usize = 32;
+
+/// What a thread is in from one event to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Busy {
+    Lock,
+    Jit,
+    Wait,
+}
+
+impl Busy {
+    /// Those that count first, first.
+    const ALL: [Busy; 3] = [Busy::Lock, Busy::Jit, Busy::Wait];
+
+    fn work(self) -> Work {
+        match self {
+            Busy::Lock => Work::Lock,
+            Busy::Jit => Work::Jit,
+            Busy::Wait => Work::Waiting,
+        }
+    }
+}
 
 /// A thread, and the activities that it is busy with.
 #[derive(Debug)]
@@ -26,11 +46,12 @@ pub(super) struct Carrier {
     what: Work,
     since: At,
     seen: At,
-    /// What it did of late: its next event tells for whom.
+    /// What it did of late: its next event tells for whom. While it is in something, whether that has an end.
     held: Vec<Piece>,
-    is_locked: bool,
-    is_waiting: bool,
-    compiles: Vec<u64>,
+    /// What it is in; compilations with their method.
+    open: Matcher<Busy, u64>,
+    /// When something began or ended last that it was in.
+    edge: i64,
 }
 
 impl Default for Carrier {
@@ -45,9 +66,8 @@ impl Default for Carrier {
             since: at,
             seen: at,
             held: Vec::new(),
-            is_locked: false,
-            is_waiting: false,
-            compiles: Vec::new(),
+            open: Matcher::default(),
+            edge: 0,
         }
     }
 }
@@ -83,8 +103,9 @@ impl Carrier {
             return;
         }
         let is_full = self.held.len() >= MOST_HELD;
+        let is_edge = piece.from.nanos == self.edge;
         match self.held.last_mut() {
-            Some(last) if is_full || last.what == piece.what => last.to = piece.to,
+            Some(last) if is_full || (last.what == piece.what && !is_edge) => last.to = piece.to,
             _ => self.held.push(piece),
         }
     }
@@ -128,19 +149,17 @@ impl Carrier {
 
     /// It works for something else.
     pub(super) fn forget_waits(&mut self) {
-        self.is_locked = false;
-        self.is_waiting = false;
-        self.compiles.clear();
+        self.open = Matcher::default();
     }
 
     /// What its events say that it does.
     fn known(&self) -> Option<Work> {
-        match () {
-            () if self.is_locked => Some(Work::Lock),
-            () if !self.compiles.is_empty() => Some(Work::Jit),
-            () if self.is_waiting => Some(Work::Waiting),
-            () => None,
-        }
+        Busy::ALL.into_iter().find(|busy| self.open.is_open(*busy)).map(Busy::work)
+    }
+
+    /// Whether it is in something of which the end may still be lost.
+    pub(super) fn is_busy(&self) -> bool {
+        self.known().is_some()
     }
 
     /// A sample of it.
@@ -153,25 +172,48 @@ impl Carrier {
         self.seen = at;
     }
 
-    pub(super) fn set_locked(&mut self, is_locked: bool) {
-        self.is_locked = is_locked;
+    /// A wait or a compilation begins, at the end of a piece.
+    pub(super) fn enter(&mut self, busy: Busy, method: u64, at: Edge) {
+        self.edge = at.nanos;
+        let held = &mut self.held;
+        self.open.start_inside(busy, at, method, |lost| not_told(held, busy, lost.start.nanos));
     }
 
-    pub(super) fn set_waiting(&mut self, is_waiting: bool) {
-        self.is_waiting = is_waiting;
-    }
-
-    /// A method is about to be compiled.
-    pub(super) fn compile(&mut self, method: u64) {
-        if self.compiles.len() < DEEPEST {
-            self.compiles.push(method);
+    /// One ends. Gives the pieces that are certain now.
+    pub(super) fn leave(&mut self, busy: Busy, method: u64, at: Edge, told: Option<u64>) -> Vec<Piece> {
+        self.edge = at.nanos;
+        let ended = match busy {
+            // Compilations that began inside of it have ended too.
+            Busy::Jit => self.open.stop_of(busy, &method, at, |_| {}),
+            Busy::Lock | Busy::Wait => self.open.stop(busy, at, told, |_| {}),
+        };
+        let certain = ended.map(|ended| {
+            let first = self.held.partition_point(|piece| piece.from.nanos < ended.start.nanos);
+            self.held.split_off(first)
+        });
+        let mut certain = certain.unwrap_or_default();
+        if !self.is_busy() {
+            certain.splice(0..0, self.take_held());
         }
+        certain
     }
 
-    /// A method is there. Compilations that began inside of its own have ended too.
-    pub(super) fn compiled(&mut self, method: u64) {
-        if let Some(at) = self.compiles.iter().rposition(|begun| *begun == method) {
-            self.compiles.truncate(at);
+    /// The program goes on on it. A thread that waits does nothing else: the ends of its waits were lost.
+    pub(super) fn runs_on(&mut self, thread: ThreadHandle, at: At) {
+        if !self.open.is_open(Busy::Lock) && !self.open.is_open(Busy::Wait) {
+            return;
         }
+        self.cut(thread, at);
+        let held = &mut self.held;
+        for busy in [Busy::Lock, Busy::Wait] {
+            self.open.lose(busy, |lost| not_told(held, busy, lost.start.nanos));
+        }
+        self.what = self.known().unwrap_or(Work::Running);
     }
+}
+
+/// Nobody knows how long it took what began at a time.
+fn not_told(held: &mut [Piece], busy: Busy, from: i64) {
+    let of_it = held.iter_mut().filter(|piece| piece.from.nanos >= from && piece.what == busy.work());
+    of_it.for_each(|piece| piece.what = Work::Unknown);
 }

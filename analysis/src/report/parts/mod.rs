@@ -12,8 +12,8 @@
 //!
 //! While a thread has it, the thread's samples say whether it ran, was in native code, or waited. A sample or an event
 //! holds until the thread's next one, as in all reports, but not for longer than 100 ms. Waits for locks (81, 91) and
-//! handles (301, 302) and compilation (145, 143) are known from their events. Pauses of collections (9 to 3) stop the
-//! process, whoever has it. Where several threads have it at once, the one counts that does most.
+//! handles (301, 302) and compilation (145, 143) are known from their events; the time of one whose end was lost is
+//! unknown, as in their reports. Pauses of collections (9 to 3) stop the process, whoever has it. Where several threads have it at once, the one counts that does most.
 //!
 //! What is kept is bounded by the activities that are open, the threads, and the stacks.
 

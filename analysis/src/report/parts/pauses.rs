@@ -1,37 +1,41 @@
 //! For how long a process was paused for collections.
 
-use crate::model::ThreadHandle;
+use crate::model::intervals::{Edge, Suspensions, is_for_collection};
+use nettrace_parser::view::Suspension;
 
-/// Longest pause during which events of managed code are believed to be of threads that were about to stop. A longer one has lost
-/// its end.
+/// Longest pause during which events of managed code are believed to be of threads that were about to stop. A longer
+/// one has lost its end.
 const LONGEST: i64 = 1_000_000_000;
 
-/// The pauses of a process so far. A pause begins and ends on one thread; the sampler suspends the process on another
-/// one meanwhile.
+/// The pauses of a process so far.
 #[derive(Debug, Default)]
 pub(super) struct Pauses {
+    suspensions: Suspensions<()>,
     ended: u64,
-    open: Option<(ThreadHandle, i64)>,
+    /// The one that began last, while it goes on.
+    open: Option<Edge>,
 }
 
 impl Pauses {
-    /// SuspendEEStart for a collection.
-    pub(super) fn begin(&mut self, thread: ThreadHandle, nanos: i64) {
-        self.ended = self.until(nanos);
-        self.open = Some((thread, nanos));
-    }
-
-    /// RestartEEStop. Gives when the pause began that ends.
-    pub(super) fn end(&mut self, thread: ThreadHandle, nanos: i64) -> Option<i64> {
-        let (_, begun) = self.open.filter(|(of, _)| *of == thread)?;
-        self.ended = self.until(nanos);
-        self.open = None;
-        Some(begun)
+    /// Takes a stop of all threads. Gives the begin and end of a pause that ends.
+    pub(super) fn event(&mut self, event: Suspension, at: Edge) -> Option<(i64, i64)> {
+        let ended = self.suspensions.event(event, at, || (), |_| {});
+        let begun = match event {
+            Suspension::SuspendStart(reason) if is_for_collection(reason) => Some(at),
+            _ => None,
+        };
+        let ended = ended.filter(|stop| stop.what.is_for_collection());
+        let is_over = ended.as_ref().is_some_and(|stop| self.open == Some(stop.start));
+        if begun.is_some() || is_over {
+            self.ended = self.until(at.nanos);
+            self.open = begun;
+        }
+        ended.map(|stop| (stop.start.nanos, stop.stop.nanos))
     }
 
     /// Managed code runs: a pause that has lasted for very long has lost its end.
     pub(super) fn is_running(&mut self, nanos: i64) {
-        if self.open.is_some_and(|(_, begun)| nanos.saturating_sub(begun) > LONGEST) {
+        if self.open.is_some_and(|begun| nanos.saturating_sub(begun.nanos) > LONGEST) {
             self.ended = self.until(nanos);
             self.open = None;
         }
@@ -39,7 +43,7 @@ impl Pauses {
 
     /// Nanoseconds of pauses before this time, which is not before the last one.
     pub(super) fn until(&self, nanos: i64) -> u64 {
-        let open = self.open.map_or(0, |(_, begun)| nanos.saturating_sub(begun).min(LONGEST));
+        let open = self.open.map_or(0, |begun| nanos.saturating_sub(begun.nanos).min(LONGEST));
         self.ended.saturating_add(u64::try_from(open).unwrap_or(0))
     }
 }
@@ -47,20 +51,39 @@ impl Pauses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::ThreadHandle;
+    use nettrace_parser::view::Suspension::{RestartStart, RestartStop, SuspendStart, SuspendStop};
+
+    fn event(pauses: &mut Pauses, thread: u32, event: Suspension, nanos: i64) -> Option<(i64, i64)> {
+        pauses.event(event, Edge { thread: ThreadHandle(thread), writer: thread.into(), nanos })
+    }
 
     #[test]
-    fn a_pause_ends_on_its_own_thread_and_a_lost_end_does_not_pause_for_ever() {
+    fn a_pause_ends_with_its_own_restart_whichever_thread_writes_it() {
         let mut pauses = Pauses::default();
-        pauses.begin(ThreadHandle(1), 100);
-        assert_eq!((pauses.end(ThreadHandle(2), 150), pauses.until(160)), (None, 60));
-        assert_eq!((pauses.end(ThreadHandle(1), 200), pauses.until(900)), (Some(100), 100));
-        pauses.begin(ThreadHandle(1), 1000);
+        event(&mut pauses, 1, SuspendStart(1), 100);
+        event(&mut pauses, 1, SuspendStop, 110);
+        assert_eq!((event(&mut pauses, 3, RestartStop, 150), pauses.until(160)), (None, 60));
+        event(&mut pauses, 2, RestartStart, 190);
+        // The sampler suspends the process and lets it go on meanwhile.
+        for (event_of_it, nanos) in [(SuspendStart(0), 191), (SuspendStop, 192), (RestartStart, 193)] {
+            event(&mut pauses, 3, event_of_it, nanos);
+        }
+        assert_eq!((event(&mut pauses, 3, RestartStop, 195), pauses.until(196)), (None, 96));
+        assert_eq!(event(&mut pauses, 2, RestartStop, 200), Some((100, 200)));
+        assert_eq!(pauses.until(900), 100);
+    }
+
+    #[test]
+    fn a_lost_end_does_not_pause_for_ever() {
+        let mut pauses = Pauses::default();
+        event(&mut pauses, 1, SuspendStart(1), 1000);
         pauses.is_running(1_000_000);
         pauses.is_running(9 * LONGEST);
-        assert_eq!(pauses.until(99 * LONGEST), 100 + LONGEST.unsigned_abs());
-        pauses.begin(ThreadHandle(1), 100 * LONGEST);
-        pauses.begin(ThreadHandle(2), 100 * LONGEST + 10);
-        pauses.end(ThreadHandle(2), 100 * LONGEST + 30);
-        assert_eq!(pauses.until(200 * LONGEST), 130 + LONGEST.unsigned_abs());
+        assert_eq!(pauses.until(99 * LONGEST), LONGEST.unsigned_abs());
+        event(&mut pauses, 1, SuspendStart(1), 100 * LONGEST);
+        event(&mut pauses, 2, SuspendStart(6), 100 * LONGEST + 10);
+        event(&mut pauses, 2, RestartStop, 100 * LONGEST + 30);
+        assert_eq!(pauses.until(200 * LONGEST), 30 + LONGEST.unsigned_abs());
     }
 }

@@ -1,9 +1,10 @@
 //! Follows the threads of all open activities.
 
 use super::account::{Account, Part, Totals};
-use super::carrier::Carrier;
+use super::carrier::{Busy, Carrier};
 use super::pauses::Pauses;
 use super::{At, Doing, Piece, Stretch, Work};
+use crate::model::intervals::told_nanos;
 use crate::model::{Model, Resolved, ThreadHandle};
 use crate::report::Moment;
 use crate::report::activity_edge::id_text;
@@ -21,8 +22,6 @@ const MOST_CARRIERS: usize = 256;
 /// Most pauses on the line of time that is wanted.
 const MOST_PAUSES: usize = 10_000;
 
-const SUSPEND: u32 = 9;
-const RESTARTED: u32 = 3;
 const WORK_BEGIN: u32 = 17;
 const WORK_END: u32 = 18;
 
@@ -93,30 +92,24 @@ impl PartTracker {
             id = id.or_else(|| self.id_of_work(event, thread));
             self.learn_task(event, id);
         }
+        if provider != KnownProvider::Runtime
+            && let Some(carrier) = self.threads.get_mut(thread.index())
+        {
+            carrier.runs_on(thread, now);
+        }
         self.arrive(thread, id, process, now, has_left);
         if provider == KnownProvider::Runtime {
-            self.learn_wait(event, thread, now);
+            self.learn_wait(event, moment, now);
         }
     }
 
     /// The pauses of collections.
     fn pause(&mut self, event: &Event<'_>, moment: &Moment) {
-        let process = event.process_id();
-        match event.id() {
-            // 1: for a collection, 6: to prepare one.
-            SUSPEND if matches!(number(event, "Reason"), Some(1 | 6)) => {
-                self.pauses.entry(process).or_default().begin(moment.thread, moment.nanos);
-            }
-            RESTARTED => {
-                let pauses = self.pauses.get_mut(&process);
-                let begun = pauses.and_then(|pauses| pauses.end(moment.thread, moment.nanos));
-                if let Some(begun) = begun.filter(|_| self.wanted.is_some())
-                    && self.wanted_pauses.len() < MOST_PAUSES
-                {
-                    self.wanted_pauses.push((begun, moment.nanos));
-                }
-            }
-            _ => {}
+        let Some(suspension) = view::Suspension::of(event) else { return };
+        let pauses = self.pauses.entry(event.process_id()).or_default();
+        let ended = pauses.event(suspension, moment.edge(event));
+        if self.wanted.is_some() && self.wanted_pauses.len() < MOST_PAUSES {
+            self.wanted_pauses.extend(ended);
         }
     }
 
@@ -152,27 +145,35 @@ impl PartTracker {
         }
     }
 
-    /// What the runtime says that a thread waits for.
-    fn learn_wait(&mut self, event: &Event<'_>, thread: ThreadHandle, now: At) {
+    /// What the runtime says that a thread is in.
+    fn learn_wait(&mut self, event: &Event<'_>, moment: &Moment, now: At) {
+        let thread = moment.thread;
         let Some(carrier) = self.threads.get_mut(thread.index()).filter(|row| !row.chain.is_empty()) else {
             return;
         };
-        match event.id() {
-            81 => carrier.set_locked(true),
-            91 => carrier.set_locked(false),
-            301 => carrier.set_waiting(true),
-            302 => carrier.set_waiting(false),
-            145 | 141 | 143 => {
-                let Some(method) = number(event, "MethodID") else { return };
-                if event.id() == 145 { carrier.compile(method) } else { carrier.compiled(method) }
-            }
+        let (busy, begins) = match event.id() {
+            id @ (81 | 91) => (Busy::Lock, id == 81),
+            id @ (301 | 302) => (Busy::Wait, id == 301),
+            id @ (141 | 143 | 145) => (Busy::Jit, id == 145),
             _ => return,
-        }
+        };
+        let method = match busy {
+            Busy::Jit => number(event, "MethodID"),
+            Busy::Lock | Busy::Wait => Some(0),
+        };
+        let Some(method) = method else { return };
         // Its time so far was noted down with the event itself, or is running, as it was seen before.
         carrier.cut(thread, now);
-        let held = carrier.take_held();
+        let at = moment.edge(event);
+        let certain = if begins {
+            let before = if carrier.is_busy() { Vec::new() } else { carrier.take_held() };
+            carrier.enter(busy, method, at);
+            before
+        } else {
+            carrier.leave(busy, method, at, told_nanos(event))
+        };
         carrier.begin(now, false);
-        self.commit(thread, &held);
+        self.commit(thread, &certain);
     }
 
     /// An event of a thread says for whom it works.
@@ -191,7 +192,7 @@ impl PartTracker {
                 carrier.has_left = has_left;
             } else if carrier.goes_on(now, has_left) {
                 carrier.cut(thread, now);
-                let held = carrier.take_held();
+                let held = if carrier.is_busy() { Vec::new() } else { carrier.take_held() };
                 carrier.begin(now, has_left);
                 self.commit(thread, &held);
             }
