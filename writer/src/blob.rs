@@ -1,29 +1,12 @@
 //! Event blobs: header and payload of one event, in all five layouts.
-//!
-//! | offset | V3 | V4/V5 uncompressed | V6 uncompressed |
-//! |---|---|---|---|
-//! | 0 | EventSize i32 | EventSize u32 | EventSize u32 |
-//! | 4 | MetaDataId u32 | MetadataId u32 | MetadataId u32 (high bit: not sorted) |
-//! | 8 | ThreadId i32 | SequenceNumber u32 | SequenceNumber u32 |
-//! | 12 | TimeStamp i64 | ThreadId u64 | ThreadIndex u64 |
-//! | 20 | ActivityId guid | CaptureThreadId u64 | CaptureThreadIndex u64 |
-//! | 28 | | ProcessorNumber u32, StackId u32 | same |
-//! | 36 | RelatedActivityId guid | TimeStamp u64 | TimeStamp u64 |
-//! | 44 | | ActivityId guid | LabelListId u32, PayloadSize u32 |
-//! | 52 | PayloadSize i32, payload, | | payload |
-//! | 60 | StackSize i32, stack, padding | RelatedActivityId guid | |
-//! | 76 | | PayloadSize u32, payload, padding | |
-//!
-//! Compressed (V4 to V6): one byte of flags, then only what differs from the blob before:
-//! see [`Compressor`].
 
 use crate::bytes::{Guid, Sink, count32};
 use crate::layout::Version;
 
-/// Processor number of an unknown processor.
+/// Processor number of an unknown processor (FORMAT.md 9.6).
 pub const NO_PROCESSOR: u32 = u32::MAX;
 
-/// Flags of a compressed header.
+/// Flags of a compressed header (FORMAT.md 6.3, 7.4). See [`Compressor`](super::Compressor).
 pub mod flag {
     /// MetadataId is there.
     pub const METADATA_ID: u8 = 0x01;
@@ -43,8 +26,36 @@ pub mod flag {
     pub const PAYLOAD_SIZE: u8 = 0x80;
 }
 
-/// One event with every header field of every version; each layout writes those it has.
+/// One event: a header with every field of every version, of which each layout writes those it has, and a payload.
 /// `None` means: what is right.
+///
+/// FORMAT.md 5 (version 3), 6.2 (versions 4 and 5), 7.4 (version 6):
+///
+/// | offset | V3 | V4/V5 uncompressed | V6 uncompressed |
+/// |---|---|---|---|
+/// | 0 | EventSize i32 | EventSize u32 | EventSize u32 |
+/// | 4 | MetaDataId u32 | MetadataId u32 | MetadataId u32 (high bit: not sorted) |
+/// | 8 | ThreadId i32 | SequenceNumber u32 | SequenceNumber u32 |
+/// | 12 | TimeStamp i64 | ThreadId u64 | ThreadIndex u64 |
+/// | 20 | ActivityId guid | CaptureThreadId u64 | CaptureThreadIndex u64 |
+/// | 28 | | ProcessorNumber u32, StackId u32 | same |
+/// | 36 | RelatedActivityId guid | TimeStamp u64 | TimeStamp u64 |
+/// | 44 | | ActivityId guid | LabelListId u32, PayloadSize u32 |
+/// | 52 | PayloadSize i32, payload, | | payload |
+/// | 60 | StackSize i32, stack, padding | RelatedActivityId guid | |
+/// | 76 | | PayloadSize u32, payload, padding | |
+///
+/// Compressed (V4 to V6), a blob is one byte of flags, then only what differs from the blob before: see [`Compressor`].
+///
+/// ```
+/// use nettrace_writer::{Blob, Sink, Value, payload};
+///
+/// let event = Blob { metadata_id: 1, thread_id: 11, ticks: 5, payload: payload(&[Value::I32(7)]), ..Blob::default() };
+/// let mut sink = Sink::new();
+/// event.encode_v4(&mut sink, true);
+/// // 4 bytes of size, 76 of header, 4 of payload.
+/// assert_eq!(sink.len(), 84);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     /// Event type; 0 defines metadata.
@@ -165,6 +176,8 @@ impl Blob {
 }
 
 /// Writes compressed blobs of one block. It holds what a reader would know after the last blob.
+///
+/// FORMAT.md 6.3, in version 6 7.4:
 ///
 /// | flag | field | encoding | without the flag |
 /// |---|---|---|---|

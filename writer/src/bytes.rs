@@ -1,19 +1,28 @@
 //! The byte sink every encoder writes to, and nothing but the primitives of the format.
-//!
-//! | method | bytes | encoding |
-//! |---|---|---|
-//! | `u8` … `f64` | 1–8 | little-endian |
-//! | `varuint` | 1–10 | 7 bits a byte, least significant group first, high bit: more follow |
-//! | `varint` | 1–10 | zigzag, then `varuint` |
-//! | `utf16z` | 2(n+1) | UTF-16LE, zero unit at the end |
-//! | `fs_string` | 4 + n | i32 byte count, UTF-8 (object framing) |
-//! | `string` | 1–5 + n | varuint32 byte count, UTF-8 (version 6) |
-//! | `guid` | 16 | as stored |
 
-/// 16 bytes of a guid in stored order: `00 11 22 33 44 55 66 77 …` reads `33221100-5544-7766-…`.
+/// The 16 bytes of a guid as stored (FORMAT.md 2): `00 11 22 33 44 55 66 77 …` reads `33221100-5544-7766-…`.
 pub type Guid = [u8; 16];
 
 /// A growing run of bytes. All methods append and return the sink, so that calls chain.
+///
+/// The primitives of the format (FORMAT.md 2):
+///
+/// | method | bytes | encoding |
+/// |---|---|---|
+/// | `u8` … `f64` | 1–8 | little-endian |
+/// | `varuint` | 1–10 | 7 bits a byte, least significant group first, high bit: more follow |
+/// | `varint` | 1–10 | zigzag, then `varuint` |
+/// | `utf16z` | 2(n+1) | UTF-16LE, zero unit at the end |
+/// | `fs_string` | 4 + n | i32 byte count, UTF-8 (object framing) |
+/// | `string` | 1–5 + n | varuint32 byte count, UTF-8 (version 6) |
+/// | `guid` | 16 | as stored |
+///
+/// ```
+/// use nettrace_writer::Sink;
+/// let mut sink = Sink::new();
+/// sink.u16(0x0201).varuint(300).string("hi");
+/// assert_eq!(sink.as_slice(), [1, 2, 0xac, 2, 2, b'h', b'i']);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sink {
     bytes: Vec<u8>,

@@ -1,20 +1,10 @@
 //! Content of event blocks, and of the metadata blocks of versions 4 and 5.
-//!
-//! | offset | size | field |
-//! |---|---|---|
-//! | 0 | 2 | HeaderSize, this field included: 20 |
-//! | 2 | 2 | Flags, bit 0: compressed blob headers |
-//! | 4 | 8 | MinTimestamp |
-//! | 12 | 8 | MaxTimestamp |
-//! | HeaderSize | | blobs |
-//!
-//! In version 3 there is no header.
 
 use crate::blob::{Blob, Compressor};
 use crate::bytes::{Sink, count16};
 use crate::layout::{Content, Version};
 
-/// How blobs are written.
+/// How blobs are written (FORMAT.md 6.2 and 6.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlobLayout {
@@ -29,7 +19,26 @@ pub enum BlobLayout {
     UncompressedUnpadded,
 }
 
-/// An event block. `None` means: what is right.
+/// Content of an event block, and of a metadata block of versions 3 to 5. `None` means: what is right.
+///
+/// FORMAT.md 6.1 and 7.4:
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 2 | HeaderSize, this field included: 20 |
+/// | 2 | 2 | Flags, bit 0: compressed blob headers |
+/// | 4 | 8 | MinTimestamp |
+/// | 12 | 8 | MaxTimestamp |
+/// | HeaderSize | | blobs |
+///
+/// In version 3 there is no header.
+///
+/// ```
+/// use nettrace_writer::{Blob, EventBlock, Version};
+/// let events = [1, 2].map(|n| Blob { metadata_id: 1, sequence_number: n, ticks: 5, ..Blob::default() });
+/// let content = EventBlock::new(events).content(Version::V4);
+/// assert_eq!(content.rows[0].start, 20);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventBlock {
     /// How the blobs are written; version 3 has one layout only.

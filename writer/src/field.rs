@@ -1,14 +1,10 @@
 //! Fields of an event type, and their description in the three forms that metadata knows.
-//!
-//! | form | list | field |
-//! |---|---|---|
-//! | V1 (versions 3–5) | i32 count | i32 type code, (1: nested V1 list), name utf16z |
-//! | V2 (tag of version 5) | i32 count | i32 size with itself, name utf16z, i32 type code, (19: element; 1: nested V2 list) |
-//! | V6 | u16 count | u16 size without itself, name string, u8 type code, (19, 24, 25: element; 22: element, u16 count; 1: nested list) |
 
 use crate::bytes::{Sink, count16, count32};
 
-/// A field: name and type. `None` means: what is right.
+/// A field of an event type: name and type. `None` means: what is right.
+///
+/// How it is described in metadata depends on the version: see [`FieldForm`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Name, may be empty.
@@ -28,59 +24,59 @@ impl Field {
     }
 }
 
-/// Type of a field.
+/// Type of a field (FORMAT.md 8). Types of version 6 cannot be described before it: [`FieldType::is_allowed_in`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldType {
     /// Code 1: fields one after the other.
     Object(Vec<Field>),
-    /// Code 3.
+    /// Code 3, a boolean of 4 bytes.
     Boolean32,
     /// Code 4, a UTF-16 code unit.
     Char,
-    /// Code 5.
+    /// Code 5, one byte.
     SByte,
-    /// Code 6.
+    /// Code 6, one byte.
     Byte,
-    /// Code 7.
+    /// Code 7, 2 bytes.
     Int16,
-    /// Code 8.
+    /// Code 8, 2 bytes.
     UInt16,
-    /// Code 9.
+    /// Code 9, 4 bytes.
     Int32,
-    /// Code 10.
+    /// Code 10, 4 bytes.
     UInt32,
-    /// Code 11.
+    /// Code 11, 8 bytes.
     Int64,
-    /// Code 12.
+    /// Code 12, 8 bytes.
     UInt64,
-    /// Code 13.
+    /// Code 13, 4 bytes.
     Single,
-    /// Code 14.
+    /// Code 14, 8 bytes.
     Double,
-    /// Code 15.
+    /// Code 15, 16 bytes: see [`Decimal`](crate::Decimal).
     Decimal,
-    /// Code 16.
+    /// Code 16, 8 bytes: 100 ns since 1601-01-01 UTC.
     DateTime,
-    /// Code 17.
+    /// Code 17, 16 bytes as stored.
     Guid,
     /// Code 18, UTF-16 with a zero unit at its end.
     String,
     /// Code 19: a u16 count of elements, then the elements.
     Array(Box<FieldType>),
-    /// Code 20 (V6).
+    /// Code 20 (V6), zigzag, then 7 bits a byte.
     VarInt,
-    /// Code 21 (V6).
+    /// Code 21 (V6), 7 bits a byte.
     VarUInt,
     /// Code 22 (V6): a fixed number of elements.
     FixedLengthArray(Box<FieldType>, u16),
-    /// Code 23 (V6).
+    /// Code 23 (V6), one byte of UTF-8.
     Utf8CodeUnit,
     /// Code 24 (V6): size and place counted from behind the u32.
     RelLoc(Box<FieldType>),
     /// Code 25 (V6): size and place counted from the payload's start.
     DataLoc(Box<FieldType>),
-    /// Code 26 (V6).
+    /// Code 26 (V6), a boolean of one byte.
     Boolean8,
     /// Any code, without anything behind it.
     Code(u8),
@@ -88,7 +84,20 @@ pub enum FieldType {
     Raw(Vec<u8>),
 }
 
-/// The three forms of field lists.
+/// The three forms of field lists (FORMAT.md 6.5, 6.7, 7.3):
+///
+/// | form | list | field |
+/// |---|---|---|
+/// | V1 (versions 3–5) | i32 count | i32 type code, (1: nested V1 list), name utf16z |
+/// | V2 (tag of version 5) | i32 count | i32 size with itself, name utf16z, i32 type code, (19: element; 1: nested V2 list) |
+/// | V6 | u16 count | u16 size without itself, name string, u8 type code, (19, 24, 25: element; 22: element, u16 count; 1: nested list) |
+///
+/// ```
+/// use nettrace_writer::{Field, FieldForm, FieldType, Sink, encode_fields};
+/// let mut sink = Sink::new();
+/// encode_fields(&mut sink, &[Field::new("n", FieldType::Int32)], None, FieldForm::V6);
+/// assert_eq!(sink.as_slice(), [1, 0, 3, 0, 1, b'n', 9]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldForm {

@@ -1,11 +1,10 @@
-//! Label list blocks (version 6): u32 first index, u32 count, then lists of labels.
-//!
-//! A label is u8 kind, then its content; the last label of a list has 0x80 added to its kind.
+//! Label list blocks (version 6).
 
 use crate::bytes::{Guid, Sink, count32};
 use crate::layout::Content;
 
-/// A label list block. `None` means: what is right.
+/// A label list block (version 6, FORMAT.md 7.8): u32 first index, u32 count, then lists of labels. `None` means: what
+/// is right.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelListBlock {
     /// Index of the first list; each next one is one more.
@@ -18,7 +17,7 @@ pub struct LabelListBlock {
     pub trailing: Vec<u8>,
 }
 
-/// One label.
+/// One label (FORMAT.md 7.8 and 9.5): u8 kind, then its content. The last label of a list has 0x80 added to its kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Label {

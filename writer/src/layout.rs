@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Versions of the format this writer knows.
+/// Versions of the format (FORMAT.md 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Version {
@@ -112,7 +112,7 @@ impl PartKind {
     }
 }
 
-/// One part of a finished stream. All offsets are absolute.
+/// One part of a finished stream. All places are counted from the first byte of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {

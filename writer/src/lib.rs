@@ -1,32 +1,6 @@
-//! A writer of nettrace streams that shares no code with the parser, so that a wrong layout cannot agree
-//! with itself.
-//!
-//! Two levels:
-//!
-//! - **Parts.** A [`Stream`] takes one block after the other. Every block, row and blob is a plain struct;
-//!   a field of type `Option` that is `None` means "what is right", so that any legal or illegal stream can
-//!   be written byte for byte. The stream keeps a map of what lies where ([`Part`]), and [`Damage`] does
-//!   harm to the finished bytes.
-//! - **Sessions.** A [`Session`] says what happened; it writes the stream that a runtime would have written
-//!   and gives back the events that a reader has to find in it.
-//!
-//! ```
-//! use nettrace_writer::*;
-//!
-//! let definition = Definition { metadata_id: 1, provider: "Demo".into(), event_id: 7, ..Definition::default() };
-//! let event = Blob { metadata_id: 1, sequence_number: 1, thread_id: 11, ticks: 5, ..Blob::default() };
-//! let mut stream = Stream::new(Version::V4);
-//! stream
-//!     .trace(&Trace::default())
-//!     .metadata_blobs(&EventBlock::new([Blob::definition(11, 5, definition.encode())]))
-//!     .event_block(&EventBlock::new([event]))
-//!     .end();
-//! // Make the size of the event block too large by one.
-//! let block = stream.nth(PartKind::Event, 0);
-//! let size = block.content.len() as u32 + 1;
-//! let damaged = Damage::u32(block.size_field.unwrap(), size).applied(&stream.bytes);
-//! assert_eq!(damaged.len(), stream.bytes.len());
-//! ```
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod blob;
 mod bytes;
@@ -47,6 +21,8 @@ pub mod strategy;
 mod stream;
 mod thread;
 mod trace;
+#[cfg(feature = "arbitrary")]
+mod unstructured;
 mod value;
 
 pub use blob::{Blob, Compressor, NO_PROCESSOR, flag};

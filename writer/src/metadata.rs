@@ -1,19 +1,37 @@
 //! Metadata of versions 3 to 5: the payload of a blob with metadata id 0.
-//!
-//! | size | field |
-//! |---|---|
-//! | 4 | MetadataId |
-//! | 2(n+1) | ProviderName, utf16z |
-//! | 4 | EventId |
-//! | 2(n+1) | EventName, utf16z |
-//! | 8, 4, 4 | Keywords, Version, Level |
-//! | … | V1 field list |
-//! | … | tags: i32 size of the payload, u8 kind, payload (version 5) |
 
 use crate::bytes::{Sink, count32};
 use crate::field::{Field, FieldForm, encode_fields};
 
-/// A definition of an event type. `None` means: what is right.
+/// A definition of an event type in versions 3 to 5: the payload of a blob with metadata id 0. `None` means: what is
+/// right.
+///
+/// FORMAT.md 6.4 to 6.7:
+///
+/// | size | field |
+/// |---|---|
+/// | 4 | MetadataId |
+/// | 2(n+1) | ProviderName, utf16z |
+/// | 4 | EventId |
+/// | 2(n+1) | EventName, utf16z |
+/// | 8, 4, 4 | Keywords, Version, Level |
+/// | … | V1 field list |
+/// | … | tags: i32 size of the payload, u8 kind, payload (version 5) |
+///
+/// ```
+/// use nettrace_writer::{Blob, Definition, EventBlock, Field, FieldType, Stream, Trace, Version};
+/// let hi = Definition {
+///     metadata_id: 1,
+///     provider: "Demo".into(),
+///     event_id: 7,
+///     fields: vec![Field::new("n", FieldType::Int32)],
+///     ..Definition::default()
+/// };
+/// let mut stream = Stream::new(Version::V4);
+/// stream
+///     .trace(&Trace::default())
+///     .metadata_blobs(&EventBlock::new([Blob::definition(11, 1_000_000, hi.encode())]));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definition {
     /// The id that is defined.
@@ -40,7 +58,7 @@ pub struct Definition {
     pub tags: Vec<Tag>,
 }
 
-/// A tag. `None` means: what is right.
+/// A tag behind a definition (version 5, FORMAT.md 6.6). `None` means: what is right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// Size in front of the kind; it counts the payload only.

@@ -1,23 +1,11 @@
 //! Metadata blocks of version 6.
-//!
-//! Block: u16 header size (not counting itself), reserved bytes, rows.
-//!
-//! | size | field of a row |
-//! |---|---|
-//! | 2 | size of the rest |
-//! | 1–5 | MetadataId, varuint32 |
-//! | … | ProviderName, string |
-//! | 1–5 | EventId, varuint32 |
-//! | … | EventName, string |
-//! | … | V6 field list |
-//! | 2 + n | size of the optional metadata, entries of u8 kind and content |
-//! | … | reserved |
 
 use crate::bytes::{Guid, Sink, count16};
 use crate::field::{Field, FieldForm, encode_fields};
 use crate::layout::Content;
 
-/// A metadata block. `None` means: what is right.
+/// A metadata block of version 6 (FORMAT.md 7.3): u16 header size, not counting itself, reserved bytes, rows. `None`
+/// means: what is right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataBlock {
     /// Header size, if not the length of `header`.
@@ -30,7 +18,33 @@ pub struct MetadataBlock {
     pub trailing: Vec<u8>,
 }
 
-/// A definition of an event type. `None` means: what is right, if nothing else is said.
+/// A definition of an event type in version 6. `None` means: what is right, if nothing else is said.
+///
+/// FORMAT.md 7.3:
+///
+/// | size | field of a row |
+/// |---|---|
+/// | 2 | size of the rest |
+/// | 1–5 | MetadataId, varuint32 |
+/// | … | ProviderName, string |
+/// | 1–5 | EventId, varuint32 |
+/// | … | EventName, string |
+/// | … | V6 field list |
+/// | 2 + n | size of the optional metadata, entries of u8 kind and content |
+/// | … | reserved |
+///
+/// ```
+/// use nettrace_writer::{Field, FieldType, MetadataBlock, MetadataRow, Stream, Trace, Version};
+/// let hi = MetadataRow {
+///     metadata_id: 1,
+///     provider: "Demo".into(),
+///     event_id: 7,
+///     fields: vec![Field::new("n", FieldType::VarUInt)],
+///     ..MetadataRow::default()
+/// };
+/// let mut stream = Stream::new(Version::V6);
+/// stream.trace(&Trace::default()).metadata_rows(&MetadataBlock::new(vec![hi]));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataRow {
     /// Row size, if not the right one.
@@ -57,7 +71,7 @@ pub struct MetadataRow {
     pub extra: Vec<u8>,
 }
 
-/// An entry of the optional metadata.
+/// An entry of the optional metadata (version 6, FORMAT.md 7.3): u8 kind, then its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Optional {

@@ -1,16 +1,19 @@
 //! Sequence points: `SPBlock` (versions 4, 5) and the SequencePoint block (version 6).
-//!
-//! | field | versions 4, 5 | version 6 |
-//! |---|---|---|
-//! | TimeStamp | u64 | u64 |
-//! | Flags | – | u32: 1 forget threads, 2 forget metadata |
-//! | ThreadCount | u32 | u32 |
-//! | each thread | u64 id, u32 number | varuint64 index, varuint32 number |
 
 use crate::bytes::{Sink, count32};
 use crate::layout::{Content, Version};
 
-/// A sequence point. `None` means: what is right.
+/// A sequence point: `SPBlock` in versions 4 and 5, a SequencePoint block in version 6. Nothing behind it is older, the
+/// numbers show which events were lost, and stacks and label lists are forgotten. `None` means: what is right.
+///
+/// FORMAT.md 6.9 and 7.9; 9.4 says what a reader does:
+///
+/// | field | versions 4, 5 | version 6 |
+/// |---|---|---|
+/// | TimeStamp | u64 | u64 |
+/// | Flags | – | u32: 1 forget threads, 2 forget metadata |
+/// | ThreadCount | u32 | u32 |
+/// | each thread | u64 id, u32 number | varuint64 index, varuint32 number |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SequencePoint {
     /// Timestamp.

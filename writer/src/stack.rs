@@ -1,9 +1,16 @@
-//! Stack blocks: u32 first id, u32 count, then stacks of u32 byte size and addresses, leaf first.
+//! Stack blocks.
 
 use crate::bytes::{Sink, count32};
 use crate::layout::Content;
 
-/// A stack block. `None` means: what is right.
+/// A stack block, the same in versions 4 to 6 (FORMAT.md 6.8 and 7.5): u32 first id, u32 count, then the stacks. `None`
+/// means: what is right.
+///
+/// ```
+/// use nettrace_writer::StackBlock;
+/// let content = StackBlock::new(1, 8, &[vec![], vec![0x1000, 0x2000]]).content();
+/// assert_eq!(content.rows, [8..12, 12..32]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StackBlock {
     /// Id of the first stack; each next one is one more.
@@ -16,7 +23,7 @@ pub struct StackBlock {
     pub trailing: Vec<u8>,
 }
 
-/// One stack.
+/// One stack: u32 size in bytes, then the addresses, leaf first. `None` means: what is right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
     /// The addresses as bytes.

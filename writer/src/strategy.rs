@@ -6,9 +6,53 @@ use proptest::string::{RegexGeneratorStrategy, string_regex};
 use std::sync::LazyLock;
 
 use crate::{
-    BatchOrder, BlobLayout, EventType, Field, FieldForm, FieldType, Guid, Label, Session, SessionEvent,
-    SessionThread, Step, Trace, Value, Version,
+    BatchOrder, BlobLayout, Damage, EventType, Field, FieldForm, FieldType, Guid, Label, Session,
+    SessionEvent, SessionThread, Step, Trace, Value, Version,
 };
+
+/// All versions. They shrink to the oldest.
+///
+/// ```
+/// use nettrace_writer::strategy::{sessions, versions};
+/// use proptest::prelude::*;
+///
+/// proptest!(|(session in versions().prop_flat_map(|version| sessions(version, 40)))| {
+///     let recording = session.record();
+///     prop_assert!(recording.events.len() <= 40);
+/// });
+/// ```
+pub fn versions() -> impl Strategy<Value = Version> {
+    select(Version::ALL.to_vec())
+}
+
+/// Damage somewhere in the first `length` bytes. No more than 255 bytes are put in, taken out or replaced.
+///
+/// ```
+/// use nettrace_writer::{strategy::damage, tiny_v4};
+/// use proptest::prelude::*;
+///
+/// let stream = tiny_v4();
+/// proptest!(|(damage in damage(stream.bytes.len()))| {
+///     let bytes = damage.applied(&stream.bytes);
+///     prop_assert!(bytes.len() < stream.bytes.len() + 256);
+/// });
+/// ```
+pub fn damage(length: usize) -> impl Strategy<Value = Damage> {
+    let length = length.max(1);
+    let stretch = move || (0..length, 0_usize..256).prop_map(|(start, bytes)| start..start + bytes);
+    let bytes = || prop::collection::vec(any::<u8>(), 0..256);
+    let extremes = select(vec![0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff]);
+    prop_oneof![
+        (0..length, 0..8).prop_map(|(at, bit)| Damage::Flip { at, mask: 1_u8 << bit }),
+        (0..length).prop_map(|at| Damage::Cut { at }),
+        (0..length, bytes()).prop_map(|(at, bytes)| Damage::Insert { at, bytes }),
+        stretch().prop_map(|range| Damage::Delete { range }),
+        stretch().prop_map(|range| Damage::Duplicate { range }),
+        (stretch(), stretch()).prop_map(|(first, second)| Damage::Swap { first, second }),
+        (0..length, extremes).prop_map(|(at, value)| Damage::u32(at, value)),
+        (0..length, bytes()).prop_map(|(at, bytes)| Damage::Overwrite { at, bytes }),
+    ]
+}
 
 /// Sessions of one version: up to 5 types, 4 threads and `most_steps` steps, in all layouts and orders.
 /// Every payload agrees with its type's fields.

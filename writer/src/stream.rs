@@ -1,20 +1,4 @@
 //! The stream: its header and the framing of objects (versions 3 to 5) and blocks (version 6).
-//!
-//! Object, *n* = length of the type name:
-//!
-//! | offset | size | field |
-//! |---|---|---|
-//! | 0, 1 | 1, 1 | begin tags of the object and of its type: 5, in version 3: 4 |
-//! | 2 | 1 | type of the type: 1 |
-//! | 3, 7 | 4, 4 | type version, minimum reader version |
-//! | 11, 15 | 4, n | type name |
-//! | 15+n | 1 | end of the type: 6 |
-//! | 16+n | 4 | block size, counted after the padding (not in `Trace`) |
-//! | | 0–3 | padding to a multiple of 4 of the stream position (not in `Trace`) |
-//! | | | content, tagged values |
-//! | | 1 | end of the object: 6 |
-//!
-//! Block of version 6: u32 with the size in the low 24 bits and the kind in the high 8, then the content.
 
 use std::io::{self, Write};
 
@@ -28,7 +12,7 @@ use crate::stack::StackBlock;
 use crate::thread::{RemoveThreadBlock, ThreadBlock};
 use crate::trace::Trace;
 
-/// Text after the magic of versions 4 and 5, and at the very start of version 3.
+/// Text (FORMAT.md 1) after the magic of versions 4 and 5, and at the very start of version 3.
 pub const FAST_SERIALIZATION: &str = "!FastSerialization.1";
 
 /// A stream under construction, and the map of what lies where in it.
@@ -249,6 +233,20 @@ impl Stream {
 }
 
 /// An object of versions 3 to 5 from explicit parts. `None` means: what is right.
+///
+/// FORMAT.md 3, where *n* is the length of the type name:
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0, 1 | 1, 1 | begin tags of the object and of its type: 5, in version 3: 4 |
+/// | 2 | 1 | type of the type: 1 |
+/// | 3, 7 | 4, 4 | type version, minimum reader version |
+/// | 11, 15 | 4, n | type name |
+/// | 15+n | 1 | end of the type: 6 |
+/// | 16+n | 4 | block size, counted after the padding (not in `Trace`) |
+/// | | 0–3 | padding to a multiple of 4 of the stream position (not in `Trace`) |
+/// | | | content, tagged values |
+/// | | 1 | end of the object: 6 |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Begin tags of the object and of its type.
@@ -348,7 +346,7 @@ impl Object {
     }
 }
 
-/// A tagged value, as later versions may put behind the content of an object.
+/// A tagged value, as later versions may put behind the content of an object (FORMAT.md 3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaggedValue {
@@ -383,7 +381,8 @@ impl TaggedValue {
     }
 }
 
-/// A block of version 6 from explicit parts.
+/// A block of version 6 from explicit parts (FORMAT.md 7.1): u32 with the size in the low 24 bits and the kind in the
+/// high 8, then the content. `None` means: what is right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Kind, in the high 8 bits of the header.

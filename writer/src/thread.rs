@@ -1,13 +1,9 @@
 //! Thread and RemoveThread blocks (version 6).
-//!
-//! Thread row: u16 size of the rest, varuint64 index, then entries of u8 kind and content: 1 name (string),
-//! 2 OS process id (varuint64), 3 OS thread id (varuint64), 4 key and value (strings).
-//! RemoveThread: pairs of varuint64 index and varuint32 last sequence number.
 
 use crate::bytes::{Sink, count16};
 use crate::layout::Content;
 
-/// A Thread block.
+/// A Thread block (version 6, FORMAT.md 7.6): rows one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadBlock {
     /// The rows.
@@ -16,7 +12,7 @@ pub struct ThreadBlock {
     pub trailing: Vec<u8>,
 }
 
-/// One thread. `None` means: what is right.
+/// One thread: u16 size of the rest, varuint64 index, then entries. `None` means: what is right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadRow {
     /// Row size, if not the right one.
@@ -27,17 +23,17 @@ pub struct ThreadRow {
     pub entries: Vec<ThreadEntry>,
 }
 
-/// One thing said of a thread.
+/// One thing said of a thread (FORMAT.md 7.6): u8 kind, then its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThreadEntry {
-    /// Kind 1.
+    /// Kind 1, a string.
     Name(String),
-    /// Kind 2.
+    /// Kind 2, the OS id of the process, varuint64.
     ProcessId(u64),
-    /// Kind 3.
+    /// Kind 3, the OS id of the thread, varuint64.
     OsThreadId(u64),
-    /// Kind 4.
+    /// Kind 4, two strings.
     KeyValue(String, String),
     /// Bytes as they are, kind included.
     Raw(Vec<u8>),
@@ -92,7 +88,7 @@ impl ThreadBlock {
     }
 }
 
-/// A RemoveThread block.
+/// A RemoveThread block (version 6, FORMAT.md 7.7): pairs of varuint64 index and varuint32 last sequence number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemoveThreadBlock {
     /// Index, and the last sequence number the thread has given out.

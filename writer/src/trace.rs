@@ -1,19 +1,9 @@
 //! The Trace object (versions 3 to 5) and the Trace block (version 6).
-//!
-//! | offset | size | versions 3–5 | version 6 |
-//! |---|---|---|---|
-//! | 0 | 16 | SyncTimeUTC (systime) | same |
-//! | 16 | 8 | SyncTimeQPC | SyncTimeTicks |
-//! | 24 | 8 | QPCFrequency | TickFrequency |
-//! | 32 | 4 | PointerSize | same |
-//! | 36 | 4 | ProcessId | KeyValueCount |
-//! | 40 | 4 | NumberOfProcessors | pairs of strings |
-//! | 44 | 4 | ExpectedCPUSamplingRate | … |
 
 use crate::bytes::{Sink, count32};
 use crate::layout::{Content, Version};
 
-/// A date and time as eight i16.
+/// A date and time as eight i16 (FORMAT.md 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SysTime {
     /// Year, such as 2024.
@@ -58,7 +48,19 @@ impl SysTime {
     }
 }
 
-/// What the Trace object or block says. Each version writes the fields it has.
+/// What the Trace object (versions 3 to 5) or the Trace block (version 6) says. Each version writes the fields it has.
+///
+/// FORMAT.md 4 and 7.2:
+///
+/// | offset | size | versions 3–5 | version 6 |
+/// |---|---|---|---|
+/// | 0 | 16 | SyncTimeUTC (systime) | same |
+/// | 16 | 8 | SyncTimeQPC | SyncTimeTicks |
+/// | 24 | 8 | QPCFrequency | TickFrequency |
+/// | 32 | 4 | PointerSize | same |
+/// | 36 | 4 | ProcessId | KeyValueCount |
+/// | 40 | 4 | NumberOfProcessors | pairs of strings |
+/// | 44 | 4 | ExpectedCPUSamplingRate | … |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// Start of the session, UTC.

@@ -1,7 +1,4 @@
 //! Payloads: values one after the other, without alignment.
-//!
-//! A value says itself how it is stored, so that a payload can agree with its field list or not.
-//! [`Value::sample`] makes a value that agrees with a type.
 
 use std::collections::VecDeque;
 
@@ -9,7 +6,10 @@ use crate::bytes::{Guid, Sink, count16};
 use crate::field::{Field, FieldType};
 use crate::trace::SysTime;
 
-/// A value and the way it is stored.
+/// A value and the way it is stored (FORMAT.md 8).
+///
+/// A value says itself how it is stored, so that a payload can agree with its field list or not. [`Value::sample`] makes
+/// one that agrees with a type.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -208,7 +208,13 @@ impl Value {
     }
 }
 
-/// The payload that holds `values`, the located data of RelLoc and DataLoc at its end.
+/// The payload that holds `values`: one after the other without alignment, the located data of RelLoc and DataLoc at the
+/// end.
+///
+/// ```
+/// use nettrace_writer::{Value, payload};
+/// assert_eq!(payload(&[Value::U8(7), Value::Text("a".into())]), [7, b'a', 0, 0, 0]);
+/// ```
 ///
 /// # Panics
 /// If an array has more than 65,535 elements, or located data lies or reaches farther.

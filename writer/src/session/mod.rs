@@ -1,18 +1,4 @@
 //! Sessions: say what happened, get the stream that a runtime would have written, and the events in it.
-//!
-//! What a session writes, batch by batch (a batch ends at [`Step::Flush`], before a sequence point, before a
-//! removal and at the end):
-//!
-//! | versions 4, 5 | version 6 | version 3 |
-//! |---|---|---|
-//! | metadata of types not yet defined | same | an event block: each type's metadata right before its first event, stacks inside the events |
-//! | | threads not yet defined | |
-//! | stacks not yet written | same | |
-//! | | label lists not yet written | |
-//! | event blocks | same | |
-//!
-//! Ids of metadata and stacks count from 1, thread indices from 0, and start again when a sequence point
-//! (or, for indices, a removal) has made them free: readers must live with ids that come back.
 
 mod describe;
 mod expected;
@@ -34,6 +20,20 @@ use crate::{BlobLayout, Field, FieldType, Guid, Label, Optional, Trace, Value, V
 ///
 /// Indices of types and threads are taken modulo their number, so that random ones are always good.
 /// Without types or threads there are no events.
+///
+/// What a session writes, batch by batch (a batch ends at [`Step::Flush`], after [`Session::events_per_batch`] events,
+/// before a sequence point, before a removal and at the end):
+///
+/// | versions 4, 5 | version 6 | version 3 |
+/// |---|---|---|
+/// | metadata of types not yet defined | same | an event block: each type's metadata right before its first event, stacks inside the events |
+/// | | threads not yet defined | |
+/// | stacks not yet written | same | |
+/// | | label lists not yet written | |
+/// | event blocks | same | |
+///
+/// Ids of metadata and stacks count from 1, thread indices from 0, and start again when a sequence point
+/// (or, for indices, a removal) has made them free: readers must live with ids that come back (FORMAT.md 9).
 ///
 /// ```
 /// use nettrace_writer::*;
