@@ -1,0 +1,86 @@
+//! What every package that is published must have, read from the manifests: crates.io shows it, and a package that
+//! was uploaded cannot be mended.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace").to_owned()
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Folders and manifests of the packages that are published.
+fn published() -> Vec<(String, String)> {
+    let manifest = text(&root().join("Cargo.toml"));
+    let members = manifest.lines().find_map(|line| line.strip_prefix("members = [")).expect("members");
+    let members = members.trim_end_matches(']').split(", ").map(|name| name.trim_matches('"').to_owned());
+    let manifests = members.map(|name| {
+        let manifest = text(&root().join(&name).join("Cargo.toml"));
+        (name, manifest)
+    });
+    manifests.filter(|(_, manifest)| !manifest.contains("publish = false")).collect()
+}
+
+/// The value of a key at a line's beginning.
+fn value<'m>(manifest: &'m str, key: &str) -> Option<&'m str> {
+    manifest.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "))
+}
+
+/// The texts of a list on one line.
+fn list<'m>(manifest: &'m str, key: &str) -> Vec<&'m str> {
+    let list = value(manifest, key).and_then(|list| list.strip_prefix('[')?.strip_suffix(']'));
+    list.unwrap_or_default().split(", ").map(|text| text.trim_matches('"')).collect()
+}
+
+#[test]
+fn every_published_package_says_what_registries_show() {
+    let published = published();
+    assert!(published.len() >= 5, "{published:?}");
+    for (folder, manifest) in &published {
+        let name = value(manifest, "name").expect("a name").trim_matches('"');
+        let description = value(manifest, "description").unwrap_or_default();
+        assert!(description.len() > 30, "{folder}: {description}");
+        let documentation = format!("\"https://docs.rs/{name}\"");
+        assert_eq!(value(manifest, "documentation"), Some(&*documentation), "{folder}");
+        for key in ["version", "edition", "rust-version", "license"] {
+            assert_eq!(value(manifest, &format!("{key}.workspace")), Some("true"), "{folder}: {key}");
+        }
+        // crates.io takes five of each at most, and words of twenty letters.
+        let (keywords, categories) = (list(manifest, "keywords"), list(manifest, "categories"));
+        assert!((3..=5).contains(&keywords.len()) && (1..=5).contains(&categories.len()), "{folder}");
+        assert!(keywords.iter().all(|word| (2..=20).contains(&word.len())), "{folder}: {keywords:?}");
+        let for_docs_rs = "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]";
+        assert!(manifest.contains(for_docs_rs), "{folder}: docs.rs shall show all features");
+    }
+}
+
+#[test]
+fn every_published_package_carries_its_licences_readme_and_changelog_and_no_tests() {
+    for (folder, manifest) in published() {
+        let of_package = |name: &str| text(&root().join(&folder).join(name));
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            assert_eq!(of_package(licence), text(&root().join(licence)), "{folder}");
+        }
+        assert!(of_package("README.md").len() > 300, "{folder}");
+        assert!(of_package("CHANGELOG.md").contains("## [Unreleased]"), "{folder}");
+        let included = list(&manifest, "include");
+        for name in ["/src", "/README.md", "/CHANGELOG.md", "/LICENSE-*"] {
+            assert!(included.contains(&name), "{folder}: {name}");
+        }
+        assert!(!included.iter().any(|name| name.contains("test")), "{folder}: {included:?}");
+    }
+}
+
+#[test]
+fn no_dependency_is_held_at_one_version() {
+    let manifests = published().into_iter().map(|(folder, manifest)| (folder + "/Cargo.toml", manifest));
+    let workspace = ("Cargo.toml".to_owned(), text(&root().join("Cargo.toml")));
+    for (name, manifest) in manifests.chain([workspace]) {
+        let pinned: Vec<&str> =
+            manifest.lines().filter(|line| line.contains("\"=") && !line.starts_with('#')).collect();
+        assert!(pinned.is_empty(), "{name}: who else wants another version cannot use the crate: {pinned:?}");
+    }
+}
