@@ -52,7 +52,8 @@ fn every_published_package_says_what_registries_show() {
         let (keywords, categories) = (list(manifest, "keywords"), list(manifest, "categories"));
         assert!((3..=5).contains(&keywords.len()) && (1..=5).contains(&categories.len()), "{folder}");
         assert!(keywords.iter().all(|word| (2..=20).contains(&word.len())), "{folder}: {keywords:?}");
-        let for_docs_rs = "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]";
+        let for_docs_rs =
+            "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]";
         assert!(manifest.contains(for_docs_rs), "{folder}: docs.rs shall show all features");
     }
 }
