@@ -65,6 +65,7 @@ impl Held {
     }
 
     /// Gives up all bytes; the next one is that at the position, which lies behind them.
+    #[cfg(any(unix, windows))]
     pub(crate) fn skip_to(&mut self, position: u64) {
         (self.begin, self.filled, self.start) = (0, 0, position);
     }

@@ -152,6 +152,11 @@ impl<R: Read> Buffered<R> {
     pub fn get_ref(&self) -> &R {
         &self.input
     }
+
+    /// The input, for instance to set its socket's timeout. Bytes that are read from it are lost to the stream.
+    pub fn get_mut(&mut self) -> &mut R {
+        &mut self.input
+    }
 }
 
 impl<R: Read> Source for Buffered<R> {

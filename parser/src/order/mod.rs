@@ -31,7 +31,7 @@ use crate::error::{Error, Fault};
 use crate::event::Event;
 use crate::limits::Limits;
 use crate::loss::Losses;
-use crate::reader::{Reader, RunEnd, Step, Visit};
+use crate::reader::{Reader, RunEnd, Step, TryEach, Visit};
 use crate::source::{Source, index};
 use crate::statistics::Statistics;
 use queue::{Fill, Queue};
@@ -129,6 +129,20 @@ impl<S: Source> TimeOrdered<S> {
             }
         }
         Ok(())
+    }
+
+    /// Gives the events that are left to `take`, in time order, until it fails: see [`Reader::try_for_each`].
+    ///
+    /// # Errors
+    /// What `take` reports, and what [`Reader::for_each`] does.
+    #[inline]
+    pub fn try_for_each<E: From<Error>>(
+        &mut self,
+        take: impl FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut each = TryEach::new(take);
+        self.visit(&mut each)?;
+        each.result
     }
 
     /// Reads on until events are ready. `false`: there are no more.
@@ -253,6 +267,16 @@ impl<S: Source> TimeOrdered<S> {
     /// The reader, for everything but events.
     pub fn reader(&self) -> &Reader<S> {
         &self.reader
+    }
+
+    /// See [`Reader::source_mut`].
+    pub fn source_mut(&mut self) -> &mut S {
+        self.reader.source_mut()
+    }
+
+    /// See [`Reader::into_source`]. Events that wait are lost.
+    pub fn into_source(self) -> S {
+        self.reader.into_source()
     }
 
     pub(crate) fn into_reader(self) -> Reader<S> {

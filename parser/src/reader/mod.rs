@@ -53,6 +53,7 @@ pub(crate) use scope::{Plan, PlannedBlock};
 pub(crate) use state::State;
 use std::io::Read;
 use visit::Each;
+pub(crate) use visit::TryEach;
 pub use visit::Visit;
 
 /// What one step of the reader did.
@@ -283,6 +284,34 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
+    /// Gives the events that are left to `take`, in file order, until it fails. The same reader can go on behind
+    /// the event with which that happened. As fast as [`Reader::for_each`].
+    ///
+    /// # Errors
+    /// What `take` reports, and what [`Reader::for_each`] does.
+    ///
+    /// ```
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+    /// let mut names = Vec::new();
+    /// let result: Result<(), Box<dyn std::error::Error>> = reader.try_for_each(|event| {
+    ///     names.push(event.name().to_owned());
+    ///     if names.len() < 2 { Ok(()) } else { Err("these are enough".into()) }
+    /// });
+    /// assert_eq!(result.unwrap_err().to_string(), "these are enough");
+    /// assert_eq!(reader.next_event()?.map(|event| event.name()), Some("Go"));
+    /// # Ok::<(), nettrace_parser::Error>(())
+    /// ```
+    #[inline]
+    pub fn try_for_each<E: From<Error>>(
+        &mut self,
+        take: impl FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut each = TryEach::new(take);
+        self.visit(&mut each)?;
+        each.result
+    }
+
     /// The next block, or `None` at the end. For tools: the events that are left in the block that
     /// is being read are passed over, and events of the blocks given here are not counted as read,
     /// so losses cannot be told.
@@ -373,6 +402,17 @@ impl<S: Source> Reader<S> {
     /// The source.
     pub fn source(&self) -> &S {
         &self.source
+    }
+
+    /// The source, to tell it something: a socket's timeout, or bytes that have come. Bytes that it has shown
+    /// must stay what they were, or events are read that nobody wrote.
+    pub fn source_mut(&mut self) -> &mut S {
+        &mut self.source
+    }
+
+    /// Gives the source back, with the bytes that it read and the reader did not use.
+    pub fn into_source(self) -> S {
+        self.source
     }
 
     /// Kinds of blocks, for tables: see [`Statistics::blocks`].

@@ -49,6 +49,30 @@ impl<F: FnMut(Event<'_>)> Visit for F {
     }
 }
 
+/// Gives events to a function until it fails.
+pub(crate) struct TryEach<F, E> {
+    take: F,
+    pub(crate) result: Result<(), E>,
+}
+
+impl<F, E> TryEach<F, E> {
+    pub(crate) fn new(take: F) -> TryEach<F, E> {
+        TryEach { take, result: Ok(()) }
+    }
+}
+
+impl<F: FnMut(Event<'_>) -> Result<(), E>, E> Visit for TryEach<F, E> {
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.result = (self.take)(event);
+    }
+
+    #[inline(always)]
+    fn wants_more(&self) -> bool {
+        self.result.is_ok()
+    }
+}
+
 /// Makes events of what a run gives.
 pub(super) struct Each<'a, V>(pub(super) &'a mut V);
 

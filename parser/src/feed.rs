@@ -1,0 +1,295 @@
+//! Bytes that are handed in as they come, and events that are taken out: reading without a thread that waits.
+
+use crate::block::trace::Trace;
+use crate::damage::Damage;
+use crate::error::Error;
+use crate::event::Event;
+use crate::held::Held;
+use crate::limits::Limits;
+use crate::loss::Losses;
+use crate::order::TimeOrdered;
+use crate::reader::Reader;
+use crate::source::Source;
+use crate::statistics::Statistics;
+use std::io;
+
+/// Reads a stream whose bytes are pushed into it: from an async runtime, an event loop, a browser.
+///
+/// Nothing here waits. [`Feed::push`] takes bytes, in pieces of any size; [`Feed::next_event`] gives the events that
+/// they complete, then `None` until there are more. [`Feed::end`] says that no more will come. Damage, losses and
+/// all else are told as by a [`Reader`].
+///
+/// ```
+/// use nettrace_parser::Feed;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut feed = Feed::new();
+/// let mut names = Vec::new();
+/// for piece in bytes.chunks(100) {
+///     feed.push(piece);
+///     while let Some(event) = feed.next_event()? {
+///         names.push(event.name().to_owned());
+///     }
+/// }
+/// feed.end();
+/// feed.for_each(|event| names.push(event.name().to_owned()))?;
+/// assert_eq!(names, ["Hi", "Hi", "Go", "Hi"]);
+/// assert!(feed.is_ended() && feed.is_complete());
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+///
+/// # With an async runtime
+///
+/// A feed is a plain value: the task that reads the socket owns it, and no lock is needed. With tokio,
+/// `read` below is `AsyncReadExt::read`, and the timeout is `tokio::time::timeout`:
+///
+/// ```
+/// # use std::future::Future;
+/// # struct Socket<'d>(&'d [u8]);
+/// # impl Socket<'_> {
+/// #     async fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+/// #         std::io::Read::read(&mut self.0, buffer)
+/// #     }
+/// # }
+/// use nettrace_parser::Feed;
+///
+/// async fn watch(mut socket: Socket<'_>) -> Result<u64, Box<dyn std::error::Error>> {
+///     let mut feed = Feed::in_time_order();
+///     let mut buffer = vec![0; 64 * 1024];
+///     loop {
+///         match socket.read(&mut buffer).await? {
+///             0 => feed.end(),
+///             // Where nothing came for a while: `feed.release()` instead.
+///             count => feed.push(&buffer[..count]),
+///         }
+///         while let Some(event) = feed.next_event()? {
+///             println!("{:?} {}/{}", event.nanos(), event.provider(), event.id());
+///         }
+///         if feed.is_ended() {
+///             return Ok(feed.losses().total());
+///         }
+///     }
+/// }
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// # let mut future = std::pin::pin!(watch(Socket(&bytes)));
+/// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+/// # let std::task::Poll::Ready(lost) = future.as_mut().poll(&mut context) else { panic!("it never waits") };
+/// # assert_eq!(lost.unwrap(), 1);
+/// ```
+///
+/// # Memory
+///
+/// If all events are taken after each push, a feed holds the block that is being read, and the piece pushed last: see
+/// [`Feed::held_bytes`]. A block may be as large as [`Limits::block_bytes`] says; what .NET writes is below 100 KiB. In
+/// time order the blocks of all events that wait are held too, up to [`Limits::queue_bytes`].
+#[derive(Debug)]
+pub struct Feed {
+    way: Way,
+}
+
+#[derive(Debug)]
+enum Way {
+    File(Box<Reader<Pushed>>),
+    Time(Box<TimeOrdered<Pushed>>),
+}
+
+impl Default for Feed {
+    fn default() -> Self {
+        Feed::new()
+    }
+}
+
+impl Feed {
+    /// Gives events as they lie in the stream.
+    pub fn new() -> Feed {
+        Feed::with_limits(Limits::default())
+    }
+
+    /// Gives events by time, as [`TimeOrdered`] does.
+    pub fn in_time_order() -> Feed {
+        Feed::in_time_order_with_limits(Limits::default())
+    }
+
+    /// [`Feed::new`] with other limits than the default ones.
+    pub fn with_limits(limits: Limits) -> Feed {
+        Feed { way: Way::File(Box::new(Reader::with_limits(Pushed::default(), limits))) }
+    }
+
+    /// [`Feed::in_time_order`] with other limits than the default ones.
+    pub fn in_time_order_with_limits(limits: Limits) -> Feed {
+        let reader = Reader::with_limits(Pushed::default(), limits);
+        Feed { way: Way::Time(Box::new(reader.time_ordered())) }
+    }
+
+    /// Takes the next bytes of the stream. They are copied. What comes behind [`Feed::end`] is ignored.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.source_mut().push(bytes);
+    }
+
+    /// No more bytes will come. Events that wait for bytes, or for their turn, are given next.
+    pub fn end(&mut self) {
+        self.source_mut().is_ended = true;
+    }
+
+    /// In time order, lets everything that waits be given now, for when no bytes come for a while: see
+    /// [`TimeOrdered::release`].
+    pub fn release(&mut self) {
+        if let Way::Time(ordered) = &mut self.way {
+            ordered.release();
+        }
+    }
+
+    /// The next event, or `None`: more bytes are needed, or, if [`Feed::is_ended`], there are no more events.
+    ///
+    /// # Errors
+    /// [`Error::Format`] when the stream cannot be read from its beginning; the same again on every further call.
+    #[inline]
+    pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
+        let event = match &mut self.way {
+            Way::File(reader) => reader.next_event(),
+            Way::Time(ordered) => ordered.next_event(),
+        };
+        match event {
+            Err(error) if error.is_would_block() => Ok(None),
+            event => event,
+        }
+    }
+
+    /// Gives all events that can be given now to `take`. Faster than a loop over [`Feed::next_event`].
+    ///
+    /// # Errors
+    /// As [`Feed::next_event`].
+    pub fn for_each(&mut self, take: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        let given = match &mut self.way {
+            Way::File(reader) => reader.for_each(take),
+            Way::Time(ordered) => ordered.for_each(take),
+        };
+        given.or_else(|error| if error.is_would_block() { Ok(()) } else { Err(error) })
+    }
+
+    /// What the session was; `None` as long as the bytes that say so have not come.
+    ///
+    /// # Errors
+    /// As [`Feed::next_event`].
+    pub fn trace(&mut self) -> Result<Option<&Trace>, Error> {
+        match self.reader_mut().trace() {
+            Ok(trace) => Ok(Some(trace)),
+            Err(error) if error.is_would_block() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether all is read, and all events were given: the stream's end mark came, or [`Feed::end`] was called.
+    pub fn is_ended(&self) -> bool {
+        let waiting = match &self.way {
+            Way::File(_) => 0,
+            Way::Time(ordered) => ordered.waiting(),
+        };
+        waiting == 0 && self.reader().end_offset().is_some()
+    }
+
+    /// Bytes that are held, because they are not read yet or may be looked at again.
+    pub fn held_bytes(&self) -> usize {
+        self.reader().source().bytes().len()
+    }
+
+    /// The reader, for everything but events.
+    pub fn reader(&self) -> &Reader<impl Source + use<>> {
+        match &self.way {
+            Way::File(reader) => reader,
+            Way::Time(ordered) => ordered.reader(),
+        }
+    }
+
+    fn reader_mut(&mut self) -> &mut Reader<Pushed> {
+        match &mut self.way {
+            Way::File(reader) => reader,
+            Way::Time(ordered) => ordered.reader_mut(),
+        }
+    }
+
+    fn source_mut(&mut self) -> &mut Pushed {
+        self.reader_mut().source_mut()
+    }
+
+    /// See [`Reader::losses`].
+    pub fn losses(&self) -> &Losses {
+        self.reader().losses()
+    }
+
+    /// See [`Reader::damage`].
+    pub fn damage(&self) -> &Damage {
+        self.reader().damage()
+    }
+
+    /// See [`Reader::statistics`].
+    pub fn statistics(&self) -> &Statistics {
+        self.reader().statistics()
+    }
+
+    /// See [`Reader::is_complete`].
+    pub fn is_complete(&self) -> bool {
+        self.reader().is_complete()
+    }
+
+    /// Events that came too late for their place in time order: see [`TimeOrdered::out_of_order`].
+    pub fn out_of_order(&self) -> u64 {
+        match &self.way {
+            Way::File(_) => 0,
+            Way::Time(ordered) => ordered.out_of_order(),
+        }
+    }
+}
+
+/// Bytes that were pushed and are still wanted.
+#[derive(Debug, Default)]
+struct Pushed {
+    held: Held,
+    /// Bytes before this position are not wanted. They may not have come yet.
+    wanted_from: u64,
+    is_ended: bool,
+}
+
+impl Pushed {
+    fn push(&mut self, bytes: &[u8]) {
+        if self.is_ended {
+            return;
+        }
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let end = self.held.end().saturating_add(rest.len() as u64);
+            let room = self.held.room_towards(end, 0);
+            let (now, later) = rest.split_at(rest.len().min(room.len()));
+            if let Some(room) = room.get_mut(..now.len()) {
+                room.copy_from_slice(now);
+            }
+            self.held.take(now.len());
+            rest = later;
+        }
+        self.held.release(self.wanted_from);
+    }
+}
+
+impl Source for Pushed {
+    #[inline]
+    fn start(&self) -> u64 {
+        self.held.start()
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self.held.bytes()
+    }
+
+    fn fill(&mut self, end: u64) -> io::Result<bool> {
+        match end <= self.held.end() {
+            true => Ok(true),
+            false if self.is_ended => Ok(false),
+            false => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
+    fn release(&mut self, before: u64) {
+        self.wanted_from = self.wanted_from.max(before);
+        self.held.release(before);
+    }
+}
