@@ -12,7 +12,7 @@ struct HeaviestLeaf<W> {
     out: W,
 }
 
-impl<W: Write> Convert for HeaviestLeaf<W> {
+impl<W: Write + Send> Convert for HeaviestLeaf<W> {
     /// The samples' sums, by thread and stack, are enough.
     fn wants_samples(&self) -> bool {
         false
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: own_converter FILE")?;
     let bytes = std::fs::read(path)?;
     let mut analysis = Analysis::new(AnalysisOptions::new());
-    analysis.add(Box::new(HeaviestLeaf { out: std::io::stdout().lock() }));
+    analysis.add(Box::new(HeaviestLeaf { out: std::io::stdout() }));
     let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
     if !outcome.is_intact() {
         eprintln!("sums are too low: {outcome}");

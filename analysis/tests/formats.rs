@@ -11,10 +11,9 @@ use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Session, Value};
 use serde_json::Value as Json;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 fn converted(bytes: &[u8], format: &str, options: &ConvertOptions) -> Option<Vec<u8>> {
     let format = Format::by_name(format).unwrap();
@@ -105,7 +104,7 @@ fn speedscopes_sums_are_those_of_the_samples() {
 }
 
 /// Keeps all CPU samples, one by one.
-struct Moments(Rc<RefCell<ByThread>>);
+struct Moments(Arc<Mutex<ByThread>>);
 
 /// Time and weight.
 type ByThread = BTreeMap<String, Vec<(i64, u64)>>;
@@ -114,7 +113,7 @@ impl Convert for Moments {
     fn sample(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
         if sample.kind == Kind::Cpu && sample.weight > 0 {
             let thread = model.thread_label(sample.thread);
-            self.0.borrow_mut().entry(thread).or_default().push((sample.nanos, sample.weight));
+            self.0.lock().unwrap().entry(thread).or_default().push((sample.nanos, sample.weight));
         }
         Ok(())
     }
@@ -146,16 +145,16 @@ fn speedscope_shows_each_sample_when_it_was_taken() {
         [("net10-linux-x64/all", 0), ("net3.1-linux-x64/all", 0), ("one-collect-v6/cpu", 1_000_000)]
     {
         let bytes = corpus::trace(&format!("{name}.nettrace")).unwrap().bytes();
-        let moments = Rc::new(RefCell::new(ByThread::new()));
+        let moments = Arc::new(Mutex::new(ByThread::new()));
         let mut analysis = Analysis::new(AnalysisOptions::new());
-        analysis.add(Box::new(Moments(Rc::clone(&moments))));
+        analysis.add(Box::new(Moments(Arc::clone(&moments))));
         assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
         analysis.finish().unwrap();
         let written = converted(&bytes, "speedscope", &ConvertOptions::new()).unwrap();
         let document: Json = serde_json::from_slice(&written).unwrap();
         let profiles = document["profiles"].as_array().unwrap();
         let (mut gaps, mut count) = (0, 0);
-        for (thread, samples) in moments.borrow().iter() {
+        for (thread, samples) in moments.lock().unwrap().iter() {
             let profile = profiles.iter().find(|profile| profile["name"] == **thread).unwrap();
             let shown = pieces(profile, true);
             for (nanos, weight) in samples {

@@ -13,7 +13,7 @@ use crate::pass::Input;
 struct Nowhere<'o> {
     lines: u64,
     bytes: u64,
-    observe: Option<&'o mut dyn FnMut(u64)>,
+    observe: Option<&'o mut (dyn FnMut(u64) + Send)>,
 }
 
 impl Write for Nowhere<'_> {
@@ -45,7 +45,12 @@ pub fn bytes(path: &Path, input: Input, threads: usize) -> io::Result<u64> {
 ///
 /// # Errors
 /// When the command fails.
-pub fn pass(path: &Path, input: Input, threads: usize, mut observe: impl FnMut(u64)) -> io::Result<Checksum> {
+pub fn pass(
+    path: &Path,
+    input: Input,
+    threads: usize,
+    mut observe: impl FnMut(u64) + Send,
+) -> io::Result<Checksum> {
     let stdout = Nowhere { lines: 0, bytes: 0, observe: Some(&mut observe) };
     let written = run_into(stdout, path, input, threads)?;
     Ok(Checksum::of_output(written.lines, written.bytes))

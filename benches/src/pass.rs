@@ -1,10 +1,10 @@
 //! One pass over a trace: opened anew, read to its end, folded into a checksum.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use nettrace_parser::parallel::{self, Options, Order, Region};
 use nettrace_parser::{
@@ -108,7 +108,7 @@ pub fn file_watched(
     mode: Mode,
     input: Input,
     threads: usize,
-    observe: impl Fn(u64),
+    observe: impl Fn(u64) + Send,
 ) -> io::Result<Seen> {
     match (mode, input) {
         (Mode::Ndjson, _) => {
@@ -153,13 +153,13 @@ pub fn allocations_when_warm(
     threads: usize,
     events: u64,
 ) -> io::Result<u64> {
-    let at_half = Cell::new(None);
+    let at_half = OnceLock::new();
     file_watched(path, mode, input, threads, |count| {
-        if count >= events / 2 && at_half.get().is_none() {
-            at_half.set(Some(allocations()));
+        if count >= events / 2 {
+            at_half.get_or_init(allocations);
         }
     })?;
-    Ok(allocations() - at_half.get().unwrap_or(0))
+    Ok(allocations() - at_half.into_inner().unwrap_or(0))
 }
 
 /// Makes one pass over a source. `observe` is told the number of events so far behind each.
@@ -167,7 +167,7 @@ pub fn allocations_when_warm(
 /// # Errors
 /// As `file`.
 #[inline(always)]
-pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64)) -> io::Result<Seen> {
+pub fn source<S: Source>(source: S, mode: Mode, observe: impl Fn(u64) + Send) -> io::Result<Seen> {
     if mode == Mode::Index {
         return index(Reader::of_blocks(source));
     }
@@ -199,7 +199,7 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<Seen> {
 
 /// Reads regions with several threads. What waits for its turn holds the bytes behind it, so in time
 /// order a mapping spares as much memory as a region has, touched for the first time.
-fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64)) -> io::Result<Seen> {
+fn in_regions(path: &Path, mode: Mode, threads: usize, observe: impl Fn(u64) + Send) -> io::Result<Seen> {
     let positioned = || PositionedFile::open(path);
     let mapped = || mapped(path);
     match mode {
@@ -234,7 +234,7 @@ fn regions<S: Source>(
     order: Order,
     threads: usize,
     fold: impl Fn(&mut Region<'_, S>) -> Result<Checksum, nettrace_parser::Error> + Sync,
-    observe: impl Fn(u64),
+    observe: impl Fn(u64) + Send,
 ) -> io::Result<Seen> {
     let options = Options::new().threads(threads).order(order);
     let mut sum = Checksum::default();
@@ -283,7 +283,7 @@ impl<T: TakeEvent, O: Fn(u64)> Visit for Each<T, O> {
 fn in_file_order<S: Source>(
     mut reader: Reader<S>,
     take: impl TakeEvent,
-    observe: impl Fn(u64),
+    observe: impl Fn(u64) + Send,
 ) -> io::Result<Seen> {
     let mut each = Each { sum: Checksum::default(), take, observe };
     reader.visit(&mut each).map_err(io::Error::other)?;
@@ -294,7 +294,7 @@ fn in_file_order<S: Source>(
 fn in_time_order<S: Source>(
     mut events: TimeOrdered<S>,
     take: impl TakeEvent,
-    observe: impl Fn(u64),
+    observe: impl Fn(u64) + Send,
 ) -> io::Result<Seen> {
     let mut each = Each { sum: Checksum::default(), take, observe };
     events.visit(&mut each).map_err(io::Error::other)?;

@@ -51,7 +51,7 @@ pub struct Console<'a> {
     /// Read when the trace is given as `-`.
     pub stdin: Box<dyn Read>,
     /// Takes the results.
-    pub stdout: &'a mut dyn Write,
+    pub stdout: &'a mut (dyn Write + Send),
     /// Takes everything else.
     pub stderr: &'a mut dyn Write,
     /// Whether a person would have to type the trace.
@@ -118,9 +118,9 @@ fn with_summary(mut args: Vec<OsString>) -> Vec<OsString> {
 /// clap's own texts: `--help` and `--version` go to stdout, a wrong usage to stderr.
 fn help_or_usage(error: &clap::Error, console: &mut Console<'_>) -> Exit {
     let variable = console.variable;
-    let (stream, is_terminal, exit) = match error.use_stderr() {
-        true => (&mut console.stderr, console.stderr_is_terminal, Exit::Usage),
-        false => (&mut console.stdout, console.stdout_is_terminal, Exit::Fine),
+    let (stream, is_terminal, exit): (&mut dyn Write, _, _) = match error.use_stderr() {
+        true => (console.stderr, console.stderr_is_terminal, Exit::Usage),
+        false => (console.stdout, console.stdout_is_terminal, Exit::Fine),
     };
     let text = error.render();
     let is_coloured = style::is_coloured(args::ColorChoice::Auto, is_terminal, variable);

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let console = Console {
         stdin: Box::new(stdin()),
-        stdout: &mut stdout().lock(),
+        stdout: &mut stdout(),
         stderr: &mut stderr(),
         stdin_is_terminal: stdin().is_terminal(),
         stdout_is_terminal: stdout().is_terminal(),

@@ -8,12 +8,12 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Collects results and hands them on in large pieces.
 pub(crate) struct Output<'a> {
-    stream: &'a mut dyn Write,
+    stream: &'a mut (dyn Write + Send),
     buffer: Vec<u8>,
 }
 
 impl<'a> Output<'a> {
-    pub(crate) fn new(stream: &'a mut dyn Write) -> Output<'a> {
+    pub(crate) fn new(stream: &'a mut (dyn Write + Send)) -> Output<'a> {
         Output { stream, buffer: Vec::with_capacity(BUFFER_BYTES + 4096) }
     }
 

@@ -11,9 +11,11 @@ mod elf;
 pub mod fuzz_corpus;
 #[cfg(unix)]
 pub mod peers;
+mod public_types;
 
 pub use elf::small_elf;
 pub use nettrace_writer as synth;
+pub use public_types::{assert_all_listed, public_types};
 
 /// CRC-32 (IEEE), as the goldens give it of payloads and stacks.
 ///

@@ -64,7 +64,7 @@ struct At {
 
 impl<'o> Chromium<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Chromium<'o> {
+    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Chromium<'o> {
         Chromium {
             json: Json::new(Output::new(out, options.is_gzip)),
             kinds: options.kinds_or(KINDS),

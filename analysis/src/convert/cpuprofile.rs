@@ -37,7 +37,7 @@ pub struct CpuProfile<'o> {
 
 impl<'o> CpuProfile<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> CpuProfile<'o> {
+    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> CpuProfile<'o> {
         let out = Output::new(out, options.is_gzip);
         CpuProfile { out, threads: BTreeMap::new() }
     }

@@ -90,7 +90,7 @@ impl fx::Marker for Marker {
 
 impl<'o> Firefox<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Firefox<'o> {
+    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Firefox<'o> {
         let title = if options.title.is_empty() { "trace" } else { &options.title };
         let profile = fx::Profile::new(
             title,

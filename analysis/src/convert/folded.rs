@@ -19,7 +19,7 @@ use crate::model::{Kind, Profile, Resolved};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::io::Write;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What is shown when nothing else is asked for.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
@@ -33,7 +33,7 @@ pub struct Folded<'o> {
 
 impl<'o> Folded<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Folded<'o> {
+    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Folded<'o> {
         let out = Output::new(out, options.is_gzip);
         Folded { out, options: options.clone() }
     }
@@ -99,8 +99,8 @@ impl Convert for Folded<'_> {
 /// Names by numbers: a line has many, and each is in many lines.
 #[derive(Debug, Default)]
 struct Names {
-    texts: Vec<Rc<str>>,
-    numbers: HashMap<Rc<str>, u32>,
+    texts: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u32>,
 }
 
 impl Names {
@@ -109,8 +109,8 @@ impl Names {
         if let Some(number) = self.numbers.get(&*name) {
             return *number;
         }
-        let (name, number) = (Rc::from(name), u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
-        self.texts.push(Rc::clone(&name));
+        let (name, number) = (Arc::from(name), u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
+        self.texts.push(Arc::clone(&name));
         self.numbers.insert(name, number);
         number
     }

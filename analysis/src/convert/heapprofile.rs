@@ -26,7 +26,7 @@ pub struct HeapProfile<'o> {
 
 impl<'o> HeapProfile<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> HeapProfile<'o> {
+    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> HeapProfile<'o> {
         HeapProfile { out: Output::new(out, options.is_gzip) }
     }
 }

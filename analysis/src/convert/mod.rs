@@ -53,7 +53,9 @@ use std::fmt;
 use std::io::{self, Write};
 
 /// A converter: takes what a trace tells, writes a format. See the [module](self).
-pub trait Convert {
+///
+/// An [`Analysis`](crate::Analysis) with its converters may go to another thread, therefore converters are `Send`.
+pub trait Convert: Send {
     /// Whether [`Convert::sample`] is to be called. What is needed of samples is often their sums, which
     /// [`Convert::finish`] is given.
     fn wants_samples(&self) -> bool {
@@ -189,7 +191,7 @@ pub(crate) fn label_text(kind: Kind, label: &str) -> String {
 }
 
 /// Makes a converter that writes to `out`.
-pub type Make = for<'o> fn(Box<dyn Write + 'o>, &ConvertOptions) -> Box<dyn Convert + 'o>;
+pub type Make = for<'o> fn(Box<dyn Write + Send + 'o>, &ConvertOptions) -> Box<dyn Convert + 'o>;
 
 /// A format.
 #[derive(Debug, Clone, Copy)]

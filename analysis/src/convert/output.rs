@@ -9,9 +9,9 @@ use std::io::{self, BufWriter, Write};
 pub struct Output<'o>(Inner<'o>);
 
 enum Inner<'o> {
-    Plain(BufWriter<Box<dyn Write + 'o>>),
+    Plain(BufWriter<Box<dyn Write + Send + 'o>>),
     /// Small pieces are gathered before they are compressed.
-    Gzip(BufWriter<GzEncoder<Box<dyn Write + 'o>>>),
+    Gzip(BufWriter<GzEncoder<Box<dyn Write + Send + 'o>>>),
 }
 
 /// Small enough for the cache, and for a pipe to take at once.
@@ -20,7 +20,7 @@ const BUFFER_BYTES: usize = 32 * 1024;
 impl<'o> Output<'o> {
     /// Writes to `out`, compressed with gzip if `is_gzip`. The archive has no date and no name, so
     /// that equal content is equal bytes.
-    pub fn new(out: Box<dyn Write + 'o>, is_gzip: bool) -> Output<'o> {
+    pub fn new(out: Box<dyn Write + Send + 'o>, is_gzip: bool) -> Output<'o> {
         Output(if is_gzip {
             Inner::Gzip(BufWriter::with_capacity(BUFFER_BYTES, GzEncoder::new(out, Compression::default())))
         } else {

@@ -98,7 +98,7 @@ enum Row {
 
 impl<'o> Perfetto<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Perfetto<'o> {
+    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Perfetto<'o> {
         Perfetto {
             out: Output::new(out, options.is_gzip),
             kinds: options.kinds_or(KINDS),

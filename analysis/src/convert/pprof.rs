@@ -32,7 +32,7 @@ pub struct Pprof<'o> {
 
 impl<'o> Pprof<'o> {
     /// Writes to `out`, compressed.
-    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Pprof<'o> {
+    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Pprof<'o> {
         Pprof { out: Output::new(out, true), kinds: options.kinds_or(KINDS), title: options.title.clone() }
     }
 }

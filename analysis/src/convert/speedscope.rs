@@ -49,7 +49,7 @@ pub struct Speedscope<'o> {
 
 impl<'o> Speedscope<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Speedscope<'o> {
+    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Speedscope<'o> {
         let kinds = options.kinds_or(KINDS);
         Speedscope {
             out: Output::new(out, options.is_gzip),

@@ -5,8 +5,8 @@
 //! end; it then reaches as far as nothing speaks against it.
 
 use super::overlaps::{Life, Overlaps};
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Ranges that are looked at one by one to find an address. More lie above each other, or behind a very large one,
 /// only in traces that were made for it.
@@ -56,12 +56,12 @@ pub(crate) struct Ranges<T> {
     /// `rows` by start, and the highest last address up to each place; made by [`Ranges::sort`].
     sorted: Vec<(u32, u64)>,
     /// For addresses that many ranges may have; made when the first one is met.
-    overlaps: OnceCell<Overlaps>,
+    overlaps: OnceLock<Overlaps>,
 }
 
 impl<T> Default for Ranges<T> {
     fn default() -> Self {
-        Ranges { rows: Vec::new(), newest: BTreeMap::new(), sorted: Vec::new(), overlaps: OnceCell::new() }
+        Ranges { rows: Vec::new(), newest: BTreeMap::new(), sorted: Vec::new(), overlaps: OnceLock::new() }
     }
 }
 
@@ -157,7 +157,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
                 (row, highest)
             })
             .collect();
-        self.overlaps = OnceCell::new();
+        self.overlaps = OnceLock::new();
     }
 
     /// What lay at `address` at `ticks`: the youngest that lived then, else what came nearest in

@@ -13,9 +13,9 @@ use super::symbol_file::readable;
 use super::universal::KERNEL_START;
 use super::waits::{Wait, is_native_wait, only_calls, wait_of};
 use super::{Model, Process};
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 /// A trace that was read to its end, with a name for every frame.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Resolved<'m> {
     coverage: Coverage,
     joins_recursion: bool,
     /// The texts of all frames, for those who keep many of them.
-    texts: OnceCell<Vec<Arc<str>>>,
+    texts: OnceLock<Vec<Arc<str>>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -137,7 +137,7 @@ impl<'m> Resolved<'m> {
             names: options,
             coverage,
             joins_recursion: folding.is_recursion,
-            texts: OnceCell::new(),
+            texts: OnceLock::new(),
         };
         resolved.fold_small(profile, folding.least_percent);
         resolved
@@ -297,7 +297,7 @@ pub(super) struct Resolver<'m, 'f> {
     coverage: Coverage,
     /// `None`: nothing is folded.
     folder: Option<Folder<'f>>,
-    kernel: OnceCell<KernelOwners>,
+    kernel: OnceLock<KernelOwners>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -353,7 +353,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             by_method: NumberMap::default(),
             coverage: Coverage::default(),
             folder: Folder::new(folding),
-            kernel: OnceCell::new(),
+            kernel: OnceLock::new(),
         }
     }
 

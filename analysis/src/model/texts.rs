@@ -2,13 +2,13 @@
 
 use super::handle::TextHandle;
 use super::hash::NumberMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Distinct texts.
 #[derive(Debug, Default)]
 pub struct Texts {
-    rows: Vec<Rc<str>>,
-    handles: NumberMap<Rc<str>, TextHandle>,
+    rows: Vec<Arc<str>>,
+    handles: NumberMap<Arc<str>, TextHandle>,
     scratch: String,
 }
 
@@ -19,8 +19,8 @@ impl Texts {
             return *handle;
         }
         let handle = TextHandle::next(self.rows.len());
-        let row: Rc<str> = Rc::from(text);
-        self.rows.push(Rc::clone(&row));
+        let row: Arc<str> = Arc::from(text);
+        self.rows.push(Arc::clone(&row));
         self.handles.insert(row, handle);
         handle
     }

@@ -1,9 +1,9 @@
 //! One pass in a process of its own, alone or under callgrind.
 
-use std::cell::Cell;
 use std::io;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::convert;
 use crate::floor::{Rows, idiom};
@@ -73,13 +73,13 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
 
 /// Looks at the memory now and then. Events, and the most that no file backs.
 fn watched(file: &Path, mode: Mode, input: Input) -> io::Result<(u64, u64)> {
-    let most = Cell::new(0);
+    let most = AtomicU64::new(0);
     let seen = pass::file_watched(file, mode, input, 1, |count| {
         if count % EVENTS_BETWEEN_LOOKS == 0 {
-            most.set(most.get().max(memory::anonymous_bytes().unwrap_or(0)));
+            most.fetch_max(memory::anonymous_bytes().unwrap_or(0), Ordering::Relaxed);
         }
     })?;
-    Ok((seen.checksum.events, most.get()))
+    Ok((seen.checksum.events, most.into_inner()))
 }
 
 impl Child {

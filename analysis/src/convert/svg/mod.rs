@@ -53,7 +53,7 @@ pub struct Svg<'o> {
 
 impl<'o> Svg<'o> {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + 'o>, options: &ConvertOptions) -> Svg<'o> {
+    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Svg<'o> {
         let out = Output::new(out, options.is_gzip);
         Svg { out, options: options.clone() }
     }

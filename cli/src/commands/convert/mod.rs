@@ -58,9 +58,9 @@ pub(super) fn write(
     let mut lacks = None;
     let result = (|| {
         let mut analysis = Analysis::new(options);
-        let mut stdout: Option<&mut dyn Write> = Some(&mut context.out);
+        let mut stdout: Option<&mut (dyn Write + Send)> = Some(&mut context.out);
         for target in &targets {
-            let out: Box<dyn Write + '_> = match &target.path {
+            let out: Box<dyn Write + Send + '_> = match &target.path {
                 Some(path) => {
                     let file = create(path, args.force)?;
                     made.push(path.clone());

@@ -18,7 +18,7 @@ pub(super) struct NdjsonEvents<'o> {
 }
 
 impl<'o> NdjsonEvents<'o> {
-    pub(super) fn new(out: Box<dyn Write + 'o>, is_gzip: bool, filter: &Filter) -> NdjsonEvents<'o> {
+    pub(super) fn new(out: Box<dyn Write + Send + 'o>, is_gzip: bool, filter: &Filter) -> NdjsonEvents<'o> {
         NdjsonEvents {
             out: Output::new(out, is_gzip),
             filter: filter.clone(),

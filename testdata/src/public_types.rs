@@ -1,0 +1,130 @@
+//! Which types a crate makes public, for tests that ask something of all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// The names of a crate's public types, and how many there are of each name.
+///
+/// They are read from its sources: what is defined as `pub struct` or `pub enum`, which the lint `unreachable_pub` holds
+/// to be public in truth, and what is re-exported, which a macro may have defined.
+///
+/// # Panics
+/// When the folder cannot be read.
+pub fn public_types(sources: &Path) -> BTreeMap<String, usize> {
+    let mut found = Found::default();
+    look_into(sources, &mut found);
+    let Found { mut defined, re_exported, others } = found;
+    for name in re_exported.difference(&others) {
+        defined.entry(name.clone()).or_insert(1);
+    }
+    defined
+}
+
+#[derive(Default)]
+struct Found {
+    defined: BTreeMap<String, usize>,
+    re_exported: BTreeSet<String>,
+    /// Names of what is no type: traits, and other names of types.
+    others: BTreeSet<String>,
+}
+
+fn look_into(folder: &Path, found: &mut Found) {
+    for entry in fs::read_dir(folder).expect("a folder of sources").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            look_into(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            look_at(&fs::read_to_string(&path).expect("a source"), found);
+        }
+    }
+}
+
+fn look_at(text: &str, found: &mut Found) {
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let text = text.split("#[cfg(any(test, fuzzing))]\npub mod").next().unwrap_or_default();
+    for line in text.lines().map(str::trim_start) {
+        let Some(item) = line.strip_prefix("pub ") else { continue };
+        let (kind, rest) = item.split_once(' ').unwrap_or((item, ""));
+        match kind {
+            // Of a macro, for each name that it is given.
+            _ if rest.starts_with('$') => {}
+            "struct" | "enum" | "union" => *found.defined.entry(first_name(rest)).or_default() += 1,
+            "trait" | "type" => drop(found.others.insert(first_name(rest))),
+            _ => {}
+        }
+    }
+    for item in text.split("\npub use ").skip(1) {
+        let item = item.split(';').next().unwrap_or_default();
+        let names = item.split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == ':'));
+        let names = names.filter_map(|path| path.rsplit("::").next());
+        found.re_exported.extend(names.filter(|name| is_of_a_type(name)).map(str::to_owned));
+    }
+}
+
+fn first_name(text: &str) -> String {
+    text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
+}
+
+/// `Name`, unlike `function`, `module` and `CONSTANT`.
+fn is_of_a_type(name: &str) -> bool {
+    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+}
+
+/// Asserts that types are [`Send`], or that and [`Sync`], and that a crate has no public type that is not among them.
+///
+/// ```ignore
+/// # // An example cannot be among the sources of a crate.
+/// nettrace_testdata::assert_threads! {
+///     Send: [Recorder, Writer<'static>],
+///     Sync: [Session],
+/// }
+/// ```
+#[macro_export]
+macro_rules! assert_threads {
+    (Send: [$($(#[$send_attribute:meta])* $send:ty),* $(,)?], Sync: [$($(#[$sync_attribute:meta])* $sync:ty),* $(,)?] $(,)?) => {{
+        fn is_send<T: ?Sized + Send>() {}
+        fn is_send_and_sync<T: ?Sized + Send + Sync>() {}
+        $($(#[$send_attribute])* is_send::<$send>();)*
+        $($(#[$sync_attribute])* is_send_and_sync::<$sync>();)*
+        let listed = [$(stringify!($send),)* $(stringify!($sync),)*];
+        $crate::assert_all_listed(&listed, &std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    }};
+}
+
+/// Asserts that each public type of a crate is among the listed ones, written as `path::Name<Of>`.
+///
+/// # Panics
+/// With the names of those that are not.
+pub fn assert_all_listed(listed: &[&str], sources: &Path) {
+    let mut names = BTreeMap::<&str, usize>::new();
+    for listed in listed {
+        let path = listed.split('<').next().unwrap_or_default();
+        *names.entry(path.rsplit("::").next().unwrap_or_default().trim()).or_default() += 1;
+    }
+    let types = public_types(sources);
+    assert!(types.len() > 10, "the sources are not where they were");
+    let forgotten = types.iter().filter(|(name, count)| names.get(name.as_str()).is_none_or(|n| n < count));
+    let forgotten: Vec<&String> = forgotten.map(|(name, _)| name).collect();
+    assert!(forgotten.is_empty(), "public types that the list of tests/threads.rs lacks: {forgotten:?}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_found_where_they_are_defined_and_re_exported() {
+        let mut found = Found::default();
+        look_at(
+            "pub struct One<'a>(&'a u8);\n    pub enum Two {\npub(crate) struct Not;\npub trait Three {}\n\
+             pub type Four = One;\npub const FIVE: u8 = 5;\n\
+             pub use a::{\n    Three, six, b::Seven,\n};\npub use EIGHT;\n\
+             #[cfg(test)]\nmod tests {\n    pub struct Nine;\n}\n",
+            &mut found,
+        );
+        assert_eq!(found.defined.keys().collect::<Vec<_>>(), ["One", "Two"]);
+        assert_eq!(found.re_exported.iter().collect::<Vec<_>>(), ["Seven", "Three"]);
+        assert_eq!(found.others.iter().collect::<Vec<_>>(), ["Four", "Three"]);
+    }
+}
