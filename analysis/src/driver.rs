@@ -222,7 +222,7 @@ impl<'c> Analysis<'c> {
         &self.model
     }
 
-    /// For what the trace does not tell, such as perf maps.
+    /// For what the trace does not say, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
     }
@@ -274,8 +274,8 @@ impl<'c> Analysis<'c> {
         }
     }
 
-    /// Reads a whole stream, of which any number of threads can have a source of their own, with so many
-    /// threads. The result is that of one. `progress` is told of positions that were reached.
+    /// Reads a whole stream, of which any number of threads can have a source of their own, with a number of
+    /// threads. The result is that of one. `progress` is called with positions that were reached.
     ///
     /// ```
     /// use nettrace_analysis::{Analysis, AnalysisOptions};

@@ -19,7 +19,7 @@ pub fn allocations() -> u64 {
 }
 
 /// Bytes of memory that the process held at most so far, pages of mapped files among them.
-/// `None` where the system does not tell.
+/// `None` where the system does not say.
 pub fn peak_bytes() -> Option<u64> {
     status("VmHWM:")
 }

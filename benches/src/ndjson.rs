@@ -41,7 +41,7 @@ pub fn bytes(path: &Path, input: Input, threads: usize) -> io::Result<u64> {
 }
 
 /// `nettrace events FILE --format ndjson --order file --threads N`: lines as events, bytes as the checksum.
-/// `observe` is told the number of lines so far now and then.
+/// `observe` is called with the number of lines so far now and then.
 ///
 /// # Errors
 /// When the command fails.

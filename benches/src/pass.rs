@@ -98,7 +98,7 @@ pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result
     file_watched(path, mode, input, threads, |_| ())
 }
 
-/// The same; `observe` is told the number of events so far behind each, or behind each region.
+/// The same; `observe` is called with the number of events so far behind each, or behind each region.
 ///
 /// # Errors
 /// As `file`.
@@ -162,7 +162,7 @@ pub fn allocations_when_warm(
     Ok(allocations() - at_half.into_inner().unwrap_or(0))
 }
 
-/// Makes one pass over a source. `observe` is told the number of events so far behind each.
+/// Makes one pass over a source. `observe` is called with the number of events so far behind each.
 ///
 /// # Errors
 /// As `file`.

@@ -26,7 +26,7 @@ Exit codes:
   0  all was read
   1  failed: no such file, not a trace, a version that is not read
   2  wrong usage
-  3  the trace is damaged or incomplete: what is readable was delivered, the rest is told on stderr";
+  3  the trace is damaged or incomplete: what is readable was delivered, the rest is reported on stderr";
 
 /// Read .nettrace and .netperf files: what .NET's EventPipe, dotnet-trace and one-collect record.
 ///
@@ -39,7 +39,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When to use colours; auto minds NO_COLOR, CLICOLOR_FORCE and TERM=dumb
+    /// When to use colours; auto also looks at NO_COLOR, CLICOLOR_FORCE and TERM=dumb
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t, hide_default_value = true)]
     #[arg(help_heading = "Options of all commands")]
     pub(crate) color: ColorChoice,

@@ -125,7 +125,7 @@ fn help_or_usage(error: &clap::Error, console: &mut Console<'_>) -> Exit {
     let text = error.render();
     let is_coloured = style::is_coloured(args::ColorChoice::Auto, is_terminal, variable);
     let text = if is_coloured { text.ansi().to_string() } else { text.to_string() };
-    // Nobody is left to be told that this text could not be written.
+    // Nobody is left who could be told that this text was not written.
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     exit
 }

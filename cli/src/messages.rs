@@ -8,7 +8,7 @@ use crate::units;
 use nettrace_parser::Finding;
 use std::io::Write;
 
-/// Findings that are told one by one.
+/// Findings that are reported one by one.
 const TOLD_FINDINGS: usize = 8;
 
 /// Writes to stderr, one line a message.

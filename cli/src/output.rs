@@ -3,7 +3,7 @@
 use crate::render::Page;
 use std::io::{self, Write};
 
-/// Bytes are handed on when so many wait.
+/// Bytes are handed on when this many wait.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Collects results and hands them on in large pieces.

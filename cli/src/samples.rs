@@ -101,7 +101,7 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
     match number.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
-        _ => Err("a percentage is due, such as 1 or 0.5%".to_owned()),
+        _ => Err("expected a percentage, such as 1 or 0.5%".to_owned()),
     }
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn group(text: &str) -> Result<FrameGroup, String> {
     let parts = text.rsplit_once("->").or_else(|| text.rsplit_once('='));
     let Some((pattern, name)) = parts.filter(|(pattern, name)| !pattern.is_empty() && !name.is_empty())
     else {
-        return Err(r"an expression and a name are due, such as '^MyApp\.Json=JSON'".to_owned());
+        return Err(r"expected an expression and a name, such as '^MyApp\.Json=JSON'".to_owned());
     };
     let pattern = Regex::new(pattern).map_err(|error| error.to_string())?;
     Ok(FrameGroup::new(pattern, name))

@@ -1,4 +1,4 @@
-//! What a runtime tells of itself by events: its version, the process's command line, the machine.
+//! What a runtime says about itself by events: its version, the process's command line, the machine.
 
 use nettrace_parser::Event;
 
@@ -10,7 +10,7 @@ pub(crate) struct Session {
     pub(crate) architecture: Option<String>,
     /// Such as `10.0.12`.
     pub(crate) runtime: Option<String>,
-    /// Whether the first three were told by an event of their own, which counts more than others.
+    /// Whether the first three were reported by an event of their own, which counts more than others.
     is_told: bool,
     has_runtime: bool,
 }

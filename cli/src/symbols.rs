@@ -1,4 +1,4 @@
-//! ELF files of a folder, for the mappings that a trace tells of.
+//! ELF files of a folder, for the mappings that a trace names.
 
 use crate::failure::Failure;
 use nettrace_analysis::{Model, SymbolFile, SymbolFileError};
@@ -19,7 +19,7 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
         std::fs::read_dir(folder)
             .map_err(|error| Failure::open(&folder.display().to_string(), folder, &error))?;
     }
-    // Files by path, each with its build if the trace tells it.
+    // Files by path, each with its build if the trace has it.
     let mut wanted: BTreeMap<String, Option<String>> = BTreeMap::new();
     for (_, process) in model.processes() {
         for mapping in process.mappings() {

@@ -29,7 +29,7 @@ impl FromStr for TimeRange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<TimeRange, String> {
-        let (from, to) = text.split_once("..").ok_or("two dots are due, such as 1.5s..3s, 1s.. or ..3s")?;
+        let (from, to) = text.split_once("..").ok_or("expected FROM..TO, such as 1.5s..3s, 1s.. or ..3s")?;
         let end = |text: &str| (!text.is_empty()).then(|| nanos(text)).transpose();
         let range = TimeRange { from: end(from.trim())?, to: end(to.trim())? };
         match (range.from, range.to) {

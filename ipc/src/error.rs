@@ -16,7 +16,7 @@ pub enum RequestError {
     Empty(&'static str),
     /// The text contains a NUL, which ends strings on the wire.
     Nul(&'static str),
-    /// The text contains a character that the target cannot be told.
+    /// The text contains a character that cannot be sent to the target.
     Character {
         /// what the text is
         what: &'static str,

@@ -205,7 +205,7 @@ impl Launched {
     /// How the program ended, if it has.
     ///
     /// # Errors
-    /// The system does not tell.
+    /// The system does not say.
     pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, Error> {
         self.0.as_mut().map_or(Ok(None), Running::exited)
     }
@@ -215,7 +215,7 @@ impl Launched {
     /// no longer wanted: newcomers are resumed from here on.
     ///
     /// # Errors
-    /// The system does not tell how it ended.
+    /// The system does not say how it ended.
     pub fn wait(&mut self) -> Result<ExitStatus, Error> {
         let Some(running) = &mut self.0 else {
             return Err(Error::Gone { step: Step::Launch });
@@ -251,7 +251,7 @@ impl Running {
         }
     }
 
-    /// Whether a process lives that was told our port and has not come to it.
+    /// Whether a process lives that was given our port and has not connected to it.
     #[cfg(target_os = "linux")]
     fn is_awaited(&self) -> bool {
         let resumed = self.port.resumed_pids();

@@ -1,7 +1,7 @@
 //! Playing a transcript: an endpoint that behaves as the recorded process did.
 //!
 //! Requests are matched with recorded ones: by their bytes, else by command; each recorded connection is
-//! played once before any is played again. Who asks for something that was not recorded is told
+//! played once before any is played again. Who asks for something that was not recorded is reported
 //! UNKNOWN_COMMAND. What a session streamed after it was told to stop is held back until it is told so
 //! again, and the stop is answered when the stream has ended, as runtimes do.
 

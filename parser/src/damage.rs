@@ -269,7 +269,7 @@ impl Damage {
         self.add_between(class, offset, offset, lost_bytes, context, fault);
     }
 
-    /// A finding between blocks at `offset`, because of which so many bytes from `lost_offset` on
+    /// A finding between blocks at `offset`, because of which a number of bytes from `lost_offset` on
     /// are lost.
     pub(crate) fn add_between(
         &mut self,

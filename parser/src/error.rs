@@ -211,7 +211,7 @@ impl fmt::Display for Fault {
             }
             Fault::MalformedVersion(v) => write!(f, "major version {v} cannot have this header"),
             Fault::FastSerializationHeader => {
-                f.write_str("the length-prefixed text \"!FastSerialization.1\" is due here")
+                f.write_str("the length-prefixed text \"!FastSerialization.1\" is expected here")
             }
             Fault::FirstIsNotTrace => {
                 f.write_str("a stream begins with its Trace block, and this is another")
@@ -220,7 +220,7 @@ impl fmt::Display for Fault {
             Fault::Truncated => f.write_str("the bytes end too early"),
             Fault::VarintTooLong => f.write_str("varint longer than its width allows"),
             Fault::VarintOverflow => f.write_str("varint with bits beyond its width"),
-            Fault::Tag { expected, found } => write!(f, "tag {expected} is due, found {found}"),
+            Fault::Tag { expected, found } => write!(f, "expected tag {expected}, found {found}"),
             Fault::NameLength(n) => write!(f, "type name of {n} bytes"),
             Fault::BlockSize(n) => write!(f, "block of {n} bytes"),
             Fault::BlockLimit(n) => write!(f, "block of {n} bytes is above the limit, skipped"),
@@ -233,7 +233,7 @@ impl fmt::Display for Fault {
             Fault::Padding(shift) => {
                 write!(f, "bytes before are missing or too many, padding is off by {shift} modulo 4")
             }
-            Fault::HeaderSize(n) => write!(f, "header of {n} bytes, at least 20 are due"),
+            Fault::HeaderSize(n) => write!(f, "header of {n} bytes, expected at least 20"),
             Fault::RowSize(n) => write!(f, "row of {n} bytes does not fit"),
             Fault::PayloadSize(n) => write!(f, "payload of {n} bytes leaves the block"),
             Fault::StackSize(n) => write!(f, "stack of {n} bytes leaves the block"),

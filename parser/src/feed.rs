@@ -17,7 +17,7 @@ use std::io;
 ///
 /// Nothing here waits. [`Feed::push`] takes bytes, in pieces of any size; [`Feed::next_event`] gives the events that
 /// they complete, then `None` until there are more. [`Feed::end`] says that no more will come. Damage, losses and
-/// all else are told as by a [`Reader`].
+/// all else are as with a [`Reader`].
 ///
 /// ```
 /// use nettrace_parser::Feed;

@@ -234,7 +234,7 @@ impl Part {
     }
 }
 
-/// A row that is told from all others by its number.
+/// A row that differs from all others in its number.
 trait Numbered {
     fn serial(&self) -> Serial;
 }

@@ -39,7 +39,7 @@ pub(crate) fn take(count: usize) -> impl Fn(&[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// A row of version 6: u16 size, itself not included, and so many bytes.
+/// A row of version 6: u16 size, itself not included, and that many bytes.
 pub(crate) fn sized_row(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, size) = u16(input)?;
     match rest.split_at_checked(usize::from(size)) {

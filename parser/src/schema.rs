@@ -155,7 +155,7 @@ fn runs(fields: &[Field]) -> Option<Box<[FixedSize]>> {
     Some(runs.into())
 }
 
-/// Types in a schema whose bytes are told only by the payload's size (FORMAT.md Q1, Q9 to Q12).
+/// Types in a schema whose length only the payload's size says (FORMAT.md Q1, Q9 to Q12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ambiguity(u8);
 
@@ -304,7 +304,7 @@ pub struct ValueMap {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Count {
-    /// Always so many.
+    /// Always this number.
     Fixed(u32),
     /// As many as an earlier field of the payload says.
     #[non_exhaustive]

@@ -92,7 +92,7 @@ impl<T: Weigh> Table<T> {
         is_full
     }
 
-    /// Gives `id` a new row, which weighs so many bytes.
+    /// Gives `id` a new row, whose weight is in bytes.
     #[inline]
     fn append(&mut self, id: u64, row: T, bytes: usize) {
         let mut slot = self.first.wrapping_add(slots(self.rows.len()));

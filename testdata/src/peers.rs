@@ -186,7 +186,7 @@ impl Target {
     /// Whether it has not ended.
     ///
     /// # Panics
-    /// If the system does not tell.
+    /// If the system does not say.
     pub fn is_running(&mut self) -> bool {
         self.child.try_wait().expect("it can be asked").is_none()
     }
@@ -243,7 +243,7 @@ impl Target {
     /// Waits until it ends.
     ///
     /// # Panics
-    /// If the system does not tell.
+    /// If the system does not say.
     pub fn wait(&mut self) -> ExitStatus {
         self.child.wait().expect("it can be waited for")
     }
@@ -251,7 +251,7 @@ impl Target {
     /// Ends its standard input and waits.
     ///
     /// # Panics
-    /// If the system does not tell.
+    /// If the system does not say.
     pub fn finish(mut self) -> ExitStatus {
         self.close_input();
         let status = self.wait();

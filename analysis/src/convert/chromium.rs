@@ -51,7 +51,7 @@ pub struct Chromium<'o> {
 enum Row {
     Lane(Category, usize),
     Samples(ThreadHandle),
-    /// A thread whose id is not told, or is none that viewers can read.
+    /// A thread whose id is not reported, or is none that viewers can read.
     Thread(ThreadHandle),
 }
 

@@ -8,7 +8,7 @@
 //! | categories of frames | .NET, native, kernel, unknown; the innermost frame of a thread that waits is idle |
 //! | libraries | modules; names of methods stand without them. The addresses in a module are numbers that we give its methods: the format wants some |
 //! | tracks | threads; pauses for collections and those of the sampler have one each, for they are of no thread. What a thread did, as far as it is known, is a marker of the category `Thread state` |
-//! | markers | spans and instants by what they are about, each with its name and what more is told: pauses, collections, JIT, contention, waits, exceptions, thread pool, tasks, activities, loads; what is missing of a span is told in its details |
+//! | markers | spans and instants by what they are about, each with its name and what more is known: pauses, collections, JIT, contention, waits, exceptions, thread pool, tasks, activities, loads; what is missing of a span is in its details |
 //! | allocations | allocation samples with their stacks, as the viewer's allocation views show them: on the process's first thread, with the type as innermost frame; and as markers with the type on their own |
 //! | counters | the heap's size as memory; EventCounters, metrics, thread pool. The viewer draws those of memory |
 //! | times | milliseconds since the session's start |
@@ -470,7 +470,7 @@ impl Convert for Firefox<'_> {
 }
 
 impl Building {
-    /// Names that may have been told after the first event.
+    /// Names that may have been reported after the first event.
     fn name_all(&mut self, model: &Model) {
         for (process, (handle, _)) in &self.processes {
             if let Some(row) = model.process(*process).filter(|row| !row.name.is_empty()) {

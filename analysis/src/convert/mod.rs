@@ -118,7 +118,7 @@ pub trait Convert: Send {
     fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError>;
 }
 
-/// What a converter is told. Each format heeds what it can.
+/// What a converter is asked for. Each format heeds what it can.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ConvertOptions {

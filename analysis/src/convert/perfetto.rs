@@ -386,7 +386,7 @@ impl Convert for Perfetto<'_> {
         if !self.has_content && self.samples.is_empty() {
             return Err(ConvertError::NothingToShow { wanted: "samples, spans or counters" });
         }
-        // Names may have been told after the first event.
+        // Names may have been reported after the first event.
         for (process, _) in model.processes() {
             self.track(Row::Process(process), "", model)?;
         }
@@ -437,7 +437,7 @@ fn timestamp(nanos: i64) -> u64 {
     u64::try_from(nanos).unwrap_or(0)
 }
 
-/// The thread's id; where it is not told, or the format has no room for it, one that no system gives.
+/// The thread's id; where it is not reported, or the format has no room for it, one that no system gives.
 fn tid_of(thread: ThreadHandle, model: &Model) -> u64 {
     let id = model.threads().get(thread).and_then(|row| row.os_thread_id);
     id.filter(|id| *id <= MOST_ID).unwrap_or_else(|| (thread.index() as u64).saturating_add(MOST_ID))

@@ -32,7 +32,7 @@ pub struct Domain {
     pub name: String,
 }
 
-/// The assemblies and domains of one process, in the order in which they were first told of.
+/// The assemblies and domains of one process, in the order in which they were first reported.
 #[derive(Debug, Default)]
 pub(crate) struct Assemblies {
     rows: Vec<Assembly>,

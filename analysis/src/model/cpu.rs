@@ -18,10 +18,10 @@ use super::profile::{ProfileKey, Totals};
 use super::sample::{Kind, Mode, Sample};
 use std::collections::VecDeque;
 
-/// A sample weighs at most so many periods.
+/// A sample weighs at most this many periods.
 const MOST_PERIODS: u64 = 5;
 /// A processor is not asked exactly once a period. Two samples of an operating system that are closer than
-/// so many periods follow each other.
+/// this many periods follow each other.
 const JITTER: u64 = 2;
 /// Gaps that are looked at before the period is fixed.
 const MEASURED_GAPS: usize = 1024;

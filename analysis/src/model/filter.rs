@@ -30,7 +30,7 @@ impl Filter {
         Filter::default()
     }
 
-    /// What can be told when the sample is met: thread, process, time. Frames and states are told
+    /// What can be decided when the sample is met: thread, process, time. Frames and states are decided
     /// at the end, by [`Resolved::selected`](super::Resolved::selected).
     #[inline]
     pub(crate) fn admits(&self, sample: &Sample, model: &Model) -> bool {

@@ -13,7 +13,7 @@ macro_rules! handles {
                 self.0 as usize
             }
 
-            /// The handles of a table of so many rows.
+            /// The handles of a table with `count` rows.
             #[allow(dead_code, reason = "not every table is walked")]
             pub(crate) fn all(len: usize) -> impl Iterator<Item = $name> {
                 (0..u32::try_from(len).unwrap_or(u32::MAX)).map($name)

@@ -1,7 +1,7 @@
 //! Which instruction of IL a place in compiled code comes from, as `MethodILToNativeMap` tells
 //! (runtime 190, rundown 149 and 150).
 //!
-//! The events name a method, not its code: they follow the event that tells of the code, and belong
+//! The events name a method, not its code: they follow the event that reports the code, and belong
 //! to the newest code of the method.
 
 use super::handle::MethodHandle;
@@ -21,7 +21,7 @@ pub(crate) struct IlMaps {
 }
 
 impl IlMaps {
-    /// Code was told of.
+    /// When code was reported.
     pub(crate) fn met(&mut self, method_id: u64, rejit_id: u64, code: MethodHandle) {
         self.newest.insert((method_id, rejit_id), code);
     }

@@ -1,16 +1,16 @@
-//! Which process told of what lies at an address of the kernel.
+//! Which process reported what lies at an address of the kernel.
 //!
-//! The kernel is the same for all processes, so that a recorder may tell of it once. Any number of processes may have
-//! told of parts of it: they are not asked one after the other for each address.
+//! The kernel is the same for all processes, so that a recorder may report it once. Any number of processes may have
+//! reported parts of it: they are not asked one after the other for each address.
 
 use super::handle::ProcessHandle;
 use super::universal::KERNEL_START;
 use std::collections::BTreeMap;
 
-/// The first two processes that told of each address of the kernel: one of them is not the one that asks.
+/// The first two processes that reported each address of the kernel: one of them is not the one that asks.
 #[derive(Debug, Default)]
 pub(crate) struct KernelOwners {
-    /// First addresses of stretches that the same processes told of, in order.
+    /// First addresses of stretches that the same processes reported, in order.
     bounds: Vec<u64>,
     owners: Vec<[Option<ProcessHandle>; 2]>,
 }
@@ -42,7 +42,7 @@ impl KernelOwners {
         found
     }
 
-    /// The first process that told of an address and is another one.
+    /// The first process that reported an address and is another one.
     pub(crate) fn other_than(&self, process: ProcessHandle, address: u64) -> Option<ProcessHandle> {
         let behind = self.bounds.partition_point(|bound| *bound <= address);
         let owners = self.owners.get(behind.checked_sub(1)?)?;

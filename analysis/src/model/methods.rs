@@ -7,7 +7,7 @@
 //! | rundown 141 to 144 | code that was there when the session began or ended |
 //! | runtime 159 | precompiled code was handed out: an address without a size |
 //!
-//! The same code is told of several times; it is known by its start and its method's id. A method
+//! The same code is reported several times; it is known by its start and its method's id. A method
 //! has several codes: tiers, re-JIT, the cold section.
 
 use super::handle::{MethodHandle, TextHandle};
@@ -78,7 +78,7 @@ impl Methods {
         self.has_rundown |= matches!(method.change, MethodChange::AtEnd | MethodChange::AtStart);
         let (start, size) = (method.start, u64::from(method.size));
         if let Some(known) = self.known(method, texts) {
-            // The same code again. What was told without names may have them now.
+            // The same code again. What was reported without names may have them now.
             if !method.name.is_empty()
                 && self.codes.get(known.index()).is_some_and(|code| texts.get(code.name).is_empty())
             {
@@ -106,7 +106,7 @@ impl Methods {
     }
 
     /// Whether an event tells nothing new: of code that is known with its name, and does not go.
-    /// Sessions that end often tell of the same code often; its names need not be read each time.
+    /// Sessions that end often report the same code often; its names need not be read each time.
     ///
     /// All events of methods begin alike: u64 method, u64 module, u64 start, u32 size.
     #[inline]
@@ -119,7 +119,7 @@ impl Methods {
         let (words, size) = head.as_chunks::<8>();
         let (&[method_id, module_id, start], Some(size)) = (words, size.first_chunk()) else { return false };
         let [method_id, module_id, start] = [method_id, module_id, start].map(u64::from_le_bytes);
-        // Methods are told of in the same order each time.
+        // Methods are reported in the same order each time.
         let Some((row, range)) = self.ranges.row_at_start(start, self.next_row) else { return false };
         self.next_row = row.saturating_add(1);
         if range.to != u64::MAX {
@@ -187,7 +187,7 @@ impl Methods {
     }
 
     /// The nearest entry point below, unless other code lies between, and how far below it is; the same at all
-    /// times. Above 0 it is a guess: stubs lie among methods, and no event tells of them. So it is made only for
+    /// times. Above 0 it is a guess: stubs lie among methods, and no event reports them. So it is made only for
     /// a trace without rundown, which would have told where each precompiled method in use lies.
     pub(crate) fn guess(&self, address: u64) -> Option<(MethodHandle, u64)> {
         if self.has_rundown {
@@ -217,12 +217,12 @@ impl Methods {
         self.codes.get(method.index())
     }
 
-    /// All code, in the order in which it was first told of.
+    /// All code, in the order in which it was first reported.
     pub(crate) fn codes(&self) -> &[MethodCode] {
         &self.codes
     }
 
-    /// Whether a rundown told of methods.
+    /// Whether a rundown reported methods.
     pub(crate) fn has_rundown(&self) -> bool {
         self.has_rundown
     }

@@ -1,4 +1,4 @@
-//! The model: what a trace tells of processes, threads, code and stacks.
+//! The model: what a trace says about processes, threads, code and stacks.
 //!
 //! [`Model::learn`] takes events in time order. Names are found at the end, by [`Resolved`]: the
 //! list of methods mostly comes last. What is kept is bounded by how many different methods,
@@ -105,7 +105,7 @@ pub struct Model {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Process {
-    /// OS id; `None` when the stream does not tell.
+    /// OS id; `None` when the stream does not say.
     pub id: Option<u64>,
     /// Name, or command line; empty when it is not known.
     pub name: String,
@@ -118,12 +118,12 @@ pub struct Process {
 }
 
 impl Process {
-    /// Its modules, in the order in which they were first told of.
+    /// Its modules, in the order in which they were first reported.
     pub fn modules(&self) -> &[Module] {
         self.modules.rows()
     }
 
-    /// Its assemblies, in the order in which they were first told of.
+    /// Its assemblies, in the order in which they were first reported.
     pub fn assemblies(&self) -> &[Assembly] {
         self.assemblies.rows()
     }
@@ -133,7 +133,7 @@ impl Process {
         self.assemblies.find(module.assembly_id)
     }
 
-    /// Its application domains, in the order in which they were first told of.
+    /// Its application domains, in the order in which they were first reported.
     pub fn domains(&self) -> &[Domain] {
         self.assemblies.domains()
     }
@@ -143,7 +143,7 @@ impl Process {
         self.assemblies.find_domain(assembly.domain_id)
     }
 
-    /// All code of its methods, in the order in which it was first told of.
+    /// All code of its methods, in the order in which it was first reported.
     pub fn methods(&self) -> &[MethodCode] {
         self.methods.codes()
     }
@@ -230,7 +230,7 @@ impl Model {
         handle
     }
 
-    /// The process of an OS id, if an event told of it.
+    /// The process of an OS id, if an event reported it.
     pub(crate) fn handle_of(&self, id: Option<u64>) -> Option<ProcessHandle> {
         self.by_id.get(&id).copied()
     }
@@ -371,7 +371,7 @@ impl Model {
     }
 
     /// Adds the symbols of a perf map (see [`perf_map`]) to a process, or to all that the trace
-    /// has told of so far.
+    /// has reported so far.
     pub fn add_perf_map(&mut self, process_id: Option<u64>, text: &str) {
         if process_id.is_some() {
             self.process_handle(process_id);
@@ -434,7 +434,7 @@ impl Model {
     }
 
     /// Offset, in the IL of its method, of the instruction at an address at a time. `None` where the
-    /// trace does not tell, or where the instruction comes from no IL. The last address of a call
+    /// trace does not say, or where the instruction comes from no IL. The last address of a call
     /// is one below the return address that stacks hold.
     pub fn il_offset(&self, process: ProcessHandle, address: u64, ticks: u64) -> Option<u32> {
         let row = self.process(process)?;

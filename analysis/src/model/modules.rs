@@ -98,7 +98,7 @@ impl Modules {
         older.and_then(|owner| self.rows.get(owner.row as usize)).or(Some(newest))
     }
 
-    /// All modules, in the order in which they were first told of.
+    /// All modules, in the order in which they were first reported.
     pub(crate) fn rows(&self) -> &[Module] {
         &self.rows
     }

@@ -21,7 +21,7 @@ const COST: usize = 160;
 type Place = (Option<u64>, u64);
 
 /// Names by what was read so far, for streams that cannot be read twice: managed methods, as soon as the stream
-/// tells of them. What is kept is bounded by the methods that the process has at a time, and by 256 MiB: further
+/// reports them. What is kept is bounded by the methods that the process has at a time, and by 256 MiB: further
 /// ones have no names ([`NamesSoFar::left_out`]).
 ///
 /// ```
@@ -130,7 +130,7 @@ impl NamesSoFar {
         self.codes.len()
     }
 
-    /// How many methods and modules were told of that have no names because there are too many.
+    /// How many methods and modules were reported that have no names because there are too many.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -202,7 +202,7 @@ impl NamesSoFar {
         }
     }
 
-    /// Takes that many bytes, if there are so many.
+    /// Takes `cost` bytes, if there are as many left.
     fn affords(&mut self, cost: usize) -> bool {
         let held = self.held_bytes.saturating_add(cost);
         if held > self.limit {
@@ -263,7 +263,7 @@ impl NamesSoFar {
             frame = frame.guessed(offset);
         }
         shorten(&mut frame.text);
-        // A module may be told of behind its methods.
+        // A module may be reported behind its methods.
         if module.is_none() {
             return Found::Text(frame.text);
         }

@@ -1,6 +1,6 @@
 //! What lay at an address, and when: ranges of addresses that live for a time.
 //!
-//! Code comes and goes, and its memory is used again. A trace tells of a thing when it comes, when
+//! Code comes and goes, and its memory is used again. A trace reports a thing when it comes, when
 //! it goes, or when the session ends, in any mixture, so that a life may have no known begin or
 //! end; it then reaches as far as nothing speaks against it.
 
@@ -38,7 +38,7 @@ impl<T> Range<T> {
     }
 }
 
-/// What it means that a range is told of.
+/// What a report of a range means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Told {
     /// It comes now.

@@ -56,9 +56,9 @@ pub struct Coverage {
     pub guessed: u64,
     /// Whether the trace has a rundown: the list of methods that runtimes write at a session's end.
     pub has_rundown: bool,
-    /// Whether it tells of any method at all.
+    /// Whether it reports any method at all.
     pub has_methods: bool,
-    /// Whether it tells of files in memory, as recorders of operating systems do (version 6).
+    /// Whether it reports files in memory, as recorders of operating systems do (version 6).
     pub has_mappings: bool,
 }
 
@@ -448,7 +448,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         {
             return found;
         }
-        // The kernel is the same for all; a recorder may have told of it once.
+        // The kernel is the same for all; a recorder may have reported it once.
         let is_kernel = address >= KERNEL_START;
         if is_kernel {
             let owners = self.kernel.get_or_init(|| {

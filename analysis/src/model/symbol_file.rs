@@ -11,7 +11,7 @@ use std::fmt;
 
 /// Longer names are cut.
 const LONGEST_NAME: usize = 4096;
-/// Names may take so many times the file's bytes: symbols may share names, but only hostile ones
+/// Names may take this many times the file's bytes: symbols may share names, but only hostile ones
 /// share long ones.
 const MOST_NAMES: usize = 4;
 

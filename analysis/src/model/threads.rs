@@ -11,7 +11,7 @@ use nettrace_parser::Event;
 pub struct Thread {
     /// Its process.
     pub process: ProcessHandle,
-    /// OS id; `None` when the stream does not tell.
+    /// OS id; `None` when the stream does not say.
     pub os_thread_id: Option<u64>,
     /// Name: what a recorder stored, or what the runtime says it is for.
     pub name: Option<String>,
@@ -36,7 +36,7 @@ impl Default for Threads {
 
 const RECENT: usize = 64;
 
-/// Stands for "not told" among ids.
+/// Stands for "not reported" among ids.
 const NO_ID: u64 = u64::MAX;
 
 impl Threads {

@@ -1,7 +1,7 @@
 //! What the `Universal.System` provider tells (version 6): processes, the files that are mapped
 //! into them, and names of addresses in those files.
 //!
-//! Recorders write the kernel as one more mapping of the process. Ranges are told with the last
+//! Recorders write the kernel as one more mapping of the process. Ranges are reported with the last
 //! address inside for symbols; for mappings the end is the first address behind, but for the last
 //! page of all, which ends in `u64::MAX`.
 
@@ -28,7 +28,7 @@ pub struct Mapping {
     pub name: String,
     /// Identifies its metadata; 0 for none.
     pub metadata_id: u64,
-    /// Tick at which it was told of.
+    /// Tick at which it was reported.
     pub since_ticks: u64,
 }
 
@@ -130,7 +130,7 @@ impl Mappings {
         self.ranges.extents().chain(self.symbols.extents())
     }
 
-    /// All mappings, in the order in which they were told of.
+    /// All mappings, in the order in which they were reported.
     pub(crate) fn rows(&self) -> &[Mapping] {
         &self.rows
     }

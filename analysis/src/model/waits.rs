@@ -1,6 +1,6 @@
 //! Methods in which a thread waits.
 //!
-//! The sampler cannot tell waiting from work in native code. What can be told is the innermost
+//! The sampler cannot tell waiting from work in native code. What can be seen is the innermost
 //! managed method: one that is known to do nothing but wait. Methods that only call native code
 //! (P/Invoke stubs, `Interop`) are looked through to who called them.
 

@@ -97,7 +97,7 @@ impl Activities {
         Activities { parts: None, ..Activities::new() }
     }
 
-    /// With so many of the slowest.
+    /// With this many of the slowest.
     #[must_use]
     pub fn top(mut self, count: usize) -> Activities {
         self.top = count;
@@ -177,7 +177,7 @@ impl Activities {
     }
 
     /// The open request that a start is a further layer's word of: it runs inside of it by id or path, or, when
-    /// there are no ids, on its thread; both go the same way and ask for the same, and the layer has not told of
+    /// there are no ids, on its thread; both go the same way and ask for the same, and the layer has not reported
     /// that request before.
     fn request_of(&self, edge: &Edge, name: TextHandle, facts: &HttpFacts, moment: &Moment) -> Option<Place> {
         let told = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());

@@ -7,7 +7,7 @@ use nettrace_parser::view;
 /// Longest text of an event's fields, in characters.
 const LONGEST_FIELDS: usize = 200;
 
-/// Properties of every activity of .NET that say nothing of what it does, or that are told elsewhere.
+/// Properties of every activity of .NET that say nothing of what it does, or that are reported elsewhere.
 const PROPERTIES: [&str; 25] = [
     "ForceDefaultIdFormat",
     "DefaultIdFormat",

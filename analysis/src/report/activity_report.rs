@@ -10,7 +10,7 @@ use super::parts::{Parts, Stretch};
 pub struct ActivitiesReport {
     /// Version of this document.
     pub schema: u32,
-    /// Activities that started. HTTP: requests, each once, however many layers of the program told of it.
+    /// Activities that started. HTTP: requests, each once, however many layers of the program reported it.
     pub started: u64,
     /// Of these, those inside of no other that is counted here.
     pub outermost: u64,
@@ -49,7 +49,7 @@ pub struct ActivitiesReport {
 pub struct ActivityRow {
     /// `Provider/Task`, or `Source/Activity` of DiagnosticSource; of HTTP what is asked for.
     pub name: String,
-    /// HTTP: `in` or `out`; `None` for other activities, and when the source does not tell.
+    /// HTTP: `in` or `out`; `None` for other activities, and when the source does not say.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub direction: Option<String>,
     /// How many started.
@@ -67,15 +67,15 @@ pub struct ActivityRow {
     pub parts: Parts,
     /// Total time of those that are not inside of another one of this name: no time is in it twice for being nested.
     pub outermost_ns: u64,
-    /// HTTP: what each layer of the program told of these requests, the longest total first; empty if one told all.
+    /// HTTP: what each layer of the program says of these requests, the longest total first; empty if only one says anything.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub layers: Vec<ActivityLayer>,
     /// HTTP: how often each status was answered.
     pub statuses: Vec<StatusCount>,
 }
 
-/// A layer of the program that tells of requests, such as Hosting and Kestrel. Durations are of the requests that this
-/// layer told of.
+/// A layer of the program that reports requests, such as Hosting and Kestrel. Durations are of the requests that this
+/// layer reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

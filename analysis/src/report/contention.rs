@@ -102,7 +102,7 @@ impl Contention {
         Contention { sites: HashMap::new(), open: Waiting::default(), top: 10 }
     }
 
-    /// With so many stacks and owners of each lock.
+    /// With this many stacks and owners of each lock.
     #[must_use]
     pub fn top(mut self, count: usize) -> Contention {
         self.top = count;

@@ -62,7 +62,7 @@ pub struct CounterSeries {
     /// Names and values of its tags.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_map"))]
     pub tags: Vec<(String, String)>,
-    /// Seconds that a value stands for; 0 when the trace does not tell.
+    /// Seconds that a value stands for; 0 when the trace does not say.
     pub interval_seconds: f64,
     /// How many values.
     pub count: u64,
@@ -92,7 +92,7 @@ pub struct CounterPoint {
     pub ts_ns: i64,
     /// The value. In JSON `null` if it is no finite number.
     pub value: f64,
-    /// Counters and increments: the sum so far, since the instrument's beginning if the trace tells it, else since the
+    /// Counters and increments: the sum so far, since the instrument's beginning if the trace has it, else since the
     /// trace's.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub total: Option<f64>,

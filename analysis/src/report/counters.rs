@@ -1,6 +1,6 @@
 //! Counters: EventCounters of any provider, and instruments of System.Diagnostics.Metrics.
 //!
-//! | event | what it tells |
+//! | event | what it says |
 //! |---|---|
 //! | `EventCounters` of any provider | a mean, or the growth of a sum, in an interval |
 //! | `System.Diagnostics.Metrics` `…ValuePublished` | rate and sum, value, or quantiles of an instrument with its tags |
@@ -28,7 +28,7 @@ const MOST_QUANTILES: usize = 16;
 pub struct CountersReport {
     /// Version of this document.
     pub schema: u32,
-    /// The session's start as nanoseconds since 1970-01-01 UTC; `None` when the stream does not tell.
+    /// The session's start as nanoseconds since 1970-01-01 UTC; `None` when the stream does not say.
     pub start_unix_ns: Option<i64>,
     /// By provider, name and tags.
     pub series: Vec<CounterSeries>,
@@ -256,7 +256,7 @@ impl Report for Counters {
     }
 }
 
-/// `a=1,b=2` as pairs. A comma inside a value is told by what follows, which then has no `=`.
+/// `a=1,b=2` as pairs. A comma inside a value is known by what follows, which then has no `=`.
 fn tags_of(text: &str, separator: char) -> Vec<(String, String)> {
     let mut tags: Vec<(String, String)> = Vec::new();
     for part in text.split(',').filter(|part| !part.is_empty()) {

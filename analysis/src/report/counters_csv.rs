@@ -12,7 +12,7 @@ impl CountersReport {
     /// Writes all points in time order as CSV, with the header of dotnet-counters:
     /// `Timestamp,Provider,Counter Name,Counter Type,Mean/Increment`.
     ///
-    /// Times are UTC with milliseconds, or milliseconds since the session's start if the stream does not tell when that
+    /// Times are UTC with milliseconds, or milliseconds since the session's start if the stream does not say when that
     /// was. Names have the unit and the interval in parentheses, and tags in brackets. Fields with commas, quotes or line
     /// ends are quoted.
     ///

@@ -1,6 +1,6 @@
 //! Exceptions: what was thrown where, and what became of it.
 //!
-//! | event | what it tells |
+//! | event | what it says |
 //! |---|---|
 //! | runtime 80 Exception/Start | an exception was thrown; its type, message, flags |
 //! | 250, 251 ExceptionCatch | a catch block runs, and ended |
@@ -126,7 +126,7 @@ pub struct MethodCount {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExceptionThread {
-    /// OS id; `None` when the stream does not tell.
+    /// OS id; `None` when the stream does not say.
     pub thread_id: Option<u64>,
     /// Its name, if it has one.
     pub name: Option<String>,
@@ -145,7 +145,7 @@ struct Site {
     first: i64,
     last: i64,
     rate: RateCounter,
-    /// `None` until a handler is told of: each exception may have a site of its own.
+    /// `None` until a handler is reported: each exception may have a site of its own.
     spreads: Option<Box<Spreads>>,
     messages: BTreeMap<TextHandle, u64>,
     inner: BTreeMap<TextHandle, u64>,
@@ -215,7 +215,7 @@ impl Exceptions {
         Exceptions { sites: HashMap::new(), threads: HashMap::new(), is_handling_traced: false, top: 10 }
     }
 
-    /// With so many stacks, messages and methods of each type.
+    /// With this many stacks, messages and methods of each type.
     #[must_use]
     pub fn top(mut self, count: usize) -> Exceptions {
         self.top = count;

@@ -11,7 +11,7 @@ use crate::model::{Coverage, rounded};
 use crate::units::{bytes, count, counted, duration};
 use std::sync::Arc;
 
-/// Most findings that are told.
+/// Most findings that are reported.
 const MOST: usize = 5;
 /// Pauses of collections that take less of the trace, in percent, do not stand out.
 const LEAST_PAUSES: f64 = 1.0;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `System.Net.Http` Request; DiagnosticSource `…HttpRequestOut` | out |
 //! | `Microsoft.AspNetCore.Hosting` and `Microsoft-AspNetCore-Server-Kestrel` Request; DiagnosticSource `…HttpRequestIn` | in |
-//! | `Request` of any other EventSource whose start has a path or a URL | not told |
+//! | `Request` of any other EventSource whose start has a path or a URL | not reported |
 
 use super::activity_edge::{Edge, tag};
 use super::message_group::group_of;
@@ -14,7 +14,7 @@ use nettrace_parser::{Event, Value};
 /// What an event says of an HTTP request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HttpFacts {
-    /// `out`, `in`; `None` when the source does not tell.
+    /// `out`, `in`; `None` when the source does not say.
     pub(crate) direction: Option<&'static str>,
     pub(crate) method: Option<String>,
     /// Scheme, host and path, without a query.

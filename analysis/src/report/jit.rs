@@ -153,7 +153,7 @@ pub struct RefusalReason {
 pub struct JitMethod {
     /// `Namespace.Type.Method(arguments)`, spelled as in stacks.
     pub name: String,
-    /// Short name of its module; empty if the trace does not tell.
+    /// Short name of its module; empty if the trace does not say.
     pub module: String,
     /// Bytes of its IL; 0 for emitted code, or if its beginning is missing.
     pub il_bytes: u32,
@@ -214,7 +214,7 @@ impl Jit {
     fn loaded(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else { return false };
         let Some(method) = view::Method::of(event) else { return false };
-        // The cold section is told of by itself.
+        // The cold section is reported by itself.
         if method.change != MethodChange::Load || !method.is_jitted() || method.extent() != 0 {
             return false;
         }

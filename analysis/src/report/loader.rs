@@ -148,7 +148,7 @@ pub struct BindRow {
     pub first_ns: i64,
 }
 
-/// What a row is told.
+/// What is reported about a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
     Load,
@@ -305,7 +305,7 @@ impl Report for Loader {
             return false;
         }
         let Some(process) = model.threads().get(moment.thread).map(|row| row.process) else { return false };
-        // What is there at the end is told of behind the time that is looked at.
+        // What is there at the end is reported behind the time that is looked at.
         let counts = moment.is_selected || is_rundown;
         let _ = match (event.id(), is_rundown) {
             (154, false) if counts => self.assembly(Told::Load, event, moment, process),

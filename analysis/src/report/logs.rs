@@ -1,6 +1,6 @@
 //! Messages: of ILogger, and of EventSources.
 //!
-//! | event | what it tells |
+//! | event | what it says |
 //! |---|---|
 //! | `Microsoft-Extensions-Logging` FormattedMessage | a message as it is read |
 //! | MessageJson | its arguments and exception; the message too, where nothing else tells it |
@@ -8,7 +8,7 @@
 //! | EventSourceMessage of any provider | what an EventSource says of itself, and `EventSource.Write(string)` |
 //!
 //! A logger may write one message in several forms, one right behind the other on its thread: they are one message here.
-//! The trace does not tell in which scopes a message was written; shown are those that began on its thread, and, if
+//! The trace does not say in which scopes a message was written; shown are those that began on its thread, and, if
 //! both have activity ids, have the same.
 
 use super::log_scopes::LogScopes;
@@ -52,14 +52,14 @@ pub struct LogRow {
     pub level: LogLevel,
     /// The logger's category; of an EventSource its name.
     pub logger: String,
-    /// The event's id and name, as far as they are told.
+    /// The event's id and name, as far as they are reported.
     pub event: String,
     /// The message.
     pub message: String,
     /// The exception, as the logger writes it: JSON.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub exception: Option<String>,
-    /// The arguments, as the logger writes them: JSON. Only where the message itself is not told.
+    /// The arguments, as the logger writes them: JSON. Only where the message itself is not reported.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arguments: Option<String>,
     /// Scopes that are open on the thread, outermost first.

@@ -117,13 +117,13 @@ use std::fmt;
 /// Version of the documents; raised when a member changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
 
-/// Whether nothing was left out, which JSON then does not tell.
+/// Whether nothing was left out, which JSON then does not say.
 #[cfg(feature = "serde")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Whether something is not so, which JSON then does not tell.
+/// Whether something is not so, which JSON then does not say.
 #[cfg(feature = "serde")]
 fn is_no(is_so: &bool) -> bool {
     !*is_so

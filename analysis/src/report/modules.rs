@@ -35,7 +35,7 @@ impl Report for Modules {
 pub struct ModulesReport {
     /// Version of this document.
     pub schema: u32,
-    /// The modules: by process, then by methods that were told of, most first, then by name.
+    /// The modules: by process, then by methods that were reported, most first, then by name.
     pub modules: Vec<ModuleRow>,
 }
 
@@ -50,9 +50,9 @@ pub struct ModuleRow {
     pub name: String,
     /// Path as stored.
     pub path: String,
-    /// Full name of its assembly, if the trace tells it.
+    /// Full name of its assembly, if the trace has it.
     pub assembly: Option<String>,
-    /// Name of its application domain, if the trace tells it.
+    /// Name of its application domain, if the trace has it.
     pub domain: Option<String>,
     /// `managed` for modules of .NET, `native` for files that are mapped (version 6).
     pub kind: &'static str,
@@ -60,7 +60,7 @@ pub struct ModuleRow {
     pub is_ready_to_run: bool,
     /// Whether it was made in memory.
     pub is_dynamic: bool,
-    /// Its methods that the trace tells of: precompiled, used as they came.
+    /// Its methods that the trace reports: precompiled, used as they came.
     pub precompiled_methods: u64,
     /// Its pieces of code that were compiled in the process: a method at two tiers counts twice.
     pub jitted_methods: u64,

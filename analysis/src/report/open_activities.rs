@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 const MOST: usize = 65_536;
 /// Deepest path that is walked up to find an open activity.
 const DEEPEST_PATH: usize = 32;
-/// Open activities that may be looked at to find those that end, all stops together: so many at first, and
+/// Open activities that may be looked at to find those that end, all stops together: this many at first, and
 /// more with each start and stop. Ids need no search; what is searched for by its fields is mostly among the
 /// newest few. Without a limit, 65,536 activities that never stop would be looked at for each stop that has no
 /// start.

@@ -170,7 +170,7 @@ fn family_name(name: &str, unit: Option<&str>) -> String {
     }
 }
 
-/// The base units of OpenMetrics; others are told in the help alone.
+/// The base units of OpenMetrics; others are reported in the help alone.
 fn unit_name(unit: &str) -> Option<&'static str> {
     Some(match unit {
         "By" | "B" => "bytes",

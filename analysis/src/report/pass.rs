@@ -74,7 +74,7 @@ impl<R: Report> ReportPass<R> {
         &mut self.report
     }
 
-    /// For what the trace does not tell, such as perf maps.
+    /// For what the trace does not say, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
         self.analysis.model_mut()
     }

@@ -14,7 +14,7 @@ impl Http {
         Http(Activities::http())
     }
 
-    /// With so many of the slowest.
+    /// With this many of the slowest.
     #[must_use]
     pub fn top(self, count: usize) -> Http {
         Http(self.0.top(count))

@@ -5,7 +5,7 @@
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SeriesPoint {
-    /// When the first value in it was told.
+    /// When the first value in it was reported.
     pub ts_ns: i64,
     /// The smallest value.
     pub min: f64,

@@ -2,7 +2,7 @@
 //!
 //! All events are of `System.Threading.Tasks.TplEventSource`:
 //!
-//! | id | event | what it tells |
+//! | id | event | what it says |
 //! |---|---|---|
 //! | 7, 8, 9 | TaskScheduled, TaskStarted, TaskCompleted | when a task was queued, ran, was done, and whether it failed |
 //! | 10, 11 | TaskWaitBegin, TaskWaitEnd | from when to when a task was waited for, blocking or by `await` |
@@ -167,7 +167,7 @@ impl Tasks {
         }
     }
 
-    /// With so many stacks of each name.
+    /// With this many stacks of each name.
     #[must_use]
     pub fn top(mut self, count: usize) -> Tasks {
         self.top = count;

@@ -64,9 +64,9 @@ pub struct ThreadPoolReport {
     pub schema: u32,
     /// Limits, where the runtime tells: when the process starts, or when they are changed.
     pub limits: Option<PoolLimits>,
-    /// The fewest workers that were told of.
+    /// The fewest workers that were reported.
     pub min_workers: Option<u64>,
-    /// The most workers that were told of.
+    /// The most workers that were reported.
     pub max_workers: Option<u64>,
     /// Workers that started.
     pub started: u64,

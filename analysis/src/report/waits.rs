@@ -57,7 +57,7 @@ pub struct WaitPlace {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WaitThread {
-    /// OS id; `None` when the stream does not tell.
+    /// OS id; `None` when the stream does not say.
     pub thread_id: Option<u64>,
     /// Its name, if it has one.
     pub name: Option<String>,
@@ -97,7 +97,7 @@ impl Waits {
         Waits { sites: HashMap::new(), open: Waiting::default(), top: 20 }
     }
 
-    /// With so many places and threads.
+    /// With this many places and threads.
     #[must_use]
     pub fn top(mut self, count: usize) -> Waits {
         self.top = count;
@@ -128,7 +128,7 @@ impl Report for Waits {
                 }
             }
             302 => {
-                // It does not tell how long it took, nor of which kind it was.
+                // It does not say how long it took, nor of which kind it was.
                 let wait = self.open.stop(at, None, || None);
                 let Some(place) = wait.what else { return true };
                 let site = self.sites.entry(place).or_default();

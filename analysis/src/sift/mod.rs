@@ -22,7 +22,7 @@ use nettrace_parser::{Complete, Source, TimeOrdered, Version};
 use sifter::{Sifter, Sifting};
 use taken::{Numbered, Taken};
 
-/// Whether streams of a version can be sifted. Versions 3 and 6 tell of threads in other ways.
+/// Whether streams of a version can be sifted. Versions 3 and 6 report threads in other ways.
 pub(crate) fn is_possible(version: Option<Version>) -> bool {
     version == Some(Version::V4)
 }

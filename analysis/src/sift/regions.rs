@@ -152,8 +152,8 @@ impl Portion {
     }
 }
 
-/// Reads a whole stream, as `Analysis::event` would take its events in time order, with so many threads.
-/// `progress` is told of positions that were reached.
+/// Reads a whole stream, as `Analysis::event` would take its events in time order, with a number of threads.
+/// `progress` is called with positions that were reached.
 pub(crate) fn read_regions<S: Source>(
     analysis: &mut Analysis<'_>,
     source: impl Fn() -> S + Sync,

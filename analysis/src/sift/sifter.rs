@@ -142,7 +142,7 @@ impl Sifter {
         (self.room, self.changes_wait) = (BATCH, false);
     }
 
-    /// Puts samples into time order: so many are complete.
+    /// Puts samples into time order. Gives how many are complete.
     pub(super) fn sort(&mut self, complete: Complete) -> usize {
         if !self.samples.is_sorted_by_key(|sample| sample.ticks) {
             // Stable: what has the same time stays in file order.
@@ -204,7 +204,7 @@ fn recent_place(id: u64) -> usize {
 }
 
 impl Sifting<'_> {
-    /// Whether an event of a list of methods tells something. What is there since long is told of at the end
+    /// Whether an event of a list of methods tells something. What is there for long is reported at the end
     /// of each session, and at the end of each file that a long session is cut into.
     #[inline]
     fn is_news(&mut self, event: &Event<'_>) -> bool {

@@ -26,7 +26,7 @@ pub struct Child {
 /// First argument of the gate when it is such a process.
 pub const FLAG: &str = "--one-pass";
 
-/// How a file is read, as such a process is told.
+/// How a file is read, as such a process is asked to.
 pub const READ: &str = "read";
 
 /// Stands for a mode where nom's idiom is to decode all headers in memory.

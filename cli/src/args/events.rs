@@ -59,7 +59,7 @@ pub(crate) struct EventsArgs {
     #[arg(help_heading = "Which events")]
     pub(crate) conditions: Vec<Condition>,
 
-    /// Stop after so many events
+    /// Stop after this many events
     #[arg(long, short = 'n', value_name = "N")]
     #[arg(help_heading = "Which events")]
     pub(crate) limit: Option<u64>,

@@ -31,7 +31,7 @@ pub(crate) struct SampleArgs {
     pub(crate) exclude: Option<Regex>,
 
     /// Only samples in this state; may be given several times. The runtime's sampler stops threads whether they run
-    /// or wait: report topN and tree show what ran (running) unless told otherwise, all else shows all
+    /// or wait: report topN and tree show what ran (running) unless asked otherwise, all else shows all
     #[arg(long, value_enum, value_name = "STATE")]
     pub(crate) state: Vec<StateArg>,
 

@@ -225,7 +225,7 @@ impl Report {
     }
 }
 
-/// Notes of one kind are told once, with how many there are.
+/// Notes of one kind are reported once, with how many there are.
 fn notes<'f>(
     findings: impl Iterator<Item = &'f Finding>,
     count: impl Fn(&Finding) -> u64,

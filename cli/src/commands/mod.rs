@@ -172,7 +172,7 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
     }
 }
 
-/// An instant for reading, or `?` if the trace does not tell.
+/// An instant for reading, or `?` if the trace does not say.
 fn instant(clock: nettrace_parser::Clock, ticks: u64, is_utc: bool) -> String {
     let text = match is_utc {
         true => clock.unix_nanos(ticks).map(|nanos| utc_text(nanos, 6)),

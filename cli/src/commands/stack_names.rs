@@ -60,7 +60,7 @@ impl<'m> StackNames<'m> {
     }
 }
 
-/// What a file tells of its code; `None` if it can be read only once, which is said. What is wrong with the file
+/// What a file says about its code; `None` if it can be read only once, which is said. What is wrong with the file
 /// is said when its events are read.
 pub(super) fn model_of(
     input: &InputArgs,

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// Bytes come in bursts, about ten a second. After so long without any, the burst is over, and everything that
 /// waits for its place in time is shown.
 const SILENCE: Duration = Duration::from_millis(50);
-/// How often losses are told at most.
+/// How often losses are reported at most.
 const BETWEEN_LOSSES: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {

@@ -1,4 +1,4 @@
-//! gzip, unpacked while it is read. What is wrong with the file ends the reading and is told afterwards: all
+//! gzip, unpacked while it is read. What is wrong with the file ends the reading and is reported afterwards: all
 //! that could be unpacked counts.
 
 use crate::units;

@@ -52,7 +52,7 @@ impl Regions {
         Some(Regions { file, threads, progress: Rc::clone(&input.progress), whole: input.whole })
     }
 
-    /// Hands on what several threads need to read the whole file: sources, their number, and who is told how far
+    /// Hands on what several threads need to read the whole file: sources, their number, and who is called with how far
     /// they are.
     pub(crate) fn with<T>(
         &self,

@@ -80,7 +80,7 @@ impl FromStr for Rotation {
 
     fn from_str(text: &str) -> Result<Rotation, String> {
         let (files, size) =
-            text.split_once(['x', 'X', '×']).ok_or("number of files, x and size are due: 5x100MB")?;
+            text.split_once(['x', 'X', '×']).ok_or("expected a number of files, x and a size: 5x100MB")?;
         let files = files.trim().parse().map_err(|_| format!("\"{files}\" is no number of files"))?;
         if files == 0 {
             return Err("at least one file must be kept".to_owned());
@@ -91,7 +91,7 @@ impl FromStr for Rotation {
 
 /// `04` or `0x4`.
 pub(crate) fn hex_byte(text: &str) -> Result<u8, String> {
-    u8::from_str_radix(without_0x(text), 16).map_err(|_| "one byte in hexadecimal is due".to_owned())
+    u8::from_str_radix(without_0x(text), 16).map_err(|_| "expected one byte in hexadecimal".to_owned())
 }
 
 /// `0x1f`, `1F`.

@@ -56,7 +56,7 @@ impl FromStr for Condition {
         };
         let names = names.trim();
         if names.is_empty() {
-            return Err("an event is due: Provider/Event".to_owned());
+            return Err("expected an event: Provider/Event".to_owned());
         }
         let (provider, event) = match names.split_once('/') {
             Some((provider, event)) => (Some(provider), event),
@@ -110,7 +110,7 @@ fn test(text: &str) -> Result<Test, String> {
     };
     let field = field.trim();
     if field.is_empty() {
-        return Err(format!("a field is due before {}", rest.trim()));
+        return Err(format!("expected a field before {}", rest.trim()));
     }
     let value = value.trim();
     let quoted = ['"', '\''].into_iter().find_map(|q| value.strip_prefix(q)?.strip_suffix(q));

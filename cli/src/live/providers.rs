@@ -124,7 +124,7 @@ impl FromStr for EventIds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<EventIds, String> {
-        let (provider, ids) = text.split_once('=').ok_or("provider, = and ids are due: Name=1,2,3")?;
+        let (provider, ids) = text.split_once('=').ok_or("expected provider=ids: Name=1,2,3")?;
         let (provider, is_except) = match provider.strip_suffix('!') {
             Some(provider) => (provider, true),
             None => (provider, false),

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 const BETWEEN: Duration = Duration::from_millis(100);
-/// Events per second are those of the last so many.
+/// Events per second are counted over this window.
 const WINDOW: Duration = Duration::from_secs(1);
 
 /// What the line says.

@@ -331,7 +331,7 @@ fn raw(out: &mut Vec<u8>, event: &Event<'_>) {
     out.hex_bytes(event.payload());
 }
 
-/// Appends a text; an empty one is told from none.
+/// Appends a text; an empty one differs from none.
 fn text(out: &mut Vec<u8>, value: &[u8]) {
     match value {
         [] => out.raw("\"\""),

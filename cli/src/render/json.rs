@@ -158,7 +158,7 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
     out.extend_from_slice(escaped.get(..len).unwrap_or_default());
 }
 
-/// How a byte of ASCII is written in a string that does not stand for itself; so many of the bytes count.
+/// How a byte of ASCII is written in a string that does not stand for itself, and how many of the bytes count.
 pub(super) fn escape_of(byte: u8) -> ([u8; 6], usize) {
     let short = |letter: u8| ([b'\\', letter, 0, 0, 0, 0], 2);
     match byte {

@@ -6,7 +6,7 @@
 //! `payload_faults`; then what was asked for: `stack`; `ticks`, `keywords`, `opcode`, `opcode_implied`,
 //! `processor`, `sequence`, `offset`, `payload_hex`.
 //!
-//! How values are written is told in [`payload`](super::payload), what events are called in
+//! How values are written is described in [`payload`](super::payload), what events are called in
 //! [`event_types`](crate::event_types), what fields are called in [`shape`](crate::shape).
 
 use super::head::{self, Head};

@@ -8,7 +8,7 @@ use super::line::Writer;
 /// Bytes beyond the room that was asked for that a [`Writer`] may touch.
 const OVERHANG: usize = 128;
 
-/// The memory grows by so much at least.
+/// The memory grows by this much at least.
 const STEP: usize = 8 * 1024;
 
 /// Output that waits to be handed on.
@@ -61,7 +61,7 @@ impl Page {
         made
     }
 
-    /// Begins to append, for which so many bytes are enough. What is written counts when
+    /// Begins to append at most `bytes` bytes. What is written counts when
     /// [`Page::keep`] says so.
     #[inline(always)]
     pub(super) fn writer(&mut self, room: usize) -> Writer<'_> {
@@ -76,7 +76,7 @@ impl Page {
         self.bytes.resize(self.filled + room.max(STEP), 0);
     }
 
-    /// Counts what was written, when a writer has so many bytes left.
+    /// Counts what was written, when a writer has `left` bytes left.
     #[inline(always)]
     pub(super) fn keep(&mut self, left: usize) {
         self.filled = self.bytes.len() - left;

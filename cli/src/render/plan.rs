@@ -150,7 +150,7 @@ impl Plan {
         making::plan(fields, names, before, behind)
     }
 
-    /// Room that the payload takes when it has so many bytes, without the beginning.
+    /// Room that a payload of this size takes, without the beginning.
     #[inline(always)]
     pub(super) fn room(&self, payload_bytes: usize) -> usize {
         self.room + payload_bytes * self.growth
@@ -340,7 +340,7 @@ fn truth(value: bool) -> &'static str {
     if value { "true" } else { "false" }
 }
 
-/// A varint of up to ten bytes that fits into 64 bits: what is wrong with others is told elsewhere.
+/// A varint of up to ten bytes that fits into 64 bits: what is wrong with others is reported elsewhere.
 #[inline]
 fn varuint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;

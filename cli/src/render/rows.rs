@@ -180,13 +180,13 @@ impl Rows {
         (fits && (1..=MOST_PARTS).contains(&parts.len())).then_some(Rows { parts })
     }
 
-    /// Whether so many elements are worth it.
+    /// Whether this number of elements is worth it.
     #[inline]
     pub(super) fn are_worth(&self, count: usize, manner: Manner) -> bool {
         count >= LEAST_ROWS && manner.pointer_size == 8
     }
 
-    /// Writes so many elements, each with what stands in front of it: the line, and what is behind the elements.
+    /// Writes `count` elements, each with what stands in front of it: the line, and what is behind the elements.
     #[inline(never)]
     pub(super) fn write<'b, 'r>(
         &self,

@@ -31,11 +31,11 @@ pub(super) fn of(set: u8, id: u8, payload: &[u8], suspended: bool, major: u32) -
     let harm = |what: &str| Some(format!("{set:02x}{id:02x}: {what}"));
     let bare = matches!((set, id), (4, 0 | 1 | 2 | 4 | 6 | 8));
     if bare {
-        return if payload.is_empty() { None } else { harm("a payload where none is due") };
+        return if payload.is_empty() { None } else { harm("a payload where none is expected") };
     }
     if payload.is_empty() {
         let known = matches!((set, id), (1, 1..=3) | (2, 1..=7) | (3, 1..=2) | (4, 3 | 5 | 7));
-        return if known { harm("no payload where one is due") } else { None };
+        return if known { harm("no payload where one is expected") } else { None };
     }
     let mut walk = Walk(payload);
     match (set, id) {

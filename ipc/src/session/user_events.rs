@@ -46,7 +46,7 @@ impl UserEventsSession {
 
 impl Drop for UserEventsSession {
     fn drop(&mut self) {
-        // Nobody is left to be told of a failure.
+        // Nobody is left who could be told of a failure.
         drop(self.stop());
     }
 }

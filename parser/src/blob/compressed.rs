@@ -149,7 +149,7 @@ pub(crate) fn says_number(flags: u8) -> bool {
     flags & flag::CAPTURE != 0
 }
 
-/// Is told of what a header has and does not inherit, and keeps the event's number.
+/// Is given what a header has and does not inherit, and keeps the event's number.
 pub(crate) trait Watch {
     /// An event of a type whose header says nothing of its number, which inherits from the one before.
     fn next(&mut self, sequence: &mut u32, metadata_id: u32);

@@ -1,4 +1,4 @@
-//! Sequence points: no event behind one is older than it, and each thread's last number is told
+//! Sequence points: no event behind one is older than it, and each thread's last number is reported
 //! (FORMAT.md 6.9, 7.9).
 //!
 //! | offset | bytes | V4, V5 | V6 |

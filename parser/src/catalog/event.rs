@@ -99,7 +99,7 @@ impl CatalogEvent {
         self.schema.get_or_init(|| row::schema(self.rows, self.omits_null_texts))
     }
 
-    /// The fields of one payload: what a record in it is made of is told by the payload itself.
+    /// The fields of one payload: what a record in it is made of, the payload itself says.
     #[inline(always)]
     pub(crate) fn schema_of(&'static self, payload: &[u8]) -> &'static Schema {
         if self.names_records

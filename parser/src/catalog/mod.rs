@@ -60,9 +60,9 @@ pub fn keywords(provider_name: &str) -> &'static [(u64, &'static str)] {
     provider(provider_name).map_or(&[], |provider| provider.keywords)
 }
 
-/// The row for an event that is told by id and version: that of this version, or of the newest
+/// The row for an event that is known by id and version: that of this version, or of the newest
 /// known one if `version` is above it. `None` for other versions, and for providers whose events
-/// are told by name.
+/// are known by name.
 ///
 /// ```
 /// use nettrace_parser::catalog::find;
@@ -75,7 +75,7 @@ pub fn find(provider_name: &str, id: u32, version: u32) -> Option<&'static Catal
     provider(provider_name).filter(|provider| provider.key == Key::Id)?.version_of(id, version)
 }
 
-/// The row for an event that is told by name: those of `Universal.Events` and
+/// The row for an event that is known by name: those of `Universal.Events` and
 /// `Microsoft-Diagnostics-DiagnosticSource`. `None` for other providers.
 ///
 /// `Universal.Events` has a row for every name.

@@ -193,11 +193,11 @@ const TAGGED_BYTES: usize = 1 << 20;
 /// What follows an object's content.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ObjectEnd {
-    /// The end tag, so many bytes behind the content (tagged values come before it).
+    /// The end tag, and how many bytes behind the content it lies (tagged values come before it).
     At(usize),
     /// More bytes are needed.
     Need(usize),
-    /// Another byte than any that may be here, so many bytes behind the content.
+    /// A byte that may not be here, and how many bytes behind the content it lies.
     Broken { at: usize, fault: Fault },
 }
 

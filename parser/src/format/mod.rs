@@ -84,7 +84,7 @@ pub(crate) enum Framed {
     Refused(Frame, Fault),
     /// The end of the stream; it takes this many bytes.
     End(u64),
-    /// More bytes are needed: so many, counted from where the block begins.
+    /// More bytes are needed: this many from the block's begin.
     Need(usize),
     /// Nothing that can be framed, with the offset from where the block should begin.
     Broken { at: usize, fault: Fault, context: &'static str },
@@ -97,7 +97,7 @@ enum Detected {
     V6 { minor: u32, header: u64 },
     /// Objects (versions 1 to 5): the first begins behind this many bytes.
     Objects { with_magic: bool, header: u64 },
-    /// More bytes are needed: so many from the start.
+    /// More bytes are needed: this many from the stream's begin.
     Need(usize),
     /// Not readable.
     Broken { at: u64, fault: Fault },
@@ -108,7 +108,7 @@ enum Detected {
 pub(crate) enum Begun {
     /// The version; the first object or block begins behind this many bytes.
     Version(Version, u64),
-    /// More bytes are needed: so many from the start.
+    /// More bytes are needed: this many from the stream's begin.
     Need { bytes: u64, context: &'static str },
     /// Not readable.
     Broken { at: u64, context: &'static str, fault: Fault },

@@ -42,7 +42,7 @@ pub(crate) fn kind_of(code: u8) -> Option<BlockKind> {
     })
 }
 
-/// What is wrong with an end mark where a block is due.
+/// What is wrong with an end mark where a block is expected.
 pub(crate) fn not_a_block() -> Fault {
     Fault::Tag { expected: 1, found: 0 }
 }
@@ -68,7 +68,7 @@ pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
 
 /// What stands where a block may begin.
 enum Sign {
-    /// A block of a known kind, of so many bytes with its header.
+    /// A block of a known kind: its length in bytes, header included.
     Block(usize),
     /// An end mark without content.
     End,
@@ -125,11 +125,11 @@ pub(crate) fn leads_on(input: &[u8], is_ended: bool) -> Chain {
 pub(crate) enum Chain {
     Yes,
     No,
-    /// It takes so many bytes to tell.
+    /// Undecided: this many bytes are needed.
     Need(usize),
 }
 
-/// Whether at least so many blocks follow each other from the beginning of `input` on; fewer are enough if
+/// Whether at least `count` blocks follow each other from the beginning of `input` on; fewer are enough if
 /// they end where the input does. `is_ended`: there is no more of it.
 pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
     let (mut at, mut count, mut least) = (0usize, 0u32, least);
@@ -190,7 +190,7 @@ pub(crate) fn leads_to(input: &[u8], to: usize, most: u64) -> (u64, bool) {
 pub(crate) enum Found {
     /// Blocks follow each other from here on.
     At(usize),
-    /// It takes so many bytes, from `at` on, to tell of the place `at`.
+    /// Undecided about the place `at`: this many bytes are needed from there on.
     Need {
         at: usize,
         bytes: usize,

@@ -39,7 +39,7 @@ pub use sift::{Complete, Met, Sift};
 
 /// Sorting begins when this many events wait, beyond those that could not go the last time.
 const BATCH_EVENTS: usize = 8192;
-/// … or when they span so many bytes more than the last time.
+/// … or when they span this many bytes more than the last time.
 const BATCH_BYTES: u64 = 1 << 20;
 
 /// Gives a reader's events in time order: by timestamp, and by place in the file where timestamps

@@ -12,10 +12,10 @@ use crate::work;
 /// Bits of a word of [`Queue::places`].
 const PLACES_A_WORD: usize = 64;
 
-/// Room for so many events is made first.
+/// The number of events that room is made for at first.
 const LEAST_ROOM: usize = 256;
 
-/// When sorting begins: so many events, or bytes from the first to the last of them.
+/// When sorting begins: at this number of events, or of bytes from the first to the last of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fill {
     pub(super) events: usize,
@@ -201,7 +201,7 @@ impl Queue {
         header.timestamp < self.watermark
     }
 
-    /// Heeds what an event that does not wait tells of the order.
+    /// Heeds what an event that does not wait says about the order.
     #[inline(always)]
     pub(super) fn pass(&mut self, header: &BlobHeader) {
         self.out_of_order = self.out_of_order.wrapping_add(u64::from(self.is_late(header)));

@@ -20,7 +20,7 @@ pub trait Sift {
     /// Mark it `#[inline(always)]` if it is short.
     fn waits(&mut self, met: &Met<'_>) -> bool;
 
-    /// Whether so much was taken that [`TimeOrdered::advance`] should come back when it can.
+    /// Whether enough was taken for [`TimeOrdered::advance`] to come back when it can.
     fn is_full(&self) -> bool;
 
     /// The newest time that was taken, if what was taken may not grow further: then everything up to

@@ -13,7 +13,7 @@ use crate::tables::Tables;
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) plan: Box<Plan>,
-    /// What the count of losses must be told before the region's events.
+    /// What the count of losses must know before the region's events.
     pub(super) before: Vec<loss::Step>,
     /// Bytes of its event blocks.
     pub(super) bytes: u64,
@@ -154,7 +154,7 @@ impl<S: Source> Index<S> {
         self.reader.state().context.is_v6()
     }
 
-    /// What the count of losses must be told behind the last region.
+    /// What the count of losses must know behind the last region.
     pub(super) fn take_log(&mut self) -> Vec<loss::Step> {
         self.reader.state_mut().losses.take_log()
     }
@@ -172,7 +172,7 @@ mod tests {
         Blob, EventBlock, SequencePoint, Stack, StackBlock, Stream, ThreadBlock, ThreadRow, Trace, Version,
     };
 
-    /// Regions of one event each, between which a thread is defined; before them, so many threads.
+    /// Regions of one event each, between which a thread is defined; before them, a number of threads.
     fn regions(threads: u64, count: u64) -> Vec<u8> {
         let mut stream = Stream::new(Version::V6);
         stream.trace(&Trace::default());

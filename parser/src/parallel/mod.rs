@@ -5,7 +5,7 @@
 //! its *region*, in file order or in time order, and makes something of them; what it made comes back
 //! to the caller in the stream's order. So the result is that of one thread, whatever their number.
 //!
-//! Only streams without surprises are read so. Whatever asks for the whole stream's story to be told
+//! Only streams without surprises are read so. Whatever asks for the whole stream's story to be reported
 //! right (damage, ids that are not defined or defined twice, threads that end within a region,
 //! events out of order) sends the rest of the stream through one thread; so do version 3, which has no
 //! sequence points, regions of more than 16 MiB, because what is made of a region is held until its turn comes, and

@@ -106,7 +106,7 @@ struct Collector<S> {
     index: Index<S>,
     options: Options,
     to_workers: Sender<(u64, Box<Plan>)>,
-    /// What the count of losses must be told before each region on its way, by its number, and the region's bytes.
+    /// What the count of losses must know before each region on its way, by its number, and the region's bytes.
     before: BTreeMap<u64, (Vec<loss::Step>, u64)>,
     /// Event bytes of the regions on their way.
     bytes: u64,

@@ -121,7 +121,7 @@ impl<'r> Payload<'r> {
         self.from(at).first_chunk().copied().ok_or(Fault::Truncated)
     }
 
-    /// `size`, if so many bytes are there.
+    /// `size`, if that many bytes are there.
     fn within(&self, at: usize, size: usize) -> Result<Extent, Fault> {
         if size <= self.from(at).len() { Ok(Extent::whole(size)) } else { Err(Fault::Truncated) }
     }

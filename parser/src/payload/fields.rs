@@ -153,7 +153,7 @@ impl<'r> Fields<'r> {
         self.at_distance(distance)
     }
 
-    /// The field behind so many others, if it can be found.
+    /// The field at an index, if it can be found.
     #[inline]
     fn at_distance(&mut self, distance: usize) -> Option<FieldValue<'r>> {
         if distance > 0 {

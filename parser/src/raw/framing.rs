@@ -11,7 +11,7 @@ use nom::IResult;
 
 /// Where the bytes at hand lie in their stream.
 ///
-/// Versions 3 to 5 pad content to a multiple of 4 of the *stream's* position, which a rest of the input does not tell.
+/// Versions 3 to 5 pad content to a multiple of 4 of the *stream's* position, which a rest of the input does not say.
 /// An origin does, of every rest of the slice that it was made of: all of them end where that ends.
 ///
 /// ```
@@ -55,7 +55,7 @@ impl Origin {
 /// | 4, 5 | `Nettrace`, u32 20, `!FastSerialization.1` |
 /// | 6 | `Nettrace`, u32 0, u32 major, u32 minor |
 ///
-/// Version 3 is known by the type of the first object, which must be at hand, and is not consumed. Version 5 is not told
+/// Version 3 is known by the type of the first object, which must be at hand, and is not consumed. Version 5 is not told apart
 /// from 4 here: it is not announced.
 ///
 /// ```

@@ -35,7 +35,7 @@ impl State {
         self.context.tables.update_covered();
         if self.unread() > lost_before {
             self.blocks_were_lost = true;
-            // A block is left at its first row that does not tell where the next begins, so if there
+            // A block is left at its first row that does not say where the next begins, so if there
             // is one it is the last loss.
             self.broken_at = self.broken_at.or(self.damage.last_loss().map(|loss| loss.lost_offset));
         }

@@ -104,7 +104,7 @@ impl<S: Source> Reader<S> {
         Ok(Some(grown))
     }
 
-    /// Whether objects, one behind the other, fill the content's end: then so many bytes of the block are
+    /// Whether objects, one behind the other, fill the content's end: then as many bytes of the block are
     /// missing as they have. A mere copy of an object in a payload does not end where the block does.
     fn ends_with_objects(&self, frame: &Frame) -> bool {
         let end = frame.body_end();

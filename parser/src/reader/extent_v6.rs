@@ -17,7 +17,7 @@ use crate::format::v6::{self, Chain, Found, SHOWN};
 use crate::format::{Frame, Framed};
 use crate::source::{Source, index};
 
-/// So many bytes before a place where a block is due one may begin: a header, and that of an event block.
+/// How many bytes before the place where a block is expected one may begin: a header, and that of an event block.
 pub(super) const LOOK_BACK: u64 = 24;
 
 /// So many blocks are passed over to find one that begins as it should.

@@ -7,7 +7,7 @@ use super::rows::Rows;
 pub(super) struct Walked {
     /// The position.
     pub(super) from: u64,
-    /// None does before this one, so many blocks further on.
+    /// None does before this one, which is this many blocks further on.
     pub(super) at: u64,
     pub(super) passed: u32,
 }

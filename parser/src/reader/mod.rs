@@ -99,7 +99,7 @@ pub struct Reader<S> {
     position: u64,
     /// How far the writer was ahead of our positions, modulo 4: not at all, unless bytes are missing.
     shift: u8,
-    /// Where reading goes on behind the current block, if its size does not tell.
+    /// Where reading goes on behind the current block, if its size does not say.
     goes_on_from: Option<u64>,
     /// The last block.
     last_block: Option<Frame>,
@@ -314,7 +314,7 @@ impl<S: Source> Reader<S> {
 
     /// The next block, or `None` at the end. For tools: the events that are left in the block that
     /// is being read are passed over, and events of the blocks given here are not counted as read,
-    /// so losses cannot be told.
+    /// so losses cannot be counted.
     ///
     /// # Errors
     /// As [`Reader::next_event`].

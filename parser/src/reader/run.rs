@@ -127,7 +127,7 @@ impl Watch for Usual {
     }
 }
 
-/// The same before version 6, where threads are told by their ids alone.
+/// The same before version 6, where threads are known by their ids alone.
 struct UsualV4(Usual);
 
 impl Watch for UsualV4 {

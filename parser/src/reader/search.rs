@@ -1,4 +1,4 @@
-//! The way back after the framing was lost: a search for the next object, and what it tells.
+//! The way back after the framing was lost: a search for the next object, and what it says.
 
 use super::phase::{Phase, STRIDE};
 use super::{Reader, Step};

@@ -30,9 +30,9 @@ pub(crate) struct State {
     pub(super) blocks_were_lost: bool,
     pub(crate) is_complete: bool,
     pub(super) end_offset: Option<u64>,
-    /// Every reference must be covered by what the reader was told; see [`State::is_irregular`].
+    /// Every reference must be covered by what the reader knows; see [`State::is_irregular`].
     pub(super) must_cover: bool,
-    /// Something was met that only a reader of the whole stream can tell of.
+    /// Something was met that only a reader of the whole stream can report.
     pub(crate) is_irregular: bool,
 }
 

@@ -200,7 +200,7 @@ pub struct GcHeapHistory {
     /// Which heap.
     pub heap_index: u32,
     /// Generations 0, 1 and 2, large objects and, from .NET 5 on, pinned objects; `None` where the
-    /// runtime tells of fewer.
+    /// runtime reports fewer.
     pub generations: [Option<GcGenerationHistory>; 5],
 }
 

@@ -33,7 +33,7 @@ pub struct Method<'r> {
     pub rejit_id: Option<u64>,
 }
 
-/// Why a method is told of.
+/// Why a method is reported: it was loaded, unloaded, or listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MethodChange {

@@ -30,7 +30,7 @@ pub struct Module<'r> {
     pub pdb_path: Option<Utf16<'r>>,
 }
 
-/// Why a module is told of.
+/// Why a module is reported: it was loaded, unloaded, or listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ModuleChange {

@@ -102,7 +102,7 @@ impl<'s> Recorder<'s> {
         self.session.version >= Version::V5
     }
 
-    /// The fields that the stream tells of.
+    /// The fields that the stream declares.
     pub(super) fn described_fields<'t>(&self, event_type: &'t EventType) -> &'t [Field] {
         if self.described_form(event_type).is_some() { &event_type.fields } else { &[] }
     }

@@ -10,7 +10,7 @@ pub struct Recording {
     pub stream: Stream,
     /// The events in file order.
     pub events: Vec<ExpectedEvent>,
-    /// Events that the sequence numbers show to be lost. Numbers that nothing later tells of do not count.
+    /// Events that the sequence numbers show to be lost. Numbers that nothing later reports do not count.
     pub lost: u64,
 }
 
@@ -23,7 +23,7 @@ impl Recording {
     }
 }
 
-/// An event with all that the stream tells of it.
+/// An event with all that the stream says about it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExpectedEvent {

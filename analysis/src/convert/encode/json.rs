@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-/// Writes JSON: puts commas where they are due, escapes texts. That brackets come in pairs and
+/// Writes JSON: puts commas where they belong, escapes texts. That brackets come in pairs and
 /// members have keys is the caller's part.
 ///
 /// ```
@@ -15,7 +15,7 @@ use std::io::{self, Write};
 #[derive(Debug)]
 pub struct Json<W> {
     out: W,
-    /// Whether a value stands in front, so that a comma is due.
+    /// Whether a value stands in front, so that a comma is needed.
     is_behind_value: bool,
 }
 

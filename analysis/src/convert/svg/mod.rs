@@ -37,7 +37,7 @@ const HEAD: usize = 94;
 const ROW_HEIGHT: usize = 18;
 /// Room below the last row, for what the pointer is at.
 const FOOT: usize = 28;
-/// A frame's width is told in so many parts of the whole.
+/// A frame's width is given in parts of the whole: this many are all of it.
 const PARTS: u64 = 1_000_000;
 /// Frames with fewer parts are left out.
 const FEWEST_PARTS: u64 = PARTS / 10_000;

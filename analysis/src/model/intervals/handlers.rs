@@ -86,7 +86,7 @@ impl<E: Clone, B> Active<E, B> {
         self.thrown.as_ref().map(|(_, what)| what.clone())
     }
 
-    /// The block that runs, which ends as is told.
+    /// Ends the block that runs.
     fn take(
         &mut self,
         end: impl FnOnce(Edge, Option<Edge>) -> (Bounds, Edge),

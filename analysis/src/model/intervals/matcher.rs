@@ -7,7 +7,7 @@ use std::hash::Hash;
 /// Most starts kept open inside each other. More are a sign of lost stops.
 const DEEPEST: usize = 64;
 
-/// Most starts kept open in all. No program has so many: their stops were lost, or the trace is made up.
+/// Most starts kept open in all. No real program has more: their stops were lost, or the trace is made up.
 const MOST_OPEN: usize = 1 << 16;
 
 /// Matches starts and stops that have the same key: a thread, the number of a task.

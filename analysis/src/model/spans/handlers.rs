@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// An exception's type, and what a timeline shows of a block.
 pub(super) type Handlers = crate::model::intervals::Handlers<Arc<str>, Subject>;
 
-/// What the type of an exception is called that does not tell it.
+/// What the type of an exception is called where it is not known.
 const UNTOLD: &str = "exception";
 
 fn name_of(clause: Clause) -> &'static str {

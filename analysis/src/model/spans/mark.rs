@@ -170,7 +170,7 @@ pub struct Span {
     pub ends: Ends,
     /// An arrow to or from its beginning.
     pub flow: Option<Flow>,
-    /// What more is told.
+    /// Further details.
     pub arguments: Arguments,
 }
 
@@ -195,7 +195,7 @@ pub struct Instant {
     pub nanos: i64,
     /// An arrow to or from it.
     pub flow: Option<Flow>,
-    /// What more is told.
+    /// Further details.
     pub arguments: Arguments,
 }
 
@@ -205,7 +205,7 @@ pub struct Instant {
 pub struct CounterPoint {
     /// The counter: provider or meter, name, tags.
     pub name: String,
-    /// Its unit; empty if none is told.
+    /// Its unit; empty if none is reported.
     pub unit: String,
     /// The thread that wrote it: it tells the process.
     pub thread: ThreadHandle,

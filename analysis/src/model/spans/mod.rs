@@ -18,7 +18,7 @@
 //! | events of other sources with the opcodes start and stop, by activity id, or by name on one thread | an activity |
 //! | `EventCounters`, `System.Diagnostics.Metrics` | counters |
 //!
-//! What is wrong with a span is told by [`Ends`]. What is kept is bounded by the spans that are open,
+//! What is wrong with a span is reported by [`Ends`]. What is kept is bounded by the spans that are open,
 //! and those are at most 65,536: beyond that, and that many only if ends were lost, beginnings are
 //! given without an end.
 

@@ -157,12 +157,12 @@ impl Matched {
     }
 }
 
-/// Adds a number, if it is told.
+/// Adds a number, if it is reported.
 pub(super) fn number(arguments: &mut Arguments, name: &'static str, value: Option<u64>) {
     arguments.extend(value.map(|value| (name.into(), Argument::Number(value))));
 }
 
-/// Adds an address, if it is told.
+/// Adds an address, if it is reported.
 pub(super) fn address(arguments: &mut Arguments, name: &'static str, value: Option<u64>) {
     arguments.extend(value.map(|value| (name.into(), Argument::Address(value))));
 }

@@ -6,7 +6,7 @@ use super::{Moment, Spans, Subject};
 use crate::model::{NameOptions, task_text};
 use std::collections::HashMap;
 
-/// Names of tasks that were told of and have not ended, by process and number.
+/// Names of tasks that were reported and have not ended, by process and number.
 #[derive(Debug, Default)]
 pub(super) struct Operations {
     names: HashMap<(u64, u64), String>,

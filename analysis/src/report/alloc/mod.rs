@@ -57,7 +57,7 @@ struct Key {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum TypeKey {
     Name(TextHandle),
-    /// Its name may be told later.
+    /// Its name may be reported later.
     Id(ProcessHandle, u64),
 }
 

@@ -72,7 +72,7 @@ pub struct AllocType {
     pub large_bytes: u64,
     /// Of the bytes, those of pinned objects.
     pub pinned_bytes: u64,
-    /// The largest object that was met, where that is told.
+    /// The largest object that was met, where that is reported.
     pub max_object_bytes: Option<u64>,
 }
 

@@ -49,7 +49,7 @@ pub struct Collection {
     pub heap_before_bytes: Option<u64>,
     /// Size of the heap behind it.
     pub heap_after_bytes: Option<u64>,
-    /// The largest size told of while it ran: before or behind it or a foreground collection.
+    /// The largest size reported while it ran: before or behind it or a foreground collection.
     pub heap_peak_bytes: Option<u64>,
     /// What it found alive in the generations it collected.
     pub promoted_bytes: Option<u64>,
@@ -65,7 +65,7 @@ pub struct Collection {
     pub allocated_bytes_per_second: Option<f64>,
     /// Generation 0, 1, 2, large and pinned objects.
     pub generations: Vec<GenerationSizes>,
-    /// Sizes of the segments of frozen objects that the trace tells of, at its start.
+    /// Sizes of the segments of frozen objects that the trace reports, at its start.
     pub frozen_bytes: u64,
     /// Objects that could not be moved.
     pub pinned_objects: Option<u32>,
@@ -205,7 +205,7 @@ impl Collection {
         self.heap_peak_bytes = self.heap_peak_bytes.max(bytes);
     }
 
-    /// Nothing more will be told of it.
+    /// Nothing more will be reported about it.
     pub(super) fn complete(&mut self) {
         self.is_complete = self.duration_ns.is_some() && !self.pauses.is_empty();
         if let (Some(free), Some(size @ 1..)) = (self.fragmentation_bytes, self.heap_after_bytes) {

@@ -1,6 +1,6 @@
 //! The collections of one process: which event belongs to which.
 //!
-//! At most one background collection runs, and within it one that blocks; what the runtime tells of
+//! At most one background collection runs, and within it one that blocks; what the runtime reports
 //! a collection it tells before its end (204, 205) or right behind it (4). Of a background collection
 //! .NET 10 may tell all of it behind the end, on the thread that told the end; others may begin and
 //! end meanwhile. A stop of all threads belongs to the collections that begin in it; one for a step of
@@ -23,7 +23,7 @@ pub(super) struct Heap {
     /// Places of those that have not ended.
     blocking: Option<usize>,
     background: Option<usize>,
-    /// The blocking one that ended last: what the heap is like behind it is told next.
+    /// The blocking one that ended last: what the heap is like behind it is reported next.
     ended: Option<usize>,
     /// The background one that ended last.
     ended_background: Option<EndedBackground>,
@@ -38,7 +38,7 @@ pub(super) struct Heap {
     base: Base,
 }
 
-/// A background collection of which something may be told behind its end.
+/// A background collection of which something may be reported behind its end.
 #[derive(Debug, Clone, Copy)]
 struct EndedBackground {
     row: usize,
@@ -187,7 +187,7 @@ impl Heap {
             self.blocking = Some(place);
         }
         self.ended = None;
-        // What was not told behind the end is lost when the thread turns to the next collection.
+        // What was not reported behind the end is lost when the thread turns to the next collection.
         self.ended_background = self.ended_background.filter(|ended| ended.thread != moment.thread);
         let stop = self.suspensions.in_force(moment.thread).filter(|stop| stop.is_for_collection());
         if let Some(stop) = stop {
@@ -267,7 +267,7 @@ impl Heap {
         })
     }
 
-    /// What was allocated between collections can be said when all is told: the history of one may come
+    /// What was allocated between collections can be said when all is reported: the history of one may come
     /// behind the next.
     fn compare_with_bases(&mut self) {
         let mut bases: Vec<Option<u64>> = Vec::new();
@@ -316,7 +316,7 @@ impl Row {
         }
     }
 
-    /// Bytes of objects behind it where the program allocates, if that was told.
+    /// Bytes of objects behind it where the program allocates, if that was reported.
     fn left_bytes(&self) -> Option<u64> {
         self.youngest_bytes.map(|_| self.left_bytes)
     }

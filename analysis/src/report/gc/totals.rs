@@ -29,7 +29,7 @@ pub struct GcTotals {
     pub allocated_bytes: u64,
     /// What was found alive, summed up.
     pub promoted_bytes: u64,
-    /// The largest heap that was told of.
+    /// The largest heap that was reported.
     pub heap_peak_bytes: u64,
     /// Collections that compacted.
     pub compacting: u64,

@@ -46,7 +46,7 @@ pub struct Parts {
     pub jit_ns: u64,
     /// No thread had it: it awaited something, or a thread to go on.
     pub await_ns: u64,
-    /// The trace does not tell.
+    /// The trace does not say.
     pub unknown_ns: u64,
 }
 

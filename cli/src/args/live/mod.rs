@@ -154,7 +154,7 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) filter: EventFilterArgs,
 
-    /// Stop after so many events
+    /// Stop after this many events
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
 

@@ -114,7 +114,7 @@ pub(crate) enum ProcessRequest {
     /// Send a command of which nobody knows what it does
     ///
     /// A wrong command or payload can kill the process, freeze it, or leak its memory: runtimes trust whoever
-    /// may connect. A payload where none is due is answered with bytes that were never written.
+    /// may connect. A payload where none is expected is answered with bytes that were never written.
     Send {
         #[command(flatten)]
         ask: AskArgs,

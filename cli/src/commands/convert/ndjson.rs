@@ -6,7 +6,7 @@ use nettrace_analysis::{Filter, Model, Profile, Resolved, ThreadHandle};
 use nettrace_parser::Event;
 use std::io::Write;
 
-/// Lines are gathered up to so many bytes.
+/// Lines are gathered up to this many bytes.
 const GATHERED: usize = 64 * 1024;
 
 /// Writes events. Of the filter it heeds times, threads and processes: events have no frames.

@@ -76,7 +76,7 @@ impl Wanted {
     }
 }
 
-/// What to say of a name that does not tell the format: which ones its ending may stand for.
+/// What to say of a name that does not say the format: which ones its ending may stand for.
 fn untold(path: &Path, stem: &str) -> String {
     let path = path.display();
     let last = stem.rsplit('.').next();
