@@ -1,7 +1,7 @@
 //! One pass over a trace: events in, samples out to everybody who asked.
 
 use crate::convert::{Convert, ConvertError};
-use crate::model::intervals::{Edge, Interval, Matcher, told_nanos};
+use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, told_nanos};
 use crate::model::{
     CpuWeights, EventSelector, Filter, Folding, Kind, Mode, Model, NameOptions, Profile, Resolved, Sample,
     Spans, StackHandle, ThreadHandle, Weighed, rounded, stands_for,
@@ -98,6 +98,8 @@ pub struct Analysis<'c> {
     model: Model,
     clock: Option<Clock>,
     cpu: CpuWeights,
+    /// Who waits for a lock, for CPU samples.
+    locks: LockWaits,
     /// Waits for locks and handles.
     waits: Matcher<(ThreadHandle, Kind), StackHandle>,
     /// Only if a converter shows them.
@@ -198,6 +200,7 @@ impl<'c> Analysis<'c> {
             model: Model::new(),
             clock: None,
             cpu: CpuWeights::new(),
+            locks: LockWaits::default(),
             waits: Matcher::default(),
             spans: None,
             outputs,
@@ -384,11 +387,27 @@ impl<'c> Analysis<'c> {
         mode: Mode,
     ) -> Result<(), ConvertError> {
         let nanos = self.clock.as_ref().and_then(|clock| clock.nanos_since_start(ticks)).unwrap_or(0);
+        let mode = match mode {
+            Mode::OnCpu => mode,
+            _ if self.locks.is_empty() => mode,
+            _ => self.mode_of(thread, stack, mode),
+        };
         let (model, outputs) = (&self.model, &mut self.outputs);
         self.cpu.add(thread, stack, mode, nanos, |weighed| outputs.cpu_sample(&weighed, model))
     }
 
+    /// The mode of a sample while some thread waits for a lock.
+    #[inline(never)]
+    fn mode_of(&mut self, thread: ThreadHandle, stack: StackHandle, mode: Mode) -> Mode {
+        let addresses = self.model.stacks().addresses(stack).iter().copied();
+        if self.locks.is_waiting(thread, addresses) { Mode::Blocked } else { mode }
+    }
+
     fn runtime(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
+        if LockWaits::is_edge(event) && self.wants(Kind::Cpu) {
+            let nanos = self.nanos(event);
+            self.locks.event(event, thread, nanos);
+        }
         let Some(kind) = Kind::of_runtime(event.id()).filter(|kind| self.wants(*kind)) else { return Ok(()) };
         let nanos = self.nanos(event);
         let stack = self.model.stack_of(event, thread);

@@ -268,6 +268,7 @@ impl<'m> Resolved<'m> {
     pub fn state(&self, stack: StackHandle, mode: Mode) -> State {
         let row = self.stacks.get(stack.index());
         match (mode, row) {
+            (Mode::Blocked, _) => State::Waiting,
             (Mode::Managed, Some(row)) if row.wait == Wait::Always => State::Waiting,
             (Mode::Managed, _) => State::Managed,
             (Mode::External, Some(row)) if row.wait != Wait::No => State::Waiting,

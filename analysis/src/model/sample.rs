@@ -92,7 +92,7 @@ impl Kind {
     }
 }
 
-/// What a sample says about the thread, as stored.
+/// What is said about a sample's thread, by the sample and by the events around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Mode {
@@ -100,6 +100,8 @@ pub enum Mode {
     Managed,
     /// It was in native code, or blocked: the runtime cannot tell which.
     External,
+    /// It waited for a lock: the sample lies between the runtime's events that say so, whatever the sampler says.
+    Blocked,
     /// It was on a processor: the sample comes from the operating system's sampler.
     OnCpu,
     /// Not said: the sampler failed, or the event is no sample of a sampler.
@@ -153,7 +155,8 @@ pub enum State {
     Managed,
     /// Native code ran, or something blocked that is not known to wait.
     Native,
-    /// The innermost method is one that is known to wait: it only blocks, or native code that it called was running.
+    /// It waited for a lock, or the innermost method is one that is known to wait: it only blocks, or native code that
+    /// it called was running.
     Waiting,
 }
 

@@ -40,7 +40,7 @@ pub struct Run {
     pub weight: u64,
 }
 
-const MODES: [Mode; 4] = [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unknown];
+const MODES: [Mode; 5] = [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unknown, Mode::Blocked];
 
 #[inline]
 fn number(mode: Mode) -> u32 {
@@ -49,6 +49,7 @@ fn number(mode: Mode) -> u32 {
         Mode::External => 1,
         Mode::OnCpu => 2,
         Mode::Unknown => 3,
+        Mode::Blocked => 4,
     }
 }
 
@@ -57,15 +58,15 @@ fn mode(number: u32) -> Mode {
 }
 
 /// What is escaped is a gap, not a run of one of the modes.
-const GAP_NUMBER: u32 = 4;
+const GAP_NUMBER: u32 = 5;
 /// Stands in front of rows that hold what does not fit into one. No stack has so high a number: it would
-/// be one of 2^30.
+/// be one of 2^29.
 const ESCAPE: [u32; 2] = [u32::MAX, u32::MAX];
 /// Stands in front of the length of a gap, where a stack would be that does not fit. A length that does not
 /// fit either is escaped like a weight.
-const GAP: u32 = MOST_STACKS << 2;
+const GAP: u32 = MOST_STACKS << 3;
 /// Stacks from this one on do not fit.
-const MOST_STACKS: u32 = u32::MAX >> 2;
+const MOST_STACKS: u32 = u32::MAX >> 3;
 
 impl Timeline {
     /// Adds the next sample.
@@ -97,7 +98,7 @@ impl Timeline {
     fn put(&mut self, run: Run) {
         match u32::try_from(run.weight) {
             Ok(weight) if run.stack.0 < MOST_STACKS => {
-                self.rows.push([run.stack.0 << 2 | number(run.mode), weight]);
+                self.rows.push([run.stack.0 << 3 | number(run.mode), weight]);
             }
             _ => self.put_large(run),
         }
@@ -176,7 +177,7 @@ impl Iterator for Pieces<'_> {
             Some(&ESCAPE) => self.large(),
             Some(&[GAP, nanos]) => Some(Piece::Gap(u64::from(nanos))),
             Some(&[head, weight]) => {
-                let (stack, mode, weight) = (StackHandle(head >> 2), mode(head & 3), u64::from(weight));
+                let (stack, mode, weight) = (StackHandle(head >> 3), mode(head & 7), u64::from(weight));
                 Some(Piece::Run(Run { stack, mode, weight }))
             }
             None => self.last.take().map(Piece::Run),

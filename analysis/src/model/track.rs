@@ -32,7 +32,7 @@ pub struct TimedSample {
     pub label: Option<TextHandle>,
 }
 
-const MODES: [Mode; 4] = [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unknown];
+const MODES: [Mode; 5] = [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unknown, Mode::Blocked];
 
 impl Track {
     /// Adds the next sample.
@@ -40,7 +40,7 @@ impl Track {
         let gap = sample.nanos.wrapping_sub(self.end_nanos);
         varints::push(&mut self.bytes, (gap << 1 ^ gap >> 63).cast_unsigned());
         let mode = MODES.iter().position(|mode| *mode == sample.mode).unwrap_or(3);
-        varints::push(&mut self.bytes, u64::from(sample.stack.0) << 2 | mode as u64);
+        varints::push(&mut self.bytes, u64::from(sample.stack.0) << 3 | mode as u64);
         varints::push(&mut self.bytes, sample.weight);
         varints::push(&mut self.bytes, sample.label.map_or(0, |label| u64::from(label.0).saturating_add(1)));
         self.end_nanos = sample.nanos.saturating_add_unsigned(sample.weight);
@@ -67,10 +67,10 @@ impl Track {
             let gap = (gap >> 1).cast_signed() ^ (gap & 1).cast_signed().wrapping_neg();
             let nanos = end_nanos.wrapping_add(gap);
             end_nanos = nanos.saturating_add_unsigned(weight);
-            let mode = MODES.get(usize::try_from(head & 3).unwrap_or(3)).copied().unwrap_or(Mode::Unknown);
+            let mode = MODES.get(usize::try_from(head & 7).unwrap_or(3)).copied().unwrap_or(Mode::Unknown);
             Some(TimedSample {
                 nanos,
-                stack: StackHandle(u32::try_from(head >> 2).unwrap_or(u32::MAX)),
+                stack: StackHandle(u32::try_from(head >> 3).unwrap_or(u32::MAX)),
                 mode,
                 weight,
                 label: label.checked_sub(1).and_then(|label| u32::try_from(label).ok()).map(TextHandle),
@@ -93,7 +93,7 @@ mod tests {
             (15, 1, Mode::External, 0, Some(TextHandle(0))),
             (100, u32::MAX, Mode::OnCpu, u64::MAX, Some(TextHandle(7))),
             (i64::MIN, 0, Mode::Unknown, 1, None),
-            (i64::MAX, 0, Mode::Unknown, 1, None),
+            (i64::MAX, 0, Mode::Blocked, 1, None),
         ];
         let mut track = Track::default();
         for (nanos, stack, mode, weight, label) in rows {

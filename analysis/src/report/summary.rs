@@ -12,9 +12,10 @@ use super::logs::{LogLevel, Logs};
 use super::session_span::SessionSpan;
 use super::waits::Waits;
 use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::intervals::LockWaits;
 use crate::model::{Coverage, FrameHandle, Mode, Model, Resolved, StackHandle, State};
 use nettrace_parser::Event;
-use nettrace_parser::view::{self, KnownProvider, SampleState};
+use nettrace_parser::view::{self, KnownProvider};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -101,6 +102,7 @@ pub struct Summary {
     alloc: Alloc,
     exceptions: Exceptions,
     contention: Contention,
+    locks: LockWaits,
     jit: Jit,
     waits: Waits,
     activities: Activities,
@@ -164,6 +166,9 @@ impl Report for Summary {
         self.exceptions.event(event, moment, model);
         self.contention.event(event, moment, model);
         self.jit.event(event, moment, model);
+        if LockWaits::is_edge(event) {
+            self.locks.event(event, moment.thread, moment.nanos);
+        }
         self.waits.event(event, moment, model);
         if self.activities.event(event, moment, model) && moment.is_selected {
             self.count(Subject::Activities);
@@ -181,10 +186,11 @@ impl Report for Summary {
         self.events = self.events.saturating_add(1);
         self.span.add(moment.nanos);
         let mode = match event.known_provider() {
-            KnownProvider::SampleProfiler => view::Sample::of(event).map(|sample| match sample.state {
-                SampleState::Managed => Mode::Managed,
-                SampleState::External => Mode::External,
-                _ => Mode::Unknown,
+            KnownProvider::SampleProfiler => view::Sample::of(event).map(|sample| {
+                match self.locks.is_waiting(moment.thread, event.stack().addresses()) {
+                    true => Mode::Blocked,
+                    false => Mode::of(sample.state),
+                }
             }),
             KnownProvider::UniversalEvents if event.name() == "cpu" => Some(Mode::OnCpu),
             KnownProvider::Runtime => {

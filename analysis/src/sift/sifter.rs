@@ -2,6 +2,7 @@
 
 use super::by_number::ByNumber;
 use crate::model::hash::NumberMap;
+use crate::model::intervals::LockWaits;
 use crate::model::{EventSelector, Kind, Mode, Model, ThreadHandle};
 use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Complete, Event, Met, Sift};
@@ -85,6 +86,8 @@ impl Wanted {
             KnownProvider::Runtime if Kind::of_runtime(event.id()).is_some_and(|kind| self.wants(kind)) => {
                 Role::Waits
             }
+            // Who waits for a lock does not run.
+            _ if LockWaits::is_edge(event) && self.wants(Kind::Cpu) => Role::Waits,
             KnownProvider::UniversalEvents => Role::Waits,
             _ => Role::Useless,
         }

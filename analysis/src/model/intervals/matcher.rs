@@ -80,6 +80,12 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         self.open.get_mut(&key)?.last_mut().map(|begun| (begun.at, &mut begun.what))
     }
 
+    /// Whether nothing is open.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Whether something is open under a key.
     pub(crate) fn is_open(&self, key: K) -> bool {
         self.open.contains_key(&key)

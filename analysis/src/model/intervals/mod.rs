@@ -17,10 +17,12 @@
 //! the time that writing the events took.
 
 mod handlers;
+mod lock_waits;
 mod matcher;
 mod suspensions;
 
 pub(crate) use handlers::{Block, Clause, Handlers};
+pub(crate) use lock_waits::LockWaits;
 pub(crate) use matcher::Matcher;
 pub(crate) use suspensions::{Suspension, Suspensions, is_for_collection};
 

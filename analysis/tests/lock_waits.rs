@@ -1,0 +1,104 @@
+//! A thread whose sample lies inside a wait for a lock waits, whatever the sample says.
+
+mod common;
+
+use common::*;
+use nettrace_analysis::report::{Contention, ReportPass, Summary};
+use nettrace_analysis::{Analysis, AnalysisOptions, Filter, NameStyle, State, TopN, TopNOptions};
+use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
+use nettrace_testdata::synth::{Step, Value};
+
+fn top(bytes: &[u8], states: &[State]) -> TopN {
+    let mut options = AnalysisOptions::new();
+    options.names.style = NameStyle::Full;
+    options.filter = Filter::new();
+    options.filter.states = states.to_vec();
+    let mut analysis = Analysis::new(options);
+    assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
+    let finished = analysis.finish().unwrap();
+    TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default())
+}
+
+/// Samples by the states that they are counted under: managed, native, waiting.
+fn states(steps: Vec<Step>) -> [u64; 3] {
+    let bytes = session(steps).record().stream.bytes;
+    State::ALL.map(|state| top(&bytes, &[state]).samples)
+}
+
+fn lock(thread: usize, stack: &[u64]) -> Step {
+    event(LOCK, thread, 1, stack, vec![Value::U8(0), Value::U16(0)])
+}
+
+fn locked(thread: usize) -> Step {
+    event(LOCKED, thread, 1, &[], vec![Value::U8(0), Value::U16(0), Value::F64(0.0)])
+}
+
+/// A sample of a thread in managed code, or outside.
+fn at(thread: usize, kind: u32, stack: &[u64]) -> Step {
+    event(SAMPLE, thread, 1, stack, vec![Value::U32(kind)])
+}
+
+const MANAGED: u32 = 2;
+const EXTERNAL: u32 = 1;
+const LOCKING: [u64; 2] = [0x1010, 0x2010];
+const ELSEWHERE: [u64; 2] = [0x1020, 0x2010];
+
+#[test]
+fn a_sample_inside_a_wait_for_a_lock_waits_whatever_it_says() {
+    let samples = || [at(0, MANAGED, &LOCKING), at(0, EXTERNAL, &LOCKING)];
+    let mut steps = samples().to_vec();
+    steps.push(lock(0, &LOCKING));
+    steps.extend(samples());
+    // Another thread takes its turn at the same place.
+    steps.extend([at(1, EXTERNAL, &LOCKING), locked(0)]);
+    steps.extend(samples());
+    assert_eq!(states(steps), [2, 3, 2]);
+}
+
+#[test]
+fn a_thread_whose_stop_was_lost_runs_where_it_did_not_begin_to_wait() {
+    let steps = vec![
+        lock(0, &LOCKING),
+        at(0, EXTERNAL, &LOCKING),
+        at(0, EXTERNAL, &ELSEWHERE),
+        at(0, MANAGED, &ELSEWHERE),
+        // It waits once more, elsewhere.
+        lock(0, &ELSEWHERE),
+        at(0, EXTERNAL, &ELSEWHERE),
+        locked(0),
+        at(0, EXTERNAL, &ELSEWHERE),
+    ];
+    assert_eq!(states(steps), [1, 2, 2]);
+}
+
+#[test]
+fn a_wait_without_a_stack_says_nothing_of_samples() {
+    assert_eq!(states(vec![lock(0, &[]), at(0, EXTERNAL, &LOCKING), locked(0)]), [0, 1, 0]);
+}
+
+/// Until .NET 8 a lock is taken inside the runtime; from .NET 10 on in managed code that is known to wait.
+#[test]
+fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
+    for name in ["net8-linux-x64/all", "net9-linux-x64/all", "net10-linux-x64/all"] {
+        let bytes = corpus::trace(&format!("{name}.nettrace")).expect("it is in the repository").bytes();
+        let mut contention = ReportPass::new(Contention::new());
+        assert!(contention.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+        let report = contention.finish().output;
+        let told = report.waits.total_ns;
+        let is_locking =
+            |name: &str| name.contains("ContentionRound.lambda") || name.contains("Monitor.Enter");
+        let of = |states: &[State]| {
+            let rows = top(&bytes, states).methods;
+            rows.iter().filter(|row| is_locking(&row.name)).map(|row| row.self_ns).sum::<u64>()
+        };
+        let (waiting, running) = (of(&[State::Waiting]), of(&State::RUNNING));
+        // The sampler measures what the runtime tells, to a few percent.
+        assert!(waiting.abs_diff(told) < told / 10, "{name}: {waiting} {told}");
+        assert!(running < told / 20, "{name}: {running} of {told}");
+        let mut summary = ReportPass::new(Summary::new());
+        assert!(summary.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+        let findings = format!("{:?}", summary.finish().output.findings);
+        assert!(!findings.contains("that ran in workload!Workload.Program.ContentionRound.lambda"), "{findings}");
+    }
+}
