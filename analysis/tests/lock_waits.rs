@@ -99,6 +99,9 @@ fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
         let mut summary = ReportPass::new(Summary::new());
         assert!(summary.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
         let findings = format!("{:?}", summary.finish().output.findings);
-        assert!(!findings.contains("that ran in workload!Workload.Program.ContentionRound.lambda"), "{findings}");
+        assert!(
+            !findings.contains("that ran in workload!Workload.Program.ContentionRound.lambda"),
+            "{findings}"
+        );
     }
 }
