@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 fn names() -> NameOptions {
-    NameOptions { style: NameStyle::Signature, is_raw: true }
+    NameOptions::new(NameStyle::Signature).raw(true)
 }
 
 fn analysis<'c>() -> Analysis<'c> {

@@ -21,7 +21,7 @@ use std::io::Read;
 
 fn report<R: Report>(report: R, bytes: &[u8]) -> R::Output {
     // The reference reader shows names as they are stored.
-    let names = NameOptions { is_raw: true, ..NameOptions::default() };
+    let names = NameOptions::default().raw(true);
     let mut pass = ReportPass::new(report).names(names);
     assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete());
     pass.finish().output

@@ -8,10 +8,11 @@ use crate::command::Patience;
 ///
 /// ```
 /// use std::time::Duration;
-/// let hasty = nettrace_ipc::Deadlines { reply: Duration::from_secs(1), ..Default::default() };
+/// let hasty = nettrace_ipc::Deadlines::default().reply(Duration::from_secs(1));
 /// assert!(hasty.stop > hasty.reply);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Deadlines {
     /// To connect and to write the request; on a port, until the runtime connects (again). 5 s.
     pub connect: Duration,
@@ -46,7 +47,64 @@ impl Default for Deadlines {
     }
 }
 
+/// One method a step: the same deadlines with another for this step.
 impl Deadlines {
+    /// With this [`connect`](field@Deadlines::connect).
+    #[must_use]
+    pub fn connect(mut self, longest: Duration) -> Deadlines {
+        self.connect = longest;
+        self
+    }
+
+    /// With this [`reply`](field@Deadlines::reply).
+    #[must_use]
+    pub fn reply(mut self, longest: Duration) -> Deadlines {
+        self.reply = longest;
+        self
+    }
+
+    /// With this [`start`](field@Deadlines::start).
+    #[must_use]
+    pub fn start(mut self, longest: Duration) -> Deadlines {
+        self.start = longest;
+        self
+    }
+
+    /// With this [`stop`](field@Deadlines::stop).
+    #[must_use]
+    pub fn stop(mut self, longest: Duration) -> Deadlines {
+        self.stop = longest;
+        self
+    }
+
+    /// With this [`drain`](field@Deadlines::drain).
+    #[must_use]
+    pub fn drain(mut self, longest: Duration) -> Deadlines {
+        self.drain = longest;
+        self
+    }
+
+    /// With this [`dump`](field@Deadlines::dump).
+    #[must_use]
+    pub fn dump(mut self, longest: Duration) -> Deadlines {
+        self.dump = longest;
+        self
+    }
+
+    /// With this [`startup_hook`](field@Deadlines::startup_hook).
+    #[must_use]
+    pub fn startup_hook(mut self, longest: Duration) -> Deadlines {
+        self.startup_hook = longest;
+        self
+    }
+
+    /// With this [`profiler`](field@Deadlines::profiler).
+    #[must_use]
+    pub fn profiler(mut self, longest: Duration) -> Deadlines {
+        self.profiler = longest;
+        self
+    }
+
     pub(crate) fn of(&self, patience: Patience) -> Duration {
         match patience {
             Patience::Reply => self.reply,

@@ -23,6 +23,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// What becomes of .NET processes that the program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Children {
     /// The first runtime that arrives is given out; all others are resumed at once. The variable is taken
     /// back from its environment before it runs, so that its own children start as if we were not there.

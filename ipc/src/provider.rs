@@ -14,6 +14,7 @@ use crate::message::Writer;
 
 /// The most verbose events a session wants of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Level {
     /// 0: no filter by level, all events.
     LogAlways,
@@ -67,6 +68,7 @@ impl Level {
 
 /// Which event ids of a provider pass, after keywords and level. Needs CollectTracing5 (.NET 10).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum EventFilter {
     /// Only these.
     Only(BTreeSet<u32>),

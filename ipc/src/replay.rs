@@ -153,6 +153,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 
 /// How fast a transcript is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Pace {
     /// With the recorded pauses.
     AsRecorded,

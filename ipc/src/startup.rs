@@ -5,6 +5,7 @@ use crate::command::process_info::ProcessInfo;
 
 /// How far the start of a runtime has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Startup {
     /// Managed code runs.
     Running,

@@ -6,6 +6,7 @@ use crate::command::CommandId;
 
 /// Major, minor and patch of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct RuntimeVersion {
     /// as in **8**.0.31
     pub major: u32,

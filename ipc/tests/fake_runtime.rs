@@ -18,7 +18,7 @@ const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(300);
 
 fn patient() -> Deadlines {
-    Deadlines { connect: LONG, reply: LONG, start: LONG, stop: LONG, drain: LONG, ..Deadlines::default() }
+    Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG)
 }
 
 fn fake(config: FakeConfig) -> (FakeRuntime, Runtime) {
@@ -188,7 +188,7 @@ fn faults_end_at_their_deadline_or_with_their_reason() {
         let has_no_end = matches!(kind, FaultKind::Silence | FaultKind::HalfReply | FaultKind::SlowDrip(_));
         // Only these may end by the deadline: for the others it is too far away.
         let reply = if has_no_end { SHORT } else { LONG };
-        let asked = runtime.clone().deadlines(Deadlines { reply, ..patient() });
+        let asked = runtime.clone().deadlines(patient().reply(reply));
         let error = asked.info_by(ProcessInfoCommand::V3).expect_err(&format!("{kind:?}"));
         let expected = match (&kind, &error) {
             (
@@ -240,7 +240,7 @@ fn an_environment_with_huge_counts_is_a_fault_and_no_allocation() {
 #[test]
 fn nobody_there_is_an_error_at_once() {
     let runtime = Runtime::at(Endpoint::socket("/nonexistent/socket"));
-    let runtime = runtime.deadlines(Deadlines { connect: LONG * 10, ..patient() });
+    let runtime = runtime.deadlines(patient().connect(LONG * 10));
     let start = Instant::now();
     assert!(matches!(runtime.info(), Err(Error::Io { step: Step::Connect, .. })));
     assert!(start.elapsed() < LONG);
@@ -382,7 +382,7 @@ fn a_stop_that_is_never_answered_ends_at_the_deadline_with_the_stream_whole() {
     fake.set_fault(Some(Fault::always(FaultKind::StopNeverAnswers)));
     // Time enough for the fake to end the stream.
     let stop = Duration::from_secs(10);
-    let runtime = runtime.deadlines(Deadlines { stop, ..patient() });
+    let runtime = runtime.deadlines(patient().stop(stop));
     let mut session = runtime.start(&session_config()).unwrap();
     let error = session.stop().unwrap_err();
     assert!(matches!(error, Error::Deadline { step: Step::Stop, after } if after == stop), "{error:?}");
@@ -395,7 +395,7 @@ fn a_stop_that_is_never_answered_ends_at_the_deadline_with_the_stream_whole() {
 fn a_stop_that_is_ignored_cuts_the_stream_at_the_deadline() {
     let (fake, runtime) = fake(streaming(1000));
     fake.set_fault(Some(Fault::always(FaultKind::StopIgnored)));
-    let runtime = runtime.deadlines(Deadlines { stop: SHORT, ..patient() });
+    let runtime = runtime.deadlines(patient().stop(SHORT));
     let mut session = runtime.start(&session_config()).unwrap();
     eventually("all bytes have come", || session.received_bytes() == 1000);
     assert!(matches!(session.stop(), Err(Error::Deadline { after, .. }) if after == SHORT));

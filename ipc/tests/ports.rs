@@ -16,21 +16,14 @@ const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(500);
 
 fn options() -> PortOptions {
-    let deadlines = Deadlines {
-        connect: LONG,
-        reply: LONG,
-        start: LONG,
-        stop: LONG,
-        drain: LONG,
-        ..Deadlines::default()
-    };
-    PortOptions { deadlines, greeting: LONG, ..PortOptions::default() }
+    let deadlines = Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG);
+    PortOptions::default().deadlines(deadlines).greeting(LONG)
 }
 
 /// For a port whose runtime dies.
 fn hasty() -> PortOptions {
-    let deadlines = Deadlines { connect: SHORT, reply: SHORT, ..options().deadlines };
-    PortOptions { deadlines, ..options() }
+    let deadlines = options().deadlines.connect(SHORT).reply(SHORT);
+    options().deadlines(deadlines)
 }
 
 /// A TCP port works everywhere; Unix sockets have a test of their own.
@@ -101,7 +94,7 @@ fn five_processes_on_one_port_are_told_apart() {
 #[test]
 fn slow_and_hostile_peers_delay_nobody() {
     // Who waited for one of them would wait ten times as long as the runtime may take to come.
-    let (port, endpoint) = tcp_port_with(PortOptions { greeting: LONG * 10, ..options() });
+    let (port, endpoint) = tcp_port_with(options().greeting(LONG * 10));
     let silent: Vec<_> = (0..20).map(|_| std::net::TcpStream::connect(port.address()).unwrap()).collect();
     let mut babbler = std::net::TcpStream::connect(port.address()).unwrap();
     babbler.write_all(&[b'x'; 4096]).unwrap();
@@ -183,7 +176,7 @@ fn a_runtime_that_died_is_found_out_at_the_deadline() {
 fn a_tcp_port_that_others_reach_must_be_allowed() {
     let everywhere = PortAddress::parse("tcp://*:0").unwrap();
     assert!(matches!(Port::listen(&everywhere, options()), Err(Error::Request(_))));
-    Port::listen(&everywhere, PortOptions { allow_remote: true, ..options() }).unwrap();
+    Port::listen(&everywhere, options().allow_remote(true)).unwrap();
     let connect = PortAddress::parse("tcp://127.0.0.1:0,connect").unwrap();
     assert!(matches!(Port::listen(&connect, options()), Err(Error::Request(_))));
 }

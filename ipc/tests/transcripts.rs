@@ -38,7 +38,7 @@ fn config() -> SessionConfig {
 const LONG: Duration = Duration::from_secs(60);
 
 fn deadlines() -> Deadlines {
-    Deadlines { connect: LONG, reply: LONG, start: LONG, stop: LONG, drain: LONG, ..Deadlines::default() }
+    Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG)
 }
 
 fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
@@ -115,8 +115,8 @@ fn what_followed_the_stop_waits_for_the_stop() {
 #[test]
 fn runtimes_that_came_to_a_port_come_again() {
     let memory = Memory::default();
-    let options = || PortOptions { deadlines: deadlines(), ..PortOptions::default() };
-    let recorded = PortOptions { recorder: Some(Recorder::new(memory.clone())), ..options() };
+    let options = || PortOptions::default().deadlines(deadlines());
+    let recorded = options().recorder(Recorder::new(memory.clone()));
     let port = Port::listen(&anywhere(), recorded).unwrap();
     let endpoint =
         |port: &Port| PortAddress::parse(&format!("tcp://{},connect", port.address())).unwrap().endpoint();

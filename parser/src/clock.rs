@@ -91,6 +91,7 @@ fn clamped(nanos: i128) -> i64 {
 
 /// A date as streams store it: eight i16 fields, UTC, in milliseconds (FORMAT.md 2, `systime`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SystemTime {
     /// Year, such as 2026.
     pub year: i16,

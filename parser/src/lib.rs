@@ -36,6 +36,8 @@ mod forget;
 mod format;
 mod guid;
 mod held;
+#[doc(hidden)]
+pub mod internal;
 mod kept;
 mod limits;
 mod loss;
@@ -77,7 +79,7 @@ pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]
 pub use mapping::{MappedFile, Mapping};
-pub use order::{Complete, Met, Sift, TimeOrdered};
+pub use order::TimeOrdered;
 pub use outcome::Outcome;
 pub use payload::{
     Array, DateTime, Decimal, Elements, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value,

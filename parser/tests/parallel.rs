@@ -1,7 +1,8 @@
 //! Several threads give what one gives.
 
+use nettrace_parser::internal::{Met, Sift, SiftedEvents};
 use nettrace_parser::parallel::{self, Options, Order, Outcome, Region};
-use nettrace_parser::{Error, Event, Met, Sift, Source, Whole};
+use nettrace_parser::{Error, Event, Source, Whole};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{self, Damage};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -21,7 +21,7 @@
 
 mod chromium;
 mod cpuprofile;
-pub mod encode;
+mod encode;
 #[cfg(feature = "firefox")]
 mod firefox;
 mod folded;

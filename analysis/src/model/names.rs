@@ -18,6 +18,7 @@ pub enum NameStyle {
 
 /// How frames are named.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NameOptions {
     /// How much of a name is shown.
     pub style: NameStyle,
@@ -25,6 +26,20 @@ pub struct NameOptions {
     /// `workload!Workload.Program+<TaskRound>d__14.MoveNext()`, IL's notation of types. This is how
     /// PerfView names frames.
     pub is_raw: bool,
+}
+
+impl NameOptions {
+    /// Names of this style, as people write them.
+    pub fn new(style: NameStyle) -> NameOptions {
+        NameOptions { style, is_raw: false }
+    }
+
+    /// With names as the runtime stores them, or as people write them.
+    #[must_use]
+    pub fn raw(mut self, is_raw: bool) -> NameOptions {
+        self.is_raw = is_raw;
+        self
+    }
 }
 
 /// What a frame is.

@@ -196,6 +196,7 @@ pub enum ReportInput {
 /// A provider as it is asked for when recording. Its text is `PROVIDER:KEYWORDS:LEVEL`, with `:ARGUMENTS` if there are
 /// any, as `--providers` takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Recording {
     /// Name of the provider.
     pub provider: &'static str,

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 /// Makes a [`ModulesReport`].
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Modules {
     /// OS ids of the processes whose modules are listed; empty: of all.
     pub processes: Vec<u64>,

@@ -18,7 +18,8 @@ pub(crate) use regions::read_regions;
 pub(crate) use sifter::Wanted;
 
 use crate::driver::{Analysis, AnalysisError};
-use nettrace_parser::{Complete, Source, TimeOrdered, Version};
+use nettrace_parser::internal::{Complete, SiftedEvents};
+use nettrace_parser::{Source, TimeOrdered, Version};
 use sifter::{Sifter, Sifting};
 use taken::{Numbered, Taken};
 

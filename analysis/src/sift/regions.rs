@@ -9,7 +9,8 @@ use super::sifter::{MOST_NUMBERS, Sifter, Sifting, Waiting, Wanted};
 use super::taken::{Numbered, Taken};
 use crate::convert::ConvertError;
 use crate::driver::{Analysis, AnalysisError};
-use nettrace_parser::parallel::{self, Ended, Options, Region};
+use nettrace_parser::internal::{Ended, SiftedEvents, read_regular};
+use nettrace_parser::parallel::{Options, Region};
 use nettrace_parser::{Error, KeptEvents, Outcome, Reader, Source, Stack};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -184,7 +185,7 @@ pub(crate) fn read_regions<S: Source>(
         spare.lock().unwrap_or_else(PoisonError::into_inner).push(portion);
         ControlFlow::Continue(())
     };
-    let ended = parallel::read_regular(&source, Options::new().threads(threads), work, collect)?;
+    let ended = read_regular(&source, Options::new().threads(threads), work, collect)?;
     if let Some(error) = failed {
         return Err(error.into());
     }

@@ -4,8 +4,9 @@ use super::by_number::ByNumber;
 use crate::model::hash::NumberMap;
 use crate::model::intervals::LockWaits;
 use crate::model::{EventSelector, Kind, Mode, Model, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::internal::{Complete, Met, Sift};
 use nettrace_parser::view::{self, KnownProvider};
-use nettrace_parser::{Complete, Event, Met, Sift};
 
 /// Samples that wait before the reader is asked which may go, beyond those that could not go the
 /// last time.

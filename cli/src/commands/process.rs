@@ -9,8 +9,8 @@ use crate::live::signals::Signals;
 use crate::live::target::{self, Place, Reached, Talk};
 use crate::printable::printable;
 use nettrace_ipc::{
-    AttachProfiler, CommandId, Dump, DumpCommand, DumpType, PerfMapType, RawCommand, RequestError,
-    SetEnvironmentVariable, StartupHook, StartupProfiler, Variable,
+    AttachProfiler, CommandId, Dump, DumpType, PerfMapType, RawCommand, RequestError, SetEnvironmentVariable,
+    StartupHook, StartupProfiler, Variable,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -140,11 +140,7 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
                 DumpChoice::Full => DumpType::Full,
             };
             let dump = Dump::new(&path, kind).map_err(refused)?.logging(*logging).crash_report(*crash_report);
-            let command = match runtime.write_dump(&dump).map_err(failed)? {
-                DumpCommand::V1 => CommandId::GENERATE_CORE_DUMP,
-                DumpCommand::V2 => CommandId::GENERATE_CORE_DUMP_2,
-                DumpCommand::V3 => CommandId::GENERATE_CORE_DUMP_3,
-            };
+            let command = runtime.write_dump(&dump).map_err(failed)?.id();
             let mut answer = Answer::done(command, format!("{label}: wrote {path}"));
             answer.json["path"] = json!(path);
             Ok(answer)

@@ -90,7 +90,7 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
 }
 
 fn report(found: &Found, recorder: Option<Recorder>) -> ProcessReport {
-    let deadlines = Deadlines { connect: PATIENCE, reply: PATIENCE, ..Deadlines::default() };
+    let deadlines = Deadlines::default().connect(PATIENCE).reply(PATIENCE);
     let runtime = match found.kind {
         ProcessKind::Runtime => found.runtime().map(|runtime| runtime.deadlines(deadlines)),
         // A router passes what it is asked on to a device, or waits for one.
@@ -119,7 +119,7 @@ fn report(found: &Found, recorder: Option<Recorder>) -> ProcessReport {
     let version = info.as_ref().and_then(ProcessInfo::version);
     // Only .NET Core 3 has no ProcessInfo at all.
     let is_old = runtime.is_some() && info.is_none() && reason.is_none();
-    let core_3 = RuntimeVersion { major: 3, minor: 0, patch: 0, prerelease: false };
+    let core_3 = RuntimeVersion::parse("3.0.0").unwrap();
     let version_for_commands = version.or(is_old.then_some(core_3));
     ProcessReport {
         pid: found.pid,

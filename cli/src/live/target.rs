@@ -31,14 +31,12 @@ impl Talk {
     pub(crate) fn new(args: &TalkArgs) -> Result<Talk, Failure> {
         let defaults = Deadlines::default();
         let deadlines = match args.patience {
-            Some(Span(patience)) => Deadlines {
-                connect: patience.min(defaults.connect),
-                reply: patience,
-                start: patience,
-                stop: patience,
-                drain: patience,
-                ..defaults
-            },
+            Some(Span(patience)) => defaults
+                .connect(patience.min(defaults.connect))
+                .reply(patience)
+                .start(patience)
+                .stop(patience)
+                .drain(patience),
             None => defaults,
         };
         let recorder = args.record.as_deref().map(|path| recorder(path, args.force)).transpose()?;
@@ -158,8 +156,7 @@ pub(crate) fn find(args: &TargetArgs, talk: &Talk) -> Result<Place, Failure> {
         let runtime = talk.with(Runtime::at(address.endpoint()));
         return Ok(Place::Process(Box::new(Reached::by_itself(runtime, None))));
     }
-    let options =
-        PortOptions { recorder: talk.recorder.clone(), deadlines: talk.deadlines, ..PortOptions::default() };
+    let options = PortOptions::default().recorder(talk.recorder.clone()).deadlines(talk.deadlines);
     let opened = Port::listen(&address, options);
     opened.map(Place::Port).map_err(|error| cannot(port, &error.to_string()))
 }

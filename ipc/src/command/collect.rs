@@ -25,6 +25,7 @@ use crate::provider::Providers;
 
 /// Rundown events at the end of a session: they describe methods and modules that already existed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Rundown {
     /// None.
     Off,
@@ -55,6 +56,7 @@ impl Rundown {
 
 /// The format of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum StreamFormat {
     /// 0: the format of .NET Core 3.0, without `Nettrace` at its start.
     NetPerf,
@@ -64,6 +66,7 @@ pub enum StreamFormat {
 
 /// What happens to events when the buffer in the target is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum WhenFull {
     /// The newest events are dropped.
     Drop,
@@ -73,6 +76,7 @@ pub enum WhenFull {
 
 /// Which CollectTracing command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum CollectCommand {
     /// CollectTracing, .NET Core 3.0.
     V1,

@@ -10,6 +10,7 @@ use crate::message::{Message, Writer};
 
 /// How much a dump holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum DumpType {
     /// Stacks, modules and what they need.
     Normal,
@@ -23,6 +24,7 @@ pub enum DumpType {
 
 /// Which of the three requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum DumpCommand {
     /// GenerateCoreDump, .NET Core 3.0: no flag but logging.
     V1,
@@ -30,6 +32,17 @@ pub enum DumpCommand {
     V2,
     /// GenerateCoreDump3, .NET 7: says why it failed.
     V3,
+}
+
+impl DumpCommand {
+    /// Command set and id.
+    pub fn id(self) -> CommandId {
+        match self {
+            DumpCommand::V1 => CommandId::GENERATE_CORE_DUMP,
+            DumpCommand::V2 => CommandId::GENERATE_CORE_DUMP_2,
+            DumpCommand::V3 => CommandId::GENERATE_CORE_DUMP_3,
+        }
+    }
 }
 
 /// A dump to be written by the target.
@@ -130,11 +143,7 @@ impl Sealed for DumpRequest<'_> {
 
 impl Command for DumpRequest<'_> {
     fn id(&self) -> CommandId {
-        match self.command {
-            DumpCommand::V1 => CommandId::GENERATE_CORE_DUMP,
-            DumpCommand::V2 => CommandId::GENERATE_CORE_DUMP_2,
-            DumpCommand::V3 => CommandId::GENERATE_CORE_DUMP_3,
-        }
+        self.command.id()
     }
 
     fn message(&self) -> Result<Message, RequestError> {

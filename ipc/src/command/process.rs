@@ -67,6 +67,7 @@ impl Command for ProcessEnvironment {
 
 /// One variable of a process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Variable {
     /// before the first `=` (a `=` at the very start belongs to the name, as on Windows)
     pub name: String,
@@ -156,6 +157,7 @@ impl Command for SetEnvironmentVariable {
 /// Through [`crate::Runtime::enable_perf_map`] only, which first makes sure that the runtime is not
 /// an 8 or 9 that still waits at startup: those die of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum PerfMapType {
     /// Both kinds of files.
     All,

@@ -26,6 +26,7 @@ use crate::version::RuntimeVersion;
 
 /// Which of the three requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum ProcessInfoCommand {
     /// ProcessInfo, since .NET 5.
     V1,

@@ -11,6 +11,7 @@
 
 /// Who made the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum ProcessKind {
     /// A .NET runtime.
     Runtime,

@@ -22,6 +22,7 @@ pub(crate) use wire::Wire;
 
 /// Who is at the other end of a Unix socket, as the kernel says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Peer {
     /// process id, as we see it
     pub pid: u32,

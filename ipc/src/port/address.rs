@@ -8,6 +8,7 @@ use crate::error::{Error, RequestError, Step};
 
 /// Who connects to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum PortMode {
     /// We listen, runtimes connect. The default for tools (for runtimes it is the other way round).
     Listen,

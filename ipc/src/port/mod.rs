@@ -34,6 +34,7 @@ const MAX_GREETINGS: usize = 256;
 
 /// What a port is opened with.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct PortOptions {
     /// Deadlines of the runtimes that arrive.
     pub deadlines: Deadlines,
@@ -44,6 +45,36 @@ pub struct PortOptions {
     pub allow_remote: bool,
     /// How long a connection may take to say who it is; 1 s if zero.
     pub greeting: Duration,
+}
+
+impl PortOptions {
+    /// With these deadlines.
+    #[must_use]
+    pub fn deadlines(mut self, deadlines: Deadlines) -> PortOptions {
+        self.deadlines = deadlines;
+        self
+    }
+
+    /// With a record of the connections.
+    #[must_use]
+    pub fn recorder(mut self, recorder: impl Into<Option<Recorder>>) -> PortOptions {
+        self.recorder = recorder.into();
+        self
+    }
+
+    /// With a TCP port that listens beyond this machine, or not; see the field.
+    #[must_use]
+    pub fn allow_remote(mut self, is_allowed: bool) -> PortOptions {
+        self.allow_remote = is_allowed;
+        self
+    }
+
+    /// With this time for a connection to say who it is.
+    #[must_use]
+    pub fn greeting(mut self, longest: Duration) -> PortOptions {
+        self.greeting = longest;
+        self
+    }
 }
 
 /// A runtime that connected to a port of ours.

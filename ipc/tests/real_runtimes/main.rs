@@ -70,15 +70,7 @@ impl Running {
 const LONG: Duration = Duration::from_secs(120);
 
 fn patient() -> Deadlines {
-    Deadlines {
-        connect: LONG,
-        reply: LONG,
-        start: LONG,
-        stop: LONG,
-        drain: LONG,
-        profiler: LONG,
-        ..Deadlines::default()
-    }
+    Deadlines::default().connect(LONG).reply(LONG).start(LONG).stop(LONG).drain(LONG).profiler(LONG)
 }
 
 fn workload() -> Provider {

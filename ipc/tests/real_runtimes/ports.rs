@@ -102,7 +102,7 @@ fn five_processes_come_to_one_port() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let address = folder.path().join("port");
-        let options = PortOptions { deadlines: patient(), ..PortOptions::default() };
+        let options = PortOptions::default().deadlines(patient());
         let port = Port::listen(&PortAddress::parse(address.to_str().unwrap()).unwrap(), options).unwrap();
         let mut children: Vec<Child> = (0..5)
             .map(|_| {
@@ -147,7 +147,7 @@ fn stopping_over_a_port_works_and_dropping_it_resumes() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let address = folder.path().join("port");
-        let options = PortOptions { deadlines: patient(), ..PortOptions::default() };
+        let options = PortOptions::default().deadlines(patient());
         let port = Port::listen(&PortAddress::parse(address.to_str().unwrap()).unwrap(), options).unwrap();
         let start = |seconds| {
             let mut command = peer.command(folder.path(), "sleep", seconds);

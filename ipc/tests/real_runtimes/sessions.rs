@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nettrace_ipc::{Deadlines, Ending, Error, HResult, LeftBy, Rundown, Session, Step};
+use nettrace_ipc::{Ending, Error, HResult, LeftBy, Rundown, Session, Step};
 use nettrace_testdata::peers::{self};
 
 use super::{assert_whole, config, eventually, first_bytes, patient, read_all, read_rest, read_until, start};
@@ -115,8 +115,8 @@ fn a_target_that_is_being_exited_hands_over_its_rundown() {
 #[test]
 fn a_frozen_target_costs_a_deadline_and_is_as_before_when_it_goes_on() {
     let short = Duration::from_millis(700);
-    let stops_hastily = Deadlines { stop: short, drain: short, ..patient() };
-    let hasty = Deadlines { reply: short, start: short, ..stops_hastily };
+    let stops_hastily = patient().stop(short).drain(short);
+    let hasty = stops_hastily.reply(short).start(short);
     let is_short = |error| matches!(error, Error::Deadline { after, .. } if after == short);
     peers::each(peers::all(), |peer| {
         let mut target = start(peer, "custom", 0);

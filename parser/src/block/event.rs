@@ -16,6 +16,7 @@ use nom::Parser;
 
 /// Header of a block of blobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EventBlockHeader {
     /// Bytes of the header; the first blob follows.
     pub size: u16,

@@ -1,6 +1,6 @@
 //! Times that make waiting costly, as far as they can. Work is counted, not timed: marks that are sorted.
 
-use super::{Met, Sift};
+use super::{Met, Sift, SiftedEvents};
 use crate::limits::Limits;
 use crate::reader::Reader;
 use crate::source::Whole;

@@ -35,7 +35,7 @@ use crate::reader::{Reader, RunEnd, Step, TryEach, Visit};
 use crate::source::{Source, index};
 use crate::statistics::Statistics;
 use queue::{Fill, Queue};
-pub use sift::{Complete, Met, Sift};
+pub use sift::{Complete, Met, Sift, SiftedEvents};
 
 /// Sorting begins when this many events wait, beyond those that could not go the last time.
 const BATCH_EVENTS: usize = 8192;

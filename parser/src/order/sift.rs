@@ -20,7 +20,7 @@ pub trait Sift {
     /// Mark it `#[inline(always)]` if it is short.
     fn waits(&mut self, met: &Met<'_>) -> bool;
 
-    /// Whether enough was taken for [`TimeOrdered::advance`] to come back when it can.
+    /// Whether enough was taken for [`SiftedEvents::advance`] to come back when it can.
     fn is_full(&self) -> bool;
 
     /// The newest time that was taken, if what was taken may not grow further: then everything up to
@@ -57,7 +57,7 @@ impl<'e> Met<'e> {
         (slot != NO_SLOT).then_some(slot)
     }
 
-    /// The same for its stack, for [`TimeOrdered::stack`]; 0 for none. What [`Event::stack_id`] is for an
+    /// The same for its stack, for [`SiftedEvents::stack`]; 0 for none. What [`Event::stack_id`] is for an
     /// event in time order. Version 3, whose stacks have no ids: `None`.
     #[inline(always)]
     pub fn stack_number(&self) -> Option<u32> {
@@ -100,15 +100,17 @@ impl<F: Sift> Take for Sifted<'_, F> {
     }
 }
 
-impl<S: Source> TimeOrdered<S> {
+/// Events in time order, of which a sifter sees each before it waits.
+pub trait SiftedEvents {
     /// Reads on, showing events to `sift`, until some are complete: nothing that is older will come.
-    /// Those that wait are to be taken by [`TimeOrdered::ready`]; before all are, this does nothing.
+    /// Those that wait are to be taken by [`SiftedEvents::ready`]; before all are, this does nothing.
     /// `None`: there are no more events.
     ///
     /// What `sift` did not let wait counts towards [`TimeOrdered::out_of_order`] all the same.
     ///
     /// ```
-    /// use nettrace_parser::{Met, Reader, Sift};
+    /// use nettrace_parser::Reader;
+    /// use nettrace_parser::internal::{Met, Sift, SiftedEvents};
     ///
     /// /// Lets events with a stack wait, and counts the others.
     /// struct WithStack(u64);
@@ -140,7 +142,20 @@ impl<S: Source> TimeOrdered<S> {
     ///
     /// # Errors
     /// As [`Reader::next_event`](crate::Reader::next_event).
-    pub fn advance(&mut self, sift: &mut impl Sift) -> Result<Option<Complete>, Error> {
+    fn advance(&mut self, sift: &mut impl Sift) -> Result<Option<Complete>, Error>;
+
+    /// The next of the events that waited and are complete, in time order.
+    fn ready(&mut self) -> Option<Event<'_>>;
+
+    /// Timestamp and [offset](Event::payload_offset) of what [`SiftedEvents::ready`] gives next.
+    fn peek(&self) -> Option<(u64, u64)>;
+
+    /// The stack of a [number](Met::stack_number); empty for 0, and for one that died.
+    fn stack(&self, number: u32) -> Stack<'_>;
+}
+
+impl<S: Source> SiftedEvents for TimeOrdered<S> {
+    fn advance(&mut self, sift: &mut impl Sift) -> Result<Option<Complete>, Error> {
         if self.queue.has_ready() {
             return Ok(Some(self.complete()));
         }
@@ -185,28 +200,27 @@ impl<S: Source> TimeOrdered<S> {
         }
     }
 
-    /// The next of the events that waited and are complete, in time order.
     #[inline]
-    pub fn ready(&mut self) -> Option<Event<'_>> {
+    fn ready(&mut self) -> Option<Event<'_>> {
         let (resolved, payload_at) = self.queue.pop(&self.reader.state().context, &mut self.header)?;
         let (context, source) = (&self.reader.state().context, self.reader.source());
         let (window, start) = (source.bytes(), source.start());
         Some(context.event(&self.header, Some(resolved), payload_at, window, start))
     }
 
-    /// Timestamp and [offset](Event::payload_offset) of what [`TimeOrdered::ready`] gives next.
     #[inline]
-    pub fn peek(&self) -> Option<(u64, u64)> {
+    fn peek(&self) -> Option<(u64, u64)> {
         self.queue.peek()
     }
 
-    /// The stack of a [number](Met::stack_number); empty for 0, and for one that died.
-    pub fn stack(&self, number: u32) -> Stack<'_> {
+    fn stack(&self, number: u32) -> Stack<'_> {
         let context = &self.reader.state().context;
         let bytes = context.tables.stacks.row(number.wrapping_sub(1)).unwrap_or_default();
         Stack::new(bytes, context.trace.pointer_size)
     }
+}
 
+impl<S: Source> TimeOrdered<S> {
     fn complete(&self) -> Complete {
         Complete::UpTo(self.queue.watermark())
     }

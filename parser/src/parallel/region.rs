@@ -4,7 +4,7 @@ use super::Order;
 use crate::block::stack::Stack;
 use crate::error::Error;
 use crate::event::Event;
-use crate::order::{Complete, Met, Sift, TimeOrdered};
+use crate::order::{Complete, Met, Sift, SiftedEvents, TimeOrdered};
 use crate::reader::{Plan, Reader};
 use crate::source::Source;
 
@@ -145,46 +145,6 @@ impl<'r, S: Source> Region<'r, S> {
         Ok(())
     }
 
-    /// Shows the region's events to `sift`; see [`TimeOrdered::advance`]. In file order nothing waits, and
-    /// nothing is shown.
-    ///
-    /// # Errors
-    /// As [`Reader::next_event`](crate::Reader::next_event).
-    #[inline]
-    pub fn advance(&mut self, sift: &mut impl Sift) -> Result<Option<Complete>, Error> {
-        let Events::Time(ordered) = &mut *self.events else { return Ok(None) };
-        let mut counted = Counted { sift, oldest: self.oldest, youngest: self.youngest, count: self.count };
-        let complete = ordered.advance(&mut counted);
-        (self.oldest, self.youngest, self.count) = (counted.oldest, counted.youngest, counted.count);
-        complete
-    }
-
-    /// See [`TimeOrdered::ready`].
-    #[inline]
-    pub fn ready(&mut self) -> Option<Event<'_>> {
-        match &mut *self.events {
-            Events::Time(ordered) => ordered.ready(),
-            Events::File(_) => None,
-        }
-    }
-
-    /// See [`TimeOrdered::peek`].
-    #[inline]
-    pub fn peek(&self) -> Option<(u64, u64)> {
-        match &*self.events {
-            Events::Time(ordered) => ordered.peek(),
-            Events::File(_) => None,
-        }
-    }
-
-    /// See [`TimeOrdered::stack`].
-    pub fn stack(&self, number: u32) -> Stack<'_> {
-        match &*self.events {
-            Events::Time(ordered) => ordered.stack(number),
-            Events::File(_) => Stack::new(&[], 8),
-        }
-    }
-
     /// What is known of the session.
     pub fn session(&self) -> &crate::Trace {
         &self.events.reader().state().context.trace
@@ -193,6 +153,41 @@ impl<'r, S: Source> Region<'r, S> {
     /// Whether the stream has no more events.
     pub(super) fn is_done(&self) -> bool {
         self.is_done
+    }
+}
+
+/// In file order nothing waits, and nothing is shown.
+impl<S: Source> SiftedEvents for Region<'_, S> {
+    #[inline]
+    fn advance(&mut self, sift: &mut impl Sift) -> Result<Option<Complete>, Error> {
+        let Events::Time(ordered) = &mut *self.events else { return Ok(None) };
+        let mut counted = Counted { sift, oldest: self.oldest, youngest: self.youngest, count: self.count };
+        let complete = ordered.advance(&mut counted);
+        (self.oldest, self.youngest, self.count) = (counted.oldest, counted.youngest, counted.count);
+        complete
+    }
+
+    #[inline]
+    fn ready(&mut self) -> Option<Event<'_>> {
+        match &mut *self.events {
+            Events::Time(ordered) => ordered.ready(),
+            Events::File(_) => None,
+        }
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<(u64, u64)> {
+        match &*self.events {
+            Events::Time(ordered) => ordered.peek(),
+            Events::File(_) => None,
+        }
+    }
+
+    fn stack(&self, number: u32) -> Stack<'_> {
+        match &*self.events {
+            Events::Time(ordered) => ordered.stack(number),
+            Events::File(_) => Stack::new(&[], 8),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::source::Source;
 
 /// A block, or an event of the event block given last.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Item<'r> {
     /// A block. The events of an event block follow.
     Block(Block<'r>),
@@ -31,6 +32,7 @@ impl<S: Source> Reader<S> {
     ///     match item {
     ///         Item::Block(block) => lines.push(block.kind().to_string()),
     ///         Item::Event(event) => lines.push(event.id().to_string()),
+    ///         _ => {}
     ///     }
     /// }
     /// assert_eq!(lines, ["Trace", "Metadata", "Stack", "Event", "7", "7", "8", "7", "SequencePoint"]);

@@ -44,6 +44,7 @@ pub(crate) fn assert_every_byte_is_explained(bytes: &[u8]) {
             Ok(Some(Item::Event(event))) => {
                 events.push((event.offset(), event.payload_offset() + event.payload().len() as u64));
             }
+            Ok(Some(other)) => panic!("neither a block nor an event: {other:?}"),
             Ok(None) => break,
             // Nothing was delivered, so nothing is to be explained.
             Err(_) => return,

@@ -1,7 +1,8 @@
 //! Events that need not wait, whatever the bytes.
 
 use super::reading::{Told, digest, told_of_reader};
-use nettrace_parser::{Complete, Event, Met, Reader, Sift};
+use nettrace_parser::internal::{Complete, Met, Sift, SiftedEvents};
+use nettrace_parser::{Event, Reader};
 
 /// Takes two of three events as they come, and lets the others wait.
 struct TwoOfThree {

@@ -60,6 +60,7 @@ impl Excerpt {
                     let end = event.payload_offset() + event.payload().len() as u64;
                     block.rows.push((event.offset() - start) as usize..(end - start) as usize);
                 }
+                other => panic!("neither a block nor an event: {other:?}"),
             }
         }
         let version = match reader.version().expect("it has one") {

@@ -27,7 +27,7 @@ fn clock_of(trace: &Trace) -> Clock {
 }
 
 fn date(start: SystemTime) -> [i16; 8] {
-    let SystemTime { year, month, day_of_week, day, hour, minute, second, millisecond } = start;
+    let SystemTime { year, month, day_of_week, day, hour, minute, second, millisecond, .. } = start;
     [year, month, day_of_week, day, hour, minute, second, millisecond]
 }
 

@@ -4,16 +4,8 @@ use std::io::{self, Write};
 
 /// Writes JSON: puts commas where they belong, escapes texts. That brackets come in pairs and
 /// members have keys is the caller's part.
-///
-/// ```
-/// use nettrace_analysis::convert::encode::Json;
-/// let mut json = Json::new(Vec::new());
-/// json.open('{')?.key("n")?.number(1)?.key("list")?.open('[')?.text("a\"b")?.text("c")?.close(']')?.close('}')?;
-/// assert_eq!(json.into_inner(), br#"{"n":1,"list":["a\"b","c"]}"#);
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[derive(Debug)]
-pub struct Json<W> {
+pub(crate) struct Json<W> {
     out: W,
     /// Whether a value stands in front, so that a comma is needed.
     is_behind_value: bool,
@@ -24,12 +16,12 @@ const PIECE_BYTES: usize = 16 * 1024;
 
 impl<W: Write> Json<W> {
     /// Writes to `out`, which should be buffered.
-    pub fn new(out: W) -> Json<W> {
+    pub(crate) fn new(out: W) -> Json<W> {
         Json { out, is_behind_value: false }
     }
 
     /// Gives the output back.
-    pub fn into_inner(self) -> W {
+    pub(crate) fn into_inner(self) -> W {
         self.out
     }
 
@@ -41,7 +33,7 @@ impl<W: Write> Json<W> {
     ///
     /// # Errors
     /// When it cannot be written; so with all others.
-    pub fn open(&mut self, bracket: char) -> io::Result<&mut Self> {
+    pub(crate) fn open(&mut self, bracket: char) -> io::Result<&mut Self> {
         self.comma()?;
         self.is_behind_value = false;
         self.out.write_all(if bracket == '[' { b"[" } else { b"{" })?;
@@ -50,7 +42,7 @@ impl<W: Write> Json<W> {
 
     /// Ends an object or array.
     #[expect(clippy::missing_errors_doc, reason = "see open")]
-    pub fn close(&mut self, bracket: char) -> io::Result<&mut Self> {
+    pub(crate) fn close(&mut self, bracket: char) -> io::Result<&mut Self> {
         self.is_behind_value = true;
         self.out.write_all(if bracket == ']' { b"]" } else { b"}" })?;
         Ok(self)
@@ -58,7 +50,7 @@ impl<W: Write> Json<W> {
 
     /// A member's key; its value must follow.
     #[expect(clippy::missing_errors_doc, reason = "see open")]
-    pub fn key(&mut self, key: &str) -> io::Result<&mut Self> {
+    pub(crate) fn key(&mut self, key: &str) -> io::Result<&mut Self> {
         self.text(key)?;
         self.is_behind_value = false;
         self.out.write_all(b":")?;
@@ -67,7 +59,7 @@ impl<W: Write> Json<W> {
 
     /// A text.
     #[expect(clippy::missing_errors_doc, reason = "see open")]
-    pub fn text(&mut self, text: &str) -> io::Result<&mut Self> {
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<&mut Self> {
         self.comma()?;
         self.out.write_all(b"\"")?;
         let mut rest = text.as_bytes();
@@ -90,7 +82,7 @@ impl<W: Write> Json<W> {
 
     /// A whole number.
     #[expect(clippy::missing_errors_doc, reason = "see open")]
-    pub fn number(&mut self, number: impl Into<i128>) -> io::Result<&mut Self> {
+    pub(crate) fn number(&mut self, number: impl Into<i128>) -> io::Result<&mut Self> {
         self.comma()?;
         let number: i128 = number.into();
         let mut digits = itoa::Buffer::new();
@@ -105,7 +97,7 @@ impl<W: Write> Json<W> {
 
     /// The elements of a long array: `write` appends each as JSON to a text that goes out in large pieces.
     #[expect(clippy::missing_errors_doc, reason = "see open")]
-    pub fn elements<T>(
+    pub(crate) fn elements<T>(
         &mut self,
         elements: impl Iterator<Item = T>,
         mut write: impl FnMut(T, &mut Vec<u8>),
@@ -127,7 +119,7 @@ impl<W: Write> Json<W> {
 
     /// A value that is JSON already, such as `true`.
     #[expect(clippy::missing_errors_doc, reason = "see open")]
-    pub fn raw(&mut self, json: &str) -> io::Result<&mut Self> {
+    pub(crate) fn raw(&mut self, json: &str) -> io::Result<&mut Self> {
         self.comma()?;
         self.out.write_all(json.as_bytes())?;
         Ok(self)
@@ -149,6 +141,23 @@ fn escape(byte: u8) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commas_stand_between_values_and_members() {
+        let mut json = Json::new(Vec::new());
+        json.open('{').unwrap().key("n").unwrap().number(1).unwrap().key("list").unwrap();
+        json.open('[')
+            .unwrap()
+            .text("a\"b")
+            .unwrap()
+            .text("c")
+            .unwrap()
+            .close(']')
+            .unwrap()
+            .close('}')
+            .unwrap();
+        assert_eq!(json.into_inner(), br#"{"n":1,"list":["a\"b","c"]}"#);
+    }
 
     #[test]
     fn every_text_and_number_comes_back() {

@@ -3,5 +3,5 @@
 mod json;
 mod protobuf;
 
-pub use json::Json;
-pub use protobuf::Message;
+pub(super) use json::Json;
+pub(super) use protobuf::Message;

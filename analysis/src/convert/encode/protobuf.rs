@@ -8,36 +8,29 @@
 
 /// A message that is being written. A message inside another is written by itself and put in with
 /// [`Message::message`].
-///
-/// ```
-/// use nettrace_analysis::convert::encode::Message;
-/// let mut message = Message::new();
-/// message.uint(1, 150).text(2, "hi");
-/// assert_eq!(message.bytes(), [0x08, 0x96, 0x01, 0x12, 0x02, b'h', b'i']);
-/// ```
 #[derive(Debug, Default, Clone)]
-pub struct Message {
+pub(crate) struct Message {
     bytes: Vec<u8>,
 }
 
 impl Message {
     /// An empty message.
-    pub fn new() -> Message {
+    pub(crate) fn new() -> Message {
         Message::default()
     }
 
     /// What was written.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Whether nothing was written.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
     /// Begins anew, keeping the memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bytes.clear();
     }
 
@@ -55,36 +48,36 @@ impl Message {
     }
 
     /// An unsigned number, also of an enumeration or a truth value. Written even if it is 0.
-    pub fn uint(&mut self, field: u32, value: u64) -> &mut Self {
+    pub(crate) fn uint(&mut self, field: u32, value: u64) -> &mut Self {
         self.key(field, 0);
         self.varint(value);
         self
     }
 
     /// A signed number of type `int64` or `int32`.
-    pub fn int(&mut self, field: u32, value: i64) -> &mut Self {
+    pub(crate) fn int(&mut self, field: u32, value: i64) -> &mut Self {
         self.uint(field, value.cast_unsigned())
     }
 
     /// A number of type `fixed64`.
-    pub fn fixed64(&mut self, field: u32, value: u64) -> &mut Self {
+    pub(crate) fn fixed64(&mut self, field: u32, value: u64) -> &mut Self {
         self.key(field, 1);
         self.bytes.extend_from_slice(&value.to_le_bytes());
         self
     }
 
     /// A number of type `double`.
-    pub fn double(&mut self, field: u32, value: f64) -> &mut Self {
+    pub(crate) fn double(&mut self, field: u32, value: f64) -> &mut Self {
         self.fixed64(field, value.to_bits())
     }
 
     /// A text.
-    pub fn text(&mut self, field: u32, text: &str) -> &mut Self {
+    pub(crate) fn text(&mut self, field: u32, text: &str) -> &mut Self {
         self.delimited(field, text.as_bytes())
     }
 
     /// Bytes.
-    pub fn delimited(&mut self, field: u32, bytes: &[u8]) -> &mut Self {
+    pub(crate) fn delimited(&mut self, field: u32, bytes: &[u8]) -> &mut Self {
         self.key(field, 2);
         self.varint(bytes.len() as u64);
         self.bytes.extend_from_slice(bytes);
@@ -92,12 +85,12 @@ impl Message {
     }
 
     /// A message inside.
-    pub fn message(&mut self, field: u32, message: &Message) -> &mut Self {
+    pub(crate) fn message(&mut self, field: u32, message: &Message) -> &mut Self {
         self.delimited(field, &message.bytes)
     }
 
     /// Unsigned numbers in packed form; nothing if there are none.
-    pub fn packed(&mut self, field: u32, values: impl Iterator<Item = u64> + Clone) -> &mut Self {
+    pub(crate) fn packed(&mut self, field: u32, values: impl Iterator<Item = u64> + Clone) -> &mut Self {
         let length: u64 = values.clone().map(varint_bytes).sum();
         if length > 0 {
             self.key(field, 2);
@@ -119,6 +112,13 @@ fn varint_bytes(value: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_field_has_its_key_in_front() {
+        let mut message = Message::new();
+        message.uint(1, 150).text(2, "hi");
+        assert_eq!(message.bytes(), [0x08, 0x96, 0x01, 0x12, 0x02, b'h', b'i']);
+    }
 
     #[test]
     fn numbers_are_packed_with_their_length() {

@@ -58,6 +58,7 @@ fn line(provider: &Provider) -> String {
     match provider.event_filter() {
         Some(EventFilter::Only(ids)) => text.push_str(&format!("  only events {}", list(ids))),
         Some(EventFilter::Except(ids)) => text.push_str(&format!("  all events but {}", list(ids))),
+        Some(other) => text.push_str(&format!("  only {other:?}")),
         None => {}
     }
     text
