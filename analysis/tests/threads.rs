@@ -28,8 +28,6 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             convert::ConvertError,
             convert::ConvertOptions,
             convert::Format,
-            convert::encode::Json<Vec<u8>>,
-            convert::encode::Message,
             model::Argument,
             model::Assembly,
             model::Category,
