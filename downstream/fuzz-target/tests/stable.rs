@@ -1,0 +1,51 @@
+//! The fuzz target without a fuzzer: the same steps on some thousand inputs, with the compiler that everybody has.
+
+use arbitrary::{Arbitrary, Unstructured};
+use fuzz_target::convert;
+use nettrace_writer::{Damage, Session, Version};
+
+/// What the fuzz target does. Returns the version, the events of the session and the lines that damage has left.
+fn run(input: &[u8]) -> (Version, usize, usize) {
+    let (session, damages) = <(Session, Vec<Damage>)>::arbitrary_take_rest(Unstructured::new(input)).unwrap();
+    let recording = session.record();
+    let mut bytes = recording.stream.bytes;
+    assert_eq!(convert(&bytes).expect("it is a trace").len(), recording.events.len());
+    for damage in damages {
+        damage.apply(&mut bytes);
+    }
+    let left = convert(&bytes).map_or(0, |lines| lines.len());
+    (session.version, recording.events.len(), left)
+}
+
+#[test]
+fn thousands_of_inputs_are_converted_whole_and_damaged() {
+    let (mut events, mut left) = (0, 0);
+    let mut versions = std::collections::BTreeSet::new();
+    for seed in 1..=4_000_u64 {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let input: Vec<u8> = (0..seed % 1_500)
+            .map(|_| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                state as u8
+            })
+            .collect();
+        let (version, written, found) = run(&input);
+        versions.insert(version);
+        events += written;
+        left += found;
+    }
+    assert_eq!(versions.len(), Version::ALL.len());
+    assert!(events > 20_000, "{events} events are few");
+    assert!(left < events && left > 0, "damage has left {left} of {events}");
+    println!("{events} events, {left} of them after damage");
+}
+
+/// The README of the writer shows this target, but for the name of the crate.
+#[test]
+fn the_readme_shows_the_target_as_it_is() {
+    let target = include_str!("../fuzz/fuzz_targets/convert.rs").replace("use fuzz_target::convert;\n", "");
+    let readme = include_str!("../../../writer/README.md").replace("use shop::convert;\n", "");
+    assert!(readme.contains(target.trim_end()), "the README of nettrace-writer shows another fuzz target");
+}

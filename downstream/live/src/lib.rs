@@ -1,0 +1,36 @@
+//! Exceptions of a running process, as they are thrown.
+
+use nettrace_ipc::{Level, Provider, Providers, Runtime, SessionConfig, StopHandle};
+use nettrace_parser::{Reader, view};
+
+pub type Error = Box<dyn std::error::Error>;
+
+/// What was watched, when it is over.
+#[derive(Debug, PartialEq)]
+pub struct Watched {
+    pub exceptions: u64,
+    /// Events that the runtime had no room for.
+    pub lost: u64,
+    /// Whether the runtime said that it is the end.
+    pub is_complete: bool,
+}
+
+/// Calls `thrown` with type and message of each exception, until the process ends or somebody stops the session.
+pub fn watch(
+    runtime: &Runtime,
+    mut thrown: impl FnMut(&str, &str, &StopHandle) -> Result<(), Error>,
+) -> Result<Watched, Error> {
+    let exceptions = Provider::new("Microsoft-Windows-DotNETRuntime")?.keywords(0x8000).level(Level::Error);
+    let session = runtime.start(&SessionConfig::new(Providers::new([exceptions])?).stacks(false))?;
+    let stop = session.stop_handle();
+    let mut events = Reader::from_read(session);
+    let mut count = 0;
+    while let Some(event) = events.next_event()? {
+        if let Some(exception) = view::Exception::of(&event) {
+            count += 1;
+            thrown(&exception.type_name.to_string(), &exception.message.to_string(), &stop)?;
+        }
+    }
+    let (lost, is_complete) = (events.losses().total(), events.is_complete());
+    Ok(Watched { exceptions: count, lost, is_complete })
+}

@@ -1,0 +1,53 @@
+use nettrace_ipc::Runtime;
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+use nettrace_writer::{EventType, FieldType, Session, SessionThread, Step, Value, Version};
+
+/// What a runtime sends when two exceptions are thrown, cut before its end mark.
+fn stream() -> (Vec<u8>, Vec<u8>) {
+    let thrown = EventType { keywords: 0x8000, level: 2, version: 1, ..EventType::new(RUNTIME, 80, "") }
+        .with_field("ExceptionType", FieldType::String)
+        .with_field("ExceptionMessage", FieldType::String)
+        .with_field("ExceptionEIP", FieldType::UInt64)
+        .with_field("ExceptionHRESULT", FieldType::UInt32)
+        .with_field("ExceptionFlags", FieldType::UInt16)
+        .with_field("ClrInstanceID", FieldType::UInt16);
+    let event = |message: &str| {
+        let texts = ["Shop.SoldOut", message].map(|text| Value::Text(text.into()));
+        let numbers = [Value::U64(0x7f00_0000_1000), Value::U32(0x8013_1500), Value::U16(0), Value::U16(9)];
+        Step::event(0, 0, 10, texts.into_iter().chain(numbers))
+    };
+    let session = Session {
+        types: vec![thrown],
+        threads: vec![SessionThread::new(11)],
+        steps: vec![
+            event("bread"),
+            Step::Flush,
+            Step::Lose { thread: 0, count: 3 },
+            event("butter"),
+            Step::sequence_point(),
+        ],
+        ..Session::new(Version::V5)
+    };
+    let mut bytes = session.record().stream.into_bytes();
+    let end = bytes.split_off(bytes.len() - 1);
+    (bytes, end)
+}
+
+const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
+
+#[test]
+fn exceptions_come_as_they_are_thrown_and_the_session_ends_when_it_is_stopped() {
+    let (stream, tail) = stream();
+    let fake = FakeRuntime::start(FakeConfig { stream, tail, ..FakeConfig::default() }).unwrap();
+    let mut seen = Vec::new();
+    let watched = live::watch(&Runtime::at(fake.endpoint()), |type_name, message, stop| {
+        seen.push(format!("{type_name}: {message}"));
+        if seen.len() == 2 {
+            stop.stop()?;
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(seen, ["Shop.SoldOut: bread", "Shop.SoldOut: butter"]);
+    assert_eq!(watched, live::Watched { exceptions: 2, lost: 3, is_complete: true });
+}

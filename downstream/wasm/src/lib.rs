@@ -1,0 +1,62 @@
+//! A trace in a browser: events, losses and the frames with most time, from bytes that JavaScript has put into memory.
+
+use nettrace_analysis::{Analysis, AnalysisOptions, TopN, TopNOptions};
+use nettrace_parser::Reader;
+
+/// Events, and whether the trace was intact.
+pub fn events(trace: &[u8]) -> Option<(u64, bool)> {
+    let mut reader = Reader::from_slice(trace);
+    let mut count = 0;
+    reader.for_each(|_| count += 1).ok()?;
+    Some((count, reader.is_complete() && reader.losses().total() == 0))
+}
+
+/// A line for each of the methods with most time of their own.
+pub fn top(trace: &[u8]) -> Option<String> {
+    let mut analysis = Analysis::new(AnalysisOptions::new());
+    let _outcome = analysis.read(&mut Reader::from_slice(trace).time_ordered()).ok()?;
+    let finished = analysis.finish().ok()?;
+    let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+    Some(top.methods.iter().map(|method| format!("{:.2} % {}\n", method.self_percent, method.name)).collect())
+}
+
+/// What JavaScript calls.
+#[cfg(target_arch = "wasm32")]
+mod exports {
+    use std::cell::RefCell;
+
+    thread_local! {
+        static TRACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+        static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
+    }
+
+    /// Room for a trace of that many bytes; where it begins.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn room(bytes: usize) -> *mut u8 {
+        TRACE.with_borrow_mut(|trace| {
+            *trace = vec![0; bytes];
+            trace.as_mut_ptr()
+        })
+    }
+
+    /// Number of events, negative if the trace is not intact.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn events() -> f64 {
+        let found = TRACE.with_borrow(|trace| super::events(trace));
+        found.map_or(f64::NAN, |(count, is_intact)| if is_intact { count as f64 } else { -(count as f64) })
+    }
+
+    /// Bytes of the text about the methods.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn top() -> usize {
+        let text = TRACE.with_borrow(|trace| super::top(trace)).unwrap_or_default();
+        TEXT.with_borrow_mut(|place| *place = text);
+        TEXT.with_borrow(|text| text.len())
+    }
+
+    /// Where the text begins.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn text() -> *const u8 {
+        TEXT.with_borrow(|text| text.as_ptr())
+    }
+}
