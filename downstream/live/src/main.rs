@@ -1,15 +1,17 @@
-//! `live PID [COUNT]`: prints exceptions as they are thrown, all or the first COUNT.
+//! `live PID [COUNT]`: prints exceptions as they are thrown, and stops after COUNT. Those that are on their way then are
+//! printed too.
 
 fn main() -> Result<(), live::Error> {
     let mut arguments = std::env::args().skip(1);
     let pid = arguments.next().ok_or("usage: live PID [COUNT]")?.parse()?;
-    let mut left: u64 = arguments.next().map_or(Ok(u64::MAX), |count| count.parse())?;
+    let wanted: u64 = arguments.next().map_or(Ok(u64::MAX), |count| count.parse())?;
+    let mut seen = 0;
     let found = nettrace_ipc::Search::new().process(pid).ok_or("no such .NET process")?;
     let runtime = found.runtime().ok_or("it cannot be reached")?;
     let watched = live::watch(&runtime, |type_name, message, stop| {
         println!("{type_name}: {message}");
-        left -= 1;
-        if left == 0 {
+        seen += 1;
+        if seen == wanted {
             stop.stop()?;
         }
         Ok(())

@@ -1,0 +1,35 @@
+//! A trace from a socket, read by a task among others: nothing waits but at `.await`.
+
+use nettrace_parser::{Event, Feed};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::timeout;
+
+/// What was read when the stream has ended.
+#[derive(Debug, PartialEq)]
+pub struct Watched {
+    pub lost: u64,
+    pub is_complete: bool,
+}
+
+/// Gives events by time as they come. When nothing has come for `patience`, those that wait for older ones are given.
+pub async fn watch(
+    mut socket: impl AsyncRead + Unpin,
+    patience: Duration,
+    mut take: impl FnMut(&Event<'_>),
+) -> Result<Watched, Box<dyn std::error::Error + Send + Sync>> {
+    let mut feed = Feed::in_time_order();
+    let mut buffer = vec![0; 64 << 10];
+    while !feed.is_ended() {
+        match timeout(patience, socket.read(&mut buffer)).await {
+            Ok(Ok(0)) => feed.end(),
+            Ok(Ok(count)) => feed.push(&buffer[..count]),
+            Ok(Err(error)) => return Err(error.into()),
+            Err(_nothing_came) => feed.release(),
+        }
+        while let Some(event) = feed.next_event()? {
+            take(&event);
+        }
+    }
+    Ok(Watched { lost: feed.losses().total(), is_complete: feed.is_complete() })
+}
