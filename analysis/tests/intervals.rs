@@ -5,7 +5,8 @@ mod common;
 use common::{RUNTIME, native};
 use nettrace_analysis::model::{Category, Ends, Mark, Model, Span, Spans};
 use nettrace_analysis::report::{
-    Contention, ExceptionType, Exceptions, Gc, Jit, Loader, Report, ReportPass, Spread, Tasks, Waits,
+    Activities, Contention, ExceptionType, Exceptions, Gc, Jit, Loader, Report, ReportPass, Spread, Tasks,
+    Waits,
 };
 use nettrace_analysis::{Analysis, AnalysisOptions, Kind};
 use nettrace_parser::Reader;
@@ -236,8 +237,8 @@ fn blocks_of_exceptions_of_every_trace_are_the_same_in_report_and_timeline() {
 }
 
 #[test]
-fn compilations_binds_and_tasks_of_every_trace_are_the_same_in_report_and_timeline() {
-    let mut found = [0; 4];
+fn compilations_binds_tasks_and_activities_of_every_trace_are_the_same_in_report_and_timeline() {
+    let mut found = [0; 5];
     for trace in corpus::traces() {
         let bytes = trace.bytes();
         let spans = spans_of(&bytes);
@@ -262,12 +263,18 @@ fn compilations_binds_and_tasks_of_every_trace_are_the_same_in_report_and_timeli
         let ran = (tasks.ran.count, tasks.ran.total_ns);
         let shown = spans.iter().filter(|span| span.category == Category::Task);
         assert_eq!(ran, sum_of(shown.filter(|span| !is_wait(&span.name))), "{}", trace.name());
+        let activities = report(&bytes, Activities::new()).activities;
+        let activities = sum(&mut activities.iter().map(|row| (row.stopped, row.durations.total_ns)));
+        let shown = spans.iter().filter(|span| span.category == Category::Activity);
+        assert_eq!(activities, sum_of(shown), "{}", trace.name());
         let loader = report(&bytes, Loader::new());
         let binds = sum(&mut loader.binds.iter().map(|row| (row.count, row.duration_ns)));
         assert_eq!(binds, timeline(Category::Loader, &["load"]), "{}", trace.name());
-        found.iter_mut().zip([compiled, waits, binds, ran]).for_each(|(found, (count, _))| *found += count);
+        let all = [compiled, waits, binds, ran, activities];
+        found.iter_mut().zip(all).for_each(|(found, (count, _))| *found += count);
     }
-    assert!(found[0] > 1000 && found[1] > 500 && found[2] > 50 && found[3] > 500, "{found:?}");
+    let least = [1000, 500, 50, 500, 1000];
+    assert!(found.iter().zip(least).all(|(found, least)| *found > least), "{found:?}");
 }
 
 /// The stops for collections that a timeline shows with both ends, and the pauses of collections in the report. A stop

@@ -4,6 +4,8 @@
 //! list of methods mostly comes last. What is kept is bounded by how many different methods,
 //! modules, threads and stacks there are, not by the number of events.
 
+pub(crate) mod activity_edge;
+pub(crate) mod activity_path;
 mod assemblies;
 mod call_nodes;
 mod cpu;

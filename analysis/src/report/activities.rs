@@ -7,18 +7,18 @@
 //! A stop is paired with its start as [`OpenActivities`] tells. An activity is part of the one that its start names
 //! (related activity id, `ParentId`), or of the nearest open one on the path that its id is.
 
-use super::activity_edge::{Edge, id_text, is_failure};
 use super::activity_fields::fields_text;
 use super::activity_report::{
     ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow, SlowActivity,
     StatusCount,
 };
-use super::activity_tree::{ActivitySite, ActivityStats, ActivityTree, Slow};
+use super::activity_tree::{ActivitySite, ActivityStats, ActivityTree, Begun, Slow};
 use super::distribution::Distribution;
 use super::http::HttpFacts;
-use super::open_activities::{OpenActivities, OpenActivity, Place};
 use super::parts::{PartTracker, Parts, Totals};
 use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
+use crate::model::intervals::{Interval, OpenActivities, OpenActivity, Place};
 use crate::model::{Mode, Model, Resolved, TextHandle, ThreadHandle, event_name, short};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -42,7 +42,7 @@ struct Wanted {
 /// Makes an [`ActivitiesReport`]. What it keeps is bounded by names, stacks, and what is open at a time.
 #[derive(Debug)]
 pub struct Activities {
-    open: OpenActivities,
+    open: OpenActivities<Begun>,
     tree: ActivityTree,
     sites: HashMap<ActivitySite, ActivityStats>,
     /// Ways of requests, by what they are counted as.
@@ -122,7 +122,7 @@ impl Activities {
     fn start(
         &mut self,
         event: &Event<'_>,
-        edge: Edge,
+        edge: ActivityEdge,
         facts: Option<&HttpFacts>,
         moment: &Moment,
         model: &mut Model,
@@ -130,26 +130,21 @@ impl Activities {
         let name = model.texts_mut().intern(&edge.name);
         let layer_of = facts.and_then(|facts| self.request_of(&edge, name, facts, moment));
         let parent = layer_of.or_else(|| self.parent_of(&edge)).and_then(|place| self.open.at(place));
-        let node = self.tree.node(parent.map(|parent| parent.node), name);
+        let node = self.tree.node(parent.map(|parent| parent.what.node), name);
         let label = facts.and_then(HttpFacts::label).map(|label| model.texts_mut().intern(&label));
         let part = self.parts.as_mut().filter(|_| layer_of.is_none()).map(|parts| {
-            let above = parent.and_then(|parent| parent.part);
+            let above = parent.and_then(|parent| parent.what.part);
             let is_wanted = self.id.as_deref().is_some_and(|wanted| {
                 [&edge.id, &edge.path].into_iter().flatten().any(|id| id.eq_ignore_ascii_case(wanted))
             });
             parts.start(event, moment, above, is_wanted)
         });
         if let Some(request) = layer_of.and_then(|place| self.open.at_mut(place)) {
-            request.label = request.label.or(label);
+            request.what.label = request.what.label.or(label);
         }
-        let activity = OpenActivity {
-            name,
+        let begun = Begun {
             part,
-            id: edge.id,
-            path: edge.path,
             node,
-            thread: moment.thread,
-            nanos: moment.nanos,
             stack: model.stack_of(event, moment.thread),
             is_selected: moment.is_selected,
             is_error: edge.is_error,
@@ -157,21 +152,20 @@ impl Activities {
             label,
             http: facts.cloned(),
             layer_of,
-            keys: edge.keys,
         };
-        if activity.http.is_some() && layer_of.is_none() {
+        if begun.http.is_some() && layer_of.is_none() {
             self.requests.insert(moment.thread, self.open.next_place(name));
         }
-        if let Some(lost) = self.open.start(activity, edge.is_id_unique) {
-            if let (Some(parts), Some(part)) = (&mut self.parts, lost.part) {
+        if let Some(lost) = self.open.start(edge, name, moment.edge(event), begun) {
+            if let (Some(parts), Some(part)) = (&mut self.parts, lost.what.what.part) {
                 parts.stop(part, event, moment);
             }
-            self.never_stopped(lost, model);
+            self.never_stopped(&lost.what, model);
         }
     }
 
     /// The open activity that a start is part of.
-    fn parent_of(&self, edge: &Edge) -> Option<Place> {
+    fn parent_of(&self, edge: &ActivityEdge) -> Option<Place> {
         let told = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
         told.or_else(|| self.open.parent_place(edge.path.as_deref(), None))
     }
@@ -179,7 +173,13 @@ impl Activities {
     /// The open request that a start is a further layer's word of: it runs inside of it by id or path, or, when
     /// there are no ids, on its thread; both go the same way and ask for the same, and the layer has not reported
     /// that request before.
-    fn request_of(&self, edge: &Edge, name: TextHandle, facts: &HttpFacts, moment: &Moment) -> Option<Place> {
+    fn request_of(
+        &self,
+        edge: &ActivityEdge,
+        name: TextHandle,
+        facts: &HttpFacts,
+        moment: &Moment,
+    ) -> Option<Place> {
         let told = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
         let on_path = edge.path.as_deref().and_then(|path| self.open.parent_place(Some(path), None));
         let on_thread = self.requests.get(&moment.thread).copied().filter(|place| {
@@ -188,10 +188,10 @@ impl Activities {
         });
         [told, on_path, on_thread].into_iter().flatten().find_map(|place| {
             let inside = self.open.at(place)?;
-            let place = inside.layer_of.unwrap_or(place);
+            let place = inside.what.layer_of.unwrap_or(place);
             let request = self.open.at(place)?;
             let is_new = inside.name != name && request.name != name;
-            let is_same = request.http.as_ref().is_some_and(|outer| outer.is_same_request(facts));
+            let is_same = request.what.http.as_ref().is_some_and(|outer| outer.is_same_request(facts));
             (is_new && is_same).then_some(place)
         })
     }
@@ -199,28 +199,27 @@ impl Activities {
     fn stop(
         &mut self,
         event: &Event<'_>,
-        edge: &Edge,
+        edge: &ActivityEdge,
         facts: Option<&HttpFacts>,
         moment: &Moment,
         model: &mut Model,
     ) {
         let name = model.texts_mut().intern(&edge.name);
-        let Some(activity) = self.open.stop(edge, name, moment.thread) else {
+        let stopped = self.open.stop(edge, name, moment.edge(event));
+        let Some(Interval { start, nanos: duration, what: activity, .. }) = stopped else {
             if moment.is_selected {
                 self.stops_without_start = self.stops_without_start.saturating_add(1);
             }
             return;
         };
-        let parts = self.parts.as_mut().zip(activity.part);
+        let parts = self.parts.as_mut().zip(activity.what.part);
         let parts = parts.map(|(parts, part)| parts.stop(part, event, moment)).unwrap_or_default();
-        if !activity.is_selected {
+        if !activity.what.is_selected {
             return;
         }
-        let between = u64::try_from(moment.nanos.saturating_sub(activity.nanos)).unwrap_or(0);
-        let duration = edge.told_nanos.unwrap_or(between);
-        let is_error = activity.is_error || edge.is_error || facts.is_some_and(HttpFacts::is_error);
+        let is_error = activity.what.is_error || edge.is_error || facts.is_some_and(HttpFacts::is_error);
         let label = facts.and_then(HttpFacts::label);
-        if activity.layer_of.is_some() {
+        if activity.what.layer_of.is_some() {
             self.stop_layer(
                 &activity,
                 label,
@@ -233,8 +232,9 @@ impl Activities {
         }
         let top = self.top;
         if let Some(id) = self.wanted_id(&activity).filter(|_| self.wanted.is_none()) {
-            let label = activity.label.unwrap_or(activity.name);
-            self.wanted = Some(Wanted { label, id, start: activity.nanos, duration, parts: parts.clone() });
+            let label = activity.what.label.unwrap_or(activity.name);
+            self.wanted =
+                Some(Wanted { label, id, start: activity.at.nanos, duration, parts: parts.clone() });
         }
         let stats = self.stats(&activity, label, model);
         stats.parts.merge(&parts);
@@ -242,15 +242,15 @@ impl Activities {
         stats.errors = stats.errors.saturating_add(u64::from(is_error));
         stats.durations.add(duration);
         if let Some(status) =
-            facts.and_then(|facts| facts.status).or(activity.http.and_then(|http| http.status))
+            facts.and_then(|facts| facts.status).or(activity.what.http.and_then(|http| http.status))
         {
             let count = stats.statuses.entry(status).or_default();
             *count = count.saturating_add(1);
         }
         let slow = Slow {
             duration,
-            start: activity.nanos,
-            thread: activity.thread,
+            start: start.nanos,
+            thread: start.thread,
             stop_thread: moment.thread,
             id: activity.id,
             is_error,
@@ -258,14 +258,14 @@ impl Activities {
             // Tags are mostly set while an activity runs.
             fields: match event.known_provider() {
                 KnownProvider::DiagnosticSource => fields_text(event),
-                _ => activity.fields,
+                _ => activity.what.fields,
             },
         };
         stats.add_slow(slow, top);
     }
 
     /// The id of an activity, if it is the one that was asked for.
-    fn wanted_id(&self, activity: &OpenActivity) -> Option<String> {
+    fn wanted_id(&self, activity: &OpenActivity<Begun>) -> Option<String> {
         let wanted = self.id.as_deref()?;
         let mut ids = [&activity.id, &activity.path].into_iter().flatten();
         ids.find(|id| id.eq_ignore_ascii_case(wanted)).cloned()
@@ -274,15 +274,16 @@ impl Activities {
     /// A layer has told how long a request took there. What else it knows goes to the request.
     fn stop_layer(
         &mut self,
-        layer: &OpenActivity,
+        layer: &OpenActivity<Begun>,
         label: Option<String>,
         duration: u64,
         is_error: bool,
         status: Option<i64>,
         model: &mut Model,
     ) {
-        let label = layer.label.or_else(|| label.map(|label| model.texts_mut().intern(&label)));
-        let request = layer.layer_of.and_then(|place| self.open.at_mut(place));
+        let label = layer.what.label.or_else(|| label.map(|label| model.texts_mut().intern(&label)));
+        let request = layer.what.layer_of.and_then(|place| self.open.at_mut(place));
+        let request = request.map(|request| &mut request.what);
         let mut request_label = None;
         if let Some(request) = request {
             request.label = request.label.or(label);
@@ -293,37 +294,36 @@ impl Activities {
             }
         }
         let label = request_label.or(label).unwrap_or(layer.name);
-        let site = ActivitySite { node: layer.node, label, is_layer: true, stack: layer.stack };
-        let stats = self.sites.entry(site).or_default();
+        let stats = self.sites.entry(layer.what.site(label)).or_default();
         stats.started = stats.started.saturating_add(1);
         stats.errors = stats.errors.saturating_add(u64::from(is_error));
         stats.durations.add(duration);
     }
 
-    fn never_stopped(&mut self, activity: OpenActivity, model: &mut Model) {
-        if activity.is_selected {
-            let stats = self.stats(&activity, None, model);
+    fn never_stopped(&mut self, activity: &OpenActivity<Begun>, model: &mut Model) {
+        if activity.what.is_selected {
+            let stats = self.stats(activity, None, model);
             stats.started = stats.started.saturating_add(1);
-            stats.errors = stats.errors.saturating_add(u64::from(activity.is_error));
+            stats.errors = stats.errors.saturating_add(u64::from(activity.what.is_error));
         }
     }
 
     fn stats(
         &mut self,
-        activity: &OpenActivity,
+        activity: &OpenActivity<Begun>,
         label: Option<String>,
         model: &mut Model,
     ) -> &mut ActivityStats {
-        let label = activity.label.or_else(|| label.map(|label| model.texts_mut().intern(&label)));
+        let label = activity.what.label.or_else(|| label.map(|label| model.texts_mut().intern(&label)));
         let label = label.unwrap_or(activity.name);
-        if let Some(direction) = activity.http.as_ref().and_then(|http| http.direction) {
+        if let Some(direction) = activity.what.http.as_ref().and_then(|http| http.direction) {
             self.directions.insert(label, direction);
         }
-        self.sites.entry(activity.site(label)).or_default()
+        self.sites.entry(activity.what.site(label)).or_default()
     }
 
     /// Keeps an event of the activity that was asked for.
-    fn keep(&mut self, event: &Event<'_>, edge: Option<&Edge>, moment: &Moment, model: &Model) {
+    fn keep(&mut self, event: &Event<'_>, edge: Option<&ActivityEdge>, moment: &Moment, model: &Model) {
         let Some(wanted) = &self.id else { return };
         let is_inside = |id: &str| {
             let id = id.to_ascii_lowercase();
@@ -373,7 +373,7 @@ impl Report for Activities {
         if let Some(parts) = &mut self.parts {
             parts.event(event, moment, model);
         }
-        let edge = Edge::of(event);
+        let edge = ActivityEdge::of(event);
         let facts = edge.as_ref().filter(|_| self.is_http).and_then(|edge| HttpFacts::of(event, edge));
         let edge = edge.filter(|_| !self.is_http || facts.is_some());
         if self.id.is_some() {
@@ -389,7 +389,7 @@ impl Report for Activities {
                     && let Some(activity) = self.open.with_id_mut(&id_text(id, event.process_id()))
                     && model.texts().get(activity.name).starts_with(short(event.provider()))
                 {
-                    activity.is_error = true;
+                    activity.what.is_error = true;
                 }
                 return false;
             }
@@ -400,10 +400,13 @@ impl Report for Activities {
     fn finish(mut self, resolved: &Resolved<'_>) -> ActivitiesReport {
         let texts = resolved.model().texts();
         let stops_cut_short = self.open.cut_short();
-        let open: Vec<OpenActivity> = self.open.into_open().filter(|activity| activity.is_selected).collect();
         let mut sites = std::mem::take(&mut self.sites);
-        for activity in open {
-            let label = activity.label.unwrap_or(activity.name);
+        // Until when they were open is not told.
+        for OpenActivity { name, what: activity, .. } in self.open.finish(0).map(|open| open.what) {
+            if !activity.is_selected {
+                continue;
+            }
+            let label = activity.label.unwrap_or(name);
             if let Some(direction) = activity.http.as_ref().and_then(|http| http.direction) {
                 self.directions.insert(label, direction);
             }

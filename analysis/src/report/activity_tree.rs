@@ -1,7 +1,9 @@
 //! Which activities run inside which: a tree of names.
 
 use super::distribution::Distribution;
+use super::http::HttpFacts;
 use super::parts::Totals;
+use crate::model::intervals::Place;
 use crate::model::{StackHandle, TextHandle, ThreadHandle};
 use std::collections::{BTreeMap, HashMap};
 
@@ -115,6 +117,33 @@ pub(crate) struct ActivitySite {
     /// Whether these are layers of requests that are counted elsewhere.
     pub(crate) is_layer: bool,
     pub(crate) stack: StackHandle,
+}
+
+/// What is known of an open activity besides what its start and stop are matched by.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    /// Its place in the tree.
+    pub(crate) node: usize,
+    pub(crate) stack: StackHandle,
+    pub(crate) is_selected: bool,
+    pub(crate) is_error: bool,
+    /// Fields of the start, for reading.
+    pub(crate) fields: String,
+    /// What it is counted as, if not by its name.
+    pub(crate) label: Option<TextHandle>,
+    /// Its number where its time is followed.
+    pub(crate) part: Option<u64>,
+    /// What it asks for, if it is an HTTP request.
+    pub(crate) http: Option<HttpFacts>,
+    /// The request that it is a layer of.
+    pub(crate) layer_of: Option<Place>,
+}
+
+impl Begun {
+    /// Where it is counted.
+    pub(crate) fn site(&self, label: TextHandle) -> ActivitySite {
+        ActivitySite { node: self.node, label, is_layer: self.layer_of.is_some(), stack: self.stack }
+    }
 }
 
 #[cfg(test)]

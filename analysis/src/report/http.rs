@@ -6,8 +6,8 @@
 //! | `Microsoft.AspNetCore.Hosting` and `Microsoft-AspNetCore-Server-Kestrel` Request; DiagnosticSource `…HttpRequestIn` | in |
 //! | `Request` of any other EventSource whose start has a path or a URL | not reported |
 
-use super::activity_edge::{Edge, tag};
 use super::message_group::group_of;
+use crate::model::activity_edge::{ActivityEdge, tag};
 use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Event, Value};
 
@@ -24,7 +24,7 @@ pub(crate) struct HttpFacts {
 
 impl HttpFacts {
     /// What the start or stop of an HTTP request says; `None` for all other activities.
-    pub(crate) fn of(event: &Event<'_>, edge: &Edge) -> Option<HttpFacts> {
+    pub(crate) fn of(event: &Event<'_>, edge: &ActivityEdge) -> Option<HttpFacts> {
         let is_diagnostic = event.known_provider() == KnownProvider::DiagnosticSource;
         let direction = match edge.name.as_str() {
             "System.Net.Http/Request" => Some("out"),

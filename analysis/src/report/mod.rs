@@ -30,10 +30,7 @@
 //! ```
 
 mod activities;
-mod activity_edge;
 mod activity_fields;
-mod activity_ids;
-mod activity_path;
 mod activity_report;
 mod activity_tree;
 mod alloc;
@@ -53,7 +50,6 @@ mod log_scopes;
 mod logs;
 mod message_group;
 mod modules;
-mod open_activities;
 mod openmetrics;
 mod outcome;
 mod parts;
@@ -74,7 +70,6 @@ mod waiting;
 mod waits;
 
 pub use activities::Activities;
-pub use activity_path::activity_path;
 pub use activity_report::{
     ActivitiesReport, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode, ActivityRow, SlowActivity,
     StatusCount,
@@ -108,6 +103,8 @@ pub use topn::{GroupBy, MethodRow, ThreadTop, TopN, TopNOptions};
 pub use tree::{CallTree, TreeNode, TreeOptions};
 pub use types::{Types, TypesReport};
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
+
+pub use crate::model::activity_path::activity_path;
 
 use crate::model::intervals::Edge;
 use crate::model::{Model, Resolved, State, ThreadHandle};

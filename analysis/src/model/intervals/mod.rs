@@ -6,6 +6,7 @@
 //! threads may wait for one such thing; each ends its own wait.
 //! [`Handlers`] follows exceptions, whose catch blocks may end without a stop. [`Suspensions`] follows the stops of all
 //! threads, each from thread to thread.
+//! [`OpenActivities`] matches what sources start and stop: by id, else by fields, else by thread.
 //!
 //! ```text
 //! start a   start b   stop      stop          intervals: b 10 ns, a 30 ns
@@ -16,11 +17,14 @@
 //! the match right where a stop was lost; and that length is the interval's, because the runtime measured it without
 //! the time that writing the events took.
 
+mod activities;
+mod activity_ids;
 mod handlers;
 mod lock_waits;
 mod matcher;
 mod suspensions;
 
+pub(crate) use activities::{OpenActivities, OpenActivity, Place};
 pub(crate) use handlers::{Block, Clause, Handlers};
 pub(crate) use lock_waits::LockWaits;
 pub(crate) use matcher::Matcher;

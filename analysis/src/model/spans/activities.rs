@@ -1,16 +1,13 @@
 //! Activities: what sources start and stop.
 
 use super::mark::{Argument, Arguments, Category, Mark, Place};
-use super::subject::{self, What};
+use super::subject;
 use super::{Moment, Spans, Subject};
+use crate::model::activity_edge::ActivityEdge;
+use crate::model::intervals::{Interval, OpenActivity};
 use crate::model::short;
-use nettrace_parser::view::{Activity, ActivityEdge};
+use nettrace_parser::view::Activity;
 use nettrace_parser::{Event, Value};
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-/// Opcodes of events that start and stop something.
-const START: u8 = 1;
-const STOP: u8 = 2;
 
 /// What activity sources say of an activity that people want to see.
 const SHOWN: &[&str] =
@@ -20,104 +17,73 @@ const SHOWN: &[&str] =
 const MOST_ARGUMENTS: usize = 16;
 
 impl Spans {
-    /// A start or stop of `Microsoft-Diagnostics-DiagnosticSource`.
-    pub(super) fn activity(&mut self, moment: Moment<'_, '_>) {
+    /// An event of `Microsoft-Diagnostics-DiagnosticSource`.
+    pub(super) fn diagnostic_source(&mut self, moment: Moment<'_, '_>) {
         let Some(activity) = Activity::of(moment.event) else { return };
-        let mut id = None;
         let mut arguments = Arguments::new();
         subject::text(&mut arguments, "source", activity.source.to_string());
         for (name, value) in activity.arguments() {
-            if name.equals("Id") || (id.is_none() && name.equals("ActivityId")) {
-                id = Some(hash(&value));
-            }
             if let Some(shown) = SHOWN.iter().find(|shown| name.equals(shown)) {
                 subject::text(&mut arguments, shown, value.to_string());
             }
         }
-        let name = activity.name.to_string();
-        // Without an id, what tells activities apart is their name and thread.
-        let (key, place) = match id {
-            Some(id) => ((What::ActivitySource, moment.process, id), Place::Free),
-            None => (
-                (What::ActivitySource, u64::MAX.saturating_sub(u64::from(moment.thread.0)), hash(&name)),
-                Place::Thread,
-            ),
-        };
-        match activity.edge {
-            ActivityEdge::Start => {
-                let begun = Subject { arguments, ..Subject::new(Category::Activity, place, name) };
-                match place {
-                    Place::Thread => self.open.start_inside(key, moment.edge(), begun, &mut self.ready),
-                    _ => self.open.start_again(key, moment.edge(), begun, &mut self.ready),
-                }
-            }
-            ActivityEdge::Stop => {
-                let span = self.open.stop(key, moment.edge(), &mut self.ready);
-                let mut span = span.unwrap_or_else(|| {
-                    let ended = Subject::new(Category::Activity, place, name);
-                    self.open.without_start(moment.edge(), None, ended)
-                });
-                // At its end more is known than at its start.
-                span.arguments = arguments;
-                self.ready.push(Mark::Span(span));
-            }
-            _ => {
-                let mut instant = moment.instant(Category::Activity, name);
-                instant.arguments = arguments;
-                self.instant(instant);
-            }
+        if let Some(edge) = ActivityEdge::of(moment.event) {
+            self.activity(moment, edge, arguments);
+            return;
+        }
+        let mut instant = moment.instant(Category::Activity, activity.name.to_string());
+        instant.arguments = arguments;
+        self.instant(instant);
+    }
+
+    /// An event of any other source: a start or stop, or a counter's value.
+    pub(super) fn event_source(&mut self, moment: Moment<'_, '_>) {
+        if moment.event.name() == "EventCounters" {
+            self.event_counter(moment);
+        } else if let Some(edge) = ActivityEdge::of(moment.event) {
+            self.activity(moment, edge, arguments_of(moment.event));
         }
     }
 
-    /// A start or stop of any event source, or a counter's value.
-    pub(super) fn event_source(&mut self, moment: Moment<'_, '_>) {
-        let event = moment.event;
-        if event.name() == "EventCounters" {
-            self.event_counter(moment);
+    fn activity(&mut self, moment: Moment<'_, '_>, edge: ActivityEdge, arguments: Arguments) {
+        let subject = Subject::new(Category::Activity, Place::Thread, edge.task());
+        let name = self.names.intern(&edge.name);
+        if edge.is_start {
+            let begun = Subject { arguments, ..subject };
+            let lost = self.activities.start(edge, name, moment.edge(), begun).map(shown);
+            self.ready.extend(lost.map(|lost| Mark::Span(self.open.losses.span(lost))));
             return;
         }
-        let opcode = event.opcode().unwrap_or_else(|| event.implied_opcode());
-        if opcode != START && opcode != STOP {
-            return;
-        }
-        let (name, ending) = (event.name(), if opcode == START { "Start" } else { "Stop" });
-        let stem = name.strip_suffix(ending).filter(|stem| !stem.is_empty()).unwrap_or(name);
-        let stem = short(stem);
-        let activity = event.activity_id().filter(|id| !id.is_zero());
-        let (key, place) = match activity {
-            Some(id) => ((What::EventSource, hash(&(short(event.provider()), stem)), hash(&id)), Place::Free),
-            None => (
-                (What::EventSource, hash(&(short(event.provider()), stem)), moment.thread.0.into()),
-                Place::Thread,
-            ),
-        };
-        if opcode == START {
-            let mut begun = Subject::new(Category::Activity, place, stem);
-            begun.arguments = arguments_of(event);
-            match place {
-                Place::Thread => self.open.start_inside(key, moment.edge(), begun, &mut self.ready),
-                _ => self.open.start_again(key, moment.edge(), begun, &mut self.ready),
-            }
-            return;
-        }
-        let mut span = self.open.stop(key, moment.edge(), &mut self.ready).unwrap_or_else(|| {
-            let ended = Subject::new(Category::Activity, place, stem);
-            self.open.without_start(moment.edge(), None, ended)
+        let stopped = self.activities.stop(&edge, name, moment.edge()).map(shown);
+        let mut stopped = stopped.unwrap_or_else(|| {
+            let place = if edge.id.is_some() { Place::Free } else { Place::Thread };
+            Interval::without_start(moment.edge(), None, Subject { place, ..subject })
         });
-        for argument in arguments_of(event) {
-            if !span.arguments.contains(&argument) {
-                span.arguments.push(argument);
+        // At its end more is known than at its start.
+        for argument in arguments {
+            let known = stopped.what.arguments.iter_mut().find(|(name, _)| *name == argument.0);
+            match known {
+                Some(known) => *known = argument,
+                None => stopped.what.arguments.push(argument),
             }
         }
-        self.ready.push(Mark::Span(span));
+        self.ready.push(Mark::Span(self.open.losses.span(stopped)));
+    }
+
+    /// The trace's end: activities that are open.
+    pub(super) fn finish_activities(&mut self) -> impl Iterator<Item = Interval<Subject>> + use<> {
+        self.activities.finish(self.last_nanos).map(shown)
     }
 }
 
-/// The same for the same input in every run: the hasher has no seed.
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
+/// What is shown of an activity. One that is known by its id alone, or that ends among others, lies on no thread.
+fn shown(interval: Interval<OpenActivity<Subject>>) -> Interval<Subject> {
+    let is_on_thread = interval.start.thread == interval.stop.thread;
+    interval.map(|activity| {
+        let is_on_thread = is_on_thread && activity.is_innermost && activity.id.is_none();
+        let place = if is_on_thread { Place::Thread } else { Place::Free };
+        Subject { place, ..activity.what }
+    })
 }
 
 /// Provider and payload.

@@ -14,8 +14,7 @@
 //! | runtime 50, 51, 57; 54, 55 | counters of the thread pool; an adjustment is an instant too |
 //! | runtime 4 | a counter: the heap's size |
 //! | tasks 7, 8, 9, 10, 11 (scheduled, started, completed, wait) | an instant with an arrow to the task's span; a wait |
-//! | DiagnosticSource start, stop, by the activity's id | an activity |
-//! | events of other sources with the opcodes start and stop, by activity id, or by name on one thread | an activity |
+//! | starts and stops of DiagnosticSource and of other sources, by id, else by fields, else by thread | an activity |
 //! | `EventCounters`, `System.Diagnostics.Metrics` | counters |
 //!
 //! What is wrong with a span is reported by [`Ends`]. What is kept is bounded by the spans that are open,
@@ -33,8 +32,8 @@ mod tasks;
 pub use mark::{Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Mark, Place, Span};
 
 use super::hash::NumberMap;
-use super::intervals::{Edge, Suspensions};
-use super::{Model, ThreadHandle};
+use super::intervals::{Edge, OpenActivities, Suspensions};
+use super::{Model, Texts, ThreadHandle};
 use handlers::Handlers;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -68,6 +67,9 @@ pub struct Spans {
     open: Matched,
     /// Exceptions, by thread.
     handlers: BTreeMap<ThreadHandle, Handlers>,
+    activities: OpenActivities<Subject>,
+    /// Names of activities.
+    names: Texts,
     ready: Vec<Mark>,
     operations: Operations,
     /// Stops of all threads, by process; each with its reason.
@@ -126,8 +128,8 @@ impl Spans {
             KnownProvider::Runtime => self.runtime(moment),
             KnownProvider::Tasks => self.tasks(moment),
             KnownProvider::Metrics => self.metric(moment),
-            KnownProvider::DiagnosticSource => self.activity(moment),
-            KnownProvider::Other => self.event_source(moment),
+            KnownProvider::DiagnosticSource => self.diagnostic_source(moment),
+            KnownProvider::Other | KnownProvider::Logging => self.event_source(moment),
             _ => {}
         }
     }
@@ -135,6 +137,7 @@ impl Spans {
     /// The trace's end: what is open ends here.
     pub fn finish(&mut self) {
         let mut others = self.finish_handlers();
+        others.extend(self.finish_activities());
         for stops in self.suspensions.values_mut() {
             others.extend(stops.finish(self.last_nanos).map(runtime::pause));
         }

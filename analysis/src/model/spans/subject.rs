@@ -18,10 +18,6 @@ pub(super) enum What {
     OnThread(u32),
     Task,
     TaskWait,
-    /// An activity of an event source: provider and name are told apart by a hash in the key.
-    EventSource,
-    /// An activity of an activity source, by its id's hash.
-    ActivitySource,
 }
 
 /// What a span is of.

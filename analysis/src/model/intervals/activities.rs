@@ -1,11 +1,10 @@
 //! Activities that have started and not stopped.
 
-use super::activity_edge::Edge;
 use super::activity_ids::ActivityIds;
-use super::activity_path::parent_path;
-use super::activity_tree::ActivitySite;
-use super::http::HttpFacts;
-use crate::model::{StackHandle, TextHandle, ThreadHandle};
+use super::{Bounds, Edge, Interval};
+use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_path::parent_path;
+use crate::model::{TextHandle, ThreadHandle};
 use std::collections::{BTreeMap, HashMap};
 
 /// Most activities open at once; the oldest of a name makes room for a new one.
@@ -23,35 +22,23 @@ const STEPS_BY_ID: u64 = 8;
 
 /// An activity that has started.
 #[derive(Debug, Clone)]
-pub(crate) struct OpenActivity {
+pub(crate) struct OpenActivity<T> {
     pub(crate) name: TextHandle,
     pub(crate) id: Option<String>,
-    /// Its place in the tree.
-    pub(crate) node: usize,
-    pub(crate) thread: ThreadHandle,
-    pub(crate) nanos: i64,
-    pub(crate) stack: StackHandle,
-    pub(crate) is_selected: bool,
-    pub(crate) is_error: bool,
-    /// Fields of the start, for reading.
-    pub(crate) fields: String,
-    /// What it is counted as, if not by its name.
-    pub(crate) label: Option<TextHandle>,
     /// The path of its start, if its id is another one.
     pub(crate) path: Option<String>,
-    /// Its number where its time is followed.
-    pub(crate) part: Option<u64>,
-    /// What it asks for, if it is an HTTP request.
-    pub(crate) http: Option<HttpFacts>,
-    /// The request that it is a layer of.
-    pub(crate) layer_of: Option<Place>,
-    pub(crate) keys: Vec<(u64, u64)>,
+    /// Where and when it started.
+    pub(crate) at: Edge,
+    /// Hashes of names and of values of the start's fields.
+    keys: Vec<(u64, u64)>,
+    /// Whether none of its name that started later on its thread was open when it stopped.
+    pub(crate) is_innermost: bool,
+    pub(crate) what: T,
 }
 
-impl OpenActivity {
-    /// Where it is counted.
-    pub(crate) fn site(&self, label: TextHandle) -> ActivitySite {
-        ActivitySite { node: self.node, label, is_layer: self.layer_of.is_some(), stack: self.stack }
+impl<T> OpenActivity<T> {
+    fn lost(self) -> Interval<OpenActivity<T>> {
+        Interval::without_stop(self.at, self)
     }
 
     /// What other events may call it.
@@ -65,8 +52,8 @@ pub(crate) type Place = (TextHandle, u64);
 
 /// Activities that have started and not stopped, found by id, by fields, or by thread.
 #[derive(Debug)]
-pub(crate) struct OpenActivities {
-    by_name: HashMap<TextHandle, BTreeMap<u64, OpenActivity>>,
+pub(crate) struct OpenActivities<T> {
+    by_name: HashMap<TextHandle, BTreeMap<u64, OpenActivity<T>>>,
     ids: ActivityIds,
     started: u64,
     open: usize,
@@ -75,8 +62,8 @@ pub(crate) struct OpenActivities {
     cut_short: u64,
 }
 
-impl Default for OpenActivities {
-    fn default() -> OpenActivities {
+impl<T> Default for OpenActivities<T> {
+    fn default() -> OpenActivities<T> {
         OpenActivities {
             by_name: HashMap::new(),
             ids: ActivityIds::default(),
@@ -88,23 +75,30 @@ impl Default for OpenActivities {
     }
 }
 
-impl OpenActivities {
+impl<T> OpenActivities<T> {
     /// An activity starts. Gives one whose stop is known never to come: one that had its id, or the oldest of too many.
-    pub(crate) fn start(&mut self, activity: OpenActivity, is_id_unique: bool) -> Option<OpenActivity> {
+    pub(crate) fn start(
+        &mut self,
+        edge: ActivityEdge,
+        name: TextHandle,
+        at: Edge,
+        what: T,
+    ) -> Option<Interval<OpenActivity<T>>> {
         self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
-        let name = activity.name;
-        let lost = match &activity.id {
-            Some(id) if is_id_unique => self.ids.newest_of(id, name).map(|number| (name, number)),
+        let lost = match &edge.id {
+            Some(id) if edge.is_id_unique => self.ids.newest_of(id, name).map(|number| (name, number)),
             _ => None,
         };
         let lost = lost.or_else(|| {
             let of_name = self.by_name.get(&name).filter(|_| self.open >= MOST);
             of_name.and_then(|rows| rows.keys().next().map(|number| (name, *number)))
         });
-        let lost = lost.and_then(|place| self.remove(place));
+        let lost = lost.and_then(|place| self.remove(place)).map(OpenActivity::lost);
+        let ActivityEdge { id, path, keys, .. } = edge;
+        let activity = OpenActivity { name, id, path, at, keys, is_innermost: true, what };
         if self.open >= MOST {
             // As many other names as fit into the memory that may be taken: this one has to wait.
-            return Some(activity);
+            return Some(activity.lost());
         }
         let number = self.started;
         self.started = self.started.saturating_add(1);
@@ -116,7 +110,7 @@ impl OpenActivities {
         lost
     }
 
-    fn remove(&mut self, (name, number): Place) -> Option<OpenActivity> {
+    fn remove(&mut self, (name, number): Place) -> Option<OpenActivity<T>> {
         let activity = self.by_name.get_mut(&name)?.remove(&number)?;
         self.open = self.open.saturating_sub(1);
         for id in activity.ids() {
@@ -132,17 +126,19 @@ impl OpenActivities {
     /// 3. else on the stop's thread, if not both have ids.
     pub(crate) fn stop(
         &mut self,
-        edge: &Edge,
+        edge: &ActivityEdge,
         name: TextHandle,
-        thread: ThreadHandle,
-    ) -> Option<OpenActivity> {
+        at: Edge,
+    ) -> Option<Interval<OpenActivity<T>>> {
         self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
-        let number = self.number_with_id(edge, name).or_else(|| self.number_by_fields(edge, name, thread));
-        self.remove((name, number?))
+        let with_id = self.number_with_id(edge, name).map(|number| (number, false));
+        let (number, is_innermost) = with_id.or_else(|| self.number_by_fields(edge, name, at.thread))?;
+        let activity = OpenActivity { is_innermost, ..self.remove((name, number))? };
+        Some(Interval::whole(activity.at, at, edge.told_nanos, activity))
     }
 
     /// The last one with the stop's id that agrees in fields, else the last one with it.
-    fn number_with_id(&mut self, edge: &Edge, name: TextHandle) -> Option<u64> {
+    fn number_with_id(&mut self, edge: &ActivityEdge, name: TextHandle) -> Option<u64> {
         let (rows, id) = (self.by_name.get(&name)?, edge.id.as_ref()?);
         let mut numbers = self.ids.all_of(id, name);
         let newest = numbers.next()?;
@@ -161,20 +157,27 @@ impl OpenActivities {
 
     /// The last one that agrees in fields, on the stop's thread or another; else the last one on the thread that
     /// has no fields to agree in.
-    fn number_by_fields(&mut self, edge: &Edge, name: TextHandle, thread: ThreadHandle) -> Option<u64> {
+    fn number_by_fields(
+        &mut self,
+        edge: &ActivityEdge,
+        name: TextHandle,
+        thread: ThreadHandle,
+    ) -> Option<(u64, bool)> {
         let rows = self.by_name.get(&name)?;
         let (mut elsewhere, mut on_thread) = (None, None);
+        let mut is_innermost = true;
         for (number, row) in rows.iter().rev() {
             let Some(left) = self.steps_left.checked_sub(1) else {
                 self.cut_short = self.cut_short.saturating_add(1);
                 break;
             };
             self.steps_left = left;
+            let is_here = row.at.thread == thread;
             match agree(&row.keys, &edge.keys) {
-                Some(true) if row.thread == thread => return Some(*number),
-                Some(true) => elsewhere = elsewhere.or(Some(*number)),
-                None if row.thread == thread && (row.id.is_none() || edge.id.is_none()) => {
-                    on_thread = on_thread.or(Some(*number));
+                Some(true) if is_here => return Some((*number, is_innermost)),
+                Some(true) => elsewhere = elsewhere.or(Some((*number, false))),
+                None if is_here && (row.id.is_none() || edge.id.is_none()) => {
+                    on_thread = on_thread.or(Some((*number, is_innermost)));
                     if edge.keys.is_empty() {
                         // Without fields none agrees.
                         break;
@@ -182,6 +185,7 @@ impl OpenActivities {
                 }
                 _ => {}
             }
+            is_innermost &= !is_here;
         }
         elsewhere.or(on_thread)
     }
@@ -192,15 +196,15 @@ impl OpenActivities {
     }
 
     /// The innermost open activity with this id.
-    pub(crate) fn with_id(&self, id: &str) -> Option<&OpenActivity> {
+    pub(crate) fn with_id(&self, id: &str) -> Option<&OpenActivity<T>> {
         self.at(self.ids.newest(id)?)
     }
 
-    pub(crate) fn at(&self, (name, number): Place) -> Option<&OpenActivity> {
+    pub(crate) fn at(&self, (name, number): Place) -> Option<&OpenActivity<T>> {
         self.by_name.get(&name)?.get(&number)
     }
 
-    pub(crate) fn at_mut(&mut self, (name, number): Place) -> Option<&mut OpenActivity> {
+    pub(crate) fn at_mut(&mut self, (name, number): Place) -> Option<&mut OpenActivity<T>> {
         self.by_name.get_mut(&name)?.get_mut(&number)
     }
 
@@ -209,13 +213,13 @@ impl OpenActivities {
         (name, self.started)
     }
 
-    pub(crate) fn with_id_mut(&mut self, id: &str) -> Option<&mut OpenActivity> {
+    pub(crate) fn with_id_mut(&mut self, id: &str) -> Option<&mut OpenActivity<T>> {
         let place = self.ids.newest(id)?;
         self.at_mut(place)
     }
 
     /// The open activity that a new one is part of: the one that the start names, else the nearest on its path.
-    pub(crate) fn parent(&self, id: Option<&str>, named: Option<&str>) -> Option<&OpenActivity> {
+    pub(crate) fn parent(&self, id: Option<&str>, named: Option<&str>) -> Option<&OpenActivity<T>> {
         self.at(self.parent_place(id, named)?)
     }
 
@@ -234,10 +238,15 @@ impl OpenActivities {
         None
     }
 
-    /// What never stopped, in the order of the starts.
-    pub(crate) fn into_open(self) -> impl Iterator<Item = OpenActivity> {
-        let rows: BTreeMap<u64, OpenActivity> = self.by_name.into_values().flatten().collect();
-        rows.into_values()
+    /// What has not stopped when the trace ends, in the order of the starts.
+    pub(crate) fn finish(&mut self, nanos: i64) -> impl Iterator<Item = Interval<OpenActivity<T>>> + use<T> {
+        let open = std::mem::take(self).by_name.into_values().flatten();
+        let rows: BTreeMap<u64, OpenActivity<T>> = open.collect();
+        rows.into_values().map(move |activity| {
+            let stop = Edge { nanos, ..activity.at };
+            let interval = Interval::whole(activity.at, stop, None, activity);
+            Interval { bounds: Bounds::OpenAtEnd, ..interval }
+        })
     }
 }
 
@@ -260,56 +269,24 @@ mod tests {
     const ONE: ThreadHandle = ThreadHandle(1);
     const OTHER: ThreadHandle = ThreadHandle(2);
 
-    fn start(
-        open: &mut OpenActivities,
-        nanos: i64,
-        id: Option<&str>,
-        thread: ThreadHandle,
-        keys: &[(u64, u64)],
-    ) {
-        let activity = OpenActivity {
-            name: NAME,
-            id: id.map(str::to_owned),
-            node: 0,
-            thread,
-            nanos,
-            stack: StackHandle(0),
-            is_selected: true,
-            is_error: false,
-            fields: String::new(),
-            label: None,
-            path: None,
-            part: None,
-            http: None,
-            layer_of: None,
-            keys: keys.to_vec(),
-        };
-        assert!(open.start(activity, true).is_none());
+    type Open = OpenActivities<()>;
+
+    fn at(thread: ThreadHandle, nanos: i64) -> Edge {
+        Edge { thread, writer: 1, nanos }
     }
 
-    fn stop(
-        open: &mut OpenActivities,
-        id: Option<&str>,
-        thread: ThreadHandle,
-        keys: &[(u64, u64)],
-    ) -> Option<i64> {
-        let edge = Edge {
-            is_start: false,
-            name: String::new(),
-            id: id.map(str::to_owned),
-            path: None,
-            is_id_unique: true,
-            parent: None,
-            told_nanos: None,
-            is_error: false,
-            keys: keys.to_vec(),
-        };
-        open.stop(&edge, NAME, thread).map(|activity| activity.nanos)
+    fn start(open: &mut Open, nanos: i64, id: Option<&str>, thread: ThreadHandle, keys: &[(u64, u64)]) {
+        assert!(open.start(ActivityEdge::bare(id, keys, true), NAME, at(thread, nanos), ()).is_none());
+    }
+
+    fn stop(open: &mut Open, id: Option<&str>, thread: ThreadHandle, keys: &[(u64, u64)]) -> Option<i64> {
+        let stopped = open.stop(&ActivityEdge::bare(id, keys, true), NAME, at(thread, 100));
+        stopped.map(|activity| activity.start.nanos)
     }
 
     #[test]
     fn a_stop_finds_its_start_by_id_then_by_fields_then_by_thread() {
-        let mut open = OpenActivities::default();
+        let mut open = Open::default();
         start(&mut open, 1, Some("//1/1"), ONE, &[]);
         start(&mut open, 2, Some("//1/2"), ONE, &[]);
         assert_eq!(stop(&mut open, Some("//1/1"), OTHER, &[]), Some(1));
@@ -321,15 +298,16 @@ mod tests {
         start(&mut open, 5, None, OTHER, &[]);
         assert_eq!(stop(&mut open, None, OTHER, &[(8, 1)]), Some(5));
         assert_eq!(stop(&mut open, None, ThreadHandle(3), &[]), None);
-        assert_eq!(open.into_open().map(|activity| activity.nanos).collect::<Vec<_>>(), [2, 4]);
+        let left: Vec<_> = open.finish(200).map(|left| (left.start.nanos, left.nanos, left.bounds)).collect();
+        assert_eq!(left, [(2, 198, Bounds::OpenAtEnd), (4, 196, Bounds::OpenAtEnd)]);
     }
 
     #[test]
     fn a_parent_is_named_or_on_the_path() {
-        let mut open = OpenActivities::default();
+        let mut open = Open::default();
         start(&mut open, 1, Some("//1/1"), ONE, &[]);
         start(&mut open, 2, Some("abc"), ONE, &[]);
-        let parent = |id, named| open.parent(id, named).map(|activity| activity.nanos);
+        let parent = |id, named| open.parent(id, named).map(|activity| activity.at.nanos);
         assert_eq!(parent(Some("//1/1/4/2"), None), Some(1));
         assert_eq!(parent(Some("//1/1"), Some("abc")), Some(2));
         assert_eq!(parent(Some("//1/1/1"), Some("gone")), Some(1));
@@ -338,33 +316,19 @@ mod tests {
 
     #[test]
     fn starts_that_never_stop_do_not_pile_up() {
-        let mut open = OpenActivities::default();
+        let mut open = Open::default();
         let mut lost = 0;
         for nanos in 0..70_000 {
-            let activity = OpenActivity {
-                name: TextHandle(u32::try_from(nanos % 3).unwrap()),
-                id: None,
-                node: 0,
-                thread: ONE,
-                nanos,
-                stack: StackHandle(0),
-                is_selected: true,
-                is_error: false,
-                fields: String::new(),
-                label: None,
-                path: None,
-                part: None,
-                http: None,
-                layer_of: None,
-                keys: Vec::new(),
-            };
-            lost += usize::from(open.start(activity, true).is_some());
+            let name = TextHandle(u32::try_from(nanos % 3).unwrap());
+            let gone = open.start(ActivityEdge::bare(None, &[], true), name, at(ONE, nanos), ());
+            lost += usize::from(gone.is_some_and(|gone| gone.bounds == Bounds::StopLost));
         }
         assert_eq!((lost, open.open), (70_000 - MOST, MOST));
     }
+
     #[test]
     fn stops_that_fit_no_start_look_at_a_bounded_number_of_activities() {
-        let mut open = OpenActivities::default();
+        let mut open = Open::default();
         for nanos in 0..65_000 {
             let number = u64::try_from(nanos).unwrap();
             start(&mut open, nanos, None, ONE, &[(7, number)]);
@@ -385,43 +349,13 @@ mod tests {
     /// All have one id, and stop in the order that is the worst for a list of them.
     #[test]
     fn activities_of_one_id_go_in_any_order_without_a_search() {
-        let mut open = OpenActivities::default();
-        let begin = |open: &mut OpenActivities, name: u32, nanos: i64| {
-            let activity = OpenActivity {
-                name: TextHandle(name),
-                id: Some("abc".to_owned()),
-                node: 0,
-                thread: ONE,
-                nanos,
-                stack: StackHandle(0),
-                is_selected: true,
-                is_error: false,
-                fields: String::new(),
-                label: None,
-                path: None,
-                part: None,
-                http: None,
-                layer_of: None,
-                keys: Vec::new(),
-            };
-            open.start(activity, false)
-        };
+        let mut open = Open::default();
+        let edge = || ActivityEdge::bare(Some("abc"), &[], false);
         for name in 0..60_000 {
-            assert!(begin(&mut open, name, 0).is_none());
+            assert!(open.start(edge(), TextHandle(name), at(ONE, 0), ()).is_none());
         }
         for name in 0..60_000 {
-            let edge = Edge {
-                is_start: false,
-                name: String::new(),
-                id: Some("abc".to_owned()),
-                path: None,
-                is_id_unique: false,
-                parent: None,
-                told_nanos: None,
-                is_error: false,
-                keys: Vec::new(),
-            };
-            assert!(open.stop(&edge, TextHandle(name), ONE).is_some());
+            assert!(open.stop(&edge(), TextHandle(name), at(ONE, 1)).is_some());
         }
         assert_eq!((open.open, open.cut_short()), (0, 0));
     }

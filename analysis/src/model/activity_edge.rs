@@ -1,8 +1,8 @@
 //! What an event says of an activity: that it starts, stops, or went wrong.
 
 use super::activity_path::activity_path;
-use crate::model::short;
-use nettrace_parser::view::{self, ActivityEdge, KnownProvider};
+use super::short;
+use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Event, Guid, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -13,10 +13,12 @@ const LONGEST_KEY: usize = 128;
 
 /// A start or a stop.
 #[derive(Debug, Clone)]
-pub(crate) struct Edge {
+pub(crate) struct ActivityEdge {
     pub(crate) is_start: bool,
     /// `Provider/Task`, or `Source/Activity` of DiagnosticSource.
     pub(crate) name: String,
+    /// Where the task or activity begins in the name.
+    task_at: usize,
     pub(crate) id: Option<String>,
     /// The path in the activity id of an event that has an id of its own besides: where the event itself stands.
     pub(crate) path: Option<String>,
@@ -31,18 +33,23 @@ pub(crate) struct Edge {
     pub(crate) keys: Vec<(u64, u64)>,
 }
 
-impl Edge {
+impl ActivityEdge {
     /// The edge that an event is.
-    pub(crate) fn of(event: &Event<'_>) -> Option<Edge> {
+    pub(crate) fn of(event: &Event<'_>) -> Option<ActivityEdge> {
         match event.known_provider() {
-            KnownProvider::DiagnosticSource => Edge::of_diagnostic_source(event),
-            KnownProvider::Logging | KnownProvider::Other => Edge::of_event_source(event),
+            KnownProvider::DiagnosticSource => ActivityEdge::of_diagnostic_source(event),
+            KnownProvider::Logging | KnownProvider::Other => ActivityEdge::of_event_source(event),
             // Their pairs are what the other reports are about.
             _ => None,
         }
     }
 
-    fn of_event_source(event: &Event<'_>) -> Option<Edge> {
+    /// The task or activity, without its source.
+    pub(crate) fn task(&self) -> &str {
+        self.name.get(self.task_at..).unwrap_or_default()
+    }
+
+    fn of_event_source(event: &Event<'_>) -> Option<ActivityEdge> {
         let is_start = match event.opcode().unwrap_or_else(|| event.implied_opcode()) {
             1 => true,
             2 => false,
@@ -57,9 +64,11 @@ impl Edge {
             }
             None => (None, false),
         };
-        Some(Edge {
+        let source = short(event.provider());
+        Some(ActivityEdge {
             is_start,
-            name: format!("{}/{}", short(event.provider()), short(task_name(event.name()))),
+            name: format!("{source}/{}", short(task_name(event.name()))),
+            task_at: source.len().saturating_add(1),
             id,
             path: None,
             is_id_unique,
@@ -70,16 +79,18 @@ impl Edge {
         })
     }
 
-    fn of_diagnostic_source(event: &Event<'_>) -> Option<Edge> {
+    fn of_diagnostic_source(event: &Event<'_>) -> Option<ActivityEdge> {
         let activity = view::Activity::of(event)?;
         let is_start = match activity.edge {
-            ActivityEdge::Start => true,
-            ActivityEdge::Stop => false,
+            view::ActivityEdge::Start => true,
+            view::ActivityEdge::Stop => false,
             _ => return None,
         };
-        let mut edge = Edge {
+        let source = activity.source.to_string();
+        let mut edge = ActivityEdge {
             is_start,
-            name: format!("{}/{}", activity.source, operation_name(&activity.name.to_string())),
+            name: format!("{source}/{}", operation_name(&activity.name.to_string())),
+            task_at: source.len().saturating_add(1),
             id: None,
             path: None,
             is_id_unique: true,
@@ -193,6 +204,25 @@ fn keys(event: &Event<'_>) -> Vec<(u64, u64)> {
         keys.push((hasher.finish(), value));
     }
     keys
+}
+
+#[cfg(test)]
+impl ActivityEdge {
+    /// A start or stop without anything but an id and fields.
+    pub(crate) fn bare(id: Option<&str>, keys: &[(u64, u64)], is_id_unique: bool) -> ActivityEdge {
+        ActivityEdge {
+            is_start: false,
+            name: String::new(),
+            task_at: 0,
+            id: id.map(str::to_owned),
+            path: None,
+            is_id_unique,
+            parent: None,
+            told_nanos: None,
+            is_error: false,
+            keys: keys.to_vec(),
+        }
+    }
 }
 
 #[cfg(test)]
