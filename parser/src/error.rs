@@ -334,9 +334,10 @@ pub struct FaultAt<'a> {
 }
 
 impl<'a> FaultAt<'a> {
-    /// Where the fault lies, in bytes from the beginning of `whole`: what the outermost parser was given.
+    /// Where the fault lies, in bytes from the beginning of `whole`: what the outermost parser was given. Also of a
+    /// fault in a part that does not reach to the end of it, such as a row that carries its size.
     pub fn offset_in(&self, whole: &[u8]) -> usize {
-        whole.len().saturating_sub(self.rest.len())
+        offset(whole, self.rest)
     }
 
     /// A recoverable nom error at `rest`.
@@ -381,6 +382,12 @@ impl<'a> FromExternalError<&'a [u8], Fault> for FaultAt<'a> {
     fn from_external_error(rest: &'a [u8], _kind: ErrorKind, fault: Fault) -> Self {
         FaultAt { rest, fault, context: "" }
     }
+}
+
+/// Where in `whole` the bytes of `part` begin. If they are not a part of it, as if they were its end.
+pub(crate) fn offset(whole: &[u8], part: &[u8]) -> usize {
+    let from = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
+    if from <= whole.len() { from } else { whole.len().saturating_sub(part.len()) }
 }
 
 /// Where in `whole` an error lies, and what it is. `whole` is the slice the parser was given.

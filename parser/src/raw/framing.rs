@@ -1,18 +1,20 @@
 //! The stream's header, and how blocks follow each other (FORMAT.md 1, 3, 7.1).
 
 use super::error::{FromFault, complete, need, streaming};
-use crate::block::Block;
-use crate::error::FaultAt;
+use crate::block::{Block, BlockKind};
+use crate::error::{FaultAt, offset};
 use crate::format::fastserial::{self, ObjectEnd, ObjectType};
 use crate::format::{Begun, Frame, Version, begin, v6};
 use crate::primitive::before;
 use crate::source::{Span, index};
 use nom::IResult;
+use std::fmt;
 
 /// Where the bytes at hand lie in their stream.
 ///
-/// Versions 3 to 5 pad content to a multiple of 4 of the *stream's* position, which a rest of the input does not say.
-/// An origin does, of every rest of the slice that it was made of: all of them end where that ends.
+/// Versions 3 to 5 pad content to a multiple of 4 of the *stream's* position, which a part of the input does not tell by
+/// itself. An origin tells it of every part of the slice that it was made of. When that slice moves, as the buffer of a
+/// growing stream does, make a new one.
 ///
 /// ```
 /// use nettrace_parser::raw::Origin;
@@ -21,28 +23,35 @@ use nom::IResult;
 /// assert_eq!(origin.position(&stream[8..]), 8);
 /// // A window that begins further on in the stream.
 /// let origin = Origin::at(1000, &stream[8..]);
-/// assert_eq!(origin.position(&stream[9..]), 1001);
+/// assert_eq!(origin.position(&stream[9..12]), 1001);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Origin {
-    /// The stream's position behind the last byte at hand.
-    end: u64,
+#[derive(Clone, Copy)]
+pub struct Origin<'a> {
+    window: &'a [u8],
+    /// The stream's position of the window's first byte.
+    start: u64,
 }
 
-impl Origin {
+impl<'a> Origin<'a> {
     /// Of a stream that is at hand from its first byte on.
-    pub fn of(stream: &[u8]) -> Origin {
+    pub fn of(stream: &'a [u8]) -> Origin<'a> {
         Origin::at(0, stream)
     }
 
     /// Of a window whose first byte is at this position of the stream.
-    pub fn at(position: u64, window: &[u8]) -> Origin {
-        Origin { end: position.saturating_add(window.len() as u64) }
+    pub fn at(position: u64, window: &'a [u8]) -> Origin<'a> {
+        Origin { window, start: position }
     }
 
-    /// The stream's position of the first byte of `rest`, which ends where the window ends.
-    pub fn position(&self, rest: &[u8]) -> u64 {
-        self.end.saturating_sub(rest.len() as u64)
+    /// The stream's position of the first byte of a part of the window.
+    pub fn position(&self, part: &[u8]) -> u64 {
+        self.start.saturating_add(offset(self.window, part) as u64)
+    }
+}
+
+impl fmt::Debug for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Origin({} bytes at {:#x})", self.window.len(), self.start)
     }
 }
 
@@ -136,7 +145,7 @@ pub struct Object<'a> {
 /// As [`object_type`], and [`Fault::BlockSize`](crate::Fault::BlockSize) of a negative size, or of more than a megabyte of
 /// tagged values.
 pub fn object<'a, E: FromFault<'a>>(
-    origin: Origin,
+    origin: Origin<'a>,
 ) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Object<'a>, E> + Clone {
     move |input| {
         let position = origin.position(input);
@@ -193,7 +202,7 @@ fn block_of(frame: Frame, content: &[u8]) -> Block<'_> {
 /// # Errors
 /// [`Fault::Tag`](crate::Fault::Tag) of kind 0: the stream ends here.
 pub fn block_v6<'a, E: FromFault<'a>>(
-    origin: Origin,
+    origin: Origin<'a>,
 ) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Block<'a>, E> + Clone {
     move |input| {
         let (rest, (code, len)) = streaming(v6::header(input))?;
@@ -207,6 +216,9 @@ pub fn block_v6<'a, E: FromFault<'a>>(
 }
 
 /// A block of any version: an [`object`] without its type, or a [`block_v6`].
+///
+/// Of an object whose type needs a newer reader ([`ObjectType::is_readable`]) the kind is `Unknown(0)`, for its content
+/// may mean something else.
 ///
 /// With nom's combinators that is the whole of a stream:
 ///
@@ -227,11 +239,17 @@ pub fn block_v6<'a, E: FromFault<'a>>(
 /// As of [`object`] and [`block_v6`].
 pub fn block<'a, E: FromFault<'a>>(
     version: Version,
-    origin: Origin,
+    origin: Origin<'a>,
 ) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Block<'a>, E> + Clone {
     let (object, block_v6) = (object(origin), block_v6(origin));
     move |input| match version {
-        Version::V3 | Version::V4 => object(input).map(|(rest, object)| (rest, object.block)),
+        Version::V3 | Version::V4 => {
+            let (rest, Object { object_type, mut block }) = object(input)?;
+            if !object_type.is_readable() {
+                block.kind = BlockKind::UNKNOWN_OBJECT;
+            }
+            Ok((rest, block))
+        }
         Version::V6 { .. } => block_v6(input),
     }
 }

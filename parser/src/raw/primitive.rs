@@ -6,6 +6,32 @@ use crate::payload::Utf16;
 use crate::primitive;
 use nom::IResult;
 
+macro_rules! little_endian {
+    ($($name:ident $leaf:ident $bits:literal),* $(,)?) => {$(
+        #[doc = concat!("A little-endian `", stringify!($leaf), "` (FORMAT.md 2), ", $bits, ".")]
+        ///
+        /// As nom's function of this name, and several times as fast in a row of them: read from an array, not byte by
+        /// byte.
+        ///
+        /// # Errors
+        /// [`Fault::Truncated`](crate::Fault::Truncated).
+        #[inline]
+        pub fn $name<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], $leaf, E> {
+            complete(primitive::$leaf(input))
+        }
+    )*};
+}
+
+little_endian! {
+    le_u8 u8 "1 byte",
+    le_u16 u16 "2 bytes",
+    le_i16 i16 "2 bytes",
+    le_u32 u32 "4 bytes",
+    le_i32 i32 "4 bytes",
+    le_u64 u64 "8 bytes",
+    le_i64 i64 "8 bytes",
+}
+
 /// A varuint32 (FORMAT.md 2): 1 to 5 bytes of 7 bits each, lowest first; bit 7 set on all but the last.
 ///
 /// The fifth byte is at most `0x0f`. Encodings longer than needed are read.

@@ -7,6 +7,7 @@ pub(crate) mod explain;
 pub(crate) mod mix;
 pub(crate) mod questions;
 pub(crate) mod reading;
+pub(crate) mod rows;
 pub(crate) mod sifted;
 pub(crate) mod targets;
 pub(crate) mod values;

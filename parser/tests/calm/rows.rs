@@ -1,0 +1,212 @@
+//! The functions of `raw` and a reader give the same rows of each event block, or refuse them at the same place for the
+//! same reason. A reader takes most rows the fast way, the functions take all of them the careful way.
+
+use nettrace_parser::raw::{self, Blob, BlobHeader, FaultAt, Origin, nom};
+use nettrace_parser::{Block, BlockKind, Class, Damage, Event, Fault, Reader, Version};
+use nom::Parser;
+use nom::combinator::{all_consuming, complete, opt};
+use nom::multi::many0;
+use nom::sequence::terminated;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A row, as both tell of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) offset: u64,
+    payload_offset: u64,
+    payload: (usize, u64),
+    timestamp: u64,
+    metadata_id: u32,
+    sequence: u32,
+    threads: [u64; 2],
+    processor: Option<u32>,
+    /// Ids of the stack and the list of labels, and in version 3 the stack itself.
+    stack_id: u32,
+    label_list: u32,
+    stack: (usize, u64),
+    activities: String,
+    is_sorted: bool,
+}
+
+fn digest(bytes: &[u8]) -> (usize, u64) {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    (bytes.len(), hasher.finish())
+}
+
+impl Row {
+    fn of_event(event: &Event<'_>, version: Version) -> Row {
+        let activities = match version {
+            Version::V6 { .. } => String::new(),
+            _ => format!(
+                "{} {}",
+                event.activity_id().unwrap_or_default(),
+                event.related_activity_id().unwrap_or_default()
+            ),
+        };
+        let stack = if version == Version::V3 { event.stack().bytes() } else { &[] };
+        Row {
+            offset: event.offset(),
+            payload_offset: event.payload_offset(),
+            payload: digest(event.payload()),
+            timestamp: event.timestamp_ticks(),
+            metadata_id: event.metadata_id(),
+            sequence: event.sequence_number(),
+            threads: [event.raw_thread(), event.capture_thread()],
+            processor: event.processor(),
+            stack_id: event.stack_id(),
+            label_list: event.label_list_id(),
+            stack: digest(stack),
+            activities,
+            is_sorted: event.is_sorted(),
+        }
+    }
+
+    fn of_blob(blob: &Blob<'_>, offset: u64, version: Version) -> Row {
+        let header = &blob.header;
+        let activities = match version {
+            Version::V6 { .. } => String::new(),
+            _ => format!("{} {}", header.activity, header.related_activity),
+        };
+        Row {
+            offset,
+            payload_offset: offset + u64::from(header.header_size),
+            payload: digest(blob.payload),
+            timestamp: header.timestamp,
+            metadata_id: header.metadata_id,
+            sequence: header.sequence,
+            threads: [header.thread, header.capture_thread],
+            processor: (header.processor != u32::MAX).then_some(header.processor),
+            stack_id: header.stack,
+            label_list: header.label_list,
+            stack: digest(blob.stack),
+            activities,
+            is_sorted: header.is_sorted,
+        }
+    }
+}
+
+/// Where rows end before their block does, and why.
+pub(crate) type Refused = Option<(u64, Fault)>;
+
+/// What the functions of `raw` give of the content of a block of blobs, which begins at `start`: each blob with its place.
+pub(crate) fn blobs(version: Version, content: &[u8], start: u64) -> (Vec<(u64, Blob<'_>)>, Refused) {
+    let origin = Origin::at(start, content);
+    let refused = |error: nom::Err<FaultAt<'_>>| match error {
+        nom::Err::Error(at) => Some((start, at.fault)),
+        other => panic!("a block is whole, and its errors are recoverable: {other:?}"),
+    };
+    let (mut rest, encoding) = match raw::blob_encoding::<FaultAt<'_>>(version)(content) {
+        Ok(begun) => begun,
+        Err(error) => return (Vec::new(), refused(error)),
+    };
+    let (mut blobs, mut running) = (Vec::new(), BlobHeader::default());
+    while !rest.is_empty() {
+        let before = running;
+        let read = raw::blob::<FaultAt<'_>>(encoding, &mut running)(rest);
+        match read {
+            Ok((behind, blob)) => {
+                assert!(behind.len() < rest.len() && blob.bytes.len() == rest.len() - behind.len());
+                blobs.push((origin.position(rest), blob));
+                rest = behind;
+            }
+            Err(error) => {
+                assert_eq!(running, before, "an error changes no state");
+                let fault = refused(error).map(|(_, fault)| fault);
+                return (blobs, fault.map(|fault| (origin.position(rest), fault)));
+            }
+        }
+    }
+    (blobs, None)
+}
+
+/// The blocks of a stream as far as they are whole and their framing is right, and whether its end follows.
+pub(crate) fn blocks(bytes: &[u8]) -> Option<(Version, Vec<Block<'_>>, bool)> {
+    let (rest, version) = raw::stream_header::<()>(bytes).ok()?;
+    let block = complete(raw::block::<()>(version, Origin::of(bytes)));
+    let end = opt(all_consuming(complete(raw::end_of_stream(version))));
+    let (_, (blocks, end)) = (many0(block), end).parse(rest).ok()?;
+    Some((version, blocks, end.is_some()))
+}
+
+/// Whether a finding says that a block ends elsewhere than its size says.
+fn is_doubt(damage: &Damage) -> impl Iterator<Item = u64> {
+    let doubts = damage.findings().iter().filter(|finding| {
+        finding.class == Class::FramingLost
+            || matches!(finding.fault, Fault::BlockSize(_) | Fault::Padding(_))
+    });
+    doubts.map(|finding| finding.block_offset.min(finding.offset))
+}
+
+/// What both ways gave.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Agreed {
+    pub(crate) rows: usize,
+    /// Blocks whose rows end early.
+    pub(crate) refused: usize,
+}
+
+/// Asks both ways for each event block of a stream, up to the first whose size a reader doubts.
+pub(crate) fn assert_raw_rows_are_the_readers(bytes: &[u8]) -> Agreed {
+    let mut agreed = Agreed::default();
+    let Some((version, blocks, _)) = blocks(bytes) else { return agreed };
+    let mut reader = Reader::from_slice(bytes);
+    let mut one_by_one = Vec::new();
+    loop {
+        match reader.next_event() {
+            Ok(Some(event)) => one_by_one.push(Row::of_event(&event, version)),
+            Ok(None) => break,
+            Err(_) => return agreed,
+        }
+    }
+    let mut fast = Vec::new();
+    let mut other = Reader::from_slice(bytes);
+    other.for_each(|event| fast.push(Row::of_event(&event, version))).expect("the stream begins well");
+    assert!(fast == one_by_one, "for_each gives what next_event gives");
+
+    let damage = reader.damage();
+    let limit = is_doubt(damage).min().unwrap_or(u64::MAX);
+    let mut events = one_by_one.into_iter().peekable();
+    for block in blocks.iter().filter(|block| block.kind() == BlockKind::Event) {
+        let span = block.span();
+        if block.offset() >= limit || span.end() > limit || u64::from(span.len) > 1 << 26 {
+            break;
+        }
+        let (blobs, refused) = blobs(version, block.content(), span.start);
+        let blobs = blobs.iter().filter(|(_, blob)| version != Version::V3 || blob.header.metadata_id != 0);
+        for (offset, blob) in blobs {
+            let event = events.next();
+            assert_eq!(event, Some(Row::of_blob(blob, *offset, version)), "{block:?}");
+            agreed.rows += 1;
+        }
+        agreed.refused += usize::from(refused.is_some());
+        let is_behind = events.peek().is_none_or(|event| event.offset >= span.end());
+        assert!(is_behind, "{block:?}: a reader gives {:?}, raw gives {refused:?}", events.peek());
+        let of_block = damage.losses().find(|finding| {
+            finding.block_offset == block.offset()
+                && matches!(finding.context, "event blob" | "event block header")
+        });
+        // Beyond those that are kept, findings are only counted.
+        if damage.findings().len() < 64 {
+            let told = of_block.map(|finding| (finding.offset, finding.fault));
+            assert_eq!(told, refused, "{block:?}");
+        }
+    }
+    agreed
+}
+
+/// All rows of `input` that `row` reads, one behind the other.
+pub(crate) fn all<'a, T>(
+    row: impl Parser<&'a [u8], Output = T, Error = FaultAt<'a>>,
+    input: &'a [u8],
+) -> Vec<T> {
+    let (_, rows) = all_consuming(many0(row)).parse(input).expect("rows to the end");
+    rows
+}
+
+/// As much of a stream as its blocks are, with its end.
+pub(crate) fn is_whole(bytes: &[u8]) -> bool {
+    let Ok((rest, version)) = raw::stream_header::<()>(bytes) else { return false };
+    let blocks = many0(complete(raw::block::<()>(version, Origin::of(bytes))));
+    all_consuming(terminated(blocks, complete(raw::end_of_stream(version)))).parse(rest).is_ok()
+}

@@ -1,0 +1,11 @@
+//! The functions of `raw`, from outside: they give what a reader gives, bear any bytes, and go together with
+//! combinators and error types of others.
+
+#[path = "../allocation/mod.rs"]
+mod allocation;
+#[path = "../calm/mod.rs"]
+mod calm;
+
+mod downstream;
+mod hostile;
+mod rows;
