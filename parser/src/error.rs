@@ -317,10 +317,9 @@ impl fmt::Display for Foreign {
 /// use nettrace_parser::Fault;
 /// use nettrace_parser::raw::{self, FaultAt};
 /// let bytes = [0xff, 0xff, 0xff, 0xff, 0x10, 0];
-/// let error = raw::varuint32::<FaultAt<'_>>(&bytes).unwrap_err();
-/// assert_eq!(error.to_string(), "Parsing Error: 6 bytes before the end: varint with bits beyond its width");
-/// let nom::Err::Error(at) = error else { panic!("not recoverable") };
+/// let Err(raw::nom::Err::Error(at)) = raw::varuint32::<FaultAt<'_>>(&bytes) else { panic!("it is too large") };
 /// assert_eq!((at.fault, at.offset_in(&bytes)), (Fault::VarintOverflow, 0));
+/// assert_eq!(at.to_string(), "6 bytes before the end: varint with bits beyond its width");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

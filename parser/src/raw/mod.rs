@@ -9,12 +9,9 @@
 //! # The blobs of a block
 //!
 //! ```
-//! # let stream = nettrace_testdata::synth::tiny_v4().bytes;
-//! # let mut reader = nettrace_parser::Reader::from_slice(&stream);
-//! # let content = loop {
-//! #     let block = reader.next_block().unwrap().expect("an event block");
-//! #     if block.kind() == nettrace_parser::BlockKind::Event { break block.content() }
-//! # };
+//! # let written = nettrace_testdata::synth::tiny_v4();
+//! # let part = written.nth(nettrace_testdata::synth::PartKind::Event, 0);
+//! # let content = &written.bytes[part.content.clone()];
 //! use nettrace_parser::Version;
 //! use nettrace_parser::raw::nom::{IResult, Parser, combinator::all_consuming, multi::many0};
 //! use nettrace_parser::raw::{self, Blob, BlobHeader, FaultAt};
@@ -26,9 +23,8 @@
 //!     all_consuming(many0(raw::blob(encoding, &mut running))).parse(rest)
 //! }
 //!
-//! let (_, blobs) = blobs(Version::V4, content)?;
+//! let (_, blobs) = blobs(Version::V4, content).unwrap();
 //! assert_eq!((blobs.len(), blobs[1].header.timestamp), (4, 1_000_110));
-//! # Ok::<(), raw::nom::Err<FaultAt<'_>>>(())
 //! ```
 //!
 //! # A kind of block that is yours

@@ -3,8 +3,8 @@
 use crate::allocation::usage;
 use crate::calm::targets::assert_each_is_calm;
 use nettrace_parser::raw::{self, FaultAt, Origin};
-use nettrace_parser::{Fault, Version};
-use nettrace_testdata::synth::{PartKind, malformed, tiny_v4, tiny_v6};
+use nettrace_parser::{Fault, Reader, Version};
+use nettrace_testdata::synth::{self, Content, PartKind, Stream, Trace, malformed, tiny_v4, tiny_v6};
 use nom::{Err, Needed};
 
 #[test]
@@ -72,6 +72,25 @@ fn a_window_that_begins_anywhere_in_a_stream_pads_as_the_stream_does() {
         assert_eq!(object.block.span().start, part.content.start as u64);
         assert_eq!(rest.len(), stream.bytes.len() - part.end);
     }
+}
+
+#[test]
+fn a_fault_in_a_part_that_carries_its_size_is_told_where_it_lies() {
+    // Type 99 of the first of two fields. What is left of the field does not reach to the end of the list.
+    let list = [2, 0, 3, 0, 1, b'a', 99, 3, 0, 1, b'b', 9];
+    let Err(Err::Error(at)) = raw::field_list_v6::<FaultAt<'_>>(&list) else { panic!("there is no type 99") };
+    assert_eq!((at.fault, at.offset_in(&list)), (Fault::TypeCode(99), 6));
+
+    // A reader says the same of the row that holds the list.
+    let row = [&[1, 1, b'P', 7, 1, b'N'][..], &list].concat();
+    let content = [&[0, 0, row.len() as u8, 0][..], &row].concat();
+    let mut stream = Stream::new(synth::Version::V6);
+    stream.trace(&Trace::default()).part(PartKind::Metadata, Content::raw(content)).end();
+    let mut reader = Reader::from_slice(&stream.bytes);
+    assert!(reader.next_event().unwrap().is_none());
+    let note = reader.damage().notes().next().unwrap();
+    let list_at = stream.nth(PartKind::Metadata, 0).content.start + 10;
+    assert_eq!((note.fault, note.offset), (Fault::TypeCode(99), list_at as u64 + 6));
 }
 
 #[test]
