@@ -63,11 +63,11 @@ fn block_of(bytes: &[u8], kind: BlockKind) -> Vec<u8> {
 #[test]
 fn a_users_parser_gives_the_same_with_each_error_type() {
     let content = block_of(&tiny_v6().bytes, BlockKind::Metadata);
-    let names_due: Vec<&[u8]> = vec![b"Hi"];
-    assert_eq!(names::<Error<&[u8]>>(&content).unwrap().1, names_due);
-    assert_eq!(names::<()>(&content).unwrap().1, names_due);
-    assert_eq!(names::<FaultAt<'_>>(&content).unwrap().1, names_due);
-    assert_eq!(names::<Trail<'_>>(&content).unwrap().1, names_due);
+    let expected: Vec<&[u8]> = vec![b"Hi"];
+    assert_eq!(names::<Error<&[u8]>>(&content).unwrap().1, expected);
+    assert_eq!(names::<()>(&content).unwrap().1, expected);
+    assert_eq!(names::<FaultAt<'_>>(&content).unwrap().1, expected);
+    assert_eq!(names::<Trail<'_>>(&content).unwrap().1, expected);
 }
 
 #[test]

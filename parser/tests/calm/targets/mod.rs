@@ -8,7 +8,7 @@ mod choices;
 mod metadata;
 mod ordered;
 mod payload;
-mod raw;
+pub(crate) mod raw;
 mod stream;
 mod structured;
 
@@ -16,7 +16,6 @@ pub(crate) use blob::blob;
 pub(crate) use metadata::metadata;
 pub(crate) use ordered::ordered;
 pub(crate) use payload::payload;
-pub(crate) use raw::assert_each_is_calm;
 pub(crate) use stream::stream;
 pub(crate) use structured::structured;
 
