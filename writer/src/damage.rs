@@ -4,6 +4,15 @@
 use std::ops::Range;
 
 /// One thing done to the bytes of a stream.
+///
+/// ```
+/// use nettrace_writer::{Damage, PartKind, tiny_v4};
+/// let stream = tiny_v4();
+/// // The first block of stacks is gone.
+/// let stacks = stream.nth(PartKind::Stack, 0);
+/// let damaged = Damage::Delete { range: stacks.start..stacks.end }.applied(&stream.bytes);
+/// assert_eq!(damaged.len(), stream.bytes.len() - (stacks.end - stacks.start));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {

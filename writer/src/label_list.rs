@@ -5,6 +5,13 @@ use crate::layout::Content;
 
 /// A label list block (version 6, FORMAT.md 7.8): u32 first index, u32 count, then lists of labels. `None` means: what
 /// is right.
+///
+/// ```
+/// use nettrace_writer::{Label, LabelListBlock};
+/// let lists = vec![vec![Label::OpCode(1), Label::Number("k".into(), -3)]];
+/// let content = LabelListBlock::new(1, lists).content();
+/// assert_eq!(content.bytes, [1, 0, 0, 0, 1, 0, 0, 0, 7, 1, 0x80 | 6, 1, b'k', 5]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelListBlock {
     /// Index of the first list; each next one is one more.

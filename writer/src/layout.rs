@@ -113,6 +113,14 @@ impl PartKind {
 }
 
 /// One part of a finished stream. All places are counted from the first byte of the stream.
+///
+/// ```
+/// use nettrace_writer::{PartKind, tiny_v6};
+/// let stream = tiny_v6();
+/// let events = stream.nth(PartKind::Event, 0);
+/// assert_eq!(events.size_field, Some(0xbb));
+/// assert_eq!((events.content.clone(), events.rows.len()), (0xbf..0xed, 2));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {

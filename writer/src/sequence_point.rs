@@ -14,6 +14,13 @@ use crate::layout::{Content, Version};
 /// | Flags | – | u32: 1 forget threads, 2 forget metadata |
 /// | ThreadCount | u32 | u32 |
 /// | each thread | u64 id, u32 number | varuint64 index, varuint32 number |
+///
+/// ```
+/// use nettrace_writer::{SequencePoint, Version};
+/// let point = SequencePoint { ticks: 5, threads: vec![(11, 3), (12, 2)], ..SequencePoint::default() };
+/// assert_eq!(point.content(Version::V4).bytes.len(), 8 + 4 + 2 * 12);
+/// assert_eq!(point.content(Version::V6).bytes.len(), 8 + 4 + 4 + 2 * 2);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SequencePoint {
     /// Timestamp.

@@ -4,6 +4,14 @@ use crate::bytes::{Sink, count16};
 use crate::layout::Content;
 
 /// A Thread block (version 6, FORMAT.md 7.6): rows one after the other.
+///
+/// ```
+/// use nettrace_writer::{ThreadBlock, ThreadEntry, ThreadRow};
+/// let mut worker = ThreadRow::new(1, 42, 300);
+/// worker.entries.push(ThreadEntry::Name("w".into()));
+/// let content = ThreadBlock::new(vec![worker]).content();
+/// assert_eq!(content.bytes, [9, 0, 1, 2, 42, 3, 0xac, 2, 1, 1, b'w']);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadBlock {
     /// The rows.
@@ -89,6 +97,11 @@ impl ThreadBlock {
 }
 
 /// A RemoveThread block (version 6, FORMAT.md 7.7): pairs of varuint64 index and varuint32 last sequence number.
+///
+/// ```
+/// use nettrace_writer::RemoveThreadBlock;
+/// assert_eq!(RemoveThreadBlock::new(vec![(1, 300)]).content().bytes, [1, 0xac, 2]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemoveThreadBlock {
     /// Index, and the last sequence number the thread has given out.

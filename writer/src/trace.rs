@@ -61,6 +61,13 @@ impl SysTime {
 /// | 36 | 4 | ProcessId | KeyValueCount |
 /// | 40 | 4 | NumberOfProcessors | pairs of strings |
 /// | 44 | 4 | ExpectedCPUSamplingRate | … |
+///
+/// ```
+/// use nettrace_writer::{Trace, Version};
+/// let trace = Trace { tick_frequency: 1_000_000_000, process_id: 42, ..Trace::default() }.with_known_keys();
+/// assert_eq!(trace.content(Version::V4).bytes.len(), 48);
+/// assert_eq!(trace.key_values[0], ("ProcessId".into(), "42".into()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// Start of the session, UTC.

@@ -10,6 +10,12 @@ use crate::trace::SysTime;
 ///
 /// A value says itself how it is stored, so that a payload can agree with its field list or not. [`Value::sample`] makes
 /// one that agrees with a type.
+///
+/// ```
+/// use nettrace_writer::{Step, Value, payload};
+/// assert_eq!(payload(&["a".into(), 7_u16.into()]), [b'a', 0, 0, 0, 7, 0]);
+/// let sold = Step::event(0, 0, 10, ["bread".into(), 3_i32.into()]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -69,6 +75,34 @@ pub enum Value {
     CountedText(String),
     /// Bytes as they are.
     Raw(Vec<u8>),
+}
+
+macro_rules! stored_as {
+    ($($kind:ident($stored:ty) from $given:ty,)*) => {$(
+        impl From<$given> for Value {
+            #[doc = concat!("[`Value::", stringify!($kind), "`].")]
+            fn from(value: $given) -> Self {
+                Value::$kind(<$stored>::from(value))
+            }
+        }
+    )*};
+}
+
+// Not `bool`, which is stored in one byte or in four.
+stored_as! {
+    I8(i8) from i8,
+    U8(u8) from u8,
+    I16(i16) from i16,
+    U16(u16) from u16,
+    I32(i32) from i32,
+    U32(u32) from u32,
+    I64(i64) from i64,
+    U64(u64) from u64,
+    F32(f32) from f32,
+    F64(f64) from f64,
+    Text(String) from &str,
+    Text(String) from String,
+    Guid(Guid) from Guid,
 }
 
 /// A .NET decimal: `mantissa / 10^scale`, of which 96 bits are stored.
