@@ -2,6 +2,7 @@
 
 use crate::block::trace::Trace;
 use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
@@ -92,7 +93,7 @@ fn clamped(nanos: i128) -> i64 {
 /// A date as streams store it: eight i16 fields, UTC, in milliseconds (FORMAT.md 2, `systime`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SystemTime {
+pub struct DateTimeParts {
     /// Year, such as 2026.
     pub year: i16,
     /// Month, 1 to 12.
@@ -111,7 +112,7 @@ pub struct SystemTime {
     pub millisecond: i16,
 }
 
-impl SystemTime {
+impl DateTimeParts {
     /// Nanoseconds since 1970-01-01 UTC, or `None` for a date that does not exist.
     #[expect(clippy::arithmetic_side_effects, reason = "fields of 16 bits, each within its bounds")]
     pub fn unix_nanos(&self) -> Option<i128> {
@@ -147,6 +148,12 @@ fn days_since_1970(year: i16, month: i16, day: i16) -> Option<i32> {
     let days_before_year = shifted_year * 365 + shifted_year / 4 - shifted_year / 100 + shifted_year / 400;
     let days_before_month = (shifted_month * 153 + 2) / 5;
     Some(days_before_year + days_before_month + day - 1 - 719_468)
+}
+
+/// An instant as the standard library has it, if it can.
+pub(crate) fn system_time(unix_nanos: i128) -> Option<SystemTime> {
+    let distance = u64::try_from(unix_nanos.unsigned_abs()).ok().map(Duration::from_nanos)?;
+    if unix_nanos < 0 { UNIX_EPOCH.checked_sub(distance) } else { UNIX_EPOCH.checked_add(distance) }
 }
 
 /// A UTC instant as people read it: `2026-11-20 14:37:46.896`.

@@ -53,6 +53,16 @@ impl std::error::Error for Error {
     }
 }
 
+/// For readers of files, in whose functions everything is an [`io::Error`]; the source's own is given back.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io(error) => error,
+            error => io::Error::new(io::ErrorKind::InvalidData, error),
+        }
+    }
+}
+
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Error::Io(error)
@@ -200,6 +210,8 @@ pub enum Fault {
     /// nom's `verify`. A reader never reports it.
     Refused,
 }
+
+impl std::error::Error for Fault {}
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

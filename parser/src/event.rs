@@ -7,13 +7,15 @@ use crate::block::stack::Stack;
 use crate::block::thread::Thread;
 use crate::block::trace::Trace;
 use crate::catalog::{self, CatalogEvent};
+use crate::clock::system_time;
 use crate::guid::Guid;
-use crate::payload::{self, Fields, Value, VisitValues};
+use crate::payload::{self, FieldError, Fields, FromValue, SchemaKey, Value, VisitValues};
 use crate::reader::{Context, Resolved};
 use crate::schema::Schema;
 use crate::tables::{NO_SLOT, Slot};
 use crate::view::KnownProvider;
 use std::fmt;
+use std::time::SystemTime;
 
 /// One event, lent by the reader: everything is borrowed from the stream's bytes or the reader's
 /// tables, nothing is copied.
@@ -200,6 +202,11 @@ impl<'r> Event<'r> {
         self.context.clock.unix_nanos(self.header.timestamp)
     }
 
+    /// UTC as the standard library has it; `None` also for what that cannot tell.
+    pub fn system_time(&self) -> Option<SystemTime> {
+        self.unix_nanos().and_then(system_time)
+    }
+
     /// Activity id, if there is one that is not zero.
     #[inline]
     pub fn activity_id(&self) -> Option<Guid> {
@@ -362,7 +369,48 @@ impl<'r> Event<'r> {
     /// one behind a text costs the walk there. For many fields of one event see [`Fields::find`].
     #[inline]
     pub fn field(&self, name: &str) -> Option<Value<'r>> {
-        payload::field(self.schema()?, self.payload(), self.context.trace.pointer_size, name)
+        payload::field(self.schema()?, self.payload(), self.context.trace.pointer_size, name)?.ok()
+    }
+
+    /// The value of a field as a type: numbers, truth values, text, guids, dates, arrays; see [`FromValue`].
+    ///
+    /// ```
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+    /// let event = reader.next_event()?.unwrap();
+    /// let number: u32 = event.get("n")?;
+    /// let text = event.get::<String>("s")?;
+    /// assert_eq!((number, &*text), (5, "hey"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// For a field of very many events see [`FieldHandle`](crate::FieldHandle).
+    ///
+    /// # Errors
+    /// [`FieldError`] when the event's type has no such field, when it is of another type or does not fit, when the
+    /// payload ends before it, and when it is broken.
+    #[inline]
+    pub fn get<T: FromValue<'r>>(&self, name: &str) -> Result<T, FieldError> {
+        let pointer_size = self.context.trace.pointer_size;
+        let schema = self.schema();
+        let value = schema.and_then(|schema| payload::field(schema, self.payload(), pointer_size, name));
+        payload::typed(name, value)
+    }
+
+    /// The payload's schema, and what tells it from all others.
+    #[inline]
+    pub(crate) fn schema_and_key(&self) -> Option<(&'r Schema, SchemaKey)> {
+        let metadata = self.metadata()?;
+        let catalog = match self.label_place() {
+            None => metadata.catalog,
+            Some(place) => labelled_catalog(self.context, place, metadata),
+        };
+        let (serial, pointer_size) = (metadata.serial(), self.context.trace.pointer_size);
+        let Some(known) = catalog else {
+            return Some((&metadata.schema, SchemaKey { serial, catalog: 0, pointer_size }));
+        };
+        let schema = known.schema_of(self.payload());
+        Some((schema, SchemaKey { serial, catalog: std::ptr::from_ref(schema).addr(), pointer_size }))
     }
 
     /// Stream offset of the event blob's first byte.

@@ -67,7 +67,7 @@ pub use block::stack::Stack;
 pub use block::thread::Thread;
 pub use block::trace::Trace;
 pub use block::{Block, BlockKind};
-pub use clock::{Clock, SystemTime, utc_text};
+pub use clock::{Clock, DateTimeParts, utc_text};
 pub use damage::{Class, Damage, Finding};
 pub use error::{Error, Fault, Foreign};
 pub use event::Event;
@@ -82,8 +82,8 @@ pub use mapping::{MappedFile, Mapping};
 pub use order::TimeOrdered;
 pub use outcome::Outcome;
 pub use payload::{
-    Array, DateTime, Decimal, Elements, FieldValue, Fields, Object, PayloadFault, Utf8, Utf16, Value,
-    VisitValues,
+    Array, DateTime, Decimal, Elements, FieldError, FieldHandle, FieldValue, Fields, FromValue, Object,
+    PayloadFault, Utf8, Utf16, Value, VisitValues,
 };
 #[cfg(any(unix, windows))]
 pub use positioned::PositionedFile;

@@ -61,6 +61,15 @@ pub(crate) enum Step {
     Forget,
 }
 
+/// By what was counted, however the stream came to tell it.
+impl PartialEq for Losses {
+    fn eq(&self, other: &Self) -> bool {
+        (self.total, self.restarts) == (other.total, other.restarts) && self.by_thread == other.by_thread
+    }
+}
+
+impl Eq for Losses {}
+
 impl Losses {
     /// Events lost. Saturates.
     pub fn total(&self) -> u64 {

@@ -12,7 +12,7 @@
 //! | 44 | 4 | V3–V5: sampling period | i32, ns |
 //! | 40 | … | V6: key string, value string, … | |
 
-use crate::clock::{Clock, SystemTime};
+use crate::clock::{Clock, DateTimeParts};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt};
 use crate::primitive::{Parsed, before, i16, i32, i64, string_v6};
@@ -25,7 +25,7 @@ use nom::error::context;
 #[non_exhaustive]
 pub struct Trace {
     /// When the session started, as stored.
-    pub start: SystemTime,
+    pub start: DateTimeParts,
     /// The same instant on the event clock, in ticks.
     pub sync_ticks: i64,
     /// Ticks per second. Not positive in a broken stream: then nothing has a date.
@@ -47,7 +47,7 @@ pub struct Trace {
 impl Trace {
     /// Stands for a session of which nothing is known.
     pub(crate) const UNKNOWN: Trace = Trace {
-        start: SystemTime {
+        start: DateTimeParts {
             year: 0,
             month: 0,
             day_of_week: 0,
@@ -73,10 +73,10 @@ impl Trace {
     }
 }
 
-fn system_time(input: &[u8]) -> Parsed<'_, SystemTime> {
+fn system_time(input: &[u8]) -> Parsed<'_, DateTimeParts> {
     let (rest, (year, month, day_of_week, day)) = (i16, i16, i16, i16).parse(input)?;
     let (rest, (hour, minute, second, millisecond)) = (i16, i16, i16, i16).parse(rest)?;
-    Ok((rest, SystemTime { year, month, day_of_week, day, hour, minute, second, millisecond }))
+    Ok((rest, DateTimeParts { year, month, day_of_week, day, hour, minute, second, millisecond }))
 }
 
 /// The fields that all versions have, and the i32 behind them.

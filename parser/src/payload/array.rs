@@ -70,6 +70,13 @@ impl<'r> Array<'r> {
     }
 }
 
+/// By their elements, one after the other.
+impl PartialEq for Array<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
 impl<'r> IntoIterator for Array<'r> {
     type Item = Value<'r>;
     type IntoIter = Elements<'r>;

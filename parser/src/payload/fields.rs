@@ -11,7 +11,7 @@ use crate::schema::{Field, FieldType, Schema, ValueMap};
 use std::fmt;
 
 /// One field of a payload, with its value.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct FieldValue<'r> {
     /// The field's description.
@@ -412,27 +412,100 @@ fn place_of(fields: &[Field], name: &str) -> Option<usize> {
     fields.iter().position(|field| field.name == name && !matches!(field.kind, FieldType::Padding(_)))
 }
 
-/// The value of a field by its name: one comparison and one read if its offset is known beforehand.
+/// Where a field is: its place among the others and, if that is the same in every payload, its bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FieldPlace {
+    place: usize,
+    /// Where it begins and ends, if both are certain.
+    bytes: Option<(usize, usize)>,
+}
+
+impl FieldPlace {
+    /// Where the first field of a name is.
+    #[inline]
+    pub(crate) fn of(schema: &Schema, name: &str, pointer_size: u8) -> Option<FieldPlace> {
+        let fields = schema.payload_fields();
+        let place = place_of(fields, name)?;
+        let offset = fields.get(place)?.offset.filter(|offset| offset.is_certain);
+        let bytes = offset.and_then(|offset| {
+            let start = offset.start.bytes(pointer_size);
+            Some((start, start.saturating_add(offset.size?.bytes(pointer_size))))
+        });
+        Some(FieldPlace { place, bytes })
+    }
+
+    /// Its value in a payload of that schema: one read if its bytes are known beforehand. Where a bad field before it
+    /// ends the walk, what is wrong with that one.
+    #[inline]
+    pub(crate) fn value<'r>(
+        self,
+        schema: &'r Schema,
+        bytes: &'r [u8],
+        pointer_size: u8,
+    ) -> Option<Result<Value<'r>, PayloadFault>> {
+        if let Some((offset, end)) = self.bytes
+            && let Some(own) = bytes.get(offset..end)
+        {
+            let field = schema.payload_fields().get(self.place)?;
+            if let Some(value) = scalar(&field.kind, own) {
+                return Some(Ok(value));
+            }
+        }
+        self.value_at_length(schema, bytes, pointer_size)
+    }
+
+    #[inline(never)]
+    fn value_at_length<'r>(
+        self,
+        schema: &'r Schema,
+        bytes: &'r [u8],
+        pointer_size: u8,
+    ) -> Option<Result<Value<'r>, PayloadFault>> {
+        if let Some((offset, end)) = self.bytes
+            && end <= bytes.len()
+        {
+            let field = schema.payload_fields().get(self.place)?;
+            let payload = Payload { bytes, reading: Reading::usual(pointer_size) };
+            let mut budget = Budget::FULL;
+            let value = payload.value(&field.kind, offset, &Registers::default(), &mut budget);
+            let fault = |fault| PayloadFault { offset, fault };
+            return Some(value.map(|(value, _)| value).map_err(fault));
+        }
+        match Fields::new(schema, bytes, pointer_size).at_distance(self.place) {
+            Some(field) => Some(field.value),
+            None => first_fault(schema, bytes, pointer_size).map(Err),
+        }
+    }
+}
+
+/// The value of a number that has exactly these bytes.
+#[inline(always)]
+fn scalar<'r>(kind: &FieldType, own: &[u8]) -> Option<Value<'r>> {
+    Some(match kind {
+        FieldType::U32 => Value::U32(u32::from_le_bytes(*own.first_chunk()?)),
+        FieldType::I32 => Value::I32(i32::from_le_bytes(*own.first_chunk()?)),
+        FieldType::U64 => Value::U64(u64::from_le_bytes(*own.first_chunk()?)),
+        FieldType::I64 => Value::I64(i64::from_le_bytes(*own.first_chunk()?)),
+        FieldType::U16 => Value::U16(u16::from_le_bytes(*own.first_chunk()?)),
+        FieldType::U8 => Value::U8(*own.first()?),
+        FieldType::F64 => Value::F64(f64::from_le_bytes(*own.first_chunk()?)),
+        FieldType::Pointer => Value::Pointer(u64::from_le_bytes(*own.first_chunk()?)),
+        _ => return None,
+    })
+}
+
+#[cold]
+fn first_fault(schema: &Schema, bytes: &[u8], pointer_size: u8) -> Option<PayloadFault> {
+    Fields::new(schema, bytes, pointer_size).find_map(|field| field.value.err())
+}
+
+/// The value of a field by its name.
 #[inline]
 pub(crate) fn field<'r>(
     schema: &'r Schema,
     bytes: &'r [u8],
     pointer_size: u8,
     name: &str,
-) -> Option<Value<'r>> {
-    let fields = schema.payload_fields();
-    let place = place_of(fields, name)?;
-    let field = fields.get(place)?;
-    if let Some(offset) = field.offset.filter(|offset| offset.is_certain)
-        && let Some(size) = offset.size
-    {
-        let start = offset.start.bytes(pointer_size);
-        if start.saturating_add(size.bytes(pointer_size)) <= bytes.len() {
-            let payload = Payload { bytes, reading: Reading::usual(pointer_size) };
-            let mut budget = Budget::FULL;
-            let value = payload.value(&field.kind, start, &Registers::default(), &mut budget);
-            return value.ok().map(|(value, _)| value);
-        }
-    }
-    Fields::new(schema, bytes, pointer_size).at_distance(place)?.value.ok()
+) -> Option<Result<Value<'r>, PayloadFault>> {
+    FieldPlace::of(schema, name, pointer_size)?.value(schema, bytes, pointer_size)
 }

@@ -13,6 +13,7 @@
 //! | [`decode`] | values from bytes |
 //! | [`visit`](mod@visit) | the fastest way through all of them |
 //! | `value`, `array`, `object`, `scalar`, `text` | the values |
+//! | `typed`, `handle` | values as types of Rust, and fields that are found once |
 //!
 //! # Quirks
 //! Where the format's documents and its writers differ (numbers of FORMAT.md 14):
@@ -34,19 +35,25 @@ mod array;
 mod decode;
 mod extent;
 mod fields;
+mod handle;
 mod object;
 mod reading;
 mod scalar;
 mod text;
+mod typed;
 mod value;
 mod visit;
 
 pub use array::{Array, Elements};
 pub(crate) use fields::field;
 pub use fields::{FieldValue, Fields};
+pub use handle::FieldHandle;
+pub(crate) use handle::SchemaKey;
 pub use object::Object;
 pub use scalar::{DateTime, Decimal};
 pub use text::{Utf8, Utf16};
+pub(crate) use typed::typed;
+pub use typed::{FieldError, FromValue};
 pub use value::Value;
 pub use visit::VisitValues;
 pub(crate) use visit::visit;

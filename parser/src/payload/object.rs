@@ -1,7 +1,7 @@
 //! Objects: fields within a field.
 
 use super::extent::Payload;
-use super::fields::Fields;
+use super::fields::{FieldValue, Fields};
 use super::value::Value;
 use crate::schema::Field;
 use std::fmt;
@@ -34,6 +34,16 @@ impl<'r> Object<'r> {
     /// The bytes of all fields.
     pub fn bytes(&self) -> &'r [u8] {
         self.payload.bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+}
+
+/// By the names and values of their fields. A bad field is equal to none.
+impl PartialEq for Object<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = |(one, other): (FieldValue<'_>, FieldValue<'_>)| {
+            one.name() == other.name() && one.value.is_ok() && one.value.ok() == other.value.ok()
+        };
+        self.fields.len() == other.fields.len() && self.fields().zip(other.fields()).all(is_same)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Dates and decimal numbers.
 
-use crate::clock::{SystemTime, write_utc};
+use crate::clock::{DateTimeParts, system_time, write_utc};
 use std::fmt;
+use std::time::SystemTime;
 
 /// A date of a payload: 100 ns since 1601-01-01 UTC (FILETIME). 0 stands for all earlier dates.
 ///
@@ -25,7 +26,7 @@ impl DateTime {
     pub(crate) fn from_system_time(bytes: [u8; 16]) -> DateTime {
         let (parts, _) = bytes.as_chunks::<2>();
         let part = |index: usize| parts.get(index).map_or(0, |part| i16::from_le_bytes(*part));
-        let date = SystemTime {
+        let date = DateTimeParts {
             year: part(0),
             month: part(1),
             day_of_week: part(2),
@@ -47,6 +48,11 @@ impl DateTime {
     /// Nanoseconds since 1970-01-01 UTC.
     pub fn unix_nanos(self) -> i128 {
         i128::from(self.file_time).saturating_sub(UNIX_EPOCH).saturating_mul(100)
+    }
+
+    /// The date as the standard library has it; `None` for one that it cannot tell.
+    pub fn to_system_time(self) -> Option<SystemTime> {
+        system_time(self.unix_nanos())
     }
 }
 

@@ -19,7 +19,10 @@ use std::fmt;
 /// assert_eq!(Value::I16(-3).as_u64(), None);
 /// assert_eq!(Value::Pointer(0x7f00).to_string(), "0x7f00");
 /// ```
-#[derive(Clone, Copy)]
+///
+/// Values are equal if they are of the same kind and say the same; floats are compared as numbers, so NaN is not equal
+/// to itself.
+#[derive(Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'r> {
     /// The payload ends before the field: an older writer had fewer, or a null text was left out.

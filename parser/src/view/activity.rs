@@ -6,7 +6,7 @@ use crate::payload::{Array, Utf16};
 
 /// A start, a stop or an event of a DiagnosticSource or ActivitySource:
 /// `Microsoft-Diagnostics-DiagnosticSource`, any event with arguments.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Activity<'r> {
     /// Whether it starts, stops, or just happens.

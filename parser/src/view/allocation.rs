@@ -7,7 +7,7 @@ use crate::payload::Utf16;
 /// An allocation that was looked at: runtime 10 (allocation tick, about each 100 KB of a heap),
 /// versions 2 to 4, and runtime 303 (allocation sampled, .NET 10), version 0. Earlier ticks name no
 /// type and have no view.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Allocation<'r> {
     /// Whether the object was chosen at random (303) or by a byte counter (10).

@@ -4,7 +4,7 @@ use crate::event::Event;
 use crate::payload::{Utf16, Value};
 
 /// One value of an EventCounter: the event `EventCounters` of any provider, any id.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Counter<'r> {
     /// The counter's name.

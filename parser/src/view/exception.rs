@@ -8,7 +8,7 @@ use crate::payload::Utf16;
 ///
 /// Quirk: runtimes before .NET 6 leave out a null message altogether (FORMAT.md Q11); it is then
 /// empty here.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Exception<'r> {
     /// The exception's type.

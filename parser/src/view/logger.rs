@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::payload::Utf16;
 
 /// A log message: `Microsoft-Extensions-Logging` `FormattedMessage` and `MessageJson`, any version.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct LogMessage<'r> {
     /// 0 trace, 1 debug, 2 information, 3 warning, 4 error, 5 critical.

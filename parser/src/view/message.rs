@@ -5,7 +5,7 @@ use crate::payload::Utf16;
 
 /// `EventSourceMessage` (event 0) of any EventSource: what it says of its own errors, and what
 /// `EventSource.Write(string)` writes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Message<'r> {
     /// The text.

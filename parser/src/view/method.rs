@@ -6,7 +6,7 @@ use crate::payload::Utf16;
 
 /// A method's code and name: runtime 141 to 144, rundown 141 to 144, versions 0 to 2. The events
 /// without names (141, 142) leave the texts empty.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Method<'r> {
     /// What happened to it.
@@ -154,7 +154,7 @@ impl<'r> Method<'r> {
 
 /// A thread begins to compile a method: runtime 145, versions 0 and 1. Its [`Method`] follows on the
 /// same thread.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct MethodJitting<'r> {
     /// Identifies the method.

@@ -8,7 +8,7 @@ use crate::payload::Utf16;
 /// `GaugeValuePublished`, `HistogramValuePublished` and `UpDownCounterRateValuePublished`, any
 /// version. Rates, values and quantiles are texts in the invariant culture; an empty one means that there
 /// is nothing to tell yet, or that the series ended.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Metric<'r> {
     /// What kind of value.

@@ -7,7 +7,7 @@ use crate::payload::{Utf16, Value};
 
 /// A module: runtime 152 (load) and 153 (unload), rundown 153 (start) and 154 (end), versions 0 to
 /// 3.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Module<'r> {
     /// What happened to it.

@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::payload::Utf16;
 
 /// The traced process: `Microsoft-DotNETCore-EventPipe` 1, versions 0 and 1.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ProcessInfo<'r> {
     /// Command line.
@@ -32,7 +32,7 @@ impl<'r> ProcessInfo<'r> {
 }
 
 /// The runtime: runtime 187 and rundown 187, version 0.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct RuntimeInformation<'r> {
     /// Version of the base class library: .NET 10.0.9 says 10, 0, 9; .NET Core 3.1 says 4, 0, 0.

@@ -2,7 +2,7 @@
 
 use crate::observed::{ordered, read, refused};
 use crate::streams::{EACH, START, event, events, introduce};
-use nettrace_parser::{Class, Clock, Fault, Reader, SystemTime, utc_text};
+use nettrace_parser::{Class, Clock, DateTimeParts, Fault, Reader, utc_text};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::*;
 
@@ -26,8 +26,8 @@ fn clock_of(trace: &Trace) -> Clock {
     trace_of(&stream_with(Version::V4, trace, &[])).clock()
 }
 
-fn date(start: SystemTime) -> [i16; 8] {
-    let SystemTime { year, month, day_of_week, day, hour, minute, second, millisecond, .. } = start;
+fn date(start: DateTimeParts) -> [i16; 8] {
+    let DateTimeParts { year, month, day_of_week, day, hour, minute, second, millisecond, .. } = start;
     [year, month, day_of_week, day, hour, minute, second, millisecond]
 }
 
