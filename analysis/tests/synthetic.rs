@@ -4,7 +4,9 @@ mod common;
 
 use common::*;
 use nettrace_analysis::convert::{ConvertOptions, Folded};
-use nettrace_analysis::report::{CallTree, ModulesReport, ThreadsReport, TreeOptions};
+use nettrace_analysis::report::{
+    CallTree, Exceptions, GroupBy, ModulesReport, ReportPass, ThreadsReport, TreeOptions,
+};
 use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Kind, State, TopN, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{EventType, Session, SessionThread, Step, Value, Version};
@@ -205,6 +207,66 @@ fn guessed_names_are_marked_and_counted_in_every_report() {
     let row = &threads.threads[0];
     assert_eq!((row.top_frame.as_deref(), row.is_guessed), (Some("N.T.Work"), false));
     assert_eq!(threads.guessed_frames, 4);
+}
+
+#[test]
+fn stacks_of_reports_tell_which_of_their_names_are_guesses() {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let thrown = |stack: &[u64]| {
+        let values =
+            vec![text("N.Oops"), text("no"), Value::U64(0), Value::U32(0), Value::U16(0), Value::U16(0)];
+        event(THROWN, 0, 1, stack, values)
+    };
+    let session = session(vec![
+        entry(0x1000, "Main"),
+        entry(0x2000, "Work"),
+        thrown(&[0x2000, 0x1011, 0x9000, 0x2021]),
+        thrown(&[0x2000]),
+    ]);
+    let bytes = session.record().stream.bytes;
+    let mut pass = ReportPass::new(Exceptions::new());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
+    let report = pass.finish().output;
+    let rows: Vec<_> = report.types[0].stacks.iter().map(|row| (row.frames.len(), &*row.guessed)).collect();
+    assert!(rows.contains(&(4, &[1, 3])) && rows.contains(&(1, &[])), "{rows:?}");
+    let json = serde_json::to_value(&report).unwrap();
+    let stacks = json["types"][0]["stacks"].as_array().unwrap();
+    for (row, has_guess) in report.types[0].stacks.iter().zip(stacks) {
+        assert_eq!(has_guess.get("guessed").is_some(), !row.guessed.is_empty(), "{json}");
+        for (place, name) in row.frames.iter().enumerate() {
+            assert_eq!(name.starts_with('~'), row.guessed.contains(&place), "{name}");
+        }
+    }
+}
+
+#[test]
+fn addresses_without_a_name_are_one_row_that_stands_where_their_sum_does() {
+    let steps = |elsewhere: &[u64]| {
+        let mut steps = vec![module(), method(AT_END, 1, 0x1000, 0x100, "N.T.Main")];
+        steps.push(method(AT_END, 2, 0x2000, 0x100, "N.T.Work"));
+        steps.extend([sample(0, 10, &[0x2000, 0x1010]), sample(0, 10, &[0x2000, 0x1010])]);
+        // No two of them at one address, and one calls another.
+        steps.extend(elsewhere.iter().map(|at| sample(0, 10, &[*at, 0x7000, 0x1010])));
+        session(steps)
+    };
+    let rows = |session: &Session, by: GroupBy| -> Vec<(String, u64, u64, u64)> {
+        let finished = read(session, full_names());
+        let mut options = TopNOptions::default();
+        options.group_by = by;
+        let top = TopN::new(&finished.resolved(), &finished.profile, &options);
+        let rows = top.methods.into_iter();
+        rows.map(|row| (row.name, row.addresses, row.self_samples, row.total_samples)).collect()
+    };
+    let row = |name: &str, addresses, own, total| (name.to_owned(), addresses, own, total);
+    let three = steps(&[0x5000, 0x5010, 0x6000]);
+    assert_eq!(
+        rows(&three, GroupBy::Method),
+        [row("(no name: 4 addresses)", 4, 3, 3), row("app!N.T.Work", 0, 2, 2), row("app!N.T.Main", 0, 0, 5)]
+    );
+    assert_eq!(rows(&three, GroupBy::Module)[0], row("(unknown)", 0, 3, 3));
+    // One address is shown as it is.
+    let one = steps(&[0x7000]);
+    assert_eq!(rows(&one, GroupBy::Method)[1], row("0x7000", 1, 1, 1));
 }
 
 #[test]

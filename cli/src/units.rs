@@ -71,7 +71,7 @@ pub(crate) fn duration(nanos: i64) -> String {
     }
 }
 
-/// A time since the session's start in ms, cut to µs: `1234.567`.
+/// A time since the session's start in ms, cut to µs: `1,234.567`.
 pub(crate) fn milliseconds(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     format!("{sign}{}", thousandths(nanos.unsigned_abs(), 1_000_000))
@@ -80,7 +80,7 @@ pub(crate) fn milliseconds(nanos: i64) -> String {
 /// `number / unit` with three digits behind the point, cut off, not rounded: nothing is shown as later than
 /// it was, nor as 60 s.
 fn thousandths(number: u64, unit: u64) -> String {
-    format!("{}.{:03}", number / unit, number % unit / (unit / 1000))
+    format!("{}.{:03}", count(number / unit), number % unit / (unit / 1000))
 }
 
 /// `45.2 %` of a whole.
@@ -121,7 +121,7 @@ mod tests {
         for (nanos, text) in cases {
             assert_eq!(duration(nanos), text);
         }
-        assert_eq!(milliseconds(1_234_567_899), "1234.567");
+        assert_eq!(milliseconds(1_234_567_899), "1,234.567");
         assert_eq!(milliseconds(-1), "-0.000");
     }
 }

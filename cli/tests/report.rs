@@ -402,3 +402,29 @@ fn when_a_method_ran_adds_up_to_its_time() {
     assert_eq!(of_threads("1"), of_threads("3"));
     assert_eq!(nettrace(&["report", "topN", ALL, "--when", "--by-thread"]).code, Some(2));
 }
+
+#[test]
+fn every_id_that_a_report_shows_is_one_that_it_takes() {
+    const METRICS: &str = "testdata/traces/net10-linux-x64/metrics.nettrace.gz";
+    let web = common::top().join("../shared/traces/aspnet-net10-linux-x64/web.nettrace.gz");
+    let web = web.exists().then(|| web.display().to_string());
+    if web.is_none() {
+        eprintln!("SKIPPED: there is no ../shared/traces/aspnet-net10-linux-x64");
+    }
+    let traces = [ALL.to_owned(), METRICS.to_owned()].into_iter().chain(web);
+    for trace in traces {
+        for name in ["activities", "http"] {
+            let shown = report(&[name, &trace, "--top", "40"]);
+            let ids = rows(&shown, "slowest").iter().filter_map(|row| row["id"].as_str());
+            let (nested, others): (Vec<&str>, Vec<&str>) = ids.partition(|id| id.ends_with("/0"));
+            // An activity that gets no number of its own among its parent's has 0.
+            for id in nested.into_iter().take(1).chain(others.into_iter().take(3)) {
+                let ran = nettrace(&["report", name, &trace, "--id", id, "--quiet"]);
+                assert_eq!(ran.code, Some(0), "{name} {trace} {id}: {}", ran.stderr);
+                let text = ran.text();
+                let heading = text.lines().next().unwrap_or_default();
+                assert!(heading.contains(" ms from ") || heading.contains(" s from "), "{name} {id}: {text}");
+            }
+        }
+    }
+}

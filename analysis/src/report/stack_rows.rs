@@ -14,6 +14,9 @@ pub struct StackRow {
     /// Names of the frames, innermost first. Empty: the trace has no stack there.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_texts"))]
     pub frames: Vec<Arc<str>>,
+    /// Which of the names are guesses ([`Frame::is_guessed`](crate::Frame::is_guessed)): places in `frames`, from 0.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub guessed: Vec<usize>,
 }
 
 /// Texts that are shared, as an array.
@@ -25,6 +28,13 @@ pub(crate) fn as_texts<S: serde::Serializer>(texts: &[Arc<str>], serializer: S) 
 /// The names of a stack's frames. A name is in memory once, however many stacks it is in.
 pub(crate) fn names_of(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec<Arc<str>> {
     frames.iter().map(|frame| resolved.shared_text(*frame)).collect()
+}
+
+/// Which of a stack's frames have names that are guesses.
+pub(crate) fn guessed_of(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> Vec<usize> {
+    let is_guessed = |frame: &FrameHandle| resolved.frame(*frame).is_some_and(|frame| frame.is_guessed);
+    let places = frames.iter().enumerate().filter(|(_, frame)| is_guessed(frame));
+    places.map(|(place, _)| place).collect()
 }
 
 /// Methods that raise the events of tasks, and those of the tasks themselves, which lie on top of the one that schedules.
@@ -69,5 +79,10 @@ pub(crate) fn stack_rows(
     let mut rows: Vec<_> = by_frames.into_iter().collect();
     rows.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     rows.truncate(top);
-    rows.into_iter().map(|(frames, count)| StackRow { count, frames: names_of(resolved, frames) }).collect()
+    let row = |(frames, count): (&[FrameHandle], u64)| StackRow {
+        count,
+        frames: names_of(resolved, frames),
+        guessed: guessed_of(resolved, frames),
+    };
+    rows.into_iter().map(row).collect()
 }

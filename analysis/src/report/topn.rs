@@ -1,7 +1,9 @@
 //! The methods in which most time was spent.
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
-use crate::model::{Cells, Frame, FrameHandle, Kind, Profile, Resolved, State, ThreadHandle, Totals, When};
+use crate::model::{
+    Cells, Frame, FrameHandle, FrameKind, Kind, Profile, Resolved, State, ThreadHandle, Totals, When,
+};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -122,6 +124,10 @@ pub struct MethodRow {
     /// `~Program.Run+0x10..0x1f`.
     #[cfg_attr(feature = "serde", serde(rename = "guessed", skip_serializing_if = "super::is_no"))]
     pub is_guessed: bool,
+    /// How many addresses it stands for, if they have no name. In a row of methods all that have none are one, or
+    /// one for each module: `(no name: 12 addresses)`, `libcoreclr.so!0x… (12 addresses)`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    pub addresses: u64,
     /// Samples.
     pub self_samples: u64,
     /// Samples.
@@ -155,6 +161,8 @@ struct Table {
     total_ns: u64,
     without_stack: u64,
     rows: HashMap<u32, Sums>,
+    /// Frames without a name that the stacks have, by row.
+    nameless: HashMap<u32, HashSet<FrameHandle>>,
     /// When, if that is known.
     when: HashMap<u32, Cells>,
 }
@@ -172,11 +180,9 @@ impl TopN {
                 waiting.add(totals);
             }
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            let frames = || frames.iter().filter_map(|frame| groups.of(*frame));
-            all.add(frames(), totals.samples, totals.weight, &mut met);
+            all.add(&groups, frames, totals, &mut met);
             if options.is_by_thread {
-                let table = threads.entry(key.thread).or_default();
-                table.add(frames(), totals.samples, totals.weight, &mut met);
+                threads.entry(key.thread).or_default().add(&groups, frames, totals, &mut met);
             }
         }
         for (stack, mode, cells) in profile.when().into_iter().flat_map(When::rows) {
@@ -198,7 +204,7 @@ impl TopN {
             clock: profile.clock().key(),
             samples_without_stack: all.without_stack,
             guessed_frames: resolved.coverage().guessed,
-            methods: all.rows(&groups, options),
+            methods: all.rows(&groups, resolved, options),
             threads: threads
                 .iter()
                 .map(|(thread, table)| ThreadTop {
@@ -206,7 +212,7 @@ impl TopN {
                     thread: model.thread_label(*thread),
                     samples: table.samples,
                     total_ns: table.total_ns,
-                    methods: table.rows(&groups, options),
+                    methods: table.rows(&groups, resolved, options),
                 })
                 .collect(),
         }
@@ -214,17 +220,15 @@ impl TopN {
 }
 
 impl Table {
-    fn add(
-        &mut self,
-        mut groups: impl Iterator<Item = u32> + Clone,
-        samples: u64,
-        nanos: u64,
-        met: &mut HashSet<u32>,
-    ) {
+    fn add(&mut self, groups: &Groups, frames: &[FrameHandle], totals: &Totals, met: &mut HashSet<u32>) {
+        let (samples, nanos) = (totals.samples, totals.weight);
         self.samples = self.samples.saturating_add(samples);
         self.total_ns = self.total_ns.saturating_add(nanos);
         met.clear();
-        for group in groups.clone() {
+        for (frame, group) in frames.iter().filter_map(|frame| Some((frame, groups.of(*frame)?))) {
+            if groups.is_nameless(group) {
+                self.nameless.entry(group).or_default().insert(*frame);
+            }
             // Recursion counts once.
             if met.insert(group) {
                 let row = self.rows.entry(group).or_default();
@@ -232,7 +236,7 @@ impl Table {
                 row.total_ns = row.total_ns.saturating_add(nanos);
             }
         }
-        match groups.next() {
+        match frames.first().and_then(|leaf| groups.of(*leaf)) {
             Some(leaf) => {
                 let row = self.rows.entry(leaf).or_default();
                 row.self_samples = row.self_samples.saturating_add(samples);
@@ -252,13 +256,18 @@ impl Table {
         }
     }
 
-    fn rows(&self, groups: &Groups, options: &TopNOptions) -> Vec<MethodRow> {
+    fn rows(&self, groups: &Groups, resolved: &Resolved<'_>, options: &TopNOptions) -> Vec<MethodRow> {
         let row = |(number, sums): (&u32, &Sums)| {
             let group = groups.rows.get(*number as usize)?;
+            let nameless = self.nameless.get(number);
+            let addresses = nameless.map_or(0, |frames| frames.len() as u64);
+            let only = nameless.filter(|_| addresses == 1).and_then(|frames| frames.iter().next());
             Some(MethodRow {
-                name: group.shown(),
+                // A row of one address is that address.
+                name: only.map_or_else(|| group.shown(addresses), |frame| resolved.text(*frame).to_owned()),
                 module: group.module.clone(),
                 is_guessed: group.offsets.is_some(),
+                addresses,
                 self_samples: sums.self_samples,
                 total_samples: sums.total_samples,
                 self_ns: sums.self_ns,
@@ -294,11 +303,18 @@ struct Group {
     module: String,
     /// Of guesses the lowest and the highest.
     offsets: Option<(u64, u64)>,
+    /// Its frames have no names.
+    is_nameless: bool,
 }
 
 impl Group {
-    fn shown(&self) -> String {
+    /// `addresses`: how many it stands for, if it is nameless.
+    fn shown(&self, addresses: u64) -> String {
         match self.offsets {
+            None if self.is_nameless && self.module.is_empty() => {
+                format!("({}: {addresses} addresses)", self.name)
+            }
+            None if self.is_nameless => format!("{} ({addresses} addresses)", self.name),
             None => self.name.clone(),
             Some((low, high)) if low == high => format!("{}+{low:#x}", self.name),
             Some((low, high)) => format!("{}+{low:#x}..{high:#x}", self.name),
@@ -314,7 +330,15 @@ impl Groups {
             // A row stands for a method, and its guesses with all their offsets are about one. No name of a method
             // begins with `~`, so that they are not mixed with what is known of it.
             let guess = frame.guessed_of().filter(|_| by == GroupBy::Method);
-            let name = guess.map_or_else(|| group_name(frame, by), |(name, _)| name.to_owned());
+            // An address alone says nothing, and the samples of one method are at many of them.
+            let is_nameless = !frame.is_named && by == GroupBy::Method;
+            let name = match (guess, is_nameless, frame.module.is_empty()) {
+                (Some((name, _)), ..) => name.to_owned(),
+                (None, true, true) if frame.kind == FrameKind::Kernel => "no name, in the kernel".to_owned(),
+                (None, true, true) => "no name".to_owned(),
+                (None, true, false) => format!("{}!0x…", frame.module),
+                (None, false, _) => group_name(frame, by),
+            };
             let offset = guess.map(|(_, offset)| offset);
             let next = u32::try_from(groups.rows.len()).unwrap_or(u32::MAX);
             let number = *numbers.entry(name.clone()).or_insert(next);
@@ -328,11 +352,16 @@ impl Groups {
                     name,
                     module: frame.module.clone(),
                     offsets: offset.map(|offset| (offset, offset)),
+                    is_nameless,
                 }),
             }
             groups.of_frame.push(number);
         }
         groups
+    }
+
+    fn is_nameless(&self, group: u32) -> bool {
+        self.rows.get(group as usize).is_some_and(|group| group.is_nameless)
     }
 
     fn of(&self, frame: FrameHandle) -> Option<u32> {

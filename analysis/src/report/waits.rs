@@ -6,7 +6,7 @@ use super::distribution::{Distribution, Spread};
 use super::waiting::Waiting;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
-use crate::report::stack_rows::names_of;
+use crate::report::stack_rows::{guessed_of, names_of};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
@@ -50,6 +50,9 @@ pub struct WaitPlace {
     /// Names of the frames, innermost first. Empty: the trace has no stack there.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::stack_rows::as_texts"))]
     pub frames: Vec<Arc<str>>,
+    /// Which of the names are guesses: places in `frames`, from 0.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub guessed: Vec<usize>,
 }
 
 /// Waits of one thread.
@@ -168,6 +171,7 @@ impl Report for Waits {
             },
             waits: waits.spread(),
             frames: names_of(resolved, frames),
+            guessed: guessed_of(resolved, frames),
         });
         let mut threads: Vec<_> = threads.into_iter().collect();
         threads.sort_by_key(|(thread, (_, total))| (Reverse(*total), *thread));

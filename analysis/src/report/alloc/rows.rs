@@ -2,7 +2,7 @@
 
 use super::{Ledger, Sums, TypeKey};
 use crate::model::{FrameHandle, Mode, Resolved, ThreadHandle, rounded};
-use crate::report::stack_rows::names_of;
+use crate::report::stack_rows::{guessed_of, names_of};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -93,6 +93,9 @@ pub struct AllocStack {
     /// The stack, innermost frame first; empty if none was recorded.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::report::stack_rows::as_texts"))]
     pub frames: Vec<Arc<str>>,
+    /// Which of the frames' names are guesses: places in `frames`, from 0.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub guessed: Vec<usize>,
 }
 
 /// What one thread allocated.
@@ -188,6 +191,7 @@ impl AllocSource {
                 bytes: rounded(sums.bytes),
                 percent: percent(&sums),
                 frames: names_of(resolved, frames),
+                guessed: guessed_of(resolved, frames),
             })
             .collect();
         let mut threads: Vec<(ThreadHandle, Sums)> = threads.into_iter().collect();

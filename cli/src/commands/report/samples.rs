@@ -76,8 +76,21 @@ pub(super) fn top(_: &ReportArgs, top: &TopN, context: &mut Context<'_>) -> io::
     }
     prose(context, &strong, &summary(top.samples, top.total_ns, top.period_ns, top.clock))?;
     waiting(&top.state, top.waiting_samples, top.waiting_ns, context)?;
+    nameless(top, context)?;
     guesses(top.guessed_frames, context)
 }
+
+/// What the rows without names are, where there are any.
+fn nameless(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
+    let mut rows = top.methods.iter().chain(top.threads.iter().flat_map(|thread| &thread.methods));
+    if rows.all(|row| row.addresses < 2) {
+        return Ok(());
+    }
+    prose(context, &Paint::default(), NAMELESS)
+}
+
+const NAMELESS: &str = "addresses without a name are one row, of each module one; names come from a rundown (let the \
+                        session stop before the process does), --perf-map or --symbols";
 
 const TOP_COLUMNS: &[Column] = &[
     right("SELF %", 7, 0),
