@@ -22,6 +22,7 @@ mod contention;
 mod counter;
 mod exception;
 mod gc;
+mod heap;
 mod logger;
 mod message;
 mod method;
@@ -37,6 +38,10 @@ pub use contention::{ContentionStart, ContentionStop};
 pub use counter::{Counter, CounterValue};
 pub use exception::Exception;
 pub use gc::{GcEnd, GcGenerationHistory, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart, Suspension};
+pub use heap::{
+    HeapComObject, HeapDependent, HeapObject, HeapRange, HeapReference, HeapRoot, HeapRows, HeapStatic,
+    HeapType, Rows as HeapRowsOf,
+};
 pub use logger::LogMessage;
 pub use message::Message;
 pub use method::{Method, MethodChange, MethodJitting, Tier};

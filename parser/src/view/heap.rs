@@ -1,0 +1,360 @@
+//! Dumps of the managed heap: objects, references, roots and types, thousands of rows an event.
+//!
+//! Every event is a header and rows that lie behind each other. Views borrow the rows and decode them one by one, so
+//! that nothing is allocated for an object.
+//!
+//! | event | header | row |
+//! |---|---|---|
+//! | 15 BulkType | u32 count, u16 instance | u64 type, u64 module, u32 token, u32 flags, u8 element kind, UTF-16 name, u32 n, n × u64 parameters |
+//! | 16 GCBulkRootEdge | u32 index, u32 count, u16 instance | ptr object, u8 kind, u32 flags, ptr root |
+//! | 17 GCBulkRootConditionalWeakTableElementEdge | the same | ptr key, ptr value, ptr root |
+//! | 18 GCBulkNode | the same | ptr address, u64 size, u64 type, u64 edges |
+//! | 19 GCBulkEdge | the same | ptr target, u32 field |
+//! | 36 GCBulkRootCCW | u32 count, u16 instance | u64 root, u64 object, u64 type, u64 interface, u32 references, u32 pegged, u32 flags |
+//! | 37 GCBulkRCW | u32 count, u16 instance | u64 object, u64 type, u64 interface, u64 table, u32 references, u32 flags |
+//! | 38 GCBulkRootStaticVar | u32 count, u64 domain, u16 instance | u64 root, u64 object, u64 type, u32 flags, UTF-16 name |
+
+use super::{KnownProvider, number, number32};
+use crate::event::Event;
+use crate::payload::Utf16;
+use crate::primitive::{Parsed, take, u8, u16, u32, u64, utf16z};
+use std::marker::PhantomData;
+
+/// What an event tells of the heap: runtime 15 to 19, 23, and 36 to 38, version 0.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum HeapRows<'r> {
+    /// Types, each once a session, before or behind the objects that have them.
+    Types(Rows<'r, HeapType<'r>>),
+    /// Objects, with how many references each holds.
+    Objects(Rows<'r, HeapObject>),
+    /// References of the objects, in the order of the objects: those of the first come first.
+    References(Rows<'r, HeapReference>),
+    /// What the collector starts from.
+    Roots(Rows<'r, HeapRoot>),
+    /// Static variables that hold an object.
+    Statics(Rows<'r, HeapStatic<'r>>),
+    /// Values that live as long as their keys.
+    Dependents(Rows<'r, HeapDependent>),
+    /// Objects that COM callers hold.
+    ComCallable(Rows<'r, HeapComObject>),
+    /// Objects that stand for COM objects.
+    ComWrappers(Rows<'r, HeapComObject>),
+    /// Memory of a generation.
+    Range(HeapRange),
+}
+
+/// Rows of an event.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'r, T> {
+    /// Number of the event among those of its kind in a dump, from 0; `None` where the runtime writes none.
+    pub index: Option<u32>,
+    /// How many rows the event says it has.
+    pub count: u32,
+    rest: &'r [u8],
+    left: u32,
+    pointer_size: u8,
+    row: PhantomData<fn() -> T>,
+}
+
+/// A type: runtime 15.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct HeapType<'r> {
+    /// Identifies it; objects refer to this number.
+    pub type_id: u64,
+    /// Its module; 0: none is known.
+    pub module_id: u64,
+    /// Its metadata token, `0x02…`; of arrays and the like 0x02000000.
+    pub token: u32,
+    /// As stored: `TypeFlagsMap` of the catalog.
+    pub flags: u32,
+    /// Kind of element, as stored: ECMA-335 II.23.1.16.
+    pub element_kind: u8,
+    /// Its name; of a nested one without its outer type, except inside of generic arguments.
+    pub name: Utf16<'r>,
+    parameters: &'r [u8],
+}
+
+impl<'r> HeapType<'r> {
+    /// Generic arguments, or the element of an array.
+    pub fn parameters(&self) -> impl ExactSizeIterator<Item = u64> + use<'r> {
+        let (ids, _) = self.parameters.as_chunks::<8>();
+        ids.iter().map(|id| u64::from_le_bytes(*id))
+    }
+}
+
+/// An object: runtime 18.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeapObject {
+    /// Where it lies.
+    pub address: u64,
+    /// Bytes that it takes itself.
+    pub bytes: u64,
+    /// Its type.
+    pub type_id: u64,
+    /// How many references it holds.
+    pub references: u64,
+}
+
+/// A reference: runtime 19.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeapReference {
+    /// The object that is referred to.
+    pub target: u64,
+    /// The field that holds it; runtimes up to .NET 10 write 0.
+    pub field: u32,
+}
+
+/// A root: runtime 16.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeapRoot {
+    /// The object; 0: none.
+    pub object: u64,
+    /// As stored: `GCRootKindMap` of the catalog.
+    pub kind: u8,
+    /// As stored: `GCRootFlagsMap` of the catalog. Bit 1: a weak reference, which keeps nothing alive.
+    pub flags: u32,
+    /// Identifies it: address of the handle, of the method of the stack frame.
+    pub root_id: u64,
+}
+
+/// A static variable: runtime 38.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct HeapStatic<'r> {
+    /// Address of the variable.
+    pub root_id: u64,
+    /// The object that it holds.
+    pub object: u64,
+    /// Type of that object, not of the class that has the variable: no event names that one.
+    pub type_id: u64,
+    /// As stored. Bit 0: one for each thread.
+    pub flags: u32,
+    /// Name of the variable.
+    pub name: Utf16<'r>,
+}
+
+/// A dependent handle, of which the value lives as long as the key: runtime 17.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeapDependent {
+    /// The key.
+    pub key: u64,
+    /// The value.
+    pub value: u64,
+    /// The handle.
+    pub root_id: u64,
+}
+
+/// An object with a COM interface: runtime 36 and 37.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeapComObject {
+    /// The object.
+    pub object: u64,
+    /// Its type.
+    pub type_id: u64,
+    /// The interface's address.
+    pub interface: u64,
+    /// References by COM.
+    pub references: u32,
+}
+
+/// Memory of a generation: runtime 23.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeapRange {
+    /// 0 to 2; 3 large objects, 4 pinned objects.
+    pub generation: u8,
+    /// Where it begins.
+    pub start: u64,
+    /// Bytes in use.
+    pub used_bytes: u64,
+}
+
+impl<'r> HeapRows<'r> {
+    /// The view of an event.
+    #[inline]
+    pub fn of(event: &Event<'r>) -> Option<HeapRows<'r>> {
+        if event.known_provider() != KnownProvider::Runtime {
+            return None;
+        }
+        let id = event.id();
+        if !matches!(id, 15..=19 | 23 | 36..=38) {
+            return None;
+        }
+        let (payload, pointer) = (event.payload(), event.session().pointer_size);
+        Some(match id {
+            15 => HeapRows::Types(Rows::unnumbered(payload, pointer, 0)?),
+            16 => HeapRows::Roots(Rows::numbered(payload, pointer)?),
+            17 => HeapRows::Dependents(Rows::numbered(payload, pointer)?),
+            18 => HeapRows::Objects(Rows::numbered(payload, pointer)?),
+            19 => HeapRows::References(Rows::numbered(payload, pointer)?),
+            36 => HeapRows::ComCallable(Rows::unnumbered(payload, pointer, 0)?.of_row_kind(true)),
+            37 => HeapRows::ComWrappers(Rows::unnumbered(payload, pointer, 0)?.of_row_kind(false)),
+            38 => HeapRows::Statics(Rows::unnumbered(payload, pointer, 8)?),
+            _ => {
+                let fields = &mut event.fields();
+                HeapRows::Range(HeapRange {
+                    generation: core::primitive::u8::try_from(number32(fields, "Generation")?).ok()?,
+                    start: number(fields, "RangeStart")?,
+                    used_bytes: number(fields, "RangeUsedLength")?,
+                })
+            }
+        })
+    }
+}
+
+impl<'r, T> Rows<'r, T> {
+    fn numbered(payload: &'r [u8], pointer_size: u8) -> Option<Rows<'r, T>> {
+        let (rest, index) = u32(payload).ok()?;
+        let rows: Rows<'r, T> = Rows::unnumbered(rest, pointer_size, 0)?;
+        Some(Rows { index: Some(index), ..rows })
+    }
+
+    /// `between`: bytes that stand between the count and the runtime's instance.
+    fn unnumbered(payload: &'r [u8], pointer_size: u8, between: usize) -> Option<Rows<'r, T>> {
+        let (rest, count) = u32(payload).ok()?;
+        let (rest, _) = take(between)(rest).ok()?;
+        let (rest, _instance) = u16(rest).ok()?;
+        Some(Rows { index: None, count, rest, left: count, pointer_size, row: PhantomData })
+    }
+}
+
+impl<'r> Rows<'r, HeapComObject> {
+    /// The two kinds of rows are told apart by what would be the size of a pointer, which they do not have.
+    fn of_row_kind(self, is_callable: bool) -> Rows<'r, HeapComObject> {
+        Rows { pointer_size: if is_callable { COM_CALLABLE } else { COM_WRAPPER }, ..self }
+    }
+}
+
+const COM_CALLABLE: u8 = 1;
+const COM_WRAPPER: u8 = 0;
+
+#[inline]
+fn pointer(input: &[u8], size: u8) -> Parsed<'_, core::primitive::u64> {
+    if size == 4 { u32(input).map(|(rest, value)| (rest, value.into())) } else { u64(input) }
+}
+
+/// A row that can be read from bytes.
+trait Row<'r>: Sized {
+    fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, Self>;
+}
+
+impl<'r> Row<'r> for HeapType<'r> {
+    fn parse(input: &'r [u8], _pointer_size: u8) -> Parsed<'r, HeapType<'r>> {
+        let (rest, type_id) = u64(input)?;
+        let (rest, module_id) = u64(rest)?;
+        let (rest, token) = u32(rest)?;
+        let (rest, flags) = u32(rest)?;
+        let (rest, element_kind) = u8(rest)?;
+        let (rest, name) = utf16z(rest)?;
+        let (rest, count) = u32(rest)?;
+        let (rest, parameters) = take((count as usize).saturating_mul(8))(rest)?;
+        let name = Utf16::new(name, true);
+        Ok((rest, HeapType { type_id, module_id, token, flags, element_kind, name, parameters }))
+    }
+}
+
+impl<'r> Row<'r> for HeapObject {
+    #[inline]
+    fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapObject> {
+        let (rest, address) = pointer(input, pointer_size)?;
+        let (rest, bytes) = u64(rest)?;
+        let (rest, type_id) = u64(rest)?;
+        let (rest, references) = u64(rest)?;
+        Ok((rest, HeapObject { address, bytes, type_id, references }))
+    }
+}
+
+impl<'r> Row<'r> for HeapReference {
+    #[inline]
+    fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapReference> {
+        let (rest, target) = pointer(input, pointer_size)?;
+        let (rest, field) = u32(rest)?;
+        Ok((rest, HeapReference { target, field }))
+    }
+}
+
+impl<'r> Row<'r> for HeapRoot {
+    fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapRoot> {
+        let (rest, object) = pointer(input, pointer_size)?;
+        let (rest, kind) = u8(rest)?;
+        let (rest, flags) = u32(rest)?;
+        let (rest, root_id) = pointer(rest, pointer_size)?;
+        Ok((rest, HeapRoot { object, kind, flags, root_id }))
+    }
+}
+
+impl<'r> Row<'r> for HeapStatic<'r> {
+    fn parse(input: &'r [u8], _pointer_size: u8) -> Parsed<'r, HeapStatic<'r>> {
+        let (rest, root_id) = u64(input)?;
+        let (rest, object) = u64(rest)?;
+        let (rest, type_id) = u64(rest)?;
+        let (rest, flags) = u32(rest)?;
+        let (rest, name) = utf16z(rest)?;
+        Ok((rest, HeapStatic { root_id, object, type_id, flags, name: Utf16::new(name, true) }))
+    }
+}
+
+impl<'r> Row<'r> for HeapDependent {
+    fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapDependent> {
+        let (rest, key) = pointer(input, pointer_size)?;
+        let (rest, value) = pointer(rest, pointer_size)?;
+        let (rest, root_id) = pointer(rest, pointer_size)?;
+        Ok((rest, HeapDependent { key, value, root_id }))
+    }
+}
+
+impl<'r> Row<'r> for HeapComObject {
+    fn parse(input: &'r [u8], kind: u8) -> Parsed<'r, HeapComObject> {
+        // What stands in front of the object, behind the interface and behind the count of references.
+        let (front, middle, behind) = if kind == COM_CALLABLE { (8, 0, 8) } else { (0, 8, 4) };
+        let (rest, _) = take(front)(input)?;
+        let (rest, object) = u64(rest)?;
+        let (rest, type_id) = u64(rest)?;
+        let (rest, interface) = u64(rest)?;
+        let (rest, _) = take(middle)(rest)?;
+        let (rest, references) = u32(rest)?;
+        let (rest, _) = take(behind)(rest)?;
+        Ok((rest, HeapComObject { object, type_id, interface, references }))
+    }
+}
+
+macro_rules! rows {
+    ($($row:ty),*) => {$(
+        /// Ends early if the payload does: [`Rows::missing`] tells.
+        impl<'r> Iterator for Rows<'r, $row> {
+            type Item = $row;
+
+            #[inline]
+            fn next(&mut self) -> Option<$row> {
+                self.left = self.left.checked_sub(1)?;
+                match <$row as Row<'r>>::parse(self.rest, self.pointer_size) {
+                    Ok((rest, row)) => {
+                        self.rest = rest;
+                        Some(row)
+                    }
+                    Err(_) => {
+                        self.rest = &[];
+                        self.left = self.left.saturating_add(1);
+                        None
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+rows!(HeapType<'r>, HeapObject, HeapReference, HeapRoot, HeapStatic<'r>, HeapDependent, HeapComObject);
+
+impl<T> Rows<'_, T> {
+    /// Rows that were not given yet; behind the last one, those that the event counts and does not hold.
+    pub fn missing(&self) -> u32 {
+        self.left
+    }
+}
