@@ -25,6 +25,7 @@
 pub mod convert;
 mod driver;
 mod grouped;
+pub mod heap;
 pub mod model;
 pub mod report;
 mod sift;

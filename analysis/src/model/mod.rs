@@ -69,6 +69,7 @@ pub use texts::Texts;
 pub use threads::{Thread, Threads};
 pub use timeline::{Piece, Run, Timeline};
 pub use track::{TimedSample, Track};
+pub(crate) use type_name::split_outside;
 pub use universal::Mapping;
 pub use weights::EventSelector;
 pub(crate) use weights::{rounded, stands_for};

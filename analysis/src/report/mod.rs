@@ -244,7 +244,7 @@ impl fmt::Display for Recording {
 }
 
 /// `part` of `whole` in percent; 0 of nothing.
-fn percent(part: u64, whole: u64) -> f64 {
+pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 

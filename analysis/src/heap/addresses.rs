@@ -1,0 +1,170 @@
+//! Finds an object by its address.
+//!
+//! Objects come in runs of growing addresses, a run for each piece of the heap. Each run is cut into buckets of equal
+//! stretches of memory, about one for two objects, so that a look-up is a division and a few comparisons. Only where
+//! runs overlap, which no runtime does, the objects are sorted.
+
+use super::links::{Links, NONE, length};
+
+/// Objects of a bucket, on the average.
+const PER_BUCKET: u64 = 2;
+/// Objects further apart than this are in different runs, so that buckets are not spent on empty memory.
+const GAP: u64 = 1 << 20;
+
+/// Where objects are.
+#[derive(Debug)]
+pub(super) struct Addresses {
+    /// By first address.
+    runs: Vec<Run>,
+    /// Of each bucket of each run the first place.
+    buckets: Vec<u32>,
+    /// The objects by address; `None`: they are in that order within each run.
+    sorted: Option<Links>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    first: u64,
+    last: u64,
+    /// Places of its objects.
+    begin: u32,
+    end: u32,
+    /// Bytes of a bucket, as a power of two.
+    shift: u32,
+    /// The first of its buckets.
+    bucket: u32,
+}
+
+impl Addresses {
+    /// Of objects that have these addresses. Of several with the same one the first counts: `repeated` takes the
+    /// others.
+    pub(super) fn of(addresses: &[u64], mut repeated: impl FnMut(u32)) -> Addresses {
+        let mut runs = runs_of(addresses.iter().copied());
+        runs.sort_unstable_by_key(|run| (run.first, run.begin));
+        let is_apart = |pair: &[Run]| matches!(pair, [before, behind] if before.last < behind.first);
+        if runs.windows(2).all(is_apart) {
+            let at = |place: u32| addresses.get(place as usize).copied().unwrap_or(u64::MAX);
+            let buckets = buckets_of(&mut runs, at);
+            return Addresses { runs, buckets, sorted: None };
+        }
+        let mut order: Vec<u32> = (0..length(addresses)).collect();
+        let address = |object: u32| addresses.get(object as usize).copied().unwrap_or(u64::MAX);
+        order.sort_unstable_by_key(|object| (address(*object), *object));
+        order.dedup_by(|object, before| {
+            let is_repeated = address(*object) == address(*before);
+            if is_repeated {
+                repeated(*object);
+            }
+            is_repeated
+        });
+        let mut runs = runs_of(order.iter().map(|object| address(*object)));
+        let at = |place: u32| order.get(place as usize).map_or(u64::MAX, |object| address(*object));
+        let buckets = buckets_of(&mut runs, at);
+        Addresses { runs, buckets, sorted: Some(Links::from(order)) }
+    }
+
+    /// The object at an address; [`NONE`]: there is none. `addresses`: as they were at first.
+    #[inline]
+    pub(super) fn find(&self, addresses: &[u64], address: u64) -> u32 {
+        let at = self.runs.partition_point(|run| run.last < address);
+        let Some(run) = self.runs.get(at).filter(|run| run.first <= address) else { return NONE };
+        let offset = address.wrapping_sub(run.first) >> run.shift;
+        let bucket = usize::try_from(offset).unwrap_or(usize::MAX).saturating_add(run.bucket as usize);
+        let mut place = self.buckets.get(bucket).copied().unwrap_or(run.end);
+        while place < run.end {
+            let object = match &self.sorted {
+                Some(sorted) => sorted.get(place),
+                None => place,
+            };
+            match addresses.get(object as usize) {
+                Some(found) if *found < address => place = place.wrapping_add(1),
+                Some(found) if *found == address => return object,
+                _ => return NONE,
+            }
+        }
+        NONE
+    }
+}
+
+/// Stretches of growing addresses.
+fn runs_of(addresses: impl Iterator<Item = u64>) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (place, address) in (0..NONE).zip(addresses) {
+        let end = place.wrapping_add(1);
+        match runs.last_mut() {
+            Some(run) if run.last < address && address.wrapping_sub(run.last) <= GAP => {
+                (run.last, run.end) = (address, end);
+            }
+            _ => runs.push(Run { first: address, last: address, begin: place, end, shift: 0, bucket: 0 }),
+        }
+    }
+    runs
+}
+
+/// Cuts runs into buckets; gives of each the first place. `at`: the address at a place.
+fn buckets_of(runs: &mut [Run], at: impl Fn(u32) -> u64) -> Vec<u32> {
+    let mut buckets = Vec::new();
+    for run in runs {
+        let objects = u64::from(run.end.wrapping_sub(run.begin));
+        let span = run.last.wrapping_sub(run.first);
+        while (span >> run.shift) > objects / PER_BUCKET {
+            run.shift = run.shift.wrapping_add(1);
+        }
+        run.bucket = length(&buckets);
+        let mut next = 0;
+        for place in run.begin..run.end {
+            let bucket = at(place).wrapping_sub(run.first) >> run.shift;
+            while next <= bucket {
+                buckets.push(place);
+                next = next.wrapping_add(1);
+            }
+        }
+    }
+    buckets
+}
+
+#[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "dumps of tests are small")]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_object_is_found_and_nothing_else(
+            steps in prop::collection::vec((0u64..4, 0u64..(1 << 22)), 0..200),
+            asked in prop::collection::vec(0u64..(1 << 24), 20),
+        ) {
+            let mut address = 1 << 40;
+            let addresses: Vec<u64> = steps.iter().map(|(kind, step)| {
+                address = match kind {
+                    0 => address + 24,
+                    1 => address + 1 + step % 100,
+                    2 => address + step,
+                    _ => address.wrapping_sub(step % 1000),
+                };
+                address
+            }).collect();
+            let mut repeated = Vec::new();
+            let index = Addresses::of(&addresses, |object| repeated.push(object));
+            for (object, address) in addresses.iter().enumerate() {
+                let first = addresses.iter().position(|other| other == address).unwrap();
+                prop_assert_eq!(index.find(&addresses, *address), first as u32);
+                prop_assert_eq!(repeated.contains(&(object as u32)), first != object);
+            }
+            for asked in asked {
+                let asked = (1 << 40) + asked;
+                let expected = addresses.iter().position(|other| *other == asked);
+                prop_assert_eq!(index.find(&addresses, asked), expected.map_or(NONE, |at| at as u32));
+            }
+        }
+    }
+
+    #[test]
+    fn ends_of_the_address_space_are_addresses_too() {
+        let addresses = [0, u64::MAX, u64::MAX - 8, 8];
+        let index = Addresses::of(&addresses, |_| panic!());
+        assert_eq!(addresses.map(|address| index.find(&addresses, address)), [0, 1, 2, 3]);
+        assert_eq!(Addresses::of(&[], |_| panic!()).find(&[], 7), NONE);
+    }
+}

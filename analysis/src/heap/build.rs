@@ -1,0 +1,365 @@
+//! Makes a dump of what was gathered: puts events in order, gives references to the objects that have them, and finds the
+//! objects that they lead to.
+
+use super::addresses::Addresses;
+use super::dump::{HeapDump, HeapLosses, HeapType, Root};
+use super::gathered::{Block, Gathered};
+use super::kinds::{HeapGeneration, RootKind};
+use super::links::{NONE, length};
+use super::type_rows::{Names, TypeRows};
+use crate::model::Model;
+use std::collections::HashMap;
+use std::ops::Range;
+
+pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Model) -> HeapDump {
+    let mut gathered = gathered;
+    let mut losses = HeapLosses { is_cut_off: !gathered.has_ended, ..HeapLosses::default() };
+    losses.roots = gathered.lacks_roots;
+    let (order, lost, repeated) = in_order(&gathered.object_blocks);
+    losses.object_events = lost;
+    gathered.unused.repeated_blocks = gathered.unused.repeated_blocks.saturating_add(repeated);
+    if let Some(order) = order {
+        rearrange(&mut gathered, &order);
+    }
+    let (order, lost, repeated) = in_order(&gathered.reference_blocks);
+    losses.reference_events = lost;
+    gathered.unused.repeated_blocks = gathered.unused.repeated_blocks.saturating_add(repeated);
+    let mut blocks = order.unwrap_or_else(|| std::mem::take(&mut gathered.reference_blocks));
+    let owners = Owners::of(&gathered, &mut blocks);
+    losses.references = owners.missing;
+
+    let mut is_repeated = Vec::new();
+    let addresses = Addresses::of(&gathered.addresses, |object| is_repeated.push(object));
+    is_repeated.sort_unstable();
+    losses.repeated_objects = is_repeated.len() as u64;
+    let find = |address| addresses.find(&gathered.addresses, address);
+    // Values of dependent handles: references of their keys.
+    let mut held: Vec<(u32, u32)> = Vec::new();
+    let mut roots: Vec<Root> = Vec::with_capacity(gathered.roots.len());
+    for (key, value) in &gathered.dependents {
+        match (find(*key), find(*value)) {
+            (_, NONE) => losses.unknown_references = losses.unknown_references.saturating_add(1),
+            (NONE, value) => roots.push(Root { object: value, kind: RootKind::DependentHandle, name: NONE }),
+            (key, value) => held.push((key, value)),
+        }
+    }
+    held.sort_unstable();
+    for root in &gathered.roots {
+        match find(root.object) {
+            NONE => losses.unknown_roots = losses.unknown_roots.saturating_add(1),
+            object => roots.push(Root { object, kind: root.kind, name: root.name }),
+        }
+    }
+    let mut held = held.into_iter().peekable();
+    let mut repeated = is_repeated.iter().copied().peekable();
+    let objects = length(&gathered.addresses);
+    let mut starts: Vec<u32> = Vec::with_capacity(gathered.addresses.len().saturating_add(1));
+    // As many as are told, and no more than are there.
+    let mut targets: Vec<u32> = Vec::with_capacity(
+        usize::try_from(gathered.references.len()).unwrap_or(0).saturating_add(held.len()),
+    );
+    let mut begin = 0u64;
+    let mut unknown = 0u64;
+    starts.push(0);
+    for object in 0..objects {
+        let count = u64::from(gathered.counts.get(object as usize).copied().unwrap_or(0));
+        let own = owners.range(object, begin, count);
+        begin = begin.saturating_add(count);
+        if repeated.next_if_eq(&object).is_none() {
+            for place in own.clone() {
+                let Some(address) = owners.place(&blocks, place).and_then(|at| gathered.references.get(at))
+                else {
+                    break;
+                };
+                match addresses.find(&gathered.addresses, address) {
+                    NONE => unknown = unknown.saturating_add(u64::from(address != 0)),
+                    target => targets.push(target),
+                }
+            }
+            while let Some((_, value)) = held.next_if(|(key, _)| *key == object) {
+                targets.push(value);
+            }
+        }
+        if owners.is_plain {
+            gathered.references.release_before(own.start);
+        }
+        // Beyond what 32 bits count nothing is referred to.
+        targets.truncate(NONE as usize);
+        starts.push(length(&targets));
+    }
+    drop(addresses);
+    losses.unknown_references = losses.unknown_references.saturating_add(unknown);
+    let process = model.process(gathered.process);
+    let mut dump = HeapDump {
+        index,
+        process_id: process.and_then(|process| process.id),
+        collection: gathered.collection,
+        start_nanos: gathered.start_nanos,
+        pause_nanos: gathered.pause_nanos,
+        weak_roots: gathered.unused.weak_roots,
+        com_wrappers: gathered.com_wrappers,
+        starts,
+        targets,
+        roots,
+        static_names: std::mem::take(&mut gathered.static_names),
+        ..HeapDump::default()
+    };
+    let unused = gathered.unused;
+    losses.faults = [unused.missing_rows, unused.repeated_blocks, unused.beyond]
+        .iter()
+        .fold(0, |sum: u64, count| sum.saturating_add(*count));
+    dump.ranges = ranges(&gathered);
+    name_types(&mut dump, &mut gathered, rows, model);
+    dump.addresses = gathered.addresses;
+    dump.bytes = gathered.bytes;
+    dump.large = gathered.large;
+    dump.types = gathered.types;
+    if !is_repeated.is_empty() {
+        leave_out(&mut dump, &is_repeated);
+    }
+    let described: Vec<bool> = dump.type_rows.iter().map(|row| row.is_described).collect();
+    let nameless = dump.types.iter().filter(|at| described.get(**at as usize) == Some(&false));
+    losses.undescribed_objects = nameless.count() as u64;
+    dump.losses = losses;
+    dump
+}
+
+/// Blocks by index, if they are not in that order; how many are missing, and how many there are twice.
+fn in_order(blocks: &[Block]) -> (Option<Vec<Block>>, u64, u64) {
+    let follows = |pair: &[Block]| matches!(pair, [before, behind] if behind.index.checked_sub(1) == Some(before.index));
+    let begins = blocks.first().is_none_or(|block| block.index == 0);
+    if begins && blocks.windows(2).all(follows) {
+        return (None, 0, 0);
+    }
+    let mut sorted = blocks.to_vec();
+    sorted.sort_by_key(|block| block.index);
+    sorted.dedup_by_key(|block| block.index);
+    let repeated = blocks.len().saturating_sub(sorted.len()) as u64;
+    let needed = sorted.last().map_or(0, |block| u64::from(block.index).saturating_add(1));
+    let lost = needed.saturating_sub(sorted.len() as u64);
+    (Some(sorted), lost, repeated)
+}
+
+/// Puts objects in the order of their blocks.
+fn rearrange(gathered: &mut Gathered, order: &[Block]) {
+    fn arranged<T: Copy>(values: &mut Vec<T>, order: &[Block]) {
+        let rows = |block: &Block| {
+            let begin = usize::try_from(block.begin).ok()?;
+            let end = begin.checked_add(usize::try_from(block.count).ok()?)?;
+            values.get(begin..end)
+        };
+        let sorted = order.iter().filter_map(rows).flatten().copied().collect();
+        *values = sorted;
+    }
+    let (mut large, mut next) = (Vec::new(), 0u64);
+    for block in order {
+        for (object, bytes) in &gathered.large {
+            let offset = u64::from(*object).checked_sub(block.begin).filter(|offset| *offset < block.count);
+            let object = offset.and_then(|offset| u32::try_from(next.saturating_add(offset)).ok());
+            large.extend(object.map(|object| (object, *bytes)));
+        }
+        next = next.saturating_add(block.count);
+    }
+    gathered.large = large;
+    arranged(&mut gathered.addresses, order);
+    arranged(&mut gathered.bytes, order);
+    arranged(&mut gathered.types, order);
+    arranged(&mut gathered.counts, order);
+    let mut next = 0;
+    gathered.object_blocks =
+        order.iter().map(|block| Block { begin: advance(&mut next, block.count), ..*block }).collect();
+}
+
+fn advance(next: &mut u64, count: u64) -> u64 {
+    let begin = *next;
+    *next = begin.saturating_add(count);
+    begin
+}
+
+/// Which references belong to which objects. Those of the first object come first, so where an event is missing in between
+/// the two can be told together from both ends only: in front of the first gap from the front, and behind the last
+/// one, if the dump has its end, from the back. With one gap that is all there is.
+struct Owners {
+    /// Objects and references in front of the first gap.
+    front_objects: u64,
+    front_references: u64,
+    /// Objects and references from here on are behind the last gap; `None`: the end is not there.
+    back: Option<(u64, u64)>,
+    /// How far references lie behind where they would be without gaps.
+    shift: i128,
+    /// References that have no owner, or are missing.
+    missing: u64,
+    /// References are where they were read.
+    is_plain: bool,
+}
+
+impl Owners {
+    /// `blocks`: of references, in order; they are given the places that they have in that order.
+    fn of(gathered: &Gathered, blocks: &mut [Block]) -> Owners {
+        let told = gathered.counts.iter().fold(0u64, |sum, count| sum.saturating_add(u64::from(*count)));
+        let objects = gathered.addresses.len() as u64;
+        let mut next = 0;
+        let mut is_plain = true;
+        for block in blocks.iter() {
+            is_plain &= advance(&mut next, block.count) == block.begin;
+        }
+        let there = next;
+        let (front_objects, back_objects) = gaps(&gathered.object_blocks, objects);
+        let (front_references, back_references) = gaps(blocks, there);
+        let has_gap = back_objects.is_some() || back_references.is_some();
+        let mut owners = Owners {
+            front_objects,
+            front_references,
+            back: (has_gap && gathered.has_ended)
+                .then(|| (back_objects.unwrap_or(0), back_references.unwrap_or(0))),
+            shift: i128::from(there).wrapping_sub(i128::from(told)),
+            missing: 0,
+            is_plain,
+        };
+        let (mut begin, mut owned) = (0u64, 0u64);
+        for (object, count) in (0u32..).zip(&gathered.counts) {
+            let range = owners.range(object, begin, u64::from(*count));
+            owned = owned.saturating_add(range.end.saturating_sub(range.start));
+            begin = begin.saturating_add(u64::from(*count));
+        }
+        owners.missing = told.max(there).saturating_sub(owned);
+        owners
+    }
+
+    /// The references of an object, by their order. `begin`: how many those in front of it have.
+    #[inline]
+    fn range(&self, object: u32, begin: u64, count: u64) -> Range<u64> {
+        let object = u64::from(object);
+        if object < self.front_objects && begin < self.front_references {
+            let end = begin.saturating_add(count).min(self.front_references);
+            // One that is cut by the gap has its last ones behind it.
+            return begin..end;
+        }
+        if let Some((objects, references)) = self.back
+            && object >= objects
+        {
+            let begin = i128::from(begin).wrapping_add(self.shift);
+            let end = begin.wrapping_add(i128::from(count));
+            if let (Ok(begin), Ok(end)) = (u64::try_from(begin), u64::try_from(end)) {
+                return begin.max(references)..end.max(references);
+            }
+        }
+        0..0
+    }
+
+    /// Where the reference of a place in the order was read.
+    #[inline]
+    fn place(&self, blocks: &[Block], at: u64) -> Option<u64> {
+        if self.is_plain {
+            return Some(at);
+        }
+        // Blocks are few, thousands of rows each.
+        let mut next = 0u64;
+        for block in blocks {
+            let begin = advance(&mut next, block.count);
+            if at < next {
+                return at.checked_sub(begin)?.checked_add(block.begin);
+            }
+        }
+        None
+    }
+}
+
+/// How many rows are in front of the first gap, and where those behind the last one begin; `None`: there is no gap.
+fn gaps(blocks: &[Block], rows: u64) -> (u64, Option<u64>) {
+    let (mut front, mut back) = (rows, None);
+    let (mut next, mut expected) = (0u64, 0u32);
+    for block in blocks {
+        let begin = advance(&mut next, block.count);
+        if block.index != expected {
+            front = front.min(begin);
+            back = Some(begin);
+        }
+        expected = block.index.wrapping_add(1);
+    }
+    (front, back)
+}
+
+fn ranges(gathered: &Gathered) -> Vec<(u64, u64, HeapGeneration)> {
+    let told = gathered.ranges.iter().filter(|range| range.used_bytes > 0);
+    let mut ranges: Vec<(u64, u64, HeapGeneration)> = told
+        .map(|range| {
+            let end = range.start.saturating_add(range.used_bytes);
+            (range.start, end, HeapGeneration::of(range.generation))
+        })
+        .collect();
+    // Told several times, the last time counts: where two begin at the same place it stands behind.
+    ranges.sort_by_key(|(start, _, _)| *start);
+    let mut kept: Vec<(u64, u64, HeapGeneration)> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match kept.last_mut() {
+            Some(last) if last.0 == range.0 => *last = range,
+            Some(last) if last.1 > range.0 => {
+                last.1 = range.0;
+                kept.push(range);
+            }
+            _ => kept.push(range),
+        }
+    }
+    kept
+}
+
+/// Makes of type ids types: those of one name and module are one.
+fn name_types(dump: &mut HeapDump, gathered: &mut Gathered, rows: &TypeRows, model: &Model) {
+    let names = Names::new(rows, gathered.process, model);
+    let process = model.process(gathered.process);
+    let ticks = u64::MAX;
+    let mut places: HashMap<(String, String), u32> = HashMap::new();
+    let mut merged: Vec<u32> = Vec::with_capacity(gathered.type_ids.len());
+    for id in &gathered.type_ids {
+        let module_id = names.row(*id).map_or(0, |row| row.module_id);
+        let module = process.and_then(|process| process.modules.find(module_id, ticks));
+        let module = match module {
+            Some(module) => module.name.clone(),
+            None if module_id == 0 => String::new(),
+            None => format!("{module_id:#x}"),
+        };
+        let stored = names.stored(*id);
+        let is_described = stored.is_some();
+        let stored = stored.unwrap_or_else(|| format!("type {id:#x}"));
+        let next = length(&dump.type_rows);
+        let place = *places.entry((stored.clone(), module.clone())).or_insert(next);
+        if place == next {
+            let name = if is_described { Names::shown(&stored) } else { stored.clone() };
+            dump.type_rows.push(HeapType { name, stored_name: stored, module, is_described });
+        }
+        merged.push(place);
+    }
+    for place in &mut gathered.types {
+        *place = merged.get(*place as usize).copied().unwrap_or(NONE);
+    }
+}
+
+/// Leaves objects out that were told of before. References to them lead to the first one already.
+fn leave_out(dump: &mut HeapDump, repeated: &[u32]) {
+    let is_kept = |object: u32| repeated.binary_search(&object).is_err();
+    let mut places: Vec<u32> = Vec::with_capacity(dump.addresses.len());
+    let mut next = 0u32;
+    for object in 0..dump.objects() {
+        places.push(next);
+        next = next.wrapping_add(u32::from(is_kept(object)));
+    }
+    fn keep<T: Copy>(values: &mut Vec<T>, is_kept: impl Fn(u32) -> bool) {
+        let mut object = 0u32;
+        values.retain(|_| {
+            let keep = is_kept(object);
+            object = object.wrapping_add(1);
+            keep
+        });
+    }
+    keep(&mut dump.addresses, is_kept);
+    keep(&mut dump.bytes, is_kept);
+    keep(&mut dump.types, is_kept);
+    // They have no references, so where theirs begin the next one's do.
+    keep(&mut dump.starts, is_kept);
+    let place = |object: u32| places.get(object as usize).copied().unwrap_or(NONE);
+    dump.large.retain(|(object, _)| is_kept(*object));
+    dump.large.iter_mut().for_each(|(object, _)| *object = place(*object));
+    dump.targets.iter_mut().for_each(|target| *target = place(*target));
+    dump.roots.iter_mut().for_each(|root| root.object = place(root.object));
+}

@@ -1,0 +1,246 @@
+//! A heap dump: objects, references and roots in compact arrays.
+
+use super::kinds::{HeapGeneration, RootKind};
+use super::links::{NONE, length};
+
+/// A type of objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeapType {
+    /// As people write it: `System.Collections.Generic.Dictionary<string,int>.Entry[]`. Of a type that was not described
+    /// its number: `type 0x7f5f115239b8`.
+    pub name: String,
+    /// As the runtime writes it, with the types around it where they are known.
+    pub stored_name: String,
+    /// Short name of its module, such as `System.Private.CoreLib`; the module's number, `0x7f5f10434000`, if the trace
+    /// does not name it. Empty: none is known.
+    pub module: String,
+    /// Whether the trace describes it. The runtime describes a type only to the first session that asks.
+    pub is_described: bool,
+}
+
+/// What holds an object from outside of the heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Root {
+    /// The object.
+    pub object: u32,
+    /// What it is.
+    pub kind: RootKind,
+    pub(super) name: u32,
+}
+
+/// What is known of the completeness of a dump. All are 0 or `false` in a dump that is whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapLosses {
+    /// The trace ends, or goes on with the next collection, before the dump does.
+    pub is_cut_off: bool,
+    /// Events of objects that are missing; each holds thousands.
+    pub object_events: u64,
+    /// Events of references that are missing.
+    pub reference_events: u64,
+    /// Events of roots are missing.
+    pub roots: bool,
+    /// References that objects have and that are missing, or cannot be told whose they are.
+    pub references: u64,
+    /// References to addresses at which the dump has no object. They are left out.
+    pub unknown_references: u64,
+    /// Roots that hold addresses at which the dump has no object. They are left out.
+    pub unknown_roots: u64,
+    /// Objects that were told of again. The first one counts.
+    pub repeated_objects: u64,
+    /// Events that were told again, or tell of more rows than they hold, and objects beyond what 32 bits count.
+    pub faults: u64,
+    /// Objects whose types the trace does not describe.
+    pub undescribed_objects: u64,
+}
+
+impl HeapLosses {
+    /// Whether nothing is missing. Types may lack their names, and addresses may be unknown: the runtime tells roots
+    /// of its own that are no objects.
+    pub fn is_complete(&self) -> bool {
+        !self.is_cut_off
+            && !self.roots
+            && [
+                self.object_events,
+                self.reference_events,
+                self.references,
+                self.repeated_objects,
+                self.faults,
+            ]
+            .iter()
+            .all(|count| *count == 0)
+    }
+}
+
+/// The objects of a managed heap at one moment. Objects are numbered from 0.
+///
+/// An object takes 20 bytes here, and 20 more in [`Retained`](super::Retained); a reference 4.
+#[derive(Debug, Default)]
+pub struct HeapDump {
+    pub(super) index: usize,
+    pub(super) process_id: Option<u64>,
+    pub(super) collection: Option<u32>,
+    pub(super) start_nanos: i64,
+    pub(super) pause_nanos: Option<i64>,
+    pub(super) losses: HeapLosses,
+    pub(super) weak_roots: u64,
+    pub(super) com_wrappers: u64,
+    pub(super) addresses: Vec<u64>,
+    /// [`NONE`]: in `large`.
+    pub(super) bytes: Vec<u32>,
+    pub(super) large: Vec<(u32, u64)>,
+    pub(super) types: Vec<u32>,
+    /// Of each object where its references begin, and at last where they end.
+    pub(super) starts: Vec<u32>,
+    pub(super) targets: Vec<u32>,
+    pub(super) type_rows: Vec<HeapType>,
+    pub(super) roots: Vec<Root>,
+    pub(super) static_names: Vec<String>,
+    /// First address, end and generation, by address.
+    pub(super) ranges: Vec<(u64, u64, HeapGeneration)>,
+}
+
+impl HeapDump {
+    /// Its number in the trace, from 1.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The process; `None`: the trace does not tell.
+    pub fn process_id(&self) -> Option<u64> {
+        self.process_id
+    }
+
+    /// Number of the collection that made it; `None`: its begin is missing.
+    pub fn collection(&self) -> Option<u32> {
+        self.collection
+    }
+
+    /// When its collection began, in nanoseconds since the session's start.
+    pub fn start_nanos(&self) -> i64 {
+        self.start_nanos
+    }
+
+    /// How long all threads stood still for it; `None`: the trace does not tell.
+    pub fn pause_nanos(&self) -> Option<i64> {
+        self.pause_nanos
+    }
+
+    /// What is missing.
+    pub fn losses(&self) -> &HeapLosses {
+        &self.losses
+    }
+
+    /// Roots that are weak. They keep nothing alive, and are not among [`HeapDump::roots`].
+    pub fn weak_roots(&self) -> u64 {
+        self.weak_roots
+    }
+
+    /// Objects that stand for COM objects.
+    pub fn com_wrappers(&self) -> u64 {
+        self.com_wrappers
+    }
+
+    /// How many objects it has.
+    pub fn objects(&self) -> u32 {
+        length(&self.addresses)
+    }
+
+    /// How many references between its objects it has; several between the same two count each.
+    pub fn references(&self) -> u32 {
+        length(&self.targets)
+    }
+
+    /// Bytes of all objects.
+    pub fn bytes(&self) -> u64 {
+        (0..self.objects()).fold(0, |sum: u64, object| sum.saturating_add(self.bytes_of(object)))
+    }
+
+    /// The address of an object; 0 of one that is not there.
+    pub fn address(&self, object: u32) -> u64 {
+        self.addresses.get(object as usize).copied().unwrap_or(0)
+    }
+
+    /// The object at an address. Takes as long as there are objects.
+    pub fn find(&self, address: u64) -> Option<u32> {
+        let place = self.addresses.iter().position(|found| *found == address)?;
+        u32::try_from(place).ok()
+    }
+
+    /// Bytes that an object takes itself.
+    #[inline]
+    pub fn bytes_of(&self, object: u32) -> u64 {
+        match self.bytes.get(object as usize) {
+            Some(&NONE) => {
+                let at = self.large.binary_search_by_key(&object, |(object, _)| *object);
+                at.ok().and_then(|at| self.large.get(at)).map_or(0, |(_, bytes)| *bytes)
+            }
+            Some(bytes) => u64::from(*bytes),
+            None => 0,
+        }
+    }
+
+    /// The place of an object's type in [`HeapDump::types`].
+    #[inline]
+    pub fn type_of(&self, object: u32) -> u32 {
+        self.types.get(object as usize).copied().unwrap_or(NONE)
+    }
+
+    /// The types of its objects.
+    pub fn types(&self) -> &[HeapType] {
+        &self.type_rows
+    }
+
+    /// The name of an object's type.
+    pub fn type_name(&self, object: u32) -> &str {
+        self.type_rows.get(self.type_of(object) as usize).map_or("?", |row| &row.name)
+    }
+
+    /// The objects that an object refers to, in the order in which it holds them.
+    #[inline]
+    pub fn references_of(&self, object: u32) -> &[u32] {
+        let at = object as usize;
+        let begin = self.starts.get(at).copied().unwrap_or(0);
+        let end = self.starts.get(at.wrapping_add(1)).copied().unwrap_or(0);
+        self.targets.get(begin as usize..end as usize).unwrap_or_default()
+    }
+
+    /// What holds objects from outside, in the order in which it was told.
+    pub fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+
+    /// Of a static variable its name. The class that has it is named by no event.
+    pub fn root_name(&self, root: &Root) -> Option<&str> {
+        self.static_names.get(root.name as usize).map(String::as_str)
+    }
+
+    /// What a root is called: `static s_items`, `pinned handle`.
+    pub fn root_text(&self, root: &Root) -> String {
+        match (self.root_name(root), root.kind) {
+            (Some(name), RootKind::ThreadStatic) => format!("thread static {name}"),
+            (Some(name), _) => format!("static {name}"),
+            (None, kind) => kind.as_str().to_owned(),
+        }
+    }
+
+    /// Whether the trace tells which memory belongs to which generation: keyword 0x400000 of the runtime.
+    pub fn has_generations(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    /// The generation of an object.
+    pub fn generation(&self, object: u32) -> HeapGeneration {
+        let address = self.address(object);
+        let at = self.ranges.partition_point(|(_, end, _)| *end <= address);
+        match self.ranges.get(at) {
+            Some((start, _, generation)) if *start <= address => *generation,
+            // All other memory is told.
+            _ if !self.ranges.is_empty() => HeapGeneration::Frozen,
+            _ => HeapGeneration::Unknown,
+        }
+    }
+}

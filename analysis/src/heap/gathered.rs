@@ -1,0 +1,268 @@
+//! A dump as its events tell it, before references are known to be objects.
+
+use super::kinds::RootKind;
+use super::links::{NONE, length};
+use crate::model::ProcessHandle;
+use crate::model::hash::NumberMap;
+use nettrace_parser::view::{
+    HeapComObject, HeapDependent, HeapObject, HeapRange, HeapReference, HeapRoot, HeapRowsOf as Rows,
+    HeapStatic,
+};
+
+/// References that are kept in one piece of memory.
+const PIECE: usize = 1 << 20;
+
+/// Rows of one event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Block {
+    /// Number of the event among those of its kind.
+    pub(super) index: u32,
+    /// Place of its first row.
+    pub(super) begin: u64,
+    pub(super) count: u64,
+}
+
+/// A root as it is told.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ToldRoot {
+    pub(super) object: u64,
+    pub(super) kind: RootKind,
+    /// Place in the names of statics; [`NONE`]: it has no name.
+    pub(super) name: u32,
+}
+
+/// What was told of a dump, and cannot be used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Unused {
+    /// Rows that events count and do not hold.
+    pub(super) missing_rows: u64,
+    /// Events of an index that another one had already.
+    pub(super) repeated_blocks: u64,
+    /// Roots that are weak.
+    pub(super) weak_roots: u64,
+    /// Objects and references beyond what 32 bits count.
+    pub(super) beyond: u64,
+}
+
+/// A dump that is being read: 20 bytes an object and 8 a reference.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub(super) process: ProcessHandle,
+    /// Number of the collection that made it.
+    pub(super) collection: Option<u32>,
+    pub(super) start_nanos: i64,
+    /// Its collection was seen to end.
+    pub(super) has_ended: bool,
+    /// Time that all threads stood still for it.
+    pub(super) pause_nanos: Option<i64>,
+    pub(super) addresses: Vec<u64>,
+    /// [`NONE`]: in `large`.
+    pub(super) bytes: Vec<u32>,
+    /// Objects of 4 GiB and more.
+    pub(super) large: Vec<(u32, u64)>,
+    /// Places in `type_ids`.
+    pub(super) types: Vec<u32>,
+    /// How many references each object has.
+    pub(super) counts: Vec<u32>,
+    pub(super) type_ids: Vec<u64>,
+    type_places: NumberMap<u64, u32>,
+    last_type: (u64, u32),
+    pub(super) object_blocks: Vec<Block>,
+    pub(super) reference_blocks: Vec<Block>,
+    pub(super) references: References,
+    pub(super) roots: Vec<ToldRoot>,
+    root_blocks: u32,
+    /// Roots were lost: an event of them is missing.
+    pub(super) lacks_roots: bool,
+    pub(super) static_names: Vec<String>,
+    name_places: std::collections::HashMap<String, u32>,
+    /// Key and value.
+    pub(super) dependents: Vec<(u64, u64)>,
+    pub(super) com_wrappers: u64,
+    pub(super) ranges: Vec<HeapRange>,
+    pub(super) unused: Unused,
+}
+
+/// Targets of references, in pieces that are given back one by one.
+#[derive(Debug, Default)]
+pub(super) struct References {
+    pieces: Vec<Vec<u64>>,
+    len: u64,
+}
+
+impl References {
+    #[inline]
+    fn push(&mut self, target: u64) {
+        match self.pieces.last_mut().filter(|piece| piece.len() < PIECE) {
+            Some(piece) => piece.push(target),
+            None => {
+                // A small dump takes little; a large one whole pieces.
+                let mut piece = Vec::with_capacity(if self.pieces.is_empty() { 64 } else { PIECE });
+                piece.push(target);
+                self.pieces.push(piece);
+            }
+        }
+        self.len = self.len.wrapping_add(1);
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
+    #[inline]
+    pub(super) fn get(&self, at: u64) -> Option<u64> {
+        let at = usize::try_from(at).ok()?;
+        self.pieces.get(at / PIECE)?.get(at % PIECE).copied()
+    }
+
+    /// Gives back the memory of pieces in front of a place.
+    pub(super) fn release_before(&mut self, at: u64) {
+        let whole = usize::try_from(at).unwrap_or(usize::MAX) / PIECE;
+        // Those in front of it are gone already.
+        if let Some(piece) = whole.checked_sub(1).and_then(|before| self.pieces.get_mut(before)) {
+            *piece = Vec::new();
+        }
+    }
+}
+
+impl Gathered {
+    pub(super) fn new(process: ProcessHandle, collection: Option<u32>, start_nanos: i64) -> Gathered {
+        Gathered {
+            process,
+            collection,
+            start_nanos,
+            has_ended: false,
+            pause_nanos: None,
+            addresses: Vec::new(),
+            bytes: Vec::new(),
+            large: Vec::new(),
+            types: Vec::new(),
+            counts: Vec::new(),
+            type_ids: Vec::new(),
+            type_places: NumberMap::default(),
+            last_type: (0, NONE),
+            object_blocks: Vec::new(),
+            reference_blocks: Vec::new(),
+            references: References::default(),
+            roots: Vec::new(),
+            root_blocks: 0,
+            lacks_roots: false,
+            static_names: Vec::new(),
+            name_places: std::collections::HashMap::new(),
+            dependents: Vec::new(),
+            com_wrappers: 0,
+            ranges: Vec::new(),
+            unused: Unused::default(),
+        }
+    }
+
+    /// Whether a block of objects or references with this index belongs to another dump: this one has it.
+    pub(super) fn begins_anew(blocks: &[Block], index: Option<u32>) -> bool {
+        index == Some(0) && blocks.first().is_some_and(|block| block.index == 0)
+    }
+
+    pub(super) fn objects(&mut self, mut rows: Rows<'_, HeapObject>) {
+        let begin = self.addresses.len() as u64;
+        for row in &mut rows {
+            self.object(&row);
+        }
+        self.missing(rows.missing());
+        let count = (self.addresses.len() as u64).saturating_sub(begin);
+        self.object_blocks.push(Block { index: rows.index.unwrap_or(0), begin, count });
+    }
+
+    #[inline]
+    fn object(&mut self, row: &HeapObject) {
+        let place = length(&self.addresses);
+        if place >= NONE.wrapping_sub(1024) {
+            self.unused.beyond = self.unused.beyond.saturating_add(1);
+            return;
+        }
+        let bytes = match u32::try_from(row.bytes) {
+            Ok(bytes) if bytes != NONE => bytes,
+            _ => {
+                self.large.push((place, row.bytes));
+                NONE
+            }
+        };
+        let type_place = self.type_place(row.type_id);
+        self.addresses.push(row.address);
+        self.bytes.push(bytes);
+        self.types.push(type_place);
+        self.counts.push(u32::try_from(row.references).unwrap_or(NONE));
+    }
+
+    #[inline]
+    fn type_place(&mut self, id: u64) -> u32 {
+        if self.last_type.0 == id && self.last_type.1 != NONE {
+            return self.last_type.1;
+        }
+        let next = length(&self.type_ids);
+        let place = *self.type_places.entry(id).or_insert(next);
+        if place == next {
+            self.type_ids.push(id);
+        }
+        self.last_type = (id, place);
+        place
+    }
+
+    pub(super) fn references(&mut self, mut rows: Rows<'_, HeapReference>) {
+        let begin = self.references.len();
+        for row in &mut rows {
+            self.references.push(row.target);
+        }
+        self.missing(rows.missing());
+        let count = self.references.len().saturating_sub(begin);
+        self.reference_blocks.push(Block { index: rows.index.unwrap_or(0), begin, count });
+    }
+
+    pub(super) fn roots(&mut self, mut rows: Rows<'_, HeapRoot>) {
+        self.lacks_roots |= rows.index.is_some_and(|index| index != self.root_blocks);
+        self.root_blocks = self.root_blocks.saturating_add(1);
+        for row in &mut rows {
+            match RootKind::of(row.kind, row.flags) {
+                Some(kind) if row.object != 0 => {
+                    self.roots.push(ToldRoot { object: row.object, kind, name: NONE });
+                }
+                Some(_) => {}
+                None => self.unused.weak_roots = self.unused.weak_roots.saturating_add(1),
+            }
+        }
+        self.missing(rows.missing());
+    }
+
+    pub(super) fn statics<'r>(&mut self, mut rows: Rows<'r, HeapStatic<'r>>) {
+        for row in &mut rows {
+            let kind = if row.flags & 1 == 0 { RootKind::Static } else { RootKind::ThreadStatic };
+            let (name, next) = (row.name.to_string(), length(&self.static_names));
+            let place = *self.name_places.entry(name.clone()).or_insert(next);
+            if place == next {
+                self.static_names.push(name);
+            }
+            if row.object != 0 {
+                self.roots.push(ToldRoot { object: row.object, kind, name: place });
+            }
+        }
+        self.missing(rows.missing());
+    }
+
+    pub(super) fn dependents(&mut self, mut rows: Rows<'_, HeapDependent>) {
+        self.dependents.extend((&mut rows).map(|row| (row.key, row.value)));
+        self.missing(rows.missing());
+    }
+
+    pub(super) fn com_callable(&mut self, mut rows: Rows<'_, HeapComObject>) {
+        let held = (&mut rows).filter(|row| row.references > 0 && row.object != 0);
+        self.roots.extend(held.map(|row| ToldRoot { object: row.object, kind: RootKind::Com, name: NONE }));
+        self.missing(rows.missing());
+    }
+
+    pub(super) fn com_wrappers(&mut self, mut rows: Rows<'_, HeapComObject>) {
+        self.com_wrappers = self.com_wrappers.saturating_add((&mut rows).count() as u64);
+        self.missing(rows.missing());
+    }
+
+    fn missing(&mut self, rows: u32) {
+        self.unused.missing_rows = self.unused.missing_rows.saturating_add(rows.into());
+    }
+}

@@ -1,0 +1,32 @@
+//! The managed heap: what is on it, and who keeps it alive.
+//!
+//! A session with the runtime's keywords [`RECORD_KEYWORDS`] makes the runtime collect, and tell of every object that is
+//! left. [`HeapReader`] puts a [`HeapDump`] together for each such collection of a trace: objects, references and roots
+//! in arrays, 20 bytes an object and 4 a reference. [`Retained`] tells what each object keeps alive, and [`HeapPaths`]
+//! through what it is kept alive itself.
+//!
+//! What is missing of a dump is counted in [`HeapLosses`], and all else is delivered.
+
+mod addresses;
+mod build;
+mod dominators;
+mod dump;
+mod gathered;
+mod kinds;
+mod links;
+mod reading;
+mod report;
+mod retained;
+mod type_rows;
+
+pub use dump::{HeapDump, HeapLosses, HeapType, Root};
+pub use kinds::{HeapGeneration, RootKind};
+pub use reading::HeapReader;
+pub use report::{
+    HeapDumpRow, HeapGenerationRow, HeapModuleRow, HeapReport, HeapRootRow, HeapStaticRow, HeapTypeRow,
+};
+pub use retained::{HeapNode, Retained};
+
+/// Keywords of `Microsoft-Windows-DotNETRuntime` that make a dump: collections (0x1), types (0x80000), the heap
+/// (0x100000), a collection when the session starts (0x800000), names of types (0x1000000). Level 5.
+pub const RECORD_KEYWORDS: u64 = 0x198_0001;

@@ -1,0 +1,211 @@
+//! Takes the events of a trace and puts dumps together.
+
+use super::build;
+use super::dump::HeapDump;
+use super::gathered::Gathered;
+use super::type_rows::TypeRows;
+use crate::model::{Model, ProcessHandle};
+use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspension};
+use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered};
+use std::collections::BTreeMap;
+
+/// Reads the heap dumps of a trace.
+///
+/// ```
+/// use nettrace_analysis::heap::HeapReader;
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut heap = HeapReader::new();
+/// heap.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+/// assert!(heap.finish().is_empty());
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct HeapReader {
+    model: Model,
+    clock: Option<Clock>,
+    types: TypeRows,
+    /// Of each process what is going on.
+    going: BTreeMap<ProcessHandle, Going>,
+    dumps: Vec<Gathered>,
+    objects: u64,
+}
+
+/// What is going on in a process.
+#[derive(Debug, Default)]
+struct Going {
+    /// Number and start of the last collection of all generations: only those make dumps.
+    full: Option<(u32, i64)>,
+    /// The dump that its events belong to.
+    open: Option<usize>,
+    /// The dump whose pause has not ended.
+    pausing: Option<usize>,
+    suspended_nanos: Option<i64>,
+    ranges: Vec<view::HeapRange>,
+}
+
+impl HeapReader {
+    /// Nothing was read yet.
+    pub fn new() -> HeapReader {
+        HeapReader::default()
+    }
+
+    /// Reads all events that are left.
+    ///
+    /// # Errors
+    /// When the trace cannot be read on.
+    pub fn read<S: Source>(
+        &mut self,
+        events: &mut TimeOrdered<S>,
+    ) -> Result<Outcome, nettrace_parser::Error> {
+        while let Some(event) = events.next_event()? {
+            self.event(&event);
+        }
+        Ok(events.outcome())
+    }
+
+    /// How many objects were told of so far, in all dumps.
+    pub fn objects(&self) -> u64 {
+        self.objects
+    }
+
+    /// How many dumps were begun.
+    pub fn dumps(&self) -> usize {
+        self.dumps.len()
+    }
+
+    /// Whether a dump was made, its collection has ended, and the threads run again.
+    pub fn has_dump(&self) -> bool {
+        self.dumps.iter().any(|dump| dump.has_ended && dump.pause_nanos.is_some())
+    }
+
+    /// What was learned of processes and modules.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Takes the next event; in time order.
+    pub fn event(&mut self, event: &Event<'_>) {
+        let provider = event.known_provider();
+        let is_of_heap = provider == KnownProvider::Runtime
+            && matches!(event.id(), 1..=3 | 7..=9 | 15..=19 | 23 | 36..=38);
+        if !is_of_heap {
+            let is_told_of_code = provider == KnownProvider::Runtime && event.id() >= 140;
+            if is_told_of_code || !matches!(provider, KnownProvider::Runtime | KnownProvider::SampleProfiler)
+            {
+                self.model.learn(event);
+            }
+            return;
+        }
+        let thread = self.model.learn(event);
+        let Some(process) = self.model.threads().get(thread).map(|row| row.process) else { return };
+        let clock = *self.clock.get_or_insert_with(|| event.session().clock());
+        let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
+        if let Some(rows) = HeapRows::of(event) {
+            self.rows(process, nanos, rows);
+        } else if let Some(start) = GcStart::of(event) {
+            self.collection_starts(process, nanos, &start);
+        } else if let Some(end) = GcEnd::of(event) {
+            self.collection_ends(process, &end);
+        } else if let Some(change) = Suspension::of(event) {
+            self.suspension(process, nanos, change);
+        }
+    }
+
+    fn collection_starts(&mut self, process: ProcessHandle, nanos: i64, start: &GcStart) {
+        let going = self.going.entry(process).or_default();
+        // What was open lacks its end.
+        going.open = None;
+        going.ranges.clear();
+        if start.generation.is_none_or(|generation| generation >= 2) {
+            going.full = Some((start.number, nanos));
+        }
+    }
+
+    fn collection_ends(&mut self, process: ProcessHandle, end: &GcEnd) {
+        let going = self.going.entry(process).or_default();
+        let Some(dump) = going.open.and_then(|open| self.dumps.get_mut(open)) else { return };
+        if dump.collection.is_some_and(|number| number != end.number) || end.generation < 2 {
+            return;
+        }
+        dump.has_ended = true;
+        dump.ranges.append(&mut going.ranges);
+        going.pausing = going.open.take();
+        going.full = None;
+    }
+
+    fn suspension(&mut self, process: ProcessHandle, nanos: i64, change: Suspension) {
+        let going = self.going.entry(process).or_default();
+        match change {
+            Suspension::SuspendStart(_) => going.suspended_nanos = Some(nanos),
+            Suspension::RestartStop => {
+                let since = going.suspended_nanos.take();
+                let dump = going.pausing.take().and_then(|dump| self.dumps.get_mut(dump));
+                if let Some(dump) = dump {
+                    let since = since.unwrap_or(dump.start_nanos);
+                    dump.pause_nanos = Some(nanos.saturating_sub(since));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn rows(&mut self, process: ProcessHandle, nanos: i64, rows: HeapRows<'_>) {
+        let dump = match &rows {
+            HeapRows::Types(types) => return self.types.learn(process, *types),
+            HeapRows::Range(range) => {
+                // Told before and behind a collection; those behind are told last.
+                let going = self.going.entry(process).or_default();
+                if let Some(dump) = going.open.or(going.pausing).and_then(|dump| self.dumps.get_mut(dump)) {
+                    dump.ranges.push(*range);
+                } else {
+                    going.ranges.push(*range);
+                }
+                return;
+            }
+            HeapRows::Objects(objects) => {
+                self.objects = self.objects.saturating_add(objects.count.into());
+                self.dump(process, nanos, |dump| Gathered::begins_anew(&dump.object_blocks, objects.index))
+            }
+            HeapRows::References(references) => self
+                .dump(process, nanos, |dump| Gathered::begins_anew(&dump.reference_blocks, references.index)),
+            _ => self.dump(process, nanos, |_| false),
+        };
+        let Some(dump) = dump else { return };
+        match rows {
+            HeapRows::Objects(rows) => dump.objects(rows),
+            HeapRows::References(rows) => dump.references(rows),
+            HeapRows::Roots(rows) => dump.roots(rows),
+            HeapRows::Statics(rows) => dump.statics(rows),
+            HeapRows::Dependents(rows) => dump.dependents(rows),
+            HeapRows::ComCallable(rows) => dump.com_callable(rows),
+            HeapRows::ComWrappers(rows) => dump.com_wrappers(rows),
+            _ => {}
+        }
+    }
+
+    /// The dump that events of a process belong to.
+    fn dump(
+        &mut self,
+        process: ProcessHandle,
+        nanos: i64,
+        begins_anew: impl FnOnce(&Gathered) -> bool,
+    ) -> Option<&mut Gathered> {
+        let going = self.going.entry(process).or_default();
+        let open = going.open.filter(|open| self.dumps.get(*open).is_some_and(|dump| !begins_anew(dump)));
+        let place = open.unwrap_or(self.dumps.len());
+        if open.is_none() {
+            let (number, start) = going.full.take().unzip();
+            self.dumps.push(Gathered::new(process, number, start.unwrap_or(nanos)));
+            going.open = Some(place);
+        }
+        self.dumps.get_mut(place)
+    }
+
+    /// The dumps, in the order in which they were made.
+    pub fn finish(self) -> Vec<HeapDump> {
+        let HeapReader { mut model, types, dumps, .. } = self;
+        model.complete(None);
+        (1..).zip(dumps).map(|(index, dump)| build::dump(index, dump, &types, &model)).collect()
+    }
+}

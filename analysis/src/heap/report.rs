@@ -1,0 +1,321 @@
+//! What is on a heap: by type, module, root and generation.
+
+use super::dump::{HeapDump, HeapLosses};
+use super::kinds::{HeapGeneration, RootKind};
+use super::retained::{HeapNode, Retained};
+use crate::report::{SCHEMA, percent};
+use std::collections::{BTreeMap, HashSet};
+
+/// What is on a heap.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// All dumps of the trace.
+    pub dumps: Vec<HeapDumpRow>,
+    /// The index of the one that this is about.
+    pub dump: usize,
+    /// How many objects it has.
+    pub objects: u64,
+    /// How many references between them.
+    pub edges: u64,
+    /// Bytes of all objects.
+    pub bytes: u64,
+    /// Objects that a root reaches. The others were garbage, or are held by what the dump does not tell.
+    pub reachable_objects: u64,
+    /// Their bytes.
+    pub reachable_bytes: u64,
+    /// How long all threads stood still for the dump.
+    pub pause_ns: Option<i64>,
+    /// By type; by bytes, most first.
+    pub types: Vec<HeapTypeRow>,
+    /// By module of the types; by bytes, most first.
+    pub modules: Vec<HeapModuleRow>,
+    /// By kind of root.
+    pub roots: Vec<HeapRootRow>,
+    /// Static variables; by retained bytes, most first.
+    pub statics: Vec<HeapStaticRow>,
+    /// By generation; `unknown` if the trace does not tell which memory belongs to which.
+    pub generations: Vec<HeapGenerationRow>,
+    /// What is missing.
+    pub missing: HeapLosses,
+}
+
+/// A dump of a trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapDumpRow {
+    /// Its number, from 1.
+    pub index: usize,
+    /// When its collection began, since the session's start.
+    pub start_ns: i64,
+    /// Whether nothing of it is missing.
+    pub complete: bool,
+    /// The process.
+    pub process: Option<u64>,
+    /// Number of the collection.
+    pub collection: Option<u32>,
+    /// How many objects it has.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Objects of a type.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapTypeRow {
+    /// The type.
+    pub name: String,
+    /// Its module; empty: none is known.
+    pub module: String,
+    /// How many.
+    pub count: u64,
+    /// Their own bytes.
+    pub bytes: u64,
+    /// Bytes that would go if all of them went.
+    pub retained_bytes: u64,
+    /// Own bytes of the largest.
+    pub largest_bytes: u64,
+    /// Their own bytes in percent of those of all objects.
+    pub percent: f64,
+}
+
+/// Objects of the types of a module.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapModuleRow {
+    /// The module; empty: none is known.
+    pub module: String,
+    /// How many types with objects it has.
+    pub types: u64,
+    /// How many objects.
+    pub count: u64,
+    /// Their own bytes.
+    pub bytes: u64,
+    /// Bytes that would go if all of them went.
+    pub retained_bytes: u64,
+    /// Their own bytes in percent of those of all objects.
+    pub percent: f64,
+}
+
+/// Roots of a kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapRootRow {
+    /// The kind.
+    pub kind: RootKind,
+    /// How many.
+    pub count: u64,
+    /// How many different objects they hold.
+    pub objects: u64,
+    /// Own bytes of those.
+    pub bytes: u64,
+    /// Bytes that would go if all of these roots went.
+    pub retained_bytes: u64,
+}
+
+/// A static variable that holds an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapStaticRow {
+    /// Its name. No event names the class that has it.
+    pub name: String,
+    /// Type of the object.
+    pub type_name: String,
+    /// Whether each thread has one.
+    pub is_thread_static: bool,
+    /// Own bytes of the object.
+    pub bytes: u64,
+    /// Bytes that would go if the variable held nothing.
+    pub retained_bytes: u64,
+}
+
+/// Objects of a generation.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapGenerationRow {
+    /// The generation.
+    pub generation: HeapGeneration,
+    /// How many objects.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Of those the bytes that a root reaches.
+    pub reachable_bytes: u64,
+    /// Their bytes in percent of those of all objects.
+    pub percent: f64,
+}
+
+impl HeapDumpRow {
+    fn of(dump: &HeapDump) -> HeapDumpRow {
+        HeapDumpRow {
+            index: dump.index(),
+            start_ns: dump.start_nanos(),
+            complete: dump.losses().is_complete(),
+            process: dump.process_id(),
+            collection: dump.collection(),
+            objects: dump.objects().into(),
+            bytes: dump.bytes(),
+        }
+    }
+}
+
+/// Sums of a group of objects.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    count: u64,
+    bytes: u64,
+    largest: u64,
+    reachable: u64,
+}
+
+impl Sums {
+    fn add(&mut self, bytes: u64, is_reachable: bool) {
+        self.count = self.count.saturating_add(1);
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.largest = self.largest.max(bytes);
+        self.reachable = self.reachable.saturating_add(if is_reachable { bytes } else { 0 });
+    }
+}
+
+impl HeapReport {
+    /// What is on the heap of `dump`, one of `dumps`.
+    pub fn new(dumps: &[HeapDump], dump: &HeapDump, retained: &Retained) -> HeapReport {
+        let mut types = vec![Sums::default(); dump.types().len()];
+        let mut generations = [Sums::default(); HeapGeneration::ALL.len()];
+        let mut all = Sums::default();
+        let mut reachable_objects = 0u64;
+        for object in 0..dump.objects() {
+            let (bytes, is_reachable) = (dump.bytes_of(object), retained.is_reachable(object));
+            if let Some(sums) = types.get_mut(dump.type_of(object) as usize) {
+                sums.add(bytes, is_reachable);
+            }
+            if let Some(sums) = generations.get_mut(dump.generation(object) as usize) {
+                sums.add(bytes, is_reachable);
+            }
+            all.add(bytes, is_reachable);
+            reachable_objects = reachable_objects.saturating_add(u64::from(is_reachable));
+        }
+        let generations = HeapGeneration::ALL.into_iter().zip(generations).filter(|(_, sums)| sums.count > 0);
+        HeapReport {
+            schema: SCHEMA,
+            dumps: dumps.iter().map(HeapDumpRow::of).collect(),
+            dump: dump.index(),
+            objects: dump.objects().into(),
+            edges: dump.references().into(),
+            bytes: all.bytes,
+            reachable_objects,
+            reachable_bytes: all.reachable,
+            pause_ns: dump.pause_nanos(),
+            types: type_rows(dump, retained, &types, all.bytes),
+            modules: module_rows(dump, retained, &types, all.bytes),
+            roots: root_rows(dump, retained),
+            statics: static_rows(dump, retained),
+            generations: generations
+                .map(|(generation, sums)| HeapGenerationRow {
+                    generation,
+                    count: sums.count,
+                    bytes: sums.bytes,
+                    reachable_bytes: sums.reachable,
+                    percent: percent(sums.bytes, all.bytes),
+                })
+                .collect(),
+            missing: *dump.losses(),
+        }
+    }
+}
+
+fn type_rows(dump: &HeapDump, retained: &Retained, types: &[Sums], all: u64) -> Vec<HeapTypeRow> {
+    let kept = retained.bytes_by_group(types.len(), |object| Some(dump.type_of(object) as usize));
+    let rows = dump.types().iter().zip(types).zip(kept).filter(|((_, sums), _)| sums.count > 0);
+    let mut rows: Vec<HeapTypeRow> = rows
+        .map(|((row, sums), retained_bytes)| HeapTypeRow {
+            name: row.name.clone(),
+            module: row.module.clone(),
+            count: sums.count,
+            bytes: sums.bytes,
+            retained_bytes,
+            largest_bytes: sums.largest,
+            percent: percent(sums.bytes, all),
+        })
+        .collect();
+    rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (&a.name, &a.module).cmp(&(&b.name, &b.module))));
+    rows
+}
+
+fn module_rows(dump: &HeapDump, retained: &Retained, types: &[Sums], all: u64) -> Vec<HeapModuleRow> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut of_types = Vec::with_capacity(types.len());
+    for row in dump.types() {
+        let next = places.len();
+        of_types.push(*places.entry(&row.module).or_insert(next));
+    }
+    let group = |object: u32| of_types.get(dump.type_of(object) as usize).copied();
+    let kept = retained.bytes_by_group(places.len(), group);
+    let mut rows: Vec<HeapModuleRow> = places
+        .into_iter()
+        .map(|(module, at)| {
+            let own = of_types.iter().zip(types).filter(|(of, sums)| **of == at && sums.count > 0);
+            let (mut count, mut bytes, mut distinct) = (0u64, 0u64, 0u64);
+            for (_, sums) in own {
+                count = count.saturating_add(sums.count);
+                bytes = bytes.saturating_add(sums.bytes);
+                distinct = distinct.saturating_add(1);
+            }
+            HeapModuleRow {
+                module: module.to_owned(),
+                types: distinct,
+                count,
+                bytes,
+                retained_bytes: kept.get(at).copied().unwrap_or(0),
+                percent: percent(bytes, all),
+            }
+        })
+        .collect();
+    rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.module.cmp(&b.module)));
+    rows
+}
+
+fn root_rows(dump: &HeapDump, retained: &Retained) -> Vec<HeapRootRow> {
+    let of = |kind: RootKind| {
+        let own = dump.roots().iter().filter(move |root| root.kind == kind);
+        let objects: HashSet<u32> = own.clone().map(|root| root.object).collect();
+        HeapRootRow {
+            kind,
+            count: own.count() as u64,
+            objects: objects.len() as u64,
+            bytes: objects.iter().fold(0, |sum, object| sum.saturating_add(dump.bytes_of(*object))),
+            retained_bytes: retained.bytes(HeapNode::Kind(kind)),
+        }
+    };
+    RootKind::ALL.into_iter().map(of).filter(|row| row.count > 0).collect()
+}
+
+fn static_rows(dump: &HeapDump, retained: &Retained) -> Vec<HeapStaticRow> {
+    let mut rows: Vec<HeapStaticRow> = (0u32..)
+        .zip(dump.roots())
+        .filter_map(|(at, root)| {
+            Some(HeapStaticRow {
+                name: dump.root_name(root)?.to_owned(),
+                type_name: dump.type_name(root.object).to_owned(),
+                is_thread_static: root.kind == RootKind::ThreadStatic,
+                bytes: dump.bytes_of(root.object),
+                retained_bytes: retained.bytes(HeapNode::Static(at)),
+            })
+        })
+        .collect();
+    rows.sort_by(|a, b| {
+        let largest = b.retained_bytes.cmp(&a.retained_bytes).then(b.bytes.cmp(&a.bytes));
+        largest.then_with(|| (&a.name, &a.type_name).cmp(&(&b.name, &b.type_name)))
+    });
+    rows
+}

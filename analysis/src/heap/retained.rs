@@ -1,0 +1,224 @@
+//! What would go if an object went.
+
+use super::dominators::{DominatorTree, Graph};
+use super::dump::{HeapDump, Root};
+use super::kinds::RootKind;
+use super::links::{NONE, length};
+
+/// What each object keeps alive: the dominator tree of a dump, 20 bytes an object.
+///
+/// Above the objects stand the static variables, above those and all other roots their kinds, and above the kinds one
+/// root of all.
+///
+/// The runtime keeps statics in arrays of its own, which handles hold. Where an object is held by a static and by such an
+/// array, the static counts; for what objects retain it makes no difference.
+#[derive(Debug)]
+pub struct Retained {
+    tree: DominatorTree,
+    /// Of each node the bytes of all that it dominates, itself included.
+    bytes: Vec<u64>,
+    objects: u32,
+    /// Of each static variable its place among the dump's roots.
+    statics: Vec<u32>,
+}
+
+/// A node of the dominator tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HeapNode {
+    /// Above all.
+    Root,
+    /// All roots of a kind.
+    Kind(RootKind),
+    /// A static variable: place in [`HeapDump::roots`].
+    Static(u32),
+    /// An object.
+    Object(u32),
+}
+
+/// How many kinds of roots there are.
+const KINDS: u32 = RootKind::Other as u32 + 1;
+
+/// A dump with its roots as nodes: objects, then kinds of roots, then statics, then the root of all.
+struct Rooted<'d> {
+    dump: &'d HeapDump,
+    /// Of each node that is no object where its references begin.
+    starts: Vec<u32>,
+    targets: Vec<u32>,
+    nodes: u32,
+    /// Arrays in which the runtime keeps statics, sorted.
+    tables: Vec<u32>,
+    /// Objects that statics hold, a bit each.
+    is_static: Vec<u64>,
+}
+
+impl<'d> Rooted<'d> {
+    fn of(dump: &'d HeapDump, statics: &[u32]) -> Rooted<'d> {
+        let objects = dump.objects();
+        let first_static = objects.saturating_add(KINDS);
+        let root = first_static.saturating_add(length(statics));
+        let (mut starts, mut targets) = (vec![0], Vec::new());
+        for kind in RootKind::ALL {
+            if matches!(kind, RootKind::Static | RootKind::ThreadStatic) {
+                let own = (0u32..)
+                    .zip(statics)
+                    .filter(|(_, at)| dump.roots().get(**at as usize).is_some_and(|root| root.kind == kind));
+                targets.extend(own.map(|(place, _)| first_static.saturating_add(place)));
+            } else {
+                targets.extend(dump.roots().iter().filter(|root| root.kind == kind).map(|root| root.object));
+            }
+            starts.push(length(&targets));
+        }
+        let mut is_static = vec![0u64; (objects as usize).div_ceil(64)];
+        for at in statics {
+            let object = dump.roots().get(*at as usize).map_or(NONE, |root| root.object);
+            targets.push(object);
+            starts.push(length(&targets));
+            if let Some(bits) = is_static.get_mut(object as usize / 64) {
+                *bits |= 1 << (object % 64);
+            }
+        }
+        targets.extend((0..KINDS).map(|kind| objects.saturating_add(kind)));
+        starts.push(length(&targets));
+        let is_table = |root: &&Root| {
+            matches!(root.kind, RootKind::PinnedHandle | RootKind::StrongHandle)
+                && dump
+                    .types()
+                    .get(dump.type_of(root.object) as usize)
+                    .is_some_and(|row| row.stored_name == "System.Object[]")
+        };
+        let mut tables: Vec<u32> = dump.roots().iter().filter(is_table).map(|root| root.object).collect();
+        tables.sort_unstable();
+        tables.dedup();
+        Rooted { dump, starts, targets, nodes: root.saturating_add(1), tables, is_static }
+    }
+}
+
+impl Graph for Rooted<'_> {
+    fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    fn root(&self) -> u32 {
+        self.nodes.wrapping_sub(1)
+    }
+
+    #[inline]
+    fn successors(&self, node: u32) -> &[u32] {
+        let Some(at) = node.checked_sub(self.dump.objects()) else { return self.dump.references_of(node) };
+        let begin = self.starts.get(at as usize).copied().unwrap_or(0);
+        let end = self.starts.get((at as usize).wrapping_add(1)).copied().unwrap_or(0);
+        self.targets.get(begin as usize..end as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    fn counts(&self, source: u32, target: u32) -> bool {
+        let is_static = |object: u32| {
+            let bits = self.is_static.get(object as usize / 64).copied().unwrap_or(0);
+            bits >> (object % 64) & 1 == 1
+        };
+        self.tables.is_empty() || !is_static(target) || self.tables.binary_search(&source).is_err()
+    }
+}
+
+impl Retained {
+    /// What the objects of a dump retain. Near-linear in objects and references.
+    pub fn of(dump: &HeapDump) -> Retained {
+        let is_static = |root: &Root| matches!(root.kind, RootKind::Static | RootKind::ThreadStatic);
+        let statics: Vec<u32> =
+            (0u32..).zip(dump.roots()).filter(|(_, root)| is_static(root)).map(|(at, _)| at).collect();
+        let graph = Rooted::of(dump, &statics);
+        let tree = DominatorTree::of(&graph);
+        let mut bytes = vec![0u64; graph.nodes as usize];
+        // Each stands behind those that dominate it.
+        for node in tree.order.iter().rev() {
+            let own = bytes.get(*node as usize).copied().unwrap_or(0).saturating_add(dump.bytes_of(*node));
+            if let Some(slot) = bytes.get_mut(*node as usize) {
+                *slot = own;
+            }
+            if let Some(above) = bytes.get_mut(tree.parents.get(*node) as usize) {
+                *above = above.saturating_add(own);
+            }
+        }
+        Retained { tree, bytes, objects: dump.objects(), statics }
+    }
+
+    fn number(&self, node: HeapNode) -> u32 {
+        match node {
+            HeapNode::Object(object) => object,
+            HeapNode::Kind(kind) => self.objects.saturating_add(kind.place()),
+            HeapNode::Static(root) => {
+                let at = self.statics.binary_search(&root).unwrap_or(usize::MAX);
+                let at = u32::try_from(at).unwrap_or(NONE);
+                self.objects.saturating_add(KINDS).saturating_add(at)
+            }
+            HeapNode::Root => length(&self.bytes).wrapping_sub(1),
+        }
+    }
+
+    fn node(&self, number: u32) -> HeapNode {
+        let Some(at) = number.checked_sub(self.objects) else { return HeapNode::Object(number) };
+        if let Some(kind) = RootKind::ALL.get(at as usize) {
+            return HeapNode::Kind(*kind);
+        }
+        match self.statics.get(at.wrapping_sub(KINDS) as usize) {
+            Some(root) => HeapNode::Static(*root),
+            None => HeapNode::Root,
+        }
+    }
+
+    /// Bytes of all that a node keeps alive, itself included; 0 of an object that no root reaches.
+    pub fn bytes(&self, node: HeapNode) -> u64 {
+        self.bytes.get(self.number(node) as usize).copied().unwrap_or(0)
+    }
+
+    /// What alone keeps a node alive, directly; `None` of the root of all, and of objects that no root reaches.
+    pub fn dominator(&self, node: HeapNode) -> Option<HeapNode> {
+        let above = self.tree.parents.get(self.number(node));
+        (above != NONE).then(|| self.node(above))
+    }
+
+    /// Whether a root reaches it.
+    pub fn is_reachable(&self, object: u32) -> bool {
+        self.tree.parents.get(object) != NONE
+    }
+
+    /// Bytes that groups of objects keep alive: all below any object of the group, once. `group`: the place of an
+    /// object's group, below `groups`.
+    pub fn bytes_by_group(&self, groups: usize, group: impl Fn(u32) -> Option<usize>) -> Vec<u64> {
+        let mut sums = vec![0u64; groups];
+        self.outermost(groups, group, |group, object| {
+            if let Some(sum) = sums.get_mut(group) {
+                *sum = sum.saturating_add(self.bytes(HeapNode::Object(object)));
+            }
+        });
+        sums
+    }
+
+    /// Calls `found` with each object of each group that no other object of its group dominates.
+    pub fn outermost(
+        &self,
+        groups: usize,
+        group: impl Fn(u32) -> Option<usize>,
+        mut found: impl FnMut(usize, u32),
+    ) {
+        // Of each group where what its last outermost object dominates ends.
+        let mut ends = vec![0u32; groups];
+        for ((place, node), span) in (0u32..).zip(&self.tree.order).zip(&self.tree.spans) {
+            let Some(at) = (*node < self.objects).then(|| group(*node)).flatten() else { continue };
+            let Some(end) = ends.get_mut(at).filter(|end| **end <= place) else { continue };
+            *end = place.saturating_add(*span);
+            found(at, *node);
+        }
+    }
+
+    /// Walks over the tree, each node in front of those it dominates: the node, and where in this order what it dominates
+    /// ends.
+    pub fn walk(&self) -> impl Iterator<Item = (HeapNode, usize)> + '_ {
+        self.tree
+            .order
+            .iter()
+            .zip(&self.tree.spans)
+            .enumerate()
+            .map(|(place, (node, span))| (self.node(*node), place.saturating_add(*span as usize)))
+    }
+}

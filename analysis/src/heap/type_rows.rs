@@ -1,0 +1,268 @@
+//! What types are called.
+//!
+//! The runtime describes a type once a session, and names a nested one without the types around it: `Entry[K,V]`. Inside
+//! of generic arguments names are whole, and the arguments' ids are told beside them: so `A.Outer+Inner` in the name of a
+//! list tells the whole name of the type whose id is the list's argument. Else the methods of the type tell it, if
+//! just one type of the module has that last name.
+
+use crate::model::hash::NumberMap;
+use crate::model::{Model, NameOptions, ProcessHandle, split_outside, type_text};
+use nettrace_parser::view::{HeapRowsOf as Rows, HeapType as Row};
+use std::collections::{BTreeMap, HashMap};
+
+/// Nesting of arrays and arguments that is followed.
+const DEPTH: usize = 32;
+
+/// The types that were described so far.
+#[derive(Debug, Default)]
+pub(super) struct TypeRows {
+    processes: BTreeMap<ProcessHandle, NumberMap<u64, TypeRow>>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct TypeRow {
+    pub(super) module_id: u64,
+    flags: u32,
+    /// As stored.
+    pub(super) name: String,
+    parameters: Box<[u64]>,
+}
+
+impl TypeRow {
+    const ARRAY: u32 = 8;
+
+    fn is_array(&self) -> bool {
+        self.flags & TypeRow::ARRAY != 0
+    }
+
+    /// `[]`, `[,]` … .NET Core 3.1 tells it by the name alone, others, where there is no name, by the flags alone.
+    fn suffix(&self) -> String {
+        if let Some(at) = self.name.rfind('[').filter(|_| self.name.ends_with(']')) {
+            return self.name.get(at..).unwrap_or_default().to_owned();
+        }
+        let rank = (self.flags >> 8 & 0x3f).max(1);
+        format!("[{}]", ",".repeat(rank.saturating_sub(1) as usize))
+    }
+}
+
+impl TypeRows {
+    pub(super) fn learn<'r>(&mut self, process: ProcessHandle, rows: Rows<'r, Row<'r>>) {
+        let types = self.processes.entry(process).or_default();
+        for row in rows {
+            let known = TypeRow {
+                module_id: row.module_id,
+                flags: row.flags,
+                name: row.name.to_string(),
+                parameters: row.parameters().collect(),
+            };
+            // One that is told again without a name keeps the one it has.
+            match types.get_mut(&row.type_id) {
+                Some(before) if known.name.is_empty() && !before.name.is_empty() => {}
+                Some(before) => *before = known,
+                None => drop(types.insert(row.type_id, known)),
+            }
+        }
+    }
+
+    pub(super) fn of(&self, process: ProcessHandle) -> Option<&NumberMap<u64, TypeRow>> {
+        self.processes.get(&process)
+    }
+}
+
+/// Finds whole names of the types of a process.
+pub(super) struct Names<'a> {
+    rows: Option<&'a NumberMap<u64, TypeRow>>,
+    /// Of types that are nested the names with the types around them, as stored.
+    whole: NumberMap<u64, String>,
+    /// By module and last name the one whole name that methods tell; empty: there are several.
+    of_methods: HashMap<(u64, &'a str), &'a str>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(rows: &'a TypeRows, process: ProcessHandle, model: &'a Model) -> Names<'a> {
+        let mut names =
+            Names { rows: rows.of(process), whole: NumberMap::default(), of_methods: HashMap::new() };
+        for row in names.rows.into_iter().flat_map(|rows| rows.values()) {
+            names.learn_arguments(&row.name, &row.parameters, 0);
+        }
+        // Of a last name that several types of a module have, methods do not tell whose they are; nor of one that
+        // compilers give to many, such as `<>c`.
+        let mut told: HashMap<(u64, &str), u32> = HashMap::new();
+        for row in names.rows.into_iter().flat_map(|rows| rows.values()).filter(|row| !row.is_array()) {
+            let count = told.entry((row.module_id, without_arguments(&row.name))).or_default();
+            *count = count.saturating_add(1);
+        }
+        let texts = model.texts();
+        for code in model.process(process).into_iter().flat_map(|process| process.methods()) {
+            let namespace = texts.get(code.namespace);
+            let path = without_arguments(namespace);
+            let last = path.rsplit('+').next().unwrap_or(path);
+            let is_nested = last.len() < path.len();
+            let last = if is_nested { last } else { path };
+            if last.starts_with('<') || told.get(&(code.module_id, last)) != Some(&1) {
+                continue;
+            }
+            let whole = names.of_methods.entry((code.module_id, last)).or_insert(path);
+            if *whole != path {
+                *whole = "";
+            }
+        }
+        names
+    }
+
+    /// Takes whole names of generic arguments from the name of a type that has them.
+    fn learn_arguments(&mut self, name: &str, parameters: &[u64], depth: usize) {
+        let Some(rows) = self.rows.filter(|_| depth < DEPTH) else { return };
+        let path = without_arguments(name);
+        let inside = name.get(path.len()..).and_then(|rest| rest.strip_prefix('['));
+        let Some(inside) = inside.and_then(|rest| rest.rsplit_once(']')).map(|(inside, _)| inside) else {
+            return;
+        };
+        let arguments: Vec<&str> = split_outside(inside, ',').filter(|text| !text.is_empty()).collect();
+        if arguments.len() != parameters.len() {
+            return;
+        }
+        for (argument, id) in arguments.into_iter().zip(parameters) {
+            let path = without_arguments(argument);
+            let Some(row) = rows.get(id) else { continue };
+            let own = without_arguments(&row.name);
+            let is_whole = path.strip_suffix(own).is_some_and(|outer| outer.ends_with('+'));
+            if is_whole && !own.is_empty() && !row.is_array() {
+                self.whole.insert(*id, path.to_owned());
+            }
+        }
+    }
+
+    /// The name of a type as it is stored, but with the types around it; `None`: it was not described.
+    pub(super) fn stored(&self, id: u64) -> Option<String> {
+        self.stored_at(id, 0)
+    }
+
+    fn stored_at(&self, id: u64, depth: usize) -> Option<String> {
+        let row = self.rows?.get(&id).filter(|_| depth < DEPTH)?;
+        if row.is_array() {
+            // The element's name is whole where the array's is not.
+            let element = row.parameters.first();
+            let element = element.and_then(|element| self.stored_at(*element, depth.saturating_add(1)));
+            return match element {
+                Some(element) => Some(format!("{element}{}", row.suffix())),
+                None if row.name.is_empty() => None,
+                None => Some(row.name.clone()),
+            };
+        }
+        if row.name.is_empty() {
+            return None;
+        }
+        let own = without_arguments(&row.name);
+        let arguments = row.name.get(own.len()..).unwrap_or_default();
+        let outer = match self.whole.get(&id) {
+            Some(whole) => whole.as_str(),
+            None if own.contains(['.', '+']) => own,
+            None => self
+                .of_methods
+                .get(&(row.module_id, own))
+                .copied()
+                .filter(|name| !name.is_empty())
+                .unwrap_or(own),
+        };
+        Some(format!("{outer}{arguments}"))
+    }
+
+    pub(super) fn row(&self, id: u64) -> Option<&TypeRow> {
+        self.rows?.get(&id)
+    }
+
+    /// A stored name as people write it.
+    pub(super) fn shown(stored: &str) -> String {
+        let path = without_arguments(stored);
+        let rest = stored.get(path.len()..).unwrap_or_default();
+        // `Entry[System.String,System.Int32][]`: the arguments are those of a type around it that is not known.
+        let inside = rest.strip_prefix('[').map(in_brackets);
+        let count =
+            inside.map_or(0, |inside| split_outside(inside, ',').filter(|text| !text.is_empty()).count());
+        if count == 0 || path.contains('`') {
+            return type_text(stored, NameOptions::default());
+        }
+        type_text(&format!("{path}`{count}{rest}"), NameOptions::default())
+    }
+}
+
+/// What stands in front of the bracket that closes an open one.
+fn in_brackets(text: &str) -> &str {
+    let mut open = 1usize;
+    let end = text.find(|c| {
+        match c {
+            '[' => open = open.saturating_add(1),
+            ']' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open == 0
+    });
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
+/// ``A.Outer`1+Inner`` of ``A.Outer`1+Inner[System.Int32]``.
+fn without_arguments(name: &str) -> &str {
+    name.find('[').and_then(|at| name.get(..at)).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, flags: u32, parameters: &[u64]) -> TypeRow {
+        TypeRow { module_id: 1, flags, name: name.to_owned(), parameters: parameters.into() }
+    }
+
+    fn names(rows: &NumberMap<u64, TypeRow>) -> Names<'_> {
+        let mut names = Names { rows: Some(rows), whole: NumberMap::default(), of_methods: HashMap::new() };
+        for row in rows.values() {
+            names.learn_arguments(&row.name, &row.parameters, 0);
+        }
+        names
+    }
+
+    #[test]
+    fn generic_arguments_tell_which_types_a_nested_one_is_in() {
+        let mut rows = NumberMap::default();
+        rows.insert(1, row("System.Collections.Generic.List`1[A.Outer+Inner]", 0, &[2]));
+        rows.insert(2, row("Inner", 0, &[]));
+        rows.insert(3, row("Inner[]", 8, &[2]));
+        rows.insert(4, row("Other", 0, &[]));
+        rows.insert(5, row("", 8 | 0x200, &[2]));
+        rows.insert(6, row("", 8, &[9]));
+        let names = names(&rows);
+        let shown = |id| names.stored(id).map(|stored| Names::shown(&stored));
+        assert_eq!(shown(2).as_deref(), Some("A.Outer.Inner"));
+        assert_eq!(shown(3).as_deref(), Some("A.Outer.Inner[]"));
+        assert_eq!(shown(4).as_deref(), Some("Other"));
+        assert_eq!(shown(5).as_deref(), Some("A.Outer.Inner[,]"));
+        assert_eq!((shown(6), shown(7)), (None, None));
+        assert_eq!(shown(1).as_deref(), Some("System.Collections.Generic.List<Outer.Inner>"));
+    }
+
+    #[test]
+    fn arguments_of_a_type_that_is_not_known_belong_to_the_nested_one() {
+        let cases = [
+            ("Entry[A.B[],System.String][]", "Entry<B[],string>[]"),
+            ("Entry[System.Int32]", "Entry<int>"),
+            ("System.String[,]", "System.String[,]"),
+            ("N.Table`1+Entry[System.Int32][]", "N.Table<int>.Entry[]"),
+        ];
+        for (stored, shown) in cases {
+            assert_eq!(Names::shown(stored), shown);
+        }
+    }
+
+    #[test]
+    fn methods_tell_it_where_just_one_type_of_the_module_has_the_name() {
+        let mut rows = NumberMap::default();
+        rows.insert(1, row("Entry[System.Int32]", 0, &[7]));
+        rows.insert(2, row("<>c", 0, &[]));
+        let mut names = names(&rows);
+        names.of_methods.insert((1, "Entry"), "N.Table`1+Entry");
+        names.of_methods.insert((1, "<>c"), "");
+        assert_eq!(names.stored(1).as_deref(), Some("N.Table`1+Entry[System.Int32]"));
+        assert_eq!(names.stored(2).as_deref(), Some("<>c"));
+    }
+}
