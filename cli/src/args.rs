@@ -2,6 +2,7 @@
 
 mod convert;
 mod events;
+mod heap;
 mod input;
 mod live;
 mod overview;
@@ -10,6 +11,7 @@ mod samples;
 
 pub(crate) use convert::*;
 pub(crate) use events::*;
+pub(crate) use heap::*;
 pub(crate) use input::*;
 pub(crate) use live::*;
 pub(crate) use overview::*;
@@ -71,6 +73,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Report(ReportCommand),
     Convert(ConvertArgs),
+    Heap(Box<HeapArgs>),
     Ps(PsArgs),
     Collect(Box<CollectArgs>),
     Watch(Box<WatchArgs>),

@@ -16,7 +16,9 @@ fn help_of_every_command_is_as_expected() {
     for report in ["gc", "topN", "modules", "counters"] {
         assert_page(&format!("help-report-{report}.txt"), &["report", report, "--help"]);
     }
-    for command in ["info", "stats", "events", "schema", "check", "report", "convert", "completions", "man"] {
+    for command in
+        ["info", "stats", "events", "schema", "check", "report", "convert", "heap", "completions", "man"]
+    {
         assert_page(&format!("help-{command}.txt"), &[command, "--help"]);
     }
 }
@@ -53,6 +55,17 @@ const METRICS: &str = "testdata/traces/net10-linux-x64/metrics.nettrace.gz";
 const WAITS: &str = "testdata/traces/net10-linux-x64/waits.nettrace.gz";
 const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 const ONE_COLLECT: &str = "testdata/traces/one-collect-v6/cpu-and-switches.nettrace.gz";
+
+#[test]
+fn heaps_are_as_expected() {
+    assert_page("heap-types.txt", &["heap", HEAP, "-n", "12"]);
+    assert_page("heap-retained.txt", &["heap", HEAP, "-n", "5", "--sort", "retained", "--type", "<"]);
+    assert_page("heap-modules.txt", &["heap", HEAP, "--by", "modules"]);
+    assert_page("heap-roots.txt", &["heap", HEAP, "--by", "roots", "--top", "8"]);
+    assert_page("heap-generations.txt", &["heap", HEAP, "--by", "generations"]);
+    assert_page("heap-none.txt", &["heap", TINY_V4]);
+    assert_page("heap-other-dump.txt", &["heap", &format!("{HEAP}#2")]);
+}
 
 #[test]
 fn reports_are_as_expected() {

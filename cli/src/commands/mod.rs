@@ -6,6 +6,7 @@ mod collect;
 mod completions;
 mod convert;
 mod events;
+mod heap;
 mod info;
 mod info_text;
 mod man;
@@ -151,6 +152,7 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Events(args) => events::run(&args, context),
         Command::Report(args) => report::run(&args.0, context),
         Command::Convert(args) => convert::run(&args, context),
+        Command::Heap(args) => heap::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Ps(args) => ps::run(&args, context),
         Command::Collect(args) => collect::run(&args, context),

@@ -1,0 +1,233 @@
+//! `nettrace heap FILE`: what is on the heap.
+
+use super::super::{Context, write_report};
+use super::trace::HeapTrace;
+use crate::args::{HeapArgs, HeapBy, HeapSort};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::style::Paint;
+use crate::table::{Column, Table, left, right};
+use crate::units;
+use nettrace_analysis::heap::{HeapDump, HeapReport, Retained};
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+pub(super) fn run(args: &HeapArgs, trace: &HeapTrace, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    if let Some(dump) = trace.dump() {
+        let report = report(args, &trace.dumps, dump);
+        context.progress.end();
+        if args.json {
+            write_report(context, &report, trace.events.reader())?;
+        } else {
+            text(args, &report, context)?;
+        }
+    } else if args.json {
+        let (none, dumps) = (HeapDump::default(), []);
+        let report = HeapReport::new(&dumps, &none, &Retained::of(&none));
+        write_report(context, &report, trace.events.reader())?;
+    }
+    trace.conclude(context)
+}
+
+/// The report as it is asked for.
+pub(super) fn report(args: &HeapArgs, dumps: &[HeapDump], dump: &HeapDump) -> HeapReport {
+    let retained = Retained::of(dump);
+    let mut report = HeapReport::new(dumps, dump, &retained);
+    if let Some(wanted) = &args.type_name {
+        report.types.retain(|row| wanted.is_match(&row.name));
+    }
+    // They come by bytes; sorting is stable.
+    match args.sort {
+        HeapSort::Bytes => {}
+        HeapSort::Count => {
+            report.types.sort_by_key(|row| Reverse(row.count));
+            report.modules.sort_by_key(|row| Reverse(row.count));
+        }
+        HeapSort::Retained => {
+            report.types.sort_by_key(|row| Reverse(row.retained_bytes));
+            report.modules.sort_by_key(|row| Reverse(row.retained_bytes));
+        }
+    }
+    report
+}
+
+pub(super) fn text(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
+    let strong = context.style.strong();
+    heading(report, &strong, context)?;
+    match args.by {
+        HeapBy::Types => types(args, report, context),
+        HeapBy::Modules => modules(args, report, context),
+        HeapBy::Roots => roots(args, report, context),
+        HeapBy::Generations => generations(report, context),
+    }
+}
+
+fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io::Result<()> {
+    let of = match report.dumps.len() {
+        1 => String::new(),
+        count => format!("dump {} of {count}: ", report.dump),
+    };
+    let line = format!(
+        "{of}{}, {} in {}",
+        units::counted(report.objects, "object"),
+        units::bytes(report.bytes),
+        // Of the types themselves there may be fewer than that: those that are asked for.
+        units::counted(report.modules.iter().map(|row| row.types).sum(), "type"),
+    );
+    writeln!(context.out.buffer(), "{}", strong.over(line))?;
+    let unreachable = report.bytes.saturating_sub(report.reachable_bytes);
+    let mut facts = vec![format!("{} reachable", units::bytes(report.reachable_bytes))];
+    if unreachable > 0 {
+        facts.push(format!("{} that no root reaches", units::bytes(unreachable)));
+    }
+    facts.push(units::counted(report.edges, "reference"));
+    if let Some(pause) = report.pause_ns {
+        facts.push(format!("paused for {}", units::duration(pause)));
+    }
+    writeln!(context.out.buffer(), "{}", facts.join(", "))?;
+    let roots: Vec<String> =
+        report.roots.iter().map(|row| units::counted(row.count, row.kind.as_str())).collect();
+    writeln!(
+        context.out.buffer(),
+        "roots: {}",
+        if roots.is_empty() { "none".into() } else { roots.join(", ") }
+    )?;
+    let generations: Vec<String> = report
+        .generations
+        .iter()
+        .map(|row| format!("{} {}", row.generation.as_str(), units::bytes(row.bytes)))
+        .collect();
+    let is_known = report.generations.iter().any(|row| row.generation.as_str() != "unknown");
+    if is_known {
+        writeln!(context.out.buffer(), "generations: {}", generations.join(", "))?;
+    }
+    writeln!(context.out.buffer())
+}
+
+const TYPE_COLUMNS: &[Column] = &[
+    right("%", 6, 3),
+    right("BYTES", 10, 0),
+    right("COUNT", 10, 0),
+    right("RETAINED", 10, 1),
+    right("LARGEST", 10, 4),
+    left("MODULE", 6, 2),
+    left("TYPE", 4, 0),
+];
+
+fn types(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
+    let mut table = Table::new(TYPE_COLUMNS);
+    for row in report.types.iter().take(args.number) {
+        table.row([
+            format!("{:.2}", row.percent).into(),
+            units::bytes(row.bytes).into(),
+            units::count(row.count).into(),
+            units::bytes(row.retained_bytes).into(),
+            units::bytes(row.largest_bytes).into(),
+            module(&row.module).into(),
+            printable(&row.name).into(),
+        ]);
+    }
+    table.write(context)?;
+    left_out(context, report.types.len(), args.number)
+}
+
+fn modules(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
+    let mut table = Table::new([
+        right("%", 6, 2),
+        right("BYTES", 10, 0),
+        right("COUNT", 10, 0),
+        right("RETAINED", 10, 1),
+        right("TYPES", 7, 3),
+        left("MODULE", 6, 0),
+    ]);
+    for row in report.modules.iter().take(args.number) {
+        table.row([
+            format!("{:.2}", row.percent).into(),
+            units::bytes(row.bytes).into(),
+            units::count(row.count).into(),
+            units::bytes(row.retained_bytes).into(),
+            units::count(row.types).into(),
+            module(&row.module).into(),
+        ]);
+    }
+    table.write(context)?;
+    left_out(context, report.modules.len(), args.number)
+}
+
+fn roots(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
+    let mut table = Table::new([
+        right("ROOTS", 9, 0),
+        right("OBJECTS", 9, 2),
+        right("BYTES", 10, 1),
+        right("RETAINED", 10, 0),
+        left("KIND", 4, 0),
+    ]);
+    for row in &report.roots {
+        table.row([
+            units::count(row.count).into(),
+            units::count(row.objects).into(),
+            units::bytes(row.bytes).into(),
+            units::bytes(row.retained_bytes).into(),
+            row.kind.as_str().into(),
+        ]);
+    }
+    table.write(context)?;
+    if report.statics.is_empty() {
+        return Ok(());
+    }
+    let strong = context.style.strong();
+    writeln!(context.out.buffer(), "\n{}", strong.over("Static variables"))?;
+    let mut table = Table::new([
+        right("RETAINED", 10, 0),
+        right("BYTES", 10, 1),
+        left("VARIABLE", 8, 0),
+        left("TYPE OF THE OBJECT", 4, 0),
+    ]);
+    for row in report.statics.iter().take(args.number) {
+        let each = if row.is_thread_static { " (of each thread)" } else { "" };
+        table.row([
+            units::bytes(row.retained_bytes).into(),
+            units::bytes(row.bytes).into(),
+            printable(&format!("{}{each}", row.name)).into(),
+            printable(&row.type_name).into(),
+        ]);
+    }
+    table.write(context)?;
+    left_out(context, report.statics.len(), args.number)
+}
+
+fn generations(report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
+    let mut table = Table::new([
+        right("%", 6, 1),
+        right("BYTES", 10, 0),
+        right("REACHABLE", 10, 0),
+        right("COUNT", 10, 0),
+        left("GENERATION", 10, 0),
+    ]);
+    for row in &report.generations {
+        table.row([
+            format!("{:.2}", row.percent).into(),
+            units::bytes(row.bytes).into(),
+            units::bytes(row.reachable_bytes).into(),
+            units::count(row.count).into(),
+            row.generation.as_str().into(),
+        ]);
+    }
+    table.write(context)
+}
+
+/// A module as tables have it.
+pub(super) fn module(name: &str) -> String {
+    if name.is_empty() { "-".to_owned() } else { printable(name) }
+}
+
+/// Tells how many rows a table has not shown.
+pub(super) fn left_out(context: &mut Context<'_>, all: usize, shown: usize) -> io::Result<()> {
+    if all <= shown {
+        return Ok(());
+    }
+    let faint = context.style.faint();
+    let text = format!("… {} more; --top N shows more", units::count((all - shown) as u64));
+    writeln!(context.out.buffer(), "{}", faint.over(text))
+}

@@ -1,0 +1,138 @@
+//! A trace with heap dumps.
+
+use super::super::{Context, Trace};
+use crate::args::{DumpArgs, InputArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::units;
+use nettrace_analysis::heap::{HeapDump, HeapReader, RECORD_KEYWORDS};
+use nettrace_parser::TimeOrdered;
+use std::path::{Path, PathBuf};
+
+/// A trace that was read, and its dumps.
+pub(super) struct HeapTrace {
+    /// As messages name it.
+    pub(super) file: String,
+    pub(super) events: TimeOrdered<Input>,
+    pub(super) dumps: Vec<HeapDump>,
+    /// The place of the dump that is asked for; `None`: there is no dump.
+    chosen: Option<usize>,
+}
+
+impl HeapTrace {
+    /// Reads a trace. `FILE#2` is its second dump, unless a file has that name.
+    pub(super) fn read(
+        file: &Path,
+        args: &DumpArgs,
+        context: &mut Context<'_>,
+    ) -> Result<HeapTrace, Failure> {
+        let (file, of_name) = split(file);
+        let Trace { file, reader } = context.open(&InputArgs { file, read: args.read })?;
+        let mut events = reader.time_ordered();
+        events.trace().map(drop).map_err(|error| Failure::read(&file, &error, 0))?;
+        let mut heap = HeapReader::new();
+        if let Err(error) = heap.read(&mut events) {
+            return Err(super::super::failed(&file, events.reader(), &error));
+        }
+        let dumps = heap.finish();
+        let asked = args.dump.or(of_name);
+        let chosen = match asked {
+            None => (!dumps.is_empty()).then_some(0),
+            Some(number) => {
+                let chosen = number.checked_sub(1).filter(|at| *at < dumps.len());
+                if chosen.is_none() {
+                    let there = match dumps.len() {
+                        0 => "no heap dump".to_owned(),
+                        count => units::counted(count as u64, "heap dump"),
+                    };
+                    return Err(Failure::Input {
+                        message: format!("it has {there}, no number {number}"),
+                        file,
+                    });
+                }
+                chosen
+            }
+        };
+        context.progress.end();
+        if asked.is_none() && dumps.len() > 1 {
+            let text = format!(
+                "{file}: it has {} heap dumps; this is the first, --dump N shows another",
+                units::count(dumps.len() as u64)
+            );
+            context.messages.note(&text);
+        }
+        Ok(HeapTrace { file, events, dumps, chosen })
+    }
+
+    /// The dump that is asked for.
+    pub(super) fn dump(&self) -> Option<&HeapDump> {
+        self.dumps.get(self.chosen?)
+    }
+
+    /// Says what is missing, and how the command ends.
+    pub(super) fn conclude(&self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        context.out.finish()?;
+        let trace = self.events.reader();
+        match self.dump() {
+            Some(dump) => missing(&self.file, dump, context),
+            None => {
+                let text = format!(
+                    "{}: the trace has no heap dump; record with --providers \
+                     Microsoft-Windows-DotNETRuntime:{RECORD_KEYWORDS:#x}:5",
+                    self.file
+                );
+                context.messages.warning(&text);
+            }
+        }
+        context.messages.losses(&self.file, trace);
+        let exit = context.conclude(&self.file, trace, true);
+        let is_complete = self.dump().is_none_or(|dump| dump.losses().is_complete());
+        Ok(if is_complete { exit } else { Exit::Damaged })
+    }
+}
+
+/// Says what is missing of a dump.
+pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
+    let losses = dump.losses();
+    let mut parts = Vec::new();
+    if losses.is_cut_off {
+        parts.push("its end".to_owned());
+    }
+    for (count, what) in [
+        (losses.object_events, "event of objects"),
+        (losses.reference_events, "event of references"),
+        (losses.references, "reference whose owner is not known"),
+        (losses.repeated_objects, "object that was told twice"),
+        (losses.faults, "broken row"),
+    ] {
+        if count > 0 {
+            let (noun, rest) = what.split_once(' ').unwrap_or((what, ""));
+            let text = format!("{} {rest}", units::counted(count, noun));
+            parts.push(text.trim_end().to_owned());
+        }
+    }
+    if losses.roots {
+        parts.push("roots".to_owned());
+    }
+    if !parts.is_empty() {
+        let text = format!("{file}: dump {} is not whole: {}", dump.index(), parts.join(", "));
+        context.messages.warning(&text);
+    }
+    if losses.undescribed_objects > 0 {
+        let text = format!(
+            "{file}: the types of {} have no names: the runtime describes a type only to the first session that asks",
+            units::counted(losses.undescribed_objects, "object")
+        );
+        context.messages.warning(&text);
+    }
+}
+
+/// `FILE` and `2` of `FILE#2`.
+fn split(file: &Path) -> (PathBuf, Option<usize>) {
+    let parts = file.to_str().and_then(|text| text.rsplit_once('#'));
+    match parts.and_then(|(path, number)| Some((path, number.parse().ok()?))) {
+        Some((path, number)) if !file.exists() => (PathBuf::from(path), Some(number)),
+        _ => (file.to_owned(), None),
+    }
+}
