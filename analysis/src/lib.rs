@@ -34,7 +34,9 @@ pub mod units;
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
     EventSelector, Filter, Folding, Frame, FrameGroup, FrameHandle, FrameKind, FrameNames, Kind, Mode, Model,
-    NameOptions, NameStyle, NamesSoFar, PerfMapSymbol, Profile, Resolved, Sample, StackHandle, State,
-    SymbolFile, SymbolFileError, TextHandle, ThreadHandle, Unit, event_name, perf_map,
+    NameOptions, NameStyle, NamesSoFar, Pattern, PerfMapSymbol, Profile, Resolved, Sample, StackHandle,
+    State, TextHandle, ThreadHandle, Unit, event_name, perf_map,
 };
+#[cfg(feature = "symbols")]
+pub use model::{SymbolFile, SymbolFileError};
 pub use report::{TopN, TopNOptions};

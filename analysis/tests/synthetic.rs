@@ -120,7 +120,7 @@ fn callers_stand_below_whom_they_call() {
     let finished = read(&session, full_names());
     let mut options = TreeOptions::default();
     options.is_callers = true;
-    options.from = Some(regex::Regex::new("C$").unwrap());
+    options.from = Some("C$".parse().unwrap());
     options.min_percent = 20.0;
     let tree = CallTree::new(&finished.resolved(), &finished.profile, &options);
     let nodes: Vec<_> = tree.nodes.iter().map(|node| (node.depth, &*node.name, node.total_samples)).collect();
@@ -373,7 +373,7 @@ fn filters_choose_by_thread_time_frame_and_state() {
         let finished = read(&session, options);
         TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default()).samples
     };
-    let regex = |text| Some(regex::Regex::new(text).unwrap());
+    let regex = |text: &str| Some(text.parse().unwrap());
     assert_eq!(samples(&|_| ()), 3);
     assert_eq!(samples(&|o| o.filter.threads = vec![12]), 2);
     assert_eq!(samples(&|o| o.filter.processes = vec![1]), 0);

@@ -4,8 +4,7 @@ use crate::args::SampleArgs;
 use crate::failure::Failure;
 use crate::symbols;
 use clap::ValueEnum;
-use nettrace_analysis::{AnalysisOptions, EventSelector, FrameGroup, Kind, Model, NameStyle, State};
-use regex::Regex;
+use nettrace_analysis::{AnalysisOptions, EventSelector, FrameGroup, Kind, Model, NameStyle, Pattern, State};
 use std::convert::Infallible;
 use std::path::Path;
 use std::str::FromStr;
@@ -112,7 +111,7 @@ pub(crate) fn group(text: &str) -> Result<FrameGroup, String> {
     else {
         return Err(r"expected an expression and a name, such as '^MyApp\.Json=JSON'".to_owned());
     };
-    let pattern = Regex::new(pattern).map_err(|error| error.to_string())?;
+    let pattern: Pattern = pattern.parse().map_err(|error: regex::Error| error.to_string())?;
     Ok(FrameGroup::new(pattern, name))
 }
 

@@ -29,6 +29,7 @@ mod heapprofile;
 mod lanes;
 mod output;
 mod perfetto;
+#[cfg(feature = "gzip")]
 mod pprof;
 mod speedscope;
 mod svg;
@@ -41,6 +42,7 @@ pub use folded::Folded;
 pub use heapprofile::HeapProfile;
 pub use output::Output;
 pub use perfetto::Perfetto;
+#[cfg(feature = "gzip")]
 pub use pprof::Pprof;
 pub use speedscope::Speedscope;
 pub use svg::Svg;
@@ -131,7 +133,7 @@ pub struct ConvertOptions {
     pub counts_samples: bool,
     /// Title, such as the file's name.
     pub title: String,
-    /// Compresses with gzip. Formats that are always compressed are so without it.
+    /// Compresses with gzip (feature `gzip`). Formats that are always compressed are so without it.
     pub is_gzip: bool,
 }
 
@@ -225,6 +227,7 @@ pub const FORMATS: &[Format] = &[
         is_always_gzip: false,
         make: |out, options| Box::new(Speedscope::new(out, options)),
     },
+    #[cfg(feature = "gzip")]
     Format {
         name: "pprof",
         extensions: &["pb", "pprof"],

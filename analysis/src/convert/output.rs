@@ -1,6 +1,8 @@
 //! Where a converter writes: buffered, compressed if asked for, flushed at the end.
 
+#[cfg(feature = "gzip")]
 use flate2::Compression;
+#[cfg(feature = "gzip")]
 use flate2::write::GzEncoder;
 use std::fmt;
 use std::io::{self, BufWriter, Write};
@@ -11,7 +13,16 @@ pub struct Output<'o>(Inner<'o>);
 enum Inner<'o> {
     Plain(BufWriter<Box<dyn Write + Send + 'o>>),
     /// Small pieces are gathered before they are compressed.
+    #[cfg(feature = "gzip")]
     Gzip(BufWriter<GzEncoder<Box<dyn Write + Send + 'o>>>),
+    /// What compresses was not built in.
+    #[cfg(not(feature = "gzip"))]
+    CannotCompress,
+}
+
+#[cfg(not(feature = "gzip"))]
+fn cannot_compress() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "nettrace-analysis was built without its feature `gzip`")
 }
 
 /// Small enough for the cache, and for a pipe to take at once.
@@ -19,13 +30,18 @@ const BUFFER_BYTES: usize = 32 * 1024;
 
 impl<'o> Output<'o> {
     /// Writes to `out`, compressed with gzip if `is_gzip`. The archive has no date and no name, so
-    /// that equal content is equal bytes.
+    /// that equal content is equal bytes. Without feature `gzip` such an output fails at its first byte.
     pub fn new(out: Box<dyn Write + Send + 'o>, is_gzip: bool) -> Output<'o> {
-        Output(if is_gzip {
-            Inner::Gzip(BufWriter::with_capacity(BUFFER_BYTES, GzEncoder::new(out, Compression::default())))
-        } else {
-            Inner::Plain(BufWriter::with_capacity(BUFFER_BYTES, out))
-        })
+        #[cfg(feature = "gzip")]
+        if is_gzip {
+            let out = GzEncoder::new(out, Compression::default());
+            return Output(Inner::Gzip(BufWriter::with_capacity(BUFFER_BYTES, out)));
+        }
+        #[cfg(not(feature = "gzip"))]
+        if is_gzip {
+            return Output(Inner::CannotCompress);
+        }
+        Output(Inner::Plain(BufWriter::with_capacity(BUFFER_BYTES, out)))
     }
 
     /// Writes what waits, and the archive's end.
@@ -35,10 +51,13 @@ impl<'o> Output<'o> {
     pub fn finish(self) -> io::Result<()> {
         match self.0 {
             Inner::Plain(mut out) => out.flush(),
+            #[cfg(feature = "gzip")]
             Inner::Gzip(out) => {
                 let encoder = out.into_inner().map_err(io::IntoInnerError::into_error)?;
                 encoder.finish()?.flush()
             }
+            #[cfg(not(feature = "gzip"))]
+            Inner::CannotCompress => Err(cannot_compress()),
         }
     }
 }
@@ -47,7 +66,10 @@ impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
             Inner::Plain(out) => out.write(bytes),
+            #[cfg(feature = "gzip")]
             Inner::Gzip(out) => out.write(bytes),
+            #[cfg(not(feature = "gzip"))]
+            Inner::CannotCompress => Err(cannot_compress()),
         }
     }
 
@@ -56,14 +78,20 @@ impl Write for Output<'_> {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.0 {
             Inner::Plain(out) => out.write_all(bytes),
+            #[cfg(feature = "gzip")]
             Inner::Gzip(out) => out.write_all(bytes),
+            #[cfg(not(feature = "gzip"))]
+            Inner::CannotCompress => Err(cannot_compress()),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
             Inner::Plain(out) => out.flush(),
+            #[cfg(feature = "gzip")]
             Inner::Gzip(out) => out.flush(),
+            #[cfg(not(feature = "gzip"))]
+            Inner::CannotCompress => Err(cannot_compress()),
         }
     }
 }
@@ -72,7 +100,10 @@ impl fmt::Debug for Output<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
             Inner::Plain(_) => "Output(plain)",
+            #[cfg(feature = "gzip")]
             Inner::Gzip(_) => "Output(gzip)",
+            #[cfg(not(feature = "gzip"))]
+            Inner::CannotCompress => "Output(gzip, which is not built in)",
         })
     }
 }

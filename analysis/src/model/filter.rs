@@ -1,8 +1,8 @@
 //! Which samples count.
 
+use super::pattern::Pattern;
 use super::sample::State;
 use super::{Mark, Model, Place, Sample, ThreadHandle};
-use regex::Regex;
 
 /// Which samples count. What is empty or `None` lets everything pass.
 #[derive(Debug, Clone, Default)]
@@ -17,9 +17,9 @@ pub struct Filter {
     /// Before this moment.
     pub to_nanos: Option<i64>,
     /// A frame's text must match.
-    pub frame: Option<Regex>,
+    pub frame: Option<Pattern>,
     /// No frame's text may match.
-    pub exclude: Option<Regex>,
+    pub exclude: Option<Pattern>,
     /// What the thread did.
     pub states: Vec<State>,
 }

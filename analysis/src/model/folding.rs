@@ -14,8 +14,8 @@
 use super::demangle::mangled;
 use super::handle::FrameHandle;
 use super::names::{Frame, FrameKind, MethodName};
+use super::pattern::Pattern;
 use super::type_name::rsplit_outside;
-use regex::Regex;
 use std::collections::HashMap;
 
 /// Which frames are folded. By default none.
@@ -33,7 +33,7 @@ pub struct Folding {
     /// Frames that are shown under another name. The first that matches counts; neighbours of one name are one frame.
     pub groups: Vec<FrameGroup>,
     /// Frames that are left out. What is asked is the name under which a frame is shown.
-    pub folds: Vec<Regex>,
+    pub folds: Vec<Pattern>,
     /// Leaves out frames that have less of the weight of all samples, in percent, with what they call. 0: none.
     pub least_percent: f64,
 }
@@ -43,15 +43,15 @@ pub struct Folding {
 #[non_exhaustive]
 pub struct FrameGroup {
     /// What a frame's text must match somewhere.
-    pub pattern: Regex,
-    /// The name. `$1` stands for what the first group of the pattern matched.
+    pub pattern: Pattern,
+    /// The name. `$1` stands for what the first group of a regular expression matched.
     pub name: String,
 }
 
 impl FrameGroup {
     /// Shows frames that match under this name.
-    pub fn new(pattern: Regex, name: impl Into<String>) -> FrameGroup {
-        FrameGroup { pattern, name: name.into() }
+    pub fn new(pattern: impl Into<Pattern>, name: impl Into<String>) -> FrameGroup {
+        FrameGroup { pattern: pattern.into(), name: name.into() }
     }
 }
 
@@ -172,9 +172,7 @@ impl<'f> Folder<'f> {
     /// The name under which a frame is shown, if it is in a group.
     pub(super) fn group_of(&self, text: &str) -> Option<String> {
         self.options.groups.iter().find_map(|group| {
-            let captures = group.pattern.captures(text)?;
-            let mut name = String::new();
-            captures.expand(&group.name, &mut name);
+            let name = group.pattern.named(text, &group.name)?;
             // Nothing is nameless.
             Some(if name.is_empty() { "?".to_owned() } else { name })
         })
@@ -394,13 +392,14 @@ mod tests {
         assert_eq!(folded(&options, &unnamed_modules), ["Program.Main"]);
     }
 
+    #[cfg(feature = "regex")]
     #[test]
     fn groups_are_one_frame_and_folds_are_asked_by_the_name_that_is_shown() {
-        let group = FrameGroup::new(Regex::new(r"^(Json\w*)\.").unwrap(), "[$1]");
+        let group = FrameGroup::new(r"^(Json\w*)\.".parse::<Pattern>().unwrap(), "[$1]");
         let mut options = Folding { groups: vec![group], ..Folding::default() };
         let stack = [("m", "P", "Main"), ("m", "Json", "Read"), ("m", "Json", "Skip"), ("m", "P", "Call")];
         assert_eq!(folded(&options, &stack), ["P.Main", "[Json]", "P.Call"]);
-        options.folds.push(Regex::new(r"^\[Json\]$|Call").unwrap());
+        options.folds.push(r"^\[Json\]$|Call".parse().unwrap());
         assert_eq!(folded(&options, &stack), ["P.Main"]);
     }
 

@@ -23,6 +23,7 @@ mod modules;
 mod names;
 mod names_so_far;
 mod overlaps;
+mod pattern;
 mod perf_map;
 mod profile;
 mod ranges;
@@ -32,6 +33,7 @@ mod sample;
 mod shown;
 mod spans;
 mod stacks;
+#[cfg(feature = "symbols")]
 mod symbol_file;
 mod texts;
 mod threads;
@@ -56,6 +58,7 @@ pub use modules::Module;
 pub use names::{Frame, FrameKind, NameOptions, NameStyle};
 pub(crate) use names::{short, shorten};
 pub use names_so_far::NamesSoFar;
+pub use pattern::Pattern;
 pub use perf_map::{PerfMapSymbol, perf_map};
 pub use profile::{Profile, ProfileKey, Totals};
 pub use resolved::{Coverage, Resolved};
@@ -64,6 +67,7 @@ pub use shown::event_name;
 pub(crate) use shown::{handler_text, method_text, task_text, type_text};
 pub use spans::{Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Mark, Place, Span, Spans};
 pub use stacks::Stacks;
+#[cfg(feature = "symbols")]
 pub use symbol_file::{SymbolFile, SymbolFileError};
 pub use texts::Texts;
 pub use threads::{Thread, Threads};
@@ -99,6 +103,7 @@ pub struct Model {
     /// Names of types as they are stored, and as they are shown.
     shown_types: NumberMap<TextHandle, TextHandle>,
     /// By path, as mappings tell it.
+    #[cfg(feature = "symbols")]
     symbol_files: HashMap<String, SymbolFile>,
     keeps_il_offsets: bool,
     period_nanos: Option<u64>,
@@ -394,6 +399,7 @@ impl Model {
     ///
     /// # Errors
     /// [`SymbolFileError::OtherBuild`] if the processes had another build of it.
+    #[cfg(feature = "symbols")]
     pub fn add_symbol_file(&mut self, path: &str, file: SymbolFile) -> Result<(), SymbolFileError> {
         for process in &self.processes {
             let of_path = process.mappings().iter().filter(|mapping| mapping.path == path);
@@ -411,6 +417,7 @@ impl Model {
     }
 
     /// The symbols that were added for a path.
+    #[cfg(feature = "symbols")]
     pub(crate) fn symbol_file(&self, path: &str) -> Option<&SymbolFile> {
         self.symbol_files.get(path)
     }

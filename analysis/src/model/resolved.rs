@@ -6,9 +6,11 @@ use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle};
 use super::hash::NumberMap;
 use super::kernel::KernelOwners;
 use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
+use super::pattern::Pattern;
 use super::perf_map::ManagedName;
 use super::profile::Profile;
 use super::sample::{Kind, Mode, State};
+#[cfg(feature = "symbols")]
 use super::symbol_file::readable;
 use super::universal::KERNEL_START;
 use super::waits::{Wait, is_native_wait, only_calls, wait_of};
@@ -500,6 +502,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
         let (mapping, is_always) = mapping?;
         let offset = address.wrapping_sub(mapping.start).wrapping_add(mapping.file_offset);
+        #[cfg(feature = "symbols")]
         if let Some(name) = self.model.symbol_file(&mapping.path).and_then(|file| file.name_at(offset)) {
             let frame = self.symbol(&mapping.name, &readable(name), kind);
             return Some(Found { frame, is_always });
@@ -583,7 +586,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
         let handle = FrameHandle::next(self.frames.len());
         let matches =
-            |regex: &Option<regex::Regex>| regex.as_ref().is_some_and(|regex| regex.is_match(&frame.text));
+            |pattern: &Option<Pattern>| pattern.as_ref().is_some_and(|pattern| pattern.is_match(&frame.text));
         self.facts.push(Facts {
             role,
             is_wanted: matches(&self.filter.frame),

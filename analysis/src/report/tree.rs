@@ -1,15 +1,14 @@
 //! Who called whom.
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
-use crate::model::{Call, CallNode, CallNodes, FrameHandle, Kind, Profile, Resolved, State, Totals};
-use regex::Regex;
+use crate::model::{Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Profile, Resolved, State, Totals};
 
 /// Which tree. As a [`Report`] it makes a [`CallTree`].
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct TreeOptions {
     /// Begins at the outermost frame whose text matches; with `is_callers` at the innermost.
-    pub from: Option<Regex>,
+    pub from: Option<Pattern>,
     /// Turns the tree around: below a method are its callers.
     pub is_callers: bool,
     /// Leaves out nodes below this part of all wall time, in percent.

@@ -5,7 +5,7 @@ use crate::commands::{REPORTS, ReportRow};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use regex::Regex;
+use nettrace_analysis::Pattern;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -225,7 +225,7 @@ pub(crate) struct ReportArgs {
 
     /// Begin at frames like this
     #[arg(long, value_name = "REGEX")]
-    pub(crate) from: Option<Regex>,
+    pub(crate) from: Option<Pattern>,
 
     /// Turned around: callers below whom they call
     #[arg(long)]

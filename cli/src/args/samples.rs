@@ -4,7 +4,7 @@ use crate::samples::{NameStyleArg, StateArg, group};
 use crate::time_range::TimeRange;
 use clap::Args;
 use nettrace_analysis::FrameGroup;
-use regex::Regex;
+use nettrace_analysis::Pattern;
 use std::path::PathBuf;
 
 /// Which samples count, and how frames are named.
@@ -24,11 +24,11 @@ pub(crate) struct SampleArgs {
 
     /// Only stacks with a frame like this
     #[arg(long, value_name = "REGEX")]
-    pub(crate) frame: Option<Regex>,
+    pub(crate) frame: Option<Pattern>,
 
     /// No stacks with a frame like this
     #[arg(long, value_name = "REGEX")]
-    pub(crate) exclude: Option<Regex>,
+    pub(crate) exclude: Option<Pattern>,
 
     /// Only samples in this state; may be given several times. The runtime's sampler stops threads whether they run
     /// or wait: report topN and tree show what ran (running) unless asked otherwise, all else shows all
@@ -50,7 +50,7 @@ pub(crate) struct SampleArgs {
 
     /// Leave out frames like this: their time is their caller's. What is asked is the name that is shown
     #[arg(long, value_name = "REGEX")]
-    pub(crate) fold: Vec<Regex>,
+    pub(crate) fold: Vec<Pattern>,
 
     /// Leave out frames that have less of all time, with all that they call
     #[arg(long, value_name = "PERCENT", value_parser = crate::samples::percent)]

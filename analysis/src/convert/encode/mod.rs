@@ -1,6 +1,7 @@
 //! Encoders for the notations that formats are written in. Small, and as fast as the hot path asks.
 
 mod json;
+#[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "some of it is for pprof alone"))]
 mod protobuf;
 
 pub(super) use json::Json;

@@ -1,0 +1,70 @@
+//! What a frame's text must have for people to mean it.
+
+/// What a text must hold: words, or with feature `regex` a regular expression.
+///
+/// ```
+/// use nettrace_analysis::Pattern;
+/// let words = Pattern::words("Json.");
+/// assert!(words.is_match("System.Text.Json.JsonSerializer.Read") && !words.is_match("Jsonp"));
+/// # #[cfg(feature = "regex")] {
+/// let expression: Pattern = r"^System\.(Text|Xml)\.".parse()?;
+/// assert!(expression.is_match("System.Text.Json.JsonSerializer.Read"));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pattern(Inner);
+
+#[derive(Debug, Clone)]
+enum Inner {
+    Words(String),
+    #[cfg(feature = "regex")]
+    Regex(regex::Regex),
+}
+
+impl Pattern {
+    /// Texts in which these words stand somewhere, letter by letter.
+    pub fn words(words: impl Into<String>) -> Pattern {
+        Pattern(Inner::Words(words.into()))
+    }
+
+    /// Whether a text has what is asked for somewhere.
+    pub fn is_match(&self, text: &str) -> bool {
+        match &self.0 {
+            Inner::Words(words) => text.contains(&**words),
+            #[cfg(feature = "regex")]
+            Inner::Regex(regex) => regex.is_match(text),
+        }
+    }
+
+    /// The name that a text gets if it matches. In names of regular expressions `$1` stands for what the first group
+    /// matched.
+    pub(super) fn named(&self, text: &str, name: &str) -> Option<String> {
+        match &self.0 {
+            Inner::Words(words) => text.contains(&**words).then(|| name.to_owned()),
+            #[cfg(feature = "regex")]
+            Inner::Regex(regex) => {
+                let mut named = String::new();
+                regex.captures(text)?.expand(name, &mut named);
+                Some(named)
+            }
+        }
+    }
+}
+
+#[cfg(feature = "regex")]
+impl From<regex::Regex> for Pattern {
+    fn from(regex: regex::Regex) -> Pattern {
+        Pattern(Inner::Regex(regex))
+    }
+}
+
+/// A regular expression.
+#[cfg(feature = "regex")]
+impl std::str::FromStr for Pattern {
+    type Err = regex::Error;
+
+    fn from_str(text: &str) -> Result<Pattern, regex::Error> {
+        regex::Regex::new(text).map(Pattern::from)
+    }
+}
