@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, io::Write};
 
 struct Csv<W>(W);
 
-impl<W: Write> Convert for Csv<W> {
+impl<W: Write + Send> Convert for Csv<W> {
     fn wants_samples(&self) -> bool {
         false // their sums will do
     }
@@ -39,7 +39,7 @@ impl<W: Write> Convert for Csv<W> {
 }
 
 /// Converts a trace, and says whether all of it was there.
-pub fn convert(trace: &[u8], out: impl Write) -> Result<bool, AnalysisError> {
+pub fn convert(trace: &[u8], out: impl Write + Send) -> Result<bool, AnalysisError> {
     let mut analysis = Analysis::new(AnalysisOptions::new());
     analysis.add(Box::new(Csv(out)));
     let outcome = analysis.read(&mut Reader::from_slice(trace).time_ordered())?;

@@ -21,7 +21,7 @@ fn run(input: &[u8]) -> (Version, usize, usize) {
 fn thousands_of_inputs_are_converted_whole_and_damaged() {
     let (mut events, mut left) = (0, 0);
     let mut versions = std::collections::BTreeSet::new();
-    for seed in 1..=4_000_u64 {
+    for seed in 1..=2_000_u64 {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let input: Vec<u8> = (0..seed % 1_500)
             .map(|_| {
@@ -37,7 +37,7 @@ fn thousands_of_inputs_are_converted_whole_and_damaged() {
         left += found;
     }
     assert_eq!(versions.len(), Version::ALL.len());
-    assert!(events > 20_000, "{events} events are few");
+    assert!(events > 10_000, "{events} events are few");
     assert!(left < events && left > 0, "damage has left {left} of {events}");
     println!("{events} events, {left} of them after damage");
 }
