@@ -4,7 +4,7 @@ use crate::convert::{Convert, ConvertError};
 use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, told_nanos};
 use crate::model::{
     CpuWeights, EventSelector, Filter, Folding, Kind, Mode, Model, NameOptions, Profile, Resolved, Sample,
-    Spans, StackHandle, ThreadHandle, Weighed, rounded, stands_for,
+    Spans, StackHandle, State, ThreadHandle, Weighed, rounded, stands_for,
 };
 use crate::sift::{self, Wanted};
 use nettrace_parser::view::{self, KnownProvider};
@@ -33,6 +33,60 @@ impl AnalysisOptions {
     /// CPU samples, unfiltered, with default names.
     pub fn new() -> AnalysisOptions {
         AnalysisOptions::default()
+    }
+
+    /// Sets [`AnalysisOptions::kinds`].
+    ///
+    /// ```
+    /// use nettrace_analysis::{AnalysisOptions, Filter, Folding, Kind, NameOptions};
+    ///
+    /// let options = AnalysisOptions::new()
+    ///     .kinds([Kind::Cpu, Kind::Exceptions])
+    ///     .filter(Filter::new())
+    ///     .names(NameOptions::default())
+    ///     .folding(Folding::default())
+    ///     .keep_when(true);
+    /// assert!(options.keeps_when && options.kinds.len() == 2);
+    /// ```
+    #[must_use]
+    pub fn kinds(mut self, kinds: impl IntoIterator<Item = Kind>) -> AnalysisOptions {
+        self.kinds = kinds.into_iter().collect();
+        self
+    }
+
+    /// Sets [`AnalysisOptions::events`].
+    #[must_use]
+    pub fn events(mut self, events: impl IntoIterator<Item = EventSelector>) -> AnalysisOptions {
+        self.events = events.into_iter().collect();
+        self
+    }
+
+    /// Sets [`AnalysisOptions::filter`].
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> AnalysisOptions {
+        self.filter = filter;
+        self
+    }
+
+    /// Sets [`AnalysisOptions::names`].
+    #[must_use]
+    pub fn names(mut self, names: NameOptions) -> AnalysisOptions {
+        self.names = names;
+        self
+    }
+
+    /// Sets [`AnalysisOptions::folding`].
+    #[must_use]
+    pub fn folding(mut self, folding: Folding) -> AnalysisOptions {
+        self.folding = folding;
+        self
+    }
+
+    /// Sets [`AnalysisOptions::keeps_when`].
+    #[must_use]
+    pub fn keep_when(mut self, keeps_when: bool) -> AnalysisOptions {
+        self.keeps_when = keeps_when;
+        self
     }
 }
 
@@ -316,6 +370,12 @@ impl<'c> Analysis<'c> {
     #[inline]
     pub fn event(&mut self, event: &Event<'_>) -> Result<(), ConvertError> {
         let thread = self.model.learn(event);
+        self.learned(event, thread)
+    }
+
+    /// Takes the next event, from which the model has learned.
+    #[inline]
+    pub(crate) fn learned(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
         match event.known_provider() {
             KnownProvider::SampleProfiler => self.runtime_sample(event, thread)?,
             KnownProvider::Runtime => self.runtime(event, thread)?,
@@ -548,6 +608,19 @@ impl Finished {
     /// All names, as the options ask for them, and the filter.
     pub fn resolved(&self) -> Resolved<'_> {
         resolved(&self.model, &self.profile, &self.options)
+    }
+
+    /// The same for these samples.
+    pub(crate) fn resolved_for<'m>(&'m self, profile: &'m Profile, states: &[State]) -> Resolved<'m> {
+        let mut filter = self.options.filter.clone();
+        states.clone_into(&mut filter.states);
+        let AnalysisOptions { names, folding, .. } = &self.options;
+        Resolved::new(&self.model, profile, *names, folding, &filter)
+    }
+
+    /// Whether frames are left out because they are small.
+    pub(crate) fn folds_small(&self) -> bool {
+        self.options.folding.least_percent > 0.0
     }
 
     /// The kinds of samples that were collected.

@@ -20,6 +20,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             convert::Speedscope<'static>,
             convert::Svg<'static>,
             report::ReportPass<report::Gc>,
+            report::SharedPass<(report::Gc,)>,
         ],
         Sync: [
             AnalysisError,
@@ -155,6 +156,8 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             report::Reported<report::GcReport>,
             report::SeriesPoint,
             report::SlowActivity,
+            report::SharedReports<(report::GcReport,)>,
+            report::Resolving<'static>,
             report::Spread,
             report::StackRow,
             report::StateTotals,

@@ -4,6 +4,7 @@
 //! - [`pass`]: one pass over a trace, folded into a checksum, as a consumer would make it.
 //! - [`floor`]: the least that a reader could do, and the idiom the parser is compared with.
 //! - [`convert`]: other tools' formats, thrown away.
+//! - [`reports`]: reports, alone and several in one pass.
 //! - [`ndjson`]: the command's output, thrown away.
 //! - [`memory`]: what the process allocates and holds.
 //! - [`gate`]: what must not get worse.
@@ -22,5 +23,6 @@ pub mod ndjson;
 pub mod pass;
 pub mod peers;
 pub mod random;
+pub mod reports;
 pub mod sitting;
 pub mod size;

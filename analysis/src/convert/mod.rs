@@ -344,6 +344,22 @@ pub enum ConvertError {
         /// What was asked for.
         wanted: &'static str,
     },
+    /// What a converter of somebody else fails with.
+    ///
+    /// ```
+    /// use nettrace_analysis::convert::ConvertError;
+    ///
+    /// let number: Result<u8, _> = "x".parse().map_err(ConvertError::other);
+    /// assert_eq!(number.unwrap_err().to_string(), "invalid digit found in string");
+    /// ```
+    Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl ConvertError {
+    /// [`ConvertError::Other`] of any error, or of a text.
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ConvertError {
+        ConvertError::Other(error.into())
+    }
 }
 
 impl fmt::Display for ConvertError {
@@ -351,6 +367,7 @@ impl fmt::Display for ConvertError {
         match self {
             ConvertError::Write(error) => write!(f, "cannot write: {error}"),
             ConvertError::NothingToShow { wanted } => write!(f, "nothing to show: the trace has no {wanted}"),
+            ConvertError::Other(error) => error.fmt(f),
         }
     }
 }
@@ -360,6 +377,8 @@ impl std::error::Error for ConvertError {
         match self {
             ConvertError::Write(error) => Some(error),
             ConvertError::NothingToShow { .. } => None,
+            // Its text is shown as our own, so what is behind it is its cause.
+            ConvertError::Other(error) => error.source(),
         }
     }
 }

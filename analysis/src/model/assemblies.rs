@@ -12,6 +12,7 @@ use nettrace_parser::view::KnownProvider;
 
 /// An assembly of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Assembly {
     /// Identifies it; modules refer to this number.
@@ -24,6 +25,7 @@ pub struct Assembly {
 
 /// An application domain of a process. .NET has one; .NET Framework and Mono may have more.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Domain {
     /// Identifies it; assemblies refer to this number.

@@ -6,6 +6,7 @@ use nettrace_parser::view::{self, ModuleChange};
 
 /// A module of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Module {
     /// Identifies it; methods refer to this number.

@@ -5,6 +5,8 @@ use super::type_name::{TypeName, arguments, rsplit_outside};
 
 /// How much of a name is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum NameStyle {
     /// `Type.Method`.
@@ -44,6 +46,8 @@ impl NameOptions {
 
 /// What a frame is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum FrameKind {
     /// A method of .NET.
@@ -58,6 +62,7 @@ pub enum FrameKind {
 
 /// A frame as it is shown. Two frames that would look the same are one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Frame {
     /// The whole name in the chosen style; never empty.

@@ -24,6 +24,7 @@ pub struct ProfileKey {
 
 /// Sums of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Totals {
     /// Samples.

@@ -48,6 +48,7 @@ struct StackRow {
 
 /// How many frames have a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Coverage {
     /// Frames of the distinct stacks.
@@ -193,6 +194,17 @@ impl<'m> Resolved<'m> {
             });
         }
         self.flat = flat;
+    }
+
+    /// Counts other samples from now on. Which frames are small was decided by those before.
+    pub(crate) fn count(&mut self, profile: &'m Profile, states: &[State]) {
+        self.profile = profile;
+        states.clone_into(&mut self.states);
+    }
+
+    /// Whether it counts these samples.
+    pub(crate) fn counts(&self, profile: &Profile, states: &[State]) -> bool {
+        std::ptr::eq(self.profile, profile) && self.states == states
     }
 
     /// What was learned from the trace.

@@ -5,6 +5,8 @@ use nettrace_parser::view::SampleState;
 
 /// What is counted at a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Kind {
     /// A sampler found the thread there. Weight: wall time until the thread's next sample; of samples that an
@@ -30,6 +32,8 @@ pub enum Kind {
 
 /// Unit of a weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Unit {
     /// Nanoseconds.
@@ -94,6 +98,8 @@ impl Kind {
 
 /// What is said about a sample's thread, by the sample and by the events around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Mode {
     /// It ran managed code when it was stopped.
@@ -121,6 +127,8 @@ impl Mode {
 
 /// What the weights of CPU samples measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum SampleClock {
     /// Time that passed, whether the thread ran or not: the runtime's sampler stops all threads.
@@ -149,6 +157,8 @@ impl SampleClock {
 
 /// What a thread did, as far as mode and names tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum State {
     /// Managed code ran.

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 /// A file, or the kernel, in a process's memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Mapping {
     /// First address.

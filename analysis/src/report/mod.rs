@@ -58,6 +58,7 @@ mod rate;
 mod requests;
 mod series;
 mod session_span;
+mod shared_pass;
 mod stack_rows;
 mod summary;
 mod tasks;
@@ -94,6 +95,7 @@ pub use pass::{ReportPass, Reported};
 pub use rate::Rate;
 pub use requests::Http;
 pub use series::SeriesPoint;
+pub use shared_pass::{Reports, Resolving, SharedPass, SharedReports};
 pub use stack_rows::StackRow;
 pub use summary::{Answer, Summary, SummaryReport};
 pub use tasks::{TaskActivity, TaskRow, TaskWaitRow, Tasks, TasksReport};
@@ -180,6 +182,8 @@ pub trait Report {
 /// What a report is made of. It decides how a trace is read: samples and code need not be looked at event by
 /// event, which is several times as fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ReportInput {
     /// Every event, in time order.
@@ -193,6 +197,7 @@ pub enum ReportInput {
 /// A provider as it is asked for when recording. Its text is `PROVIDER:KEYWORDS:LEVEL`, with `:ARGUMENTS` if there are
 /// any, as `--providers` takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Recording {
     /// Name of the provider.

@@ -2,19 +2,16 @@
 
 #[cfg(feature = "serde")]
 use super::OutcomeReport;
-use super::{Moment, Report, ReportInput};
-use crate::driver::{Analysis, AnalysisError, AnalysisOptions};
-use crate::model::{Coverage, Filter, Model, NameOptions, Profile};
-use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered, Version};
+use super::Report;
+use super::shared_pass::{SharedPass, SharedReports};
+use crate::driver::AnalysisOptions;
+use crate::model::{Coverage, Filter, Model, NameOptions};
+use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Version};
 
-/// Feeds a [`Report`] with a trace.
+/// Feeds a [`Report`] with a trace. Several share one in a [`SharedPass`].
 #[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
 pub struct ReportPass<R> {
-    report: R,
-    options: AnalysisOptions,
-    analysis: Analysis<'static>,
-    clock: Option<Clock>,
-    events: u64,
+    shared: SharedPass<(R,)>,
 }
 
 /// What a pass yields. It serialises as the report with [`Reported::outcome`] beside its members.
@@ -49,34 +46,30 @@ impl<R: Report> ReportPass<R> {
     }
 
     /// A pass for `report` as the options ask.
-    pub fn with_options(report: R, mut options: AnalysisOptions) -> ReportPass<R> {
-        if options.filter.states.is_empty() {
-            options.filter.states = R::STATES.to_vec();
-        }
-        let analysis = Analysis::new(options.clone());
-        ReportPass { report, options, analysis, clock: None, events: 0 }
+    pub fn with_options(report: R, options: AnalysisOptions) -> ReportPass<R> {
+        ReportPass { shared: SharedPass::with_options((report,), options) }
     }
 
     /// Counts only what `filter` lets pass. To be called before the first event.
     #[must_use]
     pub fn filter(self, filter: Filter) -> ReportPass<R> {
-        ReportPass::with_options(self.report, AnalysisOptions { filter, ..self.options })
+        ReportPass { shared: self.shared.filter(filter) }
     }
 
     /// How frames are named. To be called before the first event.
     #[must_use]
     pub fn names(self, names: NameOptions) -> ReportPass<R> {
-        ReportPass::with_options(self.report, AnalysisOptions { names, ..self.options })
+        ReportPass { shared: self.shared.names(names) }
     }
 
     /// The report, to take from it what it need not keep.
     pub fn report_mut(&mut self) -> &mut R {
-        &mut self.report
+        &mut self.shared.reports_mut().0
     }
 
     /// For what the trace does not say, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
-        self.analysis.model_mut()
+        self.shared.model_mut()
     }
 
     /// Reads all events that are left.
@@ -87,29 +80,21 @@ impl<R: Report> ReportPass<R> {
         &mut self,
         events: &mut TimeOrdered<S>,
     ) -> Result<Outcome, nettrace_parser::Error> {
-        if R::INPUT != ReportInput::Events {
-            return self.analysis.read(events).map_err(read_error);
-        }
-        while let Some(event) = events.next_event()? {
-            self.event(&event);
-        }
-        let outcome = events.outcome();
-        self.set_outcome(outcome.clone());
-        Ok(outcome)
+        self.shared.read(events)
     }
 
-    /// See [`Analysis::set_outcome`].
+    /// See [`Analysis::set_outcome`](crate::Analysis::set_outcome).
     pub fn set_outcome(&mut self, outcome: Outcome) {
-        self.analysis.set_outcome(outcome);
+        self.shared.set_outcome(outcome);
     }
 
     /// Whether [`ReportPass::read_regions`] is faster with several threads for streams of a version: only for
     /// reports that are not made of events.
     pub fn gains_from_threads(&self, version: Option<Version>) -> bool {
-        R::INPUT != ReportInput::Events && self.analysis.gains_from_threads(version)
+        self.shared.gains_from_threads(version)
     }
 
-    /// Reads a whole stream as [`Analysis::read_regions`] does.
+    /// Reads a whole stream as [`Analysis::read_regions`](crate::Analysis::read_regions) does.
     ///
     /// # Errors
     /// As [`ReportPass::read`].
@@ -119,65 +104,23 @@ impl<R: Report> ReportPass<R> {
         threads: usize,
         progress: impl FnMut(u64),
     ) -> Result<Outcome, nettrace_parser::Error> {
-        if R::INPUT != ReportInput::Events {
-            return self.analysis.read_regions(source, threads, progress).map_err(read_error);
-        }
-        let mut events = nettrace_parser::Reader::new(source()).time_ordered();
-        self.read(&mut events)
+        self.shared.read_regions(source, threads, progress)
     }
 
     /// Takes the next event; in time order.
     pub fn event(&mut self, event: &Event<'_>) {
-        if R::INPUT != ReportInput::Events {
-            // Only converters fail, and there is none.
-            let _ = self.analysis.event(event);
-            return;
-        }
-        let model = self.analysis.model_mut();
-        let thread = model.learn(event);
-        let clock = *self.clock.get_or_insert_with(|| event.session().clock());
-        let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
-        let is_selected = self.options.filter.admits_moment(thread, nanos, model);
-        let moment = Moment { thread, nanos, is_selected };
-        if self.report.event(event, &moment, model) {
-            self.events = self.events.saturating_add(1);
-        }
+        self.shared.event(event);
     }
 
     /// The end of the trace.
     pub fn finish(self) -> Reported<R::Output> {
-        let finished = self.analysis.finish_alone();
-        let resolved = finished.resolved();
-        let events = match R::INPUT {
-            ReportInput::Events => self.events,
-            ReportInput::Samples => samples(resolved.profile()),
-            ReportInput::Code => modules(resolved.model()),
-        };
-        let (output, coverage) = (self.report.finish(&resolved), resolved.coverage());
-        drop(resolved);
-        Reported { output, events, coverage, outcome: finished.outcome, model: finished.model }
+        let SharedReports { outputs: (output,), outcome, events, coverage, model, .. } = self.shared.finish();
+        let events = events.first().copied().unwrap_or(0);
+        Reported { output, outcome, events, coverage, model }
     }
 }
 
 #[cfg(feature = "serde")]
 fn outcome<S: serde::Serializer>(outcome: &Option<Outcome>, serializer: S) -> Result<S::Ok, S::Error> {
     serde::Serialize::serialize(&outcome.as_ref().map(OutcomeReport::of), serializer)
-}
-
-fn samples(profile: &Profile) -> u64 {
-    profile.rows().iter().fold(0, |sum, (_, totals)| sum.saturating_add(totals.samples))
-}
-
-fn modules(model: &Model) -> u64 {
-    let of =
-        |process: &crate::model::Process| process.modules().len().saturating_add(process.mappings().len());
-    model.processes().map(|(_, process)| of(process) as u64).fold(0, u64::saturating_add)
-}
-
-/// Without converters nothing else can fail.
-fn read_error(error: AnalysisError) -> nettrace_parser::Error {
-    match error {
-        AnalysisError::Read(error) => error,
-        AnalysisError::Convert(error) => nettrace_parser::Error::Io(std::io::Error::other(error)),
-    }
 }

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What rows stand for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum GroupBy {
     /// Methods and functions.

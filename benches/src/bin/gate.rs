@@ -40,7 +40,8 @@ fn instructions(arguments: &[String]) -> io::Result<bool> {
     let is_mode = mode == child::IDIOM || Mode::of_name(mode).is_some() || convert::is_format(mode);
     let Some(case) = case.filter(|_| is_mode) else {
         let names = cases().map(Case::name).collect::<Vec<_>>().join(", ");
-        return Err(io::Error::other(format!("cases: {names}; modes: as of throughput, idiom, formats")));
+        let text = format!("cases: {names}; modes: as of throughput, idiom, formats, report:NAME");
+        return Err(io::Error::other(text));
     };
     let per_event = gate::instructions_per_event(&gate::folder()?, case, mode)?;
     println!("{}, {}: {per_event:.1} Ir/event", case.name(), mode);

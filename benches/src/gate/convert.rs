@@ -11,7 +11,7 @@ use super::report::{Limit, Report};
 use super::{MIB, instructions_per_event};
 use crate::cases::Case;
 use crate::pass::{Input, Mode};
-use crate::{convert, memory};
+use crate::{convert, memory, reports};
 
 /// First argument of the gate when it is to convert a file.
 pub const FLAG: &str = "--one-conversion";
@@ -30,9 +30,9 @@ const OVER_RAW: [(Case, &str, f64, f64); 6] = [
     (Case::Clr, "pprof", 1.5, 3.25),
 ];
 
-/// Whether it is a format's name, and not a mode's.
+/// Whether it is a format's name, or one of reports, and not a mode's.
 pub fn is_format(name: &str) -> bool {
-    Format::by_name(name).is_some()
+    Format::by_name(name).is_some() || name.starts_with(reports::PREFIX)
 }
 
 /// Converts the file that the arguments behind [`FLAG`] name, and prints what [`Child`] reads.
@@ -46,7 +46,10 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
         _ => return Err(io::Error::other("a file, a format and how to read it")),
     };
     let input = if input == child::READ { Input::Read } else { Input::Mapped };
-    let events = convert::file(file.as_ref(), format, input)?;
+    let events = match format.strip_prefix(reports::PREFIX) {
+        Some(reports) => reports::file(file.as_ref(), reports)?,
+        None => convert::file(file.as_ref(), format, input)?,
+    };
     println!("{events} {} 0", memory::peak_bytes().unwrap_or(0));
     Ok(())
 }
@@ -60,6 +63,12 @@ pub(super) fn instructions(folder: &Path, report: &mut Report) -> io::Result<()>
             let what = format!("{format} over raw, {}", case.name());
             report.add_with_goal(what, goal, limit, ratio, "times the Ir");
         }
+    }
+    for [one, other, both] in reports::PAIRS {
+        let cost =
+            |name: &str| instructions_per_event(folder, Case::Net10, &format!("{}{name}", reports::PREFIX));
+        let ratio = cost(both)? / cost(one)?.max(cost(other)?);
+        report.add(format!("{both} over the dearer one"), Limit::AtMost(1.3), ratio, "times the Ir");
     }
     Ok(())
 }

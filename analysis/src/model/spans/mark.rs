@@ -17,6 +17,8 @@ pub enum Mark {
 
 /// What a mark is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Category {
     /// All managed threads stand still, from the wish to suspend them until they run again.
