@@ -13,15 +13,18 @@ use nettrace_parser::{Block, BlockKind};
 
 const REMARKS: BlockKind = BlockKind::Unknown(200);
 
+/// Ticks, and what is remarked.
+type Remark<'a> = (u64, &'a [u8]);
+
 /// What a stream holds for us.
 #[derive(Debug, PartialEq)]
 enum Part<'a> {
-    Remarks(Vec<(u64, &'a [u8])>),
+    Remarks(Vec<Remark<'a>>),
     Other(BlockKind),
 }
 
 /// Our block's content: ticks and a text each, to its end. Whatever the error type is.
-fn remarks<'a, E: FromFault<'a>>(content: &'a [u8]) -> IResult<&'a [u8], Vec<(u64, &'a [u8])>, E> {
+fn remarks<'a, E: FromFault<'a>>(content: &'a [u8]) -> IResult<&'a [u8], Vec<Remark<'a>>, E> {
     all_consuming(many0((raw::varuint64, raw::string_v6))).parse(content)
 }
 
