@@ -64,6 +64,11 @@ fn every_input_of_the_target_payload_is_calm() {
 }
 
 #[test]
+fn every_input_of_the_target_raw_is_calm() {
+    replay("raw");
+}
+
+#[test]
 fn every_input_of_the_target_ordered_is_calm() {
     replay("ordered");
 }

@@ -11,6 +11,11 @@ use std::path::{Path, PathBuf};
 /// A trace above this size is no seed.
 const MOST_BYTES: usize = 24 << 10;
 
+/// First bytes of inputs of the target `raw`: what follows is rows, a stream, or any of the things that it reads.
+const AS_ROWS: u8 = 0;
+const AS_STREAM: u8 = 1;
+const AS_ANYTHING: u8 = 2;
+
 fn main() {
     let folder = PathBuf::from(std::env::args().nth(1).expect("the folder to write seeds into"));
     let mut streams: Vec<Vec<u8>> = synth::malformed().into_iter().map(|(_, bytes)| bytes).collect();
@@ -33,6 +38,7 @@ fn main() {
         write(&folder, "stream", bytes);
         write(&folder, "ordered", bytes);
         write(&folder, "convert", bytes);
+        write(&folder, "raw", &[&[AS_STREAM], &bytes[..]].concat());
     }
     for (name, bytes) in synth::malformed() {
         parts(&folder, &name, &bytes);
@@ -57,9 +63,12 @@ fn parts(folder: &Path, name: &str, bytes: &[u8]) {
         let content = block.content();
         let kind = block.kind().as_str();
         let header = if version == 0 { 0 } else { 20 };
+        write(folder, "raw", &[&[AS_ANYTHING], content].concat());
         if kind == PartKind::Event.object_name().unwrap_or_default().trim_end_matches("Block") {
             let rows = content.get(header..).unwrap_or_default();
-            write(folder, "blob", &[&version.to_le_bytes()[..], &[1], rows].concat());
+            let rows = [&version.to_le_bytes()[..], &[1], rows].concat();
+            write(folder, "blob", &rows);
+            write(folder, "raw", &[&[AS_ROWS], &rows[..]].concat());
         }
         if kind == "Metadata" {
             let rows = if version == 3 { content.get(2..) } else { content.get(header + 20..) };

@@ -23,12 +23,13 @@ pub(crate) use structured::structured;
 pub(crate) type Target = (&'static str, fn(&[u8], Questions));
 
 /// The targets that need the parser only, by name.
-pub(crate) const TARGETS: [Target; 6] = [
+pub(crate) const TARGETS: [Target; 7] = [
     ("stream", stream),
     ("structured", structured),
     ("blob", blob),
     ("metadata", metadata),
     ("payload", payload),
+    ("raw", raw::raw),
     ("ordered", ordered),
 ];
 
