@@ -1,6 +1,7 @@
+use nettrace_parser::raw::{FaultAt, nom};
 use nettrace_parser::{BlockKind, Reader};
 use nettrace_writer::{Block, Content, Sink, Stream, tiny_v4, tiny_v6};
-use raw_parsers::{Note, blocks, events, notes, stacks};
+use raw_parsers::{Note, blocks, events, notes, stacks, types};
 
 #[test]
 fn the_events_of_a_stream_are_those_that_a_reader_sees() {
@@ -22,6 +23,31 @@ fn the_events_of_a_stream_are_those_that_a_reader_sees() {
         let stacks = stacks(of(BlockKind::Stack)).unwrap().1;
         assert_eq!(stacks.first().map(|(id, _)| *id), Some(1));
     }
+}
+
+#[test]
+fn the_types_of_a_stream_are_described_in_every_version() {
+    for (stream, expected) in [
+        (tiny_v4(), vec![(1, "Demo/7".to_owned()), (2, "Demo/8".to_owned())]),
+        (tiny_v6(), vec![(1, "Demo/7".to_owned())]),
+    ] {
+        let (version, blocks) = blocks(&stream.bytes).unwrap().1;
+        let block = blocks.iter().find(|block| block.kind() == BlockKind::Metadata).unwrap();
+        assert_eq!(types::<()>(version, block.content()).unwrap().1, expected);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let stream = tiny_v4();
+    let (version, blocks) = blocks(&stream.bytes).unwrap().1;
+    let block = blocks.iter().find(|block| block.kind() == BlockKind::Metadata).unwrap();
+    let cut = &block.content()[..block.content().len() - 70];
+    let Err(nom::Err::Error(fault)) = types::<FaultAt<'_>>(version, cut) else { panic!("it is cut") };
+    // The second description begins behind the header and the first.
+    let second = stream.nth(nettrace_writer::PartKind::Metadata, 0).rows[1].start;
+    let offset = fault.offset_in(cut) + stream.nth(nettrace_writer::PartKind::Metadata, 0).content.start;
+    assert!(offset >= second, "{fault} at {offset}");
 }
 
 #[test]
