@@ -13,7 +13,9 @@ use careful::{careful_compressed_v4, careful_compressed_v6};
 pub(crate) use compressed::{WINDOW, Watch, Wrong, at_end, compressed_v4, compressed_v6, says_number};
 pub(crate) use fixed::{fixed_v3, fixed_v4, fixed_v6, quick_v4, quick_v6};
 
-/// The header of one event blob: everything the stream says about the event itself (FORMAT.md 5, 6.2, 6.3, 7.4).
+/// The header of one event blob: everything the stream says about the event itself
+/// ([FORMAT.md 5](crate::format_guide#5), [6.2](crate::format_guide#6.2), [6.3](crate::format_guide#6.3),
+/// [7.4](crate::format_guide#7.4)).
 ///
 /// Compressed headers say only what differs from the blob before, so each is read from the one before it. A block begins
 /// with the default, in which all is 0. A header of fixed size needs none.
@@ -56,15 +58,15 @@ pub struct BlobHeader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlobEncoding {
-    /// Version 3 (FORMAT.md 5).
+    /// Version 3 ([FORMAT.md 5](crate::format_guide#5)).
     FixedV3,
-    /// Versions 4 and 5, uncompressed (FORMAT.md 6.2).
+    /// Versions 4 and 5, uncompressed ([FORMAT.md 6.2](crate::format_guide#6.2)).
     FixedV4,
-    /// Versions 4 and 5, compressed (FORMAT.md 6.3).
+    /// Versions 4 and 5, compressed ([FORMAT.md 6.3](crate::format_guide#6.3)).
     CompressedV4,
-    /// Version 6, uncompressed (FORMAT.md 7.4).
+    /// Version 6, uncompressed ([FORMAT.md 7.4](crate::format_guide#7.4)).
     FixedV6,
-    /// Version 6, compressed (FORMAT.md 7.4).
+    /// Version 6, compressed ([FORMAT.md 7.4](crate::format_guide#7.4)).
     CompressedV6,
 }
 

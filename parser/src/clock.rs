@@ -90,7 +90,8 @@ fn clamped(nanos: i128) -> i64 {
     i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// A date as streams store it: eight i16 fields, UTC, in milliseconds (FORMAT.md 2, `systime`).
+/// A date as streams store it: eight i16 fields, UTC, in milliseconds ([FORMAT.md 2](crate::format_guide#2),
+/// `systime`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DateTimeParts {

@@ -5,7 +5,7 @@ use crate::error::Fault;
 use crate::format::Frame;
 use std::fmt;
 
-/// How much a fault cost (FORMAT.md 13.2).
+/// How much a fault cost ([FORMAT.md 13.2](crate::format_guide#13.2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Class {

@@ -113,7 +113,7 @@ impl<'r> Event<'r> {
     }
 
     /// The opcode that the name implies when none is stored: 1 for a name that ends in `Start`,
-    /// 2 for `Stop`, in any case of letters; else 0 (FORMAT.md 15).
+    /// 2 for `Stop`, in any case of letters; else 0 ([FORMAT.md 15](crate::format_guide#15)).
     #[inline]
     pub fn implied_opcode(&self) -> u8 {
         let name = self.name().as_bytes();

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 /// A guid: 16 bytes, of which the first eight are a u32 and two u16 in little-endian order
-/// (FORMAT.md 2).
+/// ([FORMAT.md 2](crate::format_guide#2)).
 ///
 /// ```
 /// let bytes = [0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff];

@@ -34,6 +34,7 @@ mod event;
 mod feed;
 mod forget;
 mod format;
+pub mod format_guide;
 mod guid;
 mod held;
 #[doc(hidden)]

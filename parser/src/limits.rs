@@ -2,7 +2,8 @@
 
 use crate::tables::Room;
 
-/// Limits of a reader (FORMAT.md 13.4). The defaults suit every real stream; what is above them is
+/// Limits of a reader ([FORMAT.md 13.4](crate::format_guide#13.4)). The defaults suit every real stream; what is
+/// above them is
 /// skipped or given up, and reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

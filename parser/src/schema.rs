@@ -75,7 +75,7 @@ impl Schema {
     }
 
     /// The fields as they are meant. Self-describing events have one nameless object around theirs,
-    /// an artefact of how they are written (FORMAT.md 15).
+    /// an artefact of how they are written ([FORMAT.md 15](crate::format_guide#15)).
     #[inline]
     pub fn payload_fields(&self) -> &[Field] {
         match &*self.fields {
@@ -155,7 +155,8 @@ fn runs(fields: &[Field]) -> Option<Box<[FixedSize]>> {
     Some(runs.into())
 }
 
-/// Types in a schema whose length only the payload's size says (FORMAT.md Q1, Q9 to Q12).
+/// Types in a schema whose length only the payload's size says ([FORMAT.md Q1](crate::format_guide#Q1),
+/// [Q9](crate::format_guide#Q9) to [Q12](crate::format_guide#Q12)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ambiguity(u8);
 
@@ -320,7 +321,7 @@ pub enum Count {
 pub enum FieldType {
     /// Its fields one after the other.
     Object(Box<[Field]>),
-    /// Four bytes, 0 is false. Some writers store one byte under this code (FORMAT.md Q9).
+    /// Four bytes, 0 is false. Some writers store one byte under this code ([FORMAT.md Q9](crate::format_guide#Q9)).
     Boolean32,
     /// One byte.
     Boolean8,
@@ -348,9 +349,9 @@ pub enum FieldType {
     F32,
     /// Eight bytes, IEEE 754.
     F64,
-    /// Sixteen bytes, or eight (a double) from some writers (FORMAT.md Q10).
+    /// Sixteen bytes, or eight (a double) from some writers ([FORMAT.md Q10](crate::format_guide#Q10)).
     Decimal,
-    /// Eight bytes: 100 ns since 1601-01-01 UTC (FORMAT.md Q1).
+    /// Eight bytes: 100 ns since 1601-01-01 UTC ([FORMAT.md Q1](crate::format_guide#Q1)).
     DateTime,
     /// Sixteen bytes.
     Guid,
@@ -372,7 +373,7 @@ pub enum FieldType {
     Pointer,
     /// Bytes up to a zero byte. Catalog only.
     AnsiText,
-    /// A u16 number of bytes, then UTF-8. Catalog, and old one-collect (FORMAT.md Q12).
+    /// A u16 number of bytes, then UTF-8. Catalog, and old one-collect ([FORMAT.md Q12](crate::format_guide#Q12)).
     CountedUtf8,
     /// Elements without a count in front of them. Catalog only.
     Repeated(Box<FieldType>, Count),

@@ -325,7 +325,8 @@ impl Tables {
         };
     }
 
-    /// What a sequence point forgets (FORMAT.md 9.4, steps 3 and 4). Nothing may wait for its turn
+    /// What a sequence point forgets ([FORMAT.md 9.4](crate::format_guide#9.4), steps 3 and 4). Nothing may wait for
+    /// its turn
     /// when this is called.
     pub(crate) fn pass_sequence_point(&mut self, forget_threads: bool, forget_metadata: bool) {
         self.stacks.clear();

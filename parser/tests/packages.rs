@@ -85,3 +85,34 @@ fn no_dependency_is_held_at_one_version() {
         assert!(pinned.is_empty(), "{name}: who else wants another version cannot use the crate: {pinned:?}");
     }
 }
+
+/// Adds what stands between `before` and `end` to `found`, for every source below the folder.
+fn between(folder: &Path, before: &str, end: char, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            between(&path, before, end, found);
+        } else {
+            let text = text(&path);
+            found.extend(
+                text.split(before).skip(1).filter_map(|rest| Some(rest.split_once(end)?.0.to_owned())),
+            );
+        }
+    }
+}
+
+#[test]
+fn links_to_sections_of_the_format_lead_to_one_and_no_public_item_names_one_without_a_link() {
+    let format = include_str!("../FORMAT.md");
+    let mut sections = Vec::new();
+    between(&root().join("parser/src"), "(crate::format_guide#", ')', &mut sections);
+    assert!(sections.len() > 50, "{sections:?}");
+    for section in &sections {
+        assert!(format.contains(&format!("<a id=\"{section}\"></a>")), "no section {section}");
+    }
+    // Comments of items, not of files.
+    let mut bare = Vec::new();
+    between(&root().join("parser/src"), "/// ", '\n', &mut bare);
+    bare.retain(|line| line.contains("FORMAT.md ") && !line.contains("format_guide#"));
+    assert!(bare.is_empty(), "{bare:?}");
+}

@@ -261,7 +261,8 @@ fn guid_at(window: &[u8; WINDOW], at: usize) -> Guid {
     }
 }
 
-/// Compressed header of versions 4 and 5 (FORMAT.md 6.3): the number of its bytes. `header` is of no
+/// Compressed header of versions 4 and 5 ([FORMAT.md 6.3](crate::format_guide#6.3)): the number of its bytes.
+/// `header` is of no
 /// use when it is wrong.
 #[inline(always)]
 #[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
@@ -283,7 +284,8 @@ pub(crate) fn compressed_v4(header: &mut BlobHeader, window: &[u8; WINDOW], watc
     back(header, window, flags, at, watch)
 }
 
-/// Compressed header of version 6 (FORMAT.md 7.4). Flag 0x20 has no meaning there and brings no
+/// Compressed header of version 6 ([FORMAT.md 7.4](crate::format_guide#7.4)). Flag 0x20 has no meaning there and
+/// brings no
 /// bytes.
 #[inline(always)]
 pub(crate) fn compressed_v6(header: &mut BlobHeader, window: &[u8; WINDOW], watch: &mut impl Watch) -> usize {

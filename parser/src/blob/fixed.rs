@@ -12,7 +12,8 @@ use bytemuck::{Pod, Zeroable};
 type U32 = [u8; 4];
 type U64 = [u8; 8];
 
-/// Fixed blob header of version 3 (FORMAT.md 5), 56 bytes; payload, stack size and stack follow.
+/// Fixed blob header of version 3 ([FORMAT.md 5](crate::format_guide#5)), 56 bytes; payload, stack size and stack
+/// follow.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct FixedV3 {
@@ -39,7 +40,7 @@ struct Front {
     timestamp: U64,
 }
 
-/// Uncompressed blob header of versions 4 and 5 (FORMAT.md 6.2), 80 bytes.
+/// Uncompressed blob header of versions 4 and 5 ([FORMAT.md 6.2](crate::format_guide#6.2)), 80 bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct FixedV4 {
@@ -49,7 +50,7 @@ struct FixedV4 {
     payload_size: U32,
 }
 
-/// Uncompressed row header of version 6 (FORMAT.md 7.4), 52 bytes.
+/// Uncompressed row header of version 6 ([FORMAT.md 7.4](crate::format_guide#7.4)), 52 bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct FixedV6 {
@@ -104,7 +105,7 @@ impl Fixed for FixedV6 {
 /// High bit of an uncompressed metadata id.
 ///
 /// Quirk: the documents call it "the IsSorted flag"; the runtime sets it when the event is *not*
-/// sorted, and the reference reader reads it so (FORMAT.md Q2).
+/// sorted, and the reference reader reads it so ([FORMAT.md Q2](crate::format_guide#Q2)).
 const NOT_SORTED: u32 = 0x8000_0000;
 
 /// Reads `size`, the bytes of a blob behind its first field, as the place of the next blob, if the

@@ -41,7 +41,7 @@ pub enum Label<'r> {
         value: i64,
         /// The same bits without zigzag.
         ///
-        /// Quirk: one-collect writes numbers plainly, 4 then reads as 2 (FORMAT.md Q14).
+        /// Quirk: one-collect writes numbers plainly, 4 then reads as 2 ([FORMAT.md Q14](crate::format_guide#Q14)).
         raw: u64,
     },
     /// Overrides the metadata's opcode.

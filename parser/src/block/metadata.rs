@@ -117,7 +117,7 @@ fn text_utf8(bytes: &[u8]) -> Box<str> {
     String::from_utf8_lossy(bytes).into()
 }
 
-/// What a description of versions 3 to 5 says before its field list (FORMAT.md 6.4).
+/// What a description of versions 3 to 5 says before its field list ([FORMAT.md 6.4](crate::format_guide#6.4)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataPayload<'a> {
@@ -183,7 +183,7 @@ pub(crate) fn payload_v5<'a>(
     Ok((&[], metadata))
 }
 
-/// A tag of version 5 (FORMAT.md 6.6).
+/// A tag of version 5 ([FORMAT.md 6.6](crate::format_guide#6.6)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataTag<'a> {
@@ -313,7 +313,8 @@ pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// What a row of version 6 says before its field list (FORMAT.md 7.3). Texts are UTF-8 unless the writer erred.
+/// What a row of version 6 says before its field list ([FORMAT.md 7.3](crate::format_guide#7.3)). Texts are UTF-8
+/// unless the writer erred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataRow<'a> {
@@ -386,7 +387,8 @@ fn optional_entries(metadata: &mut Metadata, input: &[u8], at: usize, damage: &m
     }
 }
 
-/// An entry of the optional metadata of a row of version 6 (FORMAT.md 7.3). Texts are UTF-8 unless the writer erred.
+/// An entry of the optional metadata of a row of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)). Texts are
+/// UTF-8 unless the writer erred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionalMetadata<'a> {

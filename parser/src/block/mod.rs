@@ -16,7 +16,8 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum BlockKind {
-    /// The session: start, clock, pointer size (FORMAT.md 4, 7.2).
+    /// The session: start, clock, pointer size ([FORMAT.md 4](crate::format_guide#4),
+    /// [7.2](crate::format_guide#7.2)).
     Trace,
     /// Events (5, 6.2, 6.3, 7.4).
     Event,

@@ -31,7 +31,8 @@ pub struct CatalogEvent {
     /// Keywords in the newest manifest; what was sent is in the trace and may differ.
     pub keywords: u64,
     rows: &'static [Row],
-    /// Whether its writer, up to .NET 5, leaves out a null text altogether (FORMAT.md Q11).
+    /// Whether its writer, up to .NET 5, leaves out a null text altogether
+    /// ([FORMAT.md Q11](crate::format_guide#Q11)).
     omits_null_texts: bool,
     /// Whether payloads say by a name what is in them.
     names_records: bool,

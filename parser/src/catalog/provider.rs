@@ -90,7 +90,8 @@ pub fn guid(provider: &str) -> Option<Guid> {
     known.or_else(|| FIXED.iter().find(|(name, _)| *name == provider).map(|&(_, guid)| guid))
 }
 
-/// The guid that stands for a provider name (FORMAT.md 15): the fixed one, else the one that .NET's
+/// The guid that stands for a provider name ([FORMAT.md 15](crate::format_guide#15)): the fixed one, else the one
+/// that .NET's
 /// EventSource derives from the name.
 ///
 /// ```

@@ -33,7 +33,7 @@ const NAME_LIMIT: i32 = 255;
 /// Bytes of a Trace object's content, which has no size field.
 const TRACE_SIZE: u32 = 48;
 
-/// What an object says before its content, up to the end of its type (FORMAT.md 3).
+/// What an object says before its content, up to the end of its type ([FORMAT.md 3](crate::format_guide#3)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObjectType<'a> {
@@ -279,7 +279,8 @@ pub(crate) enum Found {
     Trace(usize),
 }
 
-/// Searches for the beginning of an object after the framing was lost (FORMAT.md 13.3): begin
+/// Searches for the beginning of an object after the framing was lost ([FORMAT.md 13.3](crate::format_guide#13.3)):
+/// begin
 /// tags, a known name of a known version, end tag. 23 to 29 bytes must agree, so a false hit is
 /// out of the question.
 pub(crate) fn find(bytes: &[u8]) -> Option<usize> {

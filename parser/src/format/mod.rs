@@ -150,7 +150,7 @@ fn first_object(first: &[u8], with_magic: bool, header: u64) -> Begun {
 pub(crate) const MAGIC: &[u8; 8] = b"Nettrace";
 const FAST_SERIALIZATION: &[u8; 20] = b"!FastSerialization.1";
 
-/// Decides on the version from the stream's first bytes, in the order of FORMAT.md 1.
+/// Decides on the version from the stream's first bytes, in the order of [FORMAT.md 1](crate::format_guide#1).
 fn detect(bytes: &[u8]) -> Detected {
     let Some(first) = bytes.first_chunk::<8>() else {
         return Detected::Need(8);

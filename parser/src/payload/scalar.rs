@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 /// A date of a payload: 100 ns since 1601-01-01 UTC (FILETIME). 0 stands for all earlier dates.
 ///
-/// Quirk: streams of version 6 may store eight i16 instead (FORMAT.md Q1).
+/// Quirk: streams of version 6 may store eight i16 instead ([FORMAT.md Q1](crate::format_guide#Q1)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DateTime {
     file_time: u64,

@@ -41,7 +41,7 @@ fn fixed<'a, E: FromFault<'a>>(
     Ok(blob_of(input, rest, header, extent))
 }
 
-/// A blob of version 3 (FORMAT.md 5).
+/// A blob of version 3 ([FORMAT.md 5](crate::format_guide#5)).
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -65,7 +65,7 @@ pub fn blob_v3<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Blob<
     fixed(input, fixed_v3)
 }
 
-/// An uncompressed blob of versions 4 and 5 (FORMAT.md 6.2).
+/// An uncompressed blob of versions 4 and 5 ([FORMAT.md 6.2](crate::format_guide#6.2)).
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -87,7 +87,7 @@ pub fn blob_v4<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Blob<
     fixed(input, fixed_v4)
 }
 
-/// An uncompressed row of version 6 (FORMAT.md 7.4).
+/// An uncompressed row of version 6 ([FORMAT.md 7.4](crate::format_guide#7.4)).
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -102,7 +102,8 @@ pub fn blob_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Blob<
     fixed(input, fixed_v6)
 }
 
-/// A blob with a compressed header, versions 4 and 5 (FORMAT.md 6.3): a byte of flags, the fields that it announces,
+/// A blob with a compressed header, versions 4 and 5 ([FORMAT.md 6.3](crate::format_guide#6.3)): a byte of flags, the
+/// fields that it announces,
 /// the payload. What is not announced is as in the blob before.
 ///
 /// | flag | field | encoding | not announced |
@@ -131,7 +132,8 @@ pub fn compressed_blob_v4<'a, 's, E: FromFault<'a>>(
     move |input| compressed(running, input, careful_blob_v4)
 }
 
-/// A row with a compressed header, version 6 (FORMAT.md 7.4): as [`compressed_blob_v4`], but
+/// A row with a compressed header, version 6 ([FORMAT.md 7.4](crate::format_guide#7.4)): as [`compressed_blob_v4`],
+/// but
 ///
 /// | flag | field | encoding | not announced |
 /// |---|---|---|---|
@@ -196,7 +198,8 @@ pub fn blob<'a, 's, E: FromFault<'a>>(
 }
 
 /// How the blobs of a block are written, by the header that event blocks of all versions but 3 and metadata blocks of
-/// versions 4 and 5 begin with (FORMAT.md 5, 6.1). What is left begins with the first blob.
+/// versions 4 and 5 begin with ([FORMAT.md 5](crate::format_guide#5), [6.1](crate::format_guide#6.1)). What is left
+/// begins with the first blob.
 ///
 /// # Errors
 /// As [`event_block_header`].

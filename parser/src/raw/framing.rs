@@ -55,7 +55,8 @@ impl fmt::Debug for Origin<'_> {
     }
 }
 
-/// The beginning of a stream of any version (FORMAT.md 1): what is left begins with the first object or block, which is
+/// The beginning of a stream of any version ([FORMAT.md 1](crate::format_guide#1)): what is left begins with the
+/// first object or block, which is
 /// `Trace`.
 ///
 /// | version | bytes |
@@ -91,7 +92,7 @@ pub fn stream_header<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8],
     }
 }
 
-/// The begin of an object, and its type (FORMAT.md 3). Versions 3 to 5.
+/// The begin of an object, and its type ([FORMAT.md 3](crate::format_guide#3)). Versions 3 to 5.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -122,7 +123,7 @@ pub struct Object<'a> {
     pub block: Block<'a>,
 }
 
-/// An object (FORMAT.md 3). Versions 3 to 5.
+/// An object ([FORMAT.md 3](crate::format_guide#3)). Versions 3 to 5.
 ///
 /// | size | field |
 /// |---|---|
@@ -185,7 +186,8 @@ fn block_of(frame: Frame, content: &[u8]) -> Block<'_> {
     Block { kind: frame.kind, start: frame.start, body: frame.body, content }
 }
 
-/// A block of version 6 (FORMAT.md 7.1): a u32 `h`, whose low 24 bits are the size of the content and whose high 8
+/// A block of version 6 ([FORMAT.md 7.1](crate::format_guide#7.1)): a u32 `h`, whose low 24 bits are the size of the
+/// content and whose high 8
 /// bits are the kind, then the content. There is no padding.
 ///
 /// | kind | | kind | | kind | |
@@ -254,7 +256,8 @@ pub fn block<'a, E: FromFault<'a>>(
     }
 }
 
-/// What ends a stream where a block would begin (FORMAT.md 3, 7.1): a byte 1, NullReference; in version 6 a block of
+/// What ends a stream where a block would begin ([FORMAT.md 3](crate::format_guide#3),
+/// [7.1](crate::format_guide#7.1)): a byte 1, NullReference; in version 6 a block of
 /// kind 0, which has no content today.
 ///
 /// What follows belongs to no stream. A killed process leaves no end.

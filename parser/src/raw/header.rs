@@ -7,7 +7,7 @@ use crate::block::trace::{self, Trace};
 use crate::block::{metadata, stack};
 use nom::IResult;
 
-/// The content of a `Trace` object (FORMAT.md 4), 48 bytes. Versions 3 to 5.
+/// The content of a `Trace` object ([FORMAT.md 4](crate::format_guide#4)), 48 bytes. Versions 3 to 5.
 ///
 /// | offset | size | field | |
 /// |---|---|---|---|
@@ -26,7 +26,7 @@ pub fn trace_object<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], 
     complete(trace::object(input))
 }
 
-/// The content of a Trace block (FORMAT.md 7.2). Version 6.
+/// The content of a Trace block ([FORMAT.md 7.2](crate::format_guide#7.2)). Version 6.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -40,7 +40,8 @@ pub fn trace_block_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8]
     complete(trace::whole_v6(input))
 }
 
-/// The header of event blocks of versions 4 to 6, and of metadata blocks of versions 4 and 5 (FORMAT.md 6.1). What is
+/// The header of event blocks of versions 4 to 6, and of metadata blocks of versions 4 and 5
+/// ([FORMAT.md 6.1](crate::format_guide#6.1)). What is
 /// left begins with the first [`blob`](super::blob).
 ///
 /// | offset | size | field |
@@ -57,7 +58,8 @@ pub fn event_block_header<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a 
     complete(event::header(input))
 }
 
-/// The header of metadata blocks of version 6 (FORMAT.md 7.3): a u16 size, itself *not* included, and as many bytes,
+/// The header of metadata blocks of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)): a u16 size, itself *not*
+/// included, and as many bytes,
 /// which are skipped. What is left are [rows](super::sized_row).
 ///
 /// # Errors
@@ -76,7 +78,8 @@ pub struct IdRange {
     pub count: u32,
 }
 
-/// The header of stack blocks (FORMAT.md 6.8, 7.5) and of label list blocks (7.8): u32 first id, u32 count. What is left
+/// The header of stack blocks ([FORMAT.md 6.8](crate::format_guide#6.8), [7.5](crate::format_guide#7.5)) and of label
+/// list blocks (7.8): u32 first id, u32 count. What is left
 /// are [`stack_row`](super::stack_row)s or [`label_list`](super::label_list)s.
 ///
 /// # Errors
@@ -86,7 +89,8 @@ pub fn id_range<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], IdRa
     Ok((rest, IdRange { first, count }))
 }
 
-/// A sequence point in front of its entries, versions 4 and 5 (FORMAT.md 6.9): u64 timestamp, u32 count. What is left are
+/// A sequence point in front of its entries, versions 4 and 5 ([FORMAT.md 6.9](crate::format_guide#6.9)): u64
+/// timestamp, u32 count. What is left are
 /// [`sequence_entry_v4`](super::sequence_entry_v4)s.
 ///
 /// # Errors
@@ -95,7 +99,8 @@ pub fn sequence_point_v4<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [
     complete(sequence_point::header_v4(input))
 }
 
-/// A sequence point in front of its entries, version 6 (FORMAT.md 7.9): u64 timestamp, u32 flags (1: forget threads,
+/// A sequence point in front of its entries, version 6 ([FORMAT.md 7.9](crate::format_guide#7.9)): u64 timestamp, u32
+/// flags (1: forget threads,
 /// 2: forget metadata), u32 count. What is left are [`sequence_entry_v6`](super::sequence_entry_v6)s.
 ///
 /// # Errors

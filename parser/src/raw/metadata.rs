@@ -5,7 +5,8 @@ use crate::block::metadata::{self, MetadataPayload, MetadataRow, MetadataTag, Op
 use crate::schema::Field;
 use nom::IResult;
 
-/// A description of versions 3 to 5 up to its field list (FORMAT.md 6.4): the payload of a blob in a metadata block, in
+/// A description of versions 3 to 5 up to its field list ([FORMAT.md 6.4](crate::format_guide#6.4)): the payload of a
+/// blob in a metadata block, in
 /// version 3 of a blob with metadata id 0.
 ///
 /// | size | field |
@@ -25,7 +26,8 @@ pub fn metadata_payload<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u
     complete(metadata::payload(input))
 }
 
-/// A tag behind the field list of a description, version 5 (FORMAT.md 6.6): an i32 size of the payload, a u8 kind, the
+/// A tag behind the field list of a description, version 5 ([FORMAT.md 6.6](crate::format_guide#6.6)): an i32 size of
+/// the payload, a u8 kind, the
 /// payload.
 ///
 /// # Errors
@@ -34,7 +36,8 @@ pub fn metadata_tag<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], 
     complete(metadata::tag(input))
 }
 
-/// A field list of versions 3 to 5 (FORMAT.md 6.5): an i32 count; of each field an i32 type code, for code 1 a list of its
+/// A field list of versions 3 to 5 ([FORMAT.md 6.5](crate::format_guide#6.5)): an i32 count; of each field an i32
+/// type code, for code 1 a list of its
 /// own, and a utf16z name.
 ///
 /// A reader keeps the fields before one that it does not understand. Here the list is refused.
@@ -42,12 +45,14 @@ pub fn metadata_tag<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], 
 /// # Errors
 /// [`Fault::TypeCode`](crate::Fault::TypeCode) of arrays too, which do not exist here;
 /// [`Fault::TypeDepth`](crate::Fault::TypeDepth) and [`Fault::FieldLimit`](crate::Fault::FieldLimit) beyond the limits of
-/// FORMAT.md 13.4; [`Fault::FieldList`](crate::Fault::FieldList); [`Fault::Truncated`](crate::Fault::Truncated).
+/// [FORMAT.md 13.4](crate::format_guide#13.4); [`Fault::FieldList`](crate::Fault::FieldList);
+/// [`Fault::Truncated`](crate::Fault::Truncated).
 pub fn field_list_v1<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Vec<Field>, E> {
     complete(field_list::v1(input).whole())
 }
 
-/// The field list in a [`MetadataTag`] of kind 2 (FORMAT.md 6.7): an i32 count; of each field an i32 size, itself included,
+/// The field list in a [`MetadataTag`] of kind 2 ([FORMAT.md 6.7](crate::format_guide#6.7)): an i32 count; of each
+/// field an i32 size, itself included,
 /// a utf16z name, an i32 type code, for code 19 the type of an element, for code 1 a list of its own. What is left of a
 /// size is skipped.
 ///
@@ -64,7 +69,8 @@ pub fn field_list_v2<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8],
     complete(field_list::v2(input).whole())
 }
 
-/// A field list of version 6 (FORMAT.md 7.3): a u16 count; of each field a u16 size, itself *not* included, a string name,
+/// A field list of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)): a u16 count; of each field a u16 size,
+/// itself *not* included, a string name,
 /// a type. A type is a u8 code; for 19, 24 and 25 the type of an element follows; for 22 the type of an element and a u16
 /// count; for 1 a list of its own. What is left of a size is skipped.
 ///
@@ -74,7 +80,8 @@ pub fn field_list_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8],
     complete(field_list::v6(input).whole())
 }
 
-/// A row of a metadata block of version 6, behind its [size](super::sized_row) and up to its field list (FORMAT.md 7.3):
+/// A row of a metadata block of version 6, behind its [size](super::sized_row) and up to its field list
+/// ([FORMAT.md 7.3](crate::format_guide#7.3)):
 /// varuint32 metadata id, string provider, varuint32 event id, string name.
 ///
 /// What is left is empty, or a [`field_list_v6`] and a [sized](super::sized_row) list of [`optional_metadata`].
@@ -101,7 +108,8 @@ pub fn metadata_row_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8
     complete(metadata::row_begin_v6(input))
 }
 
-/// An entry of the optional metadata of a row of version 6 (FORMAT.md 7.3): a u8 kind, and its content.
+/// An entry of the optional metadata of a row of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)): a u8 kind, and
+/// its content.
 ///
 /// | kind | content | kind | content |
 /// |---|---|---|---|

@@ -32,7 +32,8 @@ little_endian! {
     le_i64 i64 "8 bytes",
 }
 
-/// A varuint32 (FORMAT.md 2): 1 to 5 bytes of 7 bits each, lowest first; bit 7 set on all but the last.
+/// A varuint32 ([FORMAT.md 2](crate::format_guide#2)): 1 to 5 bytes of 7 bits each, lowest first; bit 7 set on all
+/// but the last.
 ///
 /// The fifth byte is at most `0x0f`. Encodings longer than needed are read.
 ///
@@ -50,7 +51,7 @@ pub fn varuint32<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], u32
     complete(primitive::varuint32(input))
 }
 
-/// A varuint64 (FORMAT.md 2): as [`varuint32`], of 1 to 10 bytes, the tenth at most `0x01`.
+/// A varuint64 ([FORMAT.md 2](crate::format_guide#2)): as [`varuint32`], of 1 to 10 bytes, the tenth at most `0x01`.
 ///
 /// # Errors
 /// As [`varuint32`].
@@ -58,7 +59,7 @@ pub fn varuint64<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], u64
     complete(primitive::varuint64(input))
 }
 
-/// A varint64 (FORMAT.md 2): a [`varuint64`] `z` in zigzag form, `(z >> 1) xor -(z and 1)`.
+/// A varint64 ([FORMAT.md 2](crate::format_guide#2)): a [`varuint64`] `z` in zigzag form, `(z >> 1) xor -(z and 1)`.
 ///
 /// ```
 /// use nettrace_parser::raw;
@@ -71,7 +72,7 @@ pub fn varint64<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], i64,
     complete(primitive::varint64(input))
 }
 
-/// UTF-16LE code units up to a zero unit (FORMAT.md 2), at any position: 2 (n + 1) bytes.
+/// UTF-16LE code units up to a zero unit ([FORMAT.md 2](crate::format_guide#2)), at any position: 2 (n + 1) bytes.
 ///
 /// ```
 /// use nettrace_parser::raw;
@@ -87,7 +88,8 @@ pub fn utf16z<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Utf16<
     Ok((rest, Utf16::new(bytes, true)))
 }
 
-/// A string of version 6 (FORMAT.md 2): a [`varuint32`] number of bytes, then UTF-8 without an end. Gives the bytes, of
+/// A string of version 6 ([FORMAT.md 2](crate::format_guide#2)): a [`varuint32`] number of bytes, then UTF-8 without
+/// an end. Gives the bytes, of
 /// which nothing promises that they are UTF-8: [`Utf8`](crate::Utf8) shows them.
 ///
 /// # Errors
@@ -97,7 +99,7 @@ pub fn string_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], &'a
     complete(primitive::string_v6(input))
 }
 
-/// A guid (FORMAT.md 2), 16 bytes: u32, u16, u16 little-endian, then eight single bytes.
+/// A guid ([FORMAT.md 2](crate::format_guide#2)), 16 bytes: u32, u16, u16 little-endian, then eight single bytes.
 ///
 /// # Errors
 /// [`Fault::Truncated`](crate::Fault::Truncated).
@@ -105,7 +107,8 @@ pub fn guid<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Guid, E>
     complete(primitive::guid(input))
 }
 
-/// A row of version 6 that carries its size (FORMAT.md 7.3, 7.6): a u16 number of bytes, itself not included, then
+/// A row of version 6 that carries its size ([FORMAT.md 7.3](crate::format_guide#7.3),
+/// [7.6](crate::format_guide#7.6)): a u16 number of bytes, itself not included, then
 /// as many. Gives these. What follows them is found even if they cannot be understood.
 ///
 /// ```

@@ -9,7 +9,8 @@ use crate::primitive;
 use nom::{IResult, Parser};
 use std::fmt;
 
-/// A stack (FORMAT.md 6.8, 7.5): a u32 size, and as many bytes of addresses, innermost first. Gives these:
+/// A stack ([FORMAT.md 6.8](crate::format_guide#6.8), [7.5](crate::format_guide#7.5)): a u32 size, and as many bytes
+/// of addresses, innermost first. Gives these:
 /// [`Stack::new`](crate::Stack::new) makes addresses of them.
 ///
 /// ```
@@ -24,7 +25,8 @@ pub fn stack_row<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], &'a
     complete(stack::row(input))
 }
 
-/// A row of a thread block, version 6 (FORMAT.md 7.6): a u16 size, itself not included, a varuint64 index, and entries to
+/// A row of a thread block, version 6 ([FORMAT.md 7.6](crate::format_guide#7.6)): a u16 size, itself not included, a
+/// varuint64 index, and entries to
 /// the row's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -45,7 +47,7 @@ pub fn thread_row<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Th
     Ok((rest, ThreadRow { index, entries }))
 }
 
-/// An entry of a thread's row (FORMAT.md 7.6): a u8 kind, and its content.
+/// An entry of a thread's row ([FORMAT.md 7.6](crate::format_guide#7.6)): a u8 kind, and its content.
 ///
 /// | kind | content |
 /// |---|---|
@@ -59,7 +61,8 @@ pub fn thread_entry<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], 
     complete(thread::entry(input))
 }
 
-/// An entry of a sequence point of versions 4 and 5 (FORMAT.md 6.9): the u64 id of a thread, and the u32 number of its
+/// An entry of a sequence point of versions 4 and 5 ([FORMAT.md 6.9](crate::format_guide#6.9)): the u64 id of a
+/// thread, and the u32 number of its
 /// last event.
 ///
 /// # Errors
@@ -68,7 +71,8 @@ pub fn sequence_entry_v4<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [
     complete(sequence_point::entry_v4(input))
 }
 
-/// An entry of a sequence point (FORMAT.md 7.9) or RemoveThread block (7.7) of version 6: the varuint64 index of a thread,
+/// An entry of a sequence point ([FORMAT.md 7.9](crate::format_guide#7.9)) or RemoveThread block (7.7) of version 6:
+/// the varuint64 index of a thread,
 /// and the varuint32 number of its last event.
 ///
 /// ```
@@ -84,7 +88,7 @@ pub fn sequence_entry_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [
     complete(sequence_point::entry_v6(input))
 }
 
-/// A label, and whether it is the last of its list (FORMAT.md 7.8). Version 6.
+/// A label, and whether it is the last of its list ([FORMAT.md 7.8](crate::format_guide#7.8)). Version 6.
 ///
 /// A byte: the kind in the low 7 bits, the high bit on the last label of a list. Then the content:
 ///
@@ -127,7 +131,7 @@ impl fmt::Debug for LabelList<'_> {
     }
 }
 
-/// A list of labels (FORMAT.md 7.8): [`label`]s up to the one that is marked as the last.
+/// A list of labels ([FORMAT.md 7.8](crate::format_guide#7.8)): [`label`]s up to the one that is marked as the last.
 ///
 /// ```
 /// use nettrace_parser::{Label, raw};

@@ -236,7 +236,7 @@ impl State {
         self.statistics.add_rows(BlockKind::RemoveThread, rows);
     }
 
-    /// In the order of FORMAT.md 9.4. What waited was delivered before this is called.
+    /// In the order of [FORMAT.md 9.4](crate::format_guide#9.4). What waited was delivered before this is called.
     fn read_sequence_point(&mut self, frame: Frame, content: &[u8], is_v6: bool) {
         let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
@@ -272,7 +272,7 @@ impl State {
     }
 }
 
-/// Defines a metadata id (FORMAT.md 9.2).
+/// Defines a metadata id ([FORMAT.md 9.2](crate::format_guide#9.2)).
 fn define(tables: &mut Tables, mut metadata: Metadata, at: usize, room: Room, damage: &mut BlockDamage<'_>) {
     let id = u64::from(metadata.id);
     if id == 0 {

@@ -6,7 +6,8 @@ use crate::payload::Utf16;
 
 /// An exception was thrown: runtime 80, version 1. Version 0 has no fields and no view.
 ///
-/// Quirk: runtimes before .NET 6 leave out a null message altogether (FORMAT.md Q11); it is then
+/// Quirk: runtimes before .NET 6 leave out a null message altogether ([FORMAT.md Q11](crate::format_guide#Q11)); it
+/// is then
 /// empty here.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
