@@ -280,7 +280,7 @@ mod tests {
     }
 
     fn stop(open: &mut Open, id: Option<&str>, thread: ThreadHandle, keys: &[(u64, u64)]) -> Option<i64> {
-        let stopped = open.stop(&ActivityEdge::bare(id, keys, true), NAME, at(thread, 100));
+        let stopped = open.stop(&ActivityEdge::bare(id, keys, true), NAME, at(thread, 100_000));
         stopped.map(|activity| activity.start.nanos)
     }
 
