@@ -24,7 +24,6 @@
 
 pub mod convert;
 mod driver;
-mod grouped;
 pub mod heap;
 pub mod model;
 pub mod report;

@@ -2,7 +2,26 @@
 
 /// `1,234,567`.
 pub fn count(number: u64) -> String {
-    crate::grouped::grouped(number)
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len().saturating_sub(at)).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `22,177.5`: with this many digits behind the point.
+pub fn decimal(number: f64, digits: usize) -> String {
+    let text = format!("{number:.digits$}");
+    let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |text| ("-", text));
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let point = if fraction.is_empty() { "" } else { "." };
+    // No number is what it is: NaN, inf.
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), count);
+    format!("{sign}{whole}{point}{fraction}")
 }
 
 /// `1 event`, `2 events`, `2 processes`.
@@ -18,7 +37,7 @@ pub fn counted(number: u64, noun: &str) -> String {
 /// `17 B`, `1.5 KiB`, `12.3 MiB`.
 pub fn bytes(number: u64) -> String {
     if number < 1024 {
-        return format!("{number} B");
+        return format!("{} B", count(number));
     }
     let (mut value, mut name) = (number as f64 / 1024.0, "KiB");
     for next in ["MiB", "GiB", "TiB", "PiB"] {
@@ -28,7 +47,7 @@ pub fn bytes(number: u64) -> String {
         }
         (value, name) = (value / 1024.0, next);
     }
-    format!("{value:.1} {name}")
+    format!("{} {name}", decimal(value, 1))
 }
 
 /// Nanoseconds, to three digits behind the point, cut off, not rounded: `12.346 ms`, `3.214 s`, `2 min 3.214 s`.
@@ -53,7 +72,7 @@ pub fn duration(nanos: u64) -> String {
 /// was, nor as 60 s.
 pub fn thousandths(number: u64, steps: u64) -> String {
     let thousandths = number.checked_div(steps).unwrap_or(0);
-    format!("{}.{:03}", thousandths / 1000, thousandths % 1000)
+    format!("{}.{:03}", count(thousandths / 1000), thousandths % 1000)
 }
 
 #[cfg(test)]
@@ -65,8 +84,11 @@ mod tests {
         assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([1, 2].map(|n| counted(n, "event")), ["1 event", "2 events"]);
         let sizes = [0, 1023, 1024, 1536, 1_048_575, 1_048_576, u64::MAX];
-        let expected = ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 MiB", "16384.0 PiB"];
+        let expected = ["0 B", "1,023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 MiB", "16,384.0 PiB"];
         assert_eq!(sizes.map(bytes), expected);
+        let decimals = [22_177.54, -1_234.0, 0.06, f64::INFINITY].map(|number| decimal(number, 1));
+        assert_eq!(decimals, ["22,177.5", "-1,234.0", "0.1", "inf"]);
+        assert_eq!(decimal(1_234.6, 0), "1,235");
     }
 
     #[test]

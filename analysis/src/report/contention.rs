@@ -12,7 +12,7 @@ use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// How long threads waited for locks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,19 +75,11 @@ struct Place {
     stack: StackHandle,
 }
 
-#[derive(Debug, Default)]
-struct Site {
-    started: u64,
-    waits: Distribution,
-    owners: BTreeMap<u64, u64>,
-}
-
 /// Makes a [`ContentionReport`]. What it keeps is bounded by locks and stacks.
 #[derive(Debug)]
 pub struct Contention {
-    sites: HashMap<Place, Site>,
-    open: Waiting<Place>,
-    top: usize,
+    /// With how often each thread held the lock.
+    waits: Waiting<Place, BTreeMap<u64, u64>>,
 }
 
 impl Default for Contention {
@@ -99,13 +91,13 @@ impl Default for Contention {
 impl Contention {
     /// With the 10 stacks and owners of each lock that weigh most.
     pub fn new() -> Contention {
-        Contention { sites: HashMap::new(), open: Waiting::default(), top: 10 }
+        Contention { waits: Waiting::new(10) }
     }
 
-    /// With this many stacks and owners of each lock.
+    /// With so many stacks and owners of each lock.
     #[must_use]
     pub fn top(mut self, count: usize) -> Contention {
-        self.top = count;
+        self.waits.top = count;
         self
     }
 
@@ -117,28 +109,20 @@ impl Contention {
             is_native: start.is_some_and(|start| start.flags == 1),
             stack,
         };
-        let at = moment.edge(event);
-        self.open.start(at, moment.is_selected.then_some(place));
-        if moment.is_selected {
-            let site = self.sites.entry(place).or_default();
-            site.started = site.started.saturating_add(1);
-            if let Some(owner) = start.and_then(|start| start.owner_thread_id).filter(|owner| *owner != 0) {
-                let count = site.owners.entry(owner).or_default();
-                *count = count.saturating_add(1);
-            }
+        let owners = self.waits.start(moment.edge(event), moment.is_selected.then_some(place));
+        let owner = start.and_then(|start| start.owner_thread_id).filter(|owner| *owner != 0);
+        if let Some((owners, owner)) = owners.zip(owner) {
+            let count = owners.entry(owner).or_default();
+            *count = count.saturating_add(1);
         }
     }
 
     fn stop(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let (told, at) = (told_nanos(event), moment.edge(event));
-        let wait = self.open.stop(at, told, || {
+        self.waits.stop(moment.edge(event), told_nanos(event), || {
             let is_native = ContentionStop::of(event).is_some_and(|stop| stop.flags == 1);
             let stack = model.stack_of(event, moment.thread);
             moment.is_selected.then_some(Place { lock_id: None, is_native, stack })
         });
-        if let (Some(nanos), Some(place)) = (wait.measured_nanos(), wait.what) {
-            self.sites.entry(place).or_default().waits.add(nanos);
-        }
     }
 }
 
@@ -161,9 +145,10 @@ impl Report for Contention {
         true
     }
 
-    fn finish(mut self, resolved: &Resolved<'_>) -> ContentionReport {
+    fn finish(self, resolved: &Resolved<'_>) -> ContentionReport {
+        let top = self.waits.top;
         let passes = |place: &Place| resolved.selected(place.stack, Mode::Unknown).is_some();
-        let still_waiting = self.open.still_waiting(passes);
+        let (totals, sites) = self.waits.finish(passes);
         #[derive(Default)]
         struct Sums {
             waits: Distribution,
@@ -171,16 +156,11 @@ impl Report for Contention {
             stacks: Vec<(StackHandle, u64)>,
         }
         let mut locks: BTreeMap<(Option<u64>, bool), Sums> = BTreeMap::new();
-        let (mut all, mut started) = (Distribution::default(), 0_u64);
-        let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
-        sites.sort_by_key(|(place, _)| *place);
         for (place, site) in sites {
-            started = started.saturating_add(site.started);
-            all.merge(&site.waits);
             let lock = locks.entry((place.lock_id, place.is_native)).or_default();
             lock.waits.merge(&site.waits);
             lock.stacks.push((place.stack, site.waits.sum()));
-            for (owner, count) in site.owners {
+            for (owner, count) in site.more {
                 let sum = lock.owners.entry(owner).or_default();
                 *sum = sum.saturating_add(count);
             }
@@ -195,13 +175,13 @@ impl Report for Contention {
                     .map(|(id, count)| LockOwner { thread_id: id, name: names.get(&id).cloned(), count })
                     .collect();
                 owners.sort_by_key(|owner| (Reverse(owner.count), owner.thread_id));
-                owners.truncate(self.top);
+                owners.truncate(top);
                 Lock {
                     lock_id: lock_id.map(|id| format!("{id:#x}")),
                     is_native,
                     waits: sums.waits.spread(),
                     owners,
-                    stacks: stack_rows(resolved, sums.stacks, &[], self.top),
+                    stacks: stack_rows(resolved, sums.stacks, &[], top),
                 }
             })
             .collect();
@@ -211,12 +191,12 @@ impl Report for Contention {
         });
         ContentionReport {
             schema: SCHEMA,
-            started,
-            stopped: all.count(),
-            still_waiting,
-            stops_without_start: self.open.stops_without_start,
-            starts_without_stop: self.open.starts_without_stop,
-            waits: all.spread(),
+            started: totals.started,
+            stopped: totals.waits.count(),
+            still_waiting: totals.still_waiting,
+            stops_without_start: totals.stops_without_start,
+            starts_without_stop: totals.starts_without_stop,
+            waits: totals.waits.spread(),
             locks,
         }
     }

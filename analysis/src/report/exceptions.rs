@@ -17,7 +17,7 @@ use super::message_group::group_of;
 use super::rate::{Rate, RateCounter};
 use super::stack_rows::{DISPATCH, StackRow, stack_rows};
 use super::{Moment, Recording, Report, SCHEMA};
-use crate::model::intervals::{Block, Bounds, Clause, Handlers, Interval};
+use crate::model::intervals::{Block, Bounds, Clause, Handlers, Interval, nanos_between};
 use crate::model::{Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text, type_text};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
@@ -267,7 +267,7 @@ impl Exceptions {
         let Some(site) = key.and_then(|key| self.sites.get_mut(&key)) else { return };
         if clause == Clause::Catch {
             site.caught = site.caught.saturating_add(1);
-            site.spreads.get_or_insert_default().to_catch.add(between(thrown, moment.nanos));
+            site.spreads.get_or_insert_default().to_catch.add(nanos_between(thrown, moment.nanos));
             if let Some(method) = event.field("MethodName").and_then(|value| value.to_text()) {
                 let method = model.texts_mut().intern(&method);
                 add_one(&mut site.caught_in, method);
@@ -430,8 +430,4 @@ fn add_all<K: Ord + Copy>(counts: &mut BTreeMap<K, u64>, others: &BTreeMap<K, u6
         let mine = counts.entry(*key).or_default();
         *mine = mine.saturating_add(*count);
     }
-}
-
-fn between(from: i64, to: i64) -> u64 {
-    u64::try_from(to.saturating_sub(from)).unwrap_or(0)
 }

@@ -22,10 +22,10 @@ use std::collections::HashMap;
 pub struct Loader {
     assemblies: Rows<AssemblyRow>,
     modules: Rows<LoadedModule>,
-    /// What a thread looks for; one search may cause another.
-    /// Binds, by thread: one may cause another.
+    /// What threads look for; one search may cause another.
     open: Matcher<ThreadHandle, ()>,
-    binds: HashMap<BindKey, BindSums>,
+    /// Rows without their texts.
+    binds: HashMap<BindKey, BindRow>,
 }
 
 /// Rows by process and id. An id may be given to another when its owner is gone.
@@ -49,15 +49,6 @@ struct BindKey {
     requested_by: TextHandle,
     context: TextHandle,
     is_found: bool,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct BindSums {
-    count: u64,
-    cached: u64,
-    duration_ns: u64,
-    max_duration_ns: u64,
-    first_ns: i64,
 }
 
 /// What was loaded when.
@@ -120,7 +111,7 @@ pub struct LoadedModule {
 }
 
 /// A request for an assembly; equal ones are one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BindRow {
@@ -159,6 +150,8 @@ enum Told {
 trait Lives {
     fn times(&mut self) -> (&mut Option<i64>, &mut Option<i64>);
 
+    fn process_id(&mut self) -> &mut Option<u64>;
+
     /// Whether a row of the same id is about the same thing.
     fn is_same(&self, other: &Self) -> bool;
 }
@@ -166,6 +159,10 @@ trait Lives {
 impl Lives for AssemblyRow {
     fn times(&mut self) -> (&mut Option<i64>, &mut Option<i64>) {
         (&mut self.loaded_ns, &mut self.unloaded_ns)
+    }
+
+    fn process_id(&mut self) -> &mut Option<u64> {
+        &mut self.process_id
     }
 
     fn is_same(&self, other: &AssemblyRow) -> bool {
@@ -176,6 +173,10 @@ impl Lives for AssemblyRow {
 impl Lives for LoadedModule {
     fn times(&mut self) -> (&mut Option<i64>, &mut Option<i64>) {
         (&mut self.loaded_ns, &mut self.unloaded_ns)
+    }
+
+    fn process_id(&mut self) -> &mut Option<u64> {
+        &mut self.process_id
     }
 
     fn is_same(&self, other: &LoadedModule) -> bool {
@@ -209,6 +210,15 @@ impl<T: Lives> Rows<T> {
         }
         self.newest.insert((process, id), self.rows.len());
         self.rows.push((process, row));
+    }
+
+    /// The rows with the ids of their processes, which may be told late.
+    fn finish(self, model: &Model) -> Vec<T> {
+        let with_id = |(process, mut row): (ProcessHandle, T)| {
+            *row.process_id() = model.process(process).and_then(|process| process.id);
+            row
+        };
+        self.rows.into_iter().map(with_id).collect()
     }
 }
 
@@ -282,7 +292,8 @@ impl Loader {
         let is_cached = walk.flag("Cached").unwrap_or(false);
         let assembly = if texts.get(name).is_empty() { asked_path } else { name };
         let key = BindKey { process, assembly, path, requested_by, context, is_found };
-        let sums = self.binds.entry(key).or_insert(BindSums { first_ns: start.nanos, ..BindSums::default() });
+        let sums =
+            self.binds.entry(key).or_insert_with(|| BindRow { first_ns: start.nanos, ..BindRow::default() });
         sums.count = sums.count.saturating_add(1);
         sums.cached = sums.cached.saturating_add(u64::from(is_cached));
         sums.duration_ns = sums.duration_ns.saturating_add(nanos);
@@ -328,19 +339,9 @@ impl Report for Loader {
         let model = resolved.model();
         let id = |process: ProcessHandle| model.process(process).and_then(|process| process.id);
         let text = |text: TextHandle| model.texts().get(text).to_owned();
-        let mut assemblies: Vec<AssemblyRow> = self
-            .assemblies
-            .rows
-            .into_iter()
-            .map(|(process, row)| AssemblyRow { process_id: id(process), ..row })
-            .collect();
+        let mut assemblies = self.assemblies.finish(model);
         assemblies.sort_by(|a, b| (a.loaded_ns, &a.name).cmp(&(b.loaded_ns, &b.name)));
-        let mut modules: Vec<LoadedModule> = self
-            .modules
-            .rows
-            .into_iter()
-            .map(|(process, row)| LoadedModule { process_id: id(process), ..row })
-            .collect();
+        let mut modules = self.modules.finish(model);
         modules.sort_by(|a, b| (a.loaded_ns, &a.path).cmp(&(b.loaded_ns, &b.path)));
         let mut binds: Vec<BindRow> = self
             .binds
@@ -352,11 +353,7 @@ impl Report for Loader {
                 requested_by: text(key.requested_by),
                 context: text(key.context),
                 is_found: key.is_found,
-                count: sums.count,
-                cached: sums.cached,
-                duration_ns: sums.duration_ns,
-                max_duration_ns: sums.max_duration_ns,
-                first_ns: sums.first_ns,
+                ..sums
             })
             .collect();
         binds.sort_by(|a, b| {

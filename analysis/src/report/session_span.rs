@@ -1,5 +1,7 @@
 //! How long the part of a session is that a report is about.
 
+use crate::model::intervals::nanos_between;
+
 /// From the first moment until the last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SessionSpan {
@@ -16,7 +18,7 @@ impl SessionSpan {
 
     /// Its length in nanoseconds; 0 of less than two moments.
     pub(crate) fn nanos(&self) -> u64 {
-        self.first_ns.map_or(0, |first| u64::try_from(self.last_ns.saturating_sub(first)).unwrap_or(0))
+        self.first_ns.map_or(0, |first| nanos_between(first, self.last_ns))
     }
 }
 

@@ -4,10 +4,11 @@ use super::distribution::{Distribution, Spread};
 use super::fields::Walk;
 use super::series::{Series, SeriesPoint};
 use super::{Moment, Recording, Report, SCHEMA};
+use crate::model::intervals::Matcher;
 use crate::model::{Model, ProcessHandle, Resolved};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The state machine of [`ThreadPoolReport`].
 ///
@@ -32,7 +33,9 @@ pub struct ThreadPool {
     reasons: BTreeMap<u64, u64>,
     starvation: Starvation,
     limits: Option<PoolLimits>,
-    waiting: HashMap<(ProcessHandle, Queue, u64), i64>,
+    waiting: Matcher<(ProcessHandle, Queue, u64), ()>,
+    /// Work of which it was not kept that it waits, because very much did.
+    not_kept: u64,
     latency: Distribution,
     io_latency: Distribution,
     enqueued: u64,
@@ -40,7 +43,7 @@ pub struct ThreadPool {
     stopped: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Queue {
     Runtime,
     Framework,
@@ -234,19 +237,20 @@ impl ThreadPool {
             Queue::Framework => "workID",
             Queue::Io => "NativeOverlapped",
         })?;
-        let key = (process, queue, id);
+        let (key, at) = ((process, queue, id), moment.edge(event));
         if is_in {
             // An id that is used again without a word of its end: the older work is forgotten.
-            self.waiting.insert(key, moment.nanos);
+            self.waiting.start_again(key, at, (), |older| {
+                self.not_kept = self.not_kept.saturating_add(u64::from(older.start == at));
+            });
             self.enqueued = self.enqueued.saturating_add(u64::from(moment.is_selected));
             return Some(());
         }
-        let since = self.waiting.remove(&key)?;
+        let waited = self.waiting.stop(key, at, None, |_| {})?;
         if moment.is_selected {
-            let nanos = u64::try_from(moment.nanos.saturating_sub(since)).unwrap_or(0);
             match queue {
-                Queue::Io => self.io_latency.add(nanos),
-                _ => self.latency.add(nanos),
+                Queue::Io => self.io_latency.add(waited.nanos),
+                _ => self.latency.add(waited.nanos),
             }
         }
         Some(())
@@ -293,7 +297,7 @@ impl Report for ThreadPool {
         true
     }
 
-    fn finish(self, _: &Resolved<'_>) -> ThreadPoolReport {
+    fn finish(mut self, _: &Resolved<'_>) -> ThreadPoolReport {
         let starvation = self.starvation.first_ns.map(|first_ns| PoolStarvation {
             count: self.starvation.count,
             first_ns,
@@ -326,7 +330,7 @@ impl Report for ThreadPool {
             enqueued: self.enqueued,
             latency: spread(&self.latency),
             io_latency: spread(&self.io_latency),
-            never_dequeued: self.waiting.len() as u64,
+            never_dequeued: (self.waiting.finish(0).count() as u64).saturating_add(self.not_kept),
         }
     }
 }

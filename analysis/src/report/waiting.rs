@@ -1,49 +1,91 @@
-//! Threads that wait, for locks or for handles.
+//! Threads that wait, for locks or for handles: where, how often, how long.
 
+use super::distribution::Distribution;
 use crate::model::ThreadHandle;
 use crate::model::intervals::{Edge, Interval, Matcher};
+use std::collections::HashMap;
+use std::hash::Hash;
 
-/// Waits that have begun and not ended, and how many have only one end. `P` is the place of a wait; `None`: the filter
-/// did not let its start pass.
+/// Waits by place. `P` is the place of a wait, `X` what else is known of a place.
 #[derive(Debug)]
-pub(super) struct Waiting<P> {
+pub(super) struct Waiting<P, X> {
+    sites: HashMap<P, WaitSite<X>>,
+    /// Without a place: the filter did not let the start pass.
     open: Matcher<ThreadHandle, Option<P>>,
+    totals: WaitTotals,
+    last_nanos: i64,
+    /// Most rows of a sort that are shown.
+    pub(super) top: usize,
+}
+
+/// The waits at a place.
+#[derive(Debug, Default)]
+pub(super) struct WaitSite<X> {
+    pub(super) started: u64,
+    /// Those whose length is known.
+    pub(super) waits: Distribution,
+    pub(super) more: X,
+}
+
+/// All waits together.
+#[derive(Debug, Default)]
+pub(super) struct WaitTotals {
+    pub(super) started: u64,
+    pub(super) still_waiting: u64,
     pub(super) stops_without_start: u64,
     pub(super) starts_without_stop: u64,
-    last_nanos: i64,
+    pub(super) waits: Distribution,
 }
 
-impl<P> Default for Waiting<P> {
-    fn default() -> Waiting<P> {
-        Waiting { open: Matcher::default(), stops_without_start: 0, starts_without_stop: 0, last_nanos: 0 }
+impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
+    pub(super) fn new(top: usize) -> Waiting<P, X> {
+        let (sites, open, totals) = (HashMap::new(), Matcher::default(), WaitTotals::default());
+        Waiting { sites, open, totals, last_nanos: 0, top }
     }
-}
 
-impl<P> Waiting<P> {
-    pub(super) fn start(&mut self, at: Edge, place: Option<P>) {
+    /// A wait starts. Gives what else is known of its place, if the filter lets it pass.
+    pub(super) fn start(&mut self, at: Edge, place: Option<P>) -> Option<&mut X> {
         self.last_nanos = at.nanos;
-        let lost = |_| self.starts_without_stop = self.starts_without_stop.saturating_add(1);
-        self.open.start_inside(at.thread, at, place, lost);
+        self.open.start_inside(at.thread, at, place, |_| once(&mut self.totals.starts_without_stop));
+        let site = self.sites.entry(place?).or_default();
+        once(&mut site.started);
+        Some(&mut site.more)
     }
 
-    /// The wait that ends. `told`: how long it took, if its stop says so; `alone`: its place if the start is not known.
+    /// A wait ends. `told`: how long it took, if its stop says so; `alone`: its place if the start is not known. Gives
+    /// its length, and what else is known of its place.
     pub(super) fn stop(
         &mut self,
         at: Edge,
         told: Option<u64>,
         alone: impl FnOnce() -> Option<P>,
-    ) -> Interval<Option<P>> {
+    ) -> Option<(u64, &mut X)> {
         self.last_nanos = at.nanos;
-        let lost = |_| self.starts_without_stop = self.starts_without_stop.saturating_add(1);
-        self.open.stop(at.thread, at, told, lost).unwrap_or_else(|| {
-            self.stops_without_start = self.stops_without_start.saturating_add(1);
+        let wait = self.open.stop(at.thread, at, told, |_| once(&mut self.totals.starts_without_stop));
+        let wait = wait.unwrap_or_else(|| {
+            once(&mut self.totals.stops_without_start);
             Interval::without_start(at, told, alone())
-        })
+        });
+        let nanos = wait.measured_nanos()?;
+        let site = self.sites.entry(wait.what?).or_default();
+        site.waits.add(nanos);
+        Some((nanos, &mut site.more))
     }
 
-    /// How many waits at places that pass have not ended.
-    pub(super) fn still_waiting(&mut self, passes: impl Fn(&P) -> bool) -> u64 {
-        let open = self.open.finish(self.last_nanos);
-        open.filter(|wait| wait.what.as_ref().is_some_and(&passes)).count() as u64
+    /// The places that pass, in their order, and all waits there together.
+    pub(super) fn finish(mut self, passes: impl Fn(&P) -> bool) -> (WaitTotals, Vec<(P, WaitSite<X>)>) {
+        let (mut totals, open) = (self.totals, self.open.finish(self.last_nanos));
+        totals.still_waiting = open.filter(|wait| wait.what.as_ref().is_some_and(&passes)).count() as u64;
+        let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
+        sites.sort_by_key(|(place, _)| *place);
+        for (_, site) in &sites {
+            totals.started = totals.started.saturating_add(site.started);
+            totals.waits.merge(&site.waits);
+        }
+        (totals, sites)
     }
+}
+
+fn once(count: &mut u64) {
+    *count = count.saturating_add(1);
 }

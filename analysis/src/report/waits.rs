@@ -10,7 +10,7 @@ use crate::report::stack_rows::{guessed_of, names_of};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How long threads waited for handles.
@@ -76,16 +76,8 @@ type Place = (u64, StackHandle);
 /// Makes a [`WaitsReport`]. What it keeps is bounded by stacks and threads.
 #[derive(Debug)]
 pub struct Waits {
-    sites: HashMap<Place, Site>,
-    open: Waiting<Place>,
-    top: usize,
-}
-
-#[derive(Debug, Default)]
-struct Site {
-    started: u64,
-    waits: Distribution,
-    threads: BTreeMap<ThreadHandle, (u64, u64)>,
+    /// With the waits of each thread, and their nanoseconds.
+    waits: Waiting<Place, BTreeMap<ThreadHandle, (u64, u64)>>,
 }
 
 impl Default for Waits {
@@ -97,13 +89,13 @@ impl Default for Waits {
 impl Waits {
     /// With the 20 places and threads that waited longest.
     pub fn new() -> Waits {
-        Waits { sites: HashMap::new(), open: Waiting::default(), top: 20 }
+        Waits { waits: Waiting::new(20) }
     }
 
-    /// With this many places and threads.
+    /// With so many places and threads.
     #[must_use]
     pub fn top(mut self, count: usize) -> Waits {
-        self.top = count;
+        self.waits.top = count;
         self
     }
 }
@@ -124,46 +116,38 @@ impl Report for Waits {
             301 => {
                 let source = event.field("WaitSource").and_then(|value| value.as_u64()).unwrap_or(0);
                 let place = (source, model.stack_of(event, moment.thread));
-                self.open.start(at, moment.is_selected.then_some(place));
-                if moment.is_selected {
-                    let site = self.sites.entry(place).or_default();
-                    site.started = site.started.saturating_add(1);
-                }
+                self.waits.start(at, moment.is_selected.then_some(place));
             }
             302 => {
-                // It does not say how long it took, nor of which kind it was.
-                let wait = self.open.stop(at, None, || None);
-                let Some(place) = wait.what else { return true };
-                let site = self.sites.entry(place).or_default();
-                site.waits.add(wait.nanos);
-                let (count, total) = site.threads.entry(moment.thread).or_default();
-                *count = count.saturating_add(1);
-                *total = total.saturating_add(wait.nanos);
+                // It does not tell how long it took, nor of which kind it was.
+                if let Some((nanos, threads)) = self.waits.stop(at, None, || None) {
+                    let (count, total) = threads.entry(moment.thread).or_default();
+                    *count = count.saturating_add(1);
+                    *total = total.saturating_add(nanos);
+                }
             }
             _ => return false,
         }
         true
     }
 
-    fn finish(mut self, resolved: &Resolved<'_>) -> WaitsReport {
+    fn finish(self, resolved: &Resolved<'_>) -> WaitsReport {
+        let top = self.waits.top;
         let passes = |place: &Place| resolved.selected(place.1, Mode::Unknown).is_some();
-        let still_waiting = self.open.still_waiting(passes);
-        let (mut all, mut started) = (Distribution::default(), 0_u64);
+        let (totals, sites) = self.waits.finish(passes);
         let mut places: BTreeMap<_, Distribution> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, (u64, u64)> = BTreeMap::new();
-        for ((source, stack), site) in self.sites.iter().filter(|(place, _)| passes(place)) {
-            started = started.saturating_add(site.started);
-            all.merge(&site.waits);
+        for ((source, stack), site) in &sites {
             // Stacks with equal names are one.
             places.entry((*source, resolved.frames(*stack))).or_default().merge(&site.waits);
-            for (thread, (count, total)) in &site.threads {
+            for (thread, (count, total)) in &site.more {
                 let sums = threads.entry(*thread).or_default();
                 *sums = (sums.0.saturating_add(*count), sums.1.saturating_add(*total));
             }
         }
         let mut places: Vec<_> = places.into_iter().filter(|(_, waits)| waits.count() > 0).collect();
         places.sort_by_key(|(_, waits)| Reverse(waits.sum()));
-        let places = places.into_iter().take(self.top).map(|((source, frames), waits)| WaitPlace {
+        let places = places.into_iter().take(top).map(|((source, frames), waits)| WaitPlace {
             source: match source {
                 1 => "MonitorWait".to_owned(),
                 0 => "Unknown".to_owned(),
@@ -175,19 +159,19 @@ impl Report for Waits {
         });
         let mut threads: Vec<_> = threads.into_iter().collect();
         threads.sort_by_key(|(thread, (_, total))| (Reverse(*total), *thread));
-        let threads = threads.into_iter().take(self.top).map(|(thread, (count, total_ns))| {
+        let threads = threads.into_iter().take(top).map(|(thread, (count, total_ns))| {
             let row = resolved.model().threads().get(thread);
             let (thread_id, name) = row.map_or((None, None), |row| (row.os_thread_id, row.name.clone()));
             WaitThread { thread_id, name, count, total_ns }
         });
         WaitsReport {
             schema: SCHEMA,
-            started,
-            stopped: all.count(),
-            still_waiting,
-            stops_without_start: self.open.stops_without_start,
-            starts_without_stop: self.open.starts_without_stop,
-            waits: all.spread(),
+            started: totals.started,
+            stopped: totals.waits.count(),
+            still_waiting: totals.still_waiting,
+            stops_without_start: totals.stops_without_start,
+            starts_without_stop: totals.starts_without_stop,
+            waits: totals.waits.spread(),
             places: places.collect(),
             threads: threads.collect(),
         }

@@ -18,8 +18,8 @@
 //! allow become spaces.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::grouped::grouped;
 use crate::model::{Call, CallNode, CallNodes, FrameKind, Kind, Profile, Resolved, SampleClock, State, Unit};
+use crate::units;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -295,7 +295,7 @@ impl Page<'_, '_> {
         escape(&mut text, title);
         let left_out = match boxes.left_out {
             0 => String::new(),
-            count => format!("; {} frames below 0.01 % are left out", grouped(count)),
+            count => format!("; {} frames below 0.01 % are left out", units::count(count)),
         };
         text.push_str("</text>\n<text class=\"about\" id=\"about\" x=\"8\" y=\"38\"");
         if self.graph.has_more() {
@@ -317,7 +317,7 @@ impl Page<'_, '_> {
 
     /// What widths mean, in a line.
     fn about(&self, (weight, samples): Sums, what: &str) -> String {
-        let (weight, samples) = (self.weight(weight), grouped(samples));
+        let (weight, samples) = (self.weight(weight), units::count(samples));
         match self.kind {
             Kind::Cpu => {
                 let clock = self.clock.name();
@@ -350,7 +350,7 @@ impl Page<'_, '_> {
         if samples == 0 {
             return;
         }
-        let waiting = format!("waiting: {}, {} samples", self.weight(weight), grouped(samples));
+        let waiting = format!("waiting: {}, {} samples", self.weight(weight), units::count(samples));
         let (switch, hidden) = match self.graph.has_more() {
             true => (" id=\"waiting\" role=\"switch\" tabindex=\"0\" aria-checked=\"false\"", ", not shown"),
             false => ("", ""),
@@ -366,10 +366,10 @@ impl Page<'_, '_> {
         match self.kind.unit() {
             Unit::Nanoseconds => {
                 let micros = weight / 1000;
-                format!("{}.{:03} ms", grouped(micros / 1000), micros % 1000)
+                format!("{}.{:03} ms", units::count(micros / 1000), micros % 1000)
             }
-            Unit::Bytes => format!("{} bytes", grouped(weight)),
-            Unit::Count => grouped(weight),
+            Unit::Bytes => format!("{} bytes", units::count(weight)),
+            Unit::Count => units::count(weight),
         }
     }
 
@@ -378,7 +378,7 @@ impl Page<'_, '_> {
         let whole = u128::from(whole);
         let share = u128::from(weight).saturating_mul(20_000).saturating_add(whole);
         let share = share.checked_div(whole.saturating_mul(2)).unwrap_or(0);
-        let (weight, samples) = (self.weight(weight), grouped(samples));
+        let (weight, samples) = (self.weight(weight), units::count(samples));
         format!("({weight}, {}.{:02} %, {samples} samples)", share / 100, share % 100)
     }
 
@@ -478,7 +478,7 @@ mod tests {
         assert_eq!(fits("abcdef", "def", PARTS / 40).as_deref(), Some("def"));
         assert_eq!(fits("abcééééééé", "ééééééé", PARTS / 40).as_deref(), Some("ééé…"));
         assert_eq!(fits("abcdef", "def", PARTS / 100), None);
-        assert_eq!((grouped(1_234_567), grouped(12)), ("1,234,567".to_owned(), "12".to_owned()));
+        assert_eq!((units::count(1_234_567), units::count(12)), ("1,234,567".to_owned(), "12".to_owned()));
         assert_eq!(percent(123_456), "12.3456");
     }
 }

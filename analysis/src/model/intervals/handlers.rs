@@ -1,6 +1,6 @@
 //! What becomes of the exceptions of one thread: which blocks they run, and how these end.
 
-use super::{Bounds, Edge, Interval};
+use super::{Bounds, Edge, Interval, nanos_between};
 
 /// Most exceptions that are dealt with at once on a thread. More are a sign of lost events.
 const DEEPEST: usize = 64;
@@ -95,7 +95,7 @@ impl<E: Clone, B> Active<E, B> {
         let (bounds, stop) = end(start, left.as_ref().map(|(at, _)| *at));
         let left_by = left.and_then(|(_, by)| by).filter(|_| bounds == Bounds::Left);
         let block = Block { clause, exception: self.exception(), left_by, what };
-        let nanos = u64::try_from(stop.nanos.saturating_sub(start.nanos)).unwrap_or(0);
+        let nanos = nanos_between(start.nanos, stop.nanos);
         Some(Interval { start, stop, nanos, bounds, what: block })
     }
 

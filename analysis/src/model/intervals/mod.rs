@@ -96,8 +96,7 @@ impl<T> Interval<T> {
 
     /// A start and its stop.
     fn whole(start: Edge, stop: Edge, told: Option<u64>, what: T) -> Interval<T> {
-        let between = u64::try_from(stop.nanos.saturating_sub(start.nanos)).unwrap_or(0);
-        let nanos = told.unwrap_or(between);
+        let nanos = told.unwrap_or_else(|| nanos_between(start.nanos, stop.nanos));
         // Some runtimes read the clock before they write the start. It ends with its stop, so that what comes next on
         // the thread lies behind it.
         let began = start.nanos.min(stop.nanos.saturating_sub_unsigned(nanos));
@@ -114,6 +113,11 @@ impl<T> Interval<T> {
     pub(crate) fn measured_nanos(&self) -> Option<u64> {
         matches!(self.bounds, Bounds::Stopped | Bounds::StartTold).then_some(self.nanos)
     }
+}
+
+/// Nanoseconds from one time to a later one.
+pub(crate) fn nanos_between(from: i64, to: i64) -> u64 {
+    u64::try_from(to.saturating_sub(from)).unwrap_or(0)
 }
 
 /// How long the stop of a wait for a lock says it took: from .NET 5 on.

@@ -3,7 +3,7 @@
 use super::mark::{Argument, Arguments, Category, Mark, Place};
 use super::subject::{self, What};
 use super::{Moment, Spans, Subject};
-use crate::model::intervals::{self, Clause, Interval, told_nanos};
+use crate::model::intervals::{self, Clause, Interval, nanos_between, told_nanos};
 use crate::model::{NameOptions, handler_text, method_text};
 use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method, Suspension};
 use nettrace_parser::{Event, Utf16};
@@ -55,12 +55,12 @@ impl Spans {
         }
         if let Some(end) = GcEnd::of(moment.event) {
             let key = (What::Collection, moment.process, u64::from(end.number));
-            let span = self.open.stop(key, moment.edge(), &mut self.ready).unwrap_or_else(|| {
+            let span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
                 let name = format!("GC gen {}", end.generation);
                 let mut ended = Subject::new(Category::Collection, Place::Process, name);
                 subject::number(&mut ended.arguments, "number", Some(end.number.into()));
                 subject::number(&mut ended.arguments, "generation", Some(end.generation.into()));
-                self.open.without_start(moment.edge(), None, ended)
+                ended
             });
             self.ready.push(Mark::Span(span));
         }
@@ -136,11 +136,9 @@ impl Spans {
             self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
-        let (at, told) = (moment.edge(), told_nanos(moment.event));
-        let span = self.open.stop_told(key, at, told, &mut self.ready);
-        let span = span.unwrap_or_else(|| {
-            let ended = Subject::new(Category::Contention, Place::Thread, "lock contention");
-            self.open.without_start(at, told, ended)
+        let told = told_nanos(moment.event);
+        let span = self.open.stop_or(key, moment.edge(), told, &mut self.ready, || {
+            Subject::new(Category::Contention, Place::Thread, "lock contention")
         });
         self.ready.push(Mark::Span(span));
     }
@@ -156,9 +154,8 @@ impl Spans {
             self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
-        let span = self.open.stop(key, moment.edge(), &mut self.ready).unwrap_or_else(|| {
-            let ended = Subject::new(Category::Wait, Place::Thread, "wait");
-            self.open.without_start(moment.edge(), None, ended)
+        let span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
+            Subject::new(Category::Wait, Place::Thread, "wait")
         });
         self.ready.push(Mark::Span(span));
     }
@@ -206,10 +203,8 @@ impl Spans {
             self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
-        let span = self.open.stop(key, moment.edge(), &mut self.ready);
-        let mut span = span.unwrap_or_else(|| {
-            let ended = Subject::new(category, Place::Thread, name);
-            self.open.without_start(moment.edge(), None, ended)
+        let mut span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
+            Subject::new(category, Place::Thread, name)
         });
         if start == 283 || start == 14 {
             let count = |name| moment.event.field(name).and_then(|value| value.as_u64());
@@ -236,8 +231,7 @@ pub(super) fn pause(stop: Interval<intervals::Suspension<String>>) -> Interval<S
     stop.map(|stop| {
         let name = if stop.is_for_collection() { "pause for GC" } else { "pause" };
         let mut subject = Subject::new(Category::Pause, Place::Process, name);
-        let until_stopped =
-            stop.stopped_nanos.and_then(|at| u64::try_from(at.saturating_sub(start_nanos)).ok());
+        let until_stopped = stop.stopped_nanos.map(|at| nanos_between(start_nanos, at));
         subject::text(&mut subject.arguments, "reason", stop.what);
         subject::number(&mut subject.arguments, "suspended_after_ns", until_stopped);
         subject

@@ -116,30 +116,29 @@ impl Matched {
 
     /// Ends what is open under a key. `None`: nothing is.
     pub(super) fn stop(&mut self, key: Key, at: Edge, ready: &mut Vec<Mark>) -> Option<Span> {
-        self.stop_told(key, at, None, ready)
+        let lost = |interval| ready.push(Mark::Span(self.losses.span(interval)));
+        Some(self.losses.span(self.matcher.stop(key, at, None, lost)?))
     }
 
-    /// As `stop`, with the length that the stop tells.
-    pub(super) fn stop_told(
+    /// Ends what is open under a key. `told`: how long it took, if the stop says so; `alone`: what it is if its start
+    /// is not there.
+    pub(super) fn stop_or(
         &mut self,
         key: Key,
         at: Edge,
         told: Option<u64>,
         ready: &mut Vec<Mark>,
-    ) -> Option<Span> {
+        alone: impl FnOnce() -> Subject,
+    ) -> Span {
         let lost = |interval| ready.push(Mark::Span(self.losses.span(interval)));
-        let interval = self.matcher.stop(key, at, told, lost)?;
-        Some(self.losses.span(interval))
+        let interval = self.matcher.stop(key, at, told, lost);
+        self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, told, alone())))
     }
 
-    /// Ends one of those that are open under a key, none of them inside another.
-    pub(super) fn stop_one(&mut self, key: Key, at: Edge) -> Option<Span> {
-        Some(self.losses.span(self.matcher.stop_one(key, at)?))
-    }
-
-    /// A span of which only the stop is there.
-    pub(super) fn without_start(&self, at: Edge, told: Option<u64>, subject: Subject) -> Span {
-        self.losses.span(Interval::without_start(at, told, subject))
+    /// The same for one of those that are open under a key, none of them inside another.
+    pub(super) fn stop_one_or(&mut self, key: Key, at: Edge, alone: impl FnOnce() -> Subject) -> Span {
+        let interval = self.matcher.stop_one(key, at);
+        self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, None, alone())))
     }
 
     /// The trace's end: what is open here and elsewhere, in the order in which it began.

@@ -31,6 +31,13 @@ impl Operations {
     }
 }
 
+/// A span of a task.
+fn numbered(name: impl Into<String>, place: Place, task: u64) -> Subject {
+    let mut subject = Subject::new(Category::Task, place, name);
+    subject::number(&mut subject.arguments, "task", Some(task));
+    subject
+}
+
 impl Spans {
     pub(super) fn tasks(&mut self, moment: Moment<'_, '_>) {
         let number = |name| moment.event.field(name).and_then(|value| value.as_u64());
@@ -53,18 +60,13 @@ impl Spans {
             }
             8 => {
                 let name = self.operations.get(process, task).unwrap_or("task").to_owned();
-                let mut begun = Subject::new(Category::Task, Place::Thread, name);
-                begun.flow = Some(Flow::To(flow));
-                subject::number(&mut begun.arguments, "task", Some(task));
+                let begun = Subject { flow: Some(Flow::To(flow)), ..numbered(name, Place::Thread, task) };
                 self.open.start_again(key, moment.edge(), begun, &mut self.ready);
             }
             9 => {
-                let span = self.open.stop(key, moment.edge(), &mut self.ready);
-                let mut span = span.unwrap_or_else(|| {
+                let mut span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
                     let name = self.operations.get(process, task).unwrap_or("task");
-                    let mut ended = Subject::new(Category::Task, Place::Thread, name);
-                    subject::number(&mut ended.arguments, "task", Some(task));
-                    self.open.without_start(moment.edge(), None, ended)
+                    numbered(name, Place::Thread, task)
                 });
                 let is_failed = moment.event.field("IsExceptional").and_then(|value| value.as_bool());
                 if is_failed == Some(true) {
@@ -78,20 +80,15 @@ impl Spans {
                 let is_await = number("Behavior") == Some(2);
                 let (name, place) =
                     if is_await { ("await", Place::Free) } else { ("wait for task", Place::Thread) };
-                let mut begun = Subject::new(Category::Task, place, name);
-                subject::number(&mut begun.arguments, "task", Some(task));
+                let mut begun = numbered(name, place, task);
                 let name = self.operations.get(process, task).unwrap_or_default().to_owned();
                 subject::text(&mut begun.arguments, "name", name);
                 let key = (What::TaskWait, process, task);
                 self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             }
             11 => {
-                let span = self.open.stop_one((What::TaskWait, process, task), moment.edge());
-                let span = span.unwrap_or_else(|| {
-                    let mut ended = Subject::new(Category::Task, Place::Free, "await");
-                    subject::number(&mut ended.arguments, "task", Some(task));
-                    self.open.without_start(moment.edge(), None, ended)
-                });
+                let key = (What::TaskWait, process, task);
+                let span = self.open.stop_one_or(key, moment.edge(), || numbered("await", Place::Free, task));
                 self.ready.push(Mark::Span(span));
             }
             14 => {

@@ -1,5 +1,6 @@
 //! One collection.
 
+use crate::model::intervals::nanos_between;
 use nettrace_parser::view::{GcGlobalHistory, GcHeapHistory, GcHeapStats};
 use std::borrow::Cow;
 
@@ -193,11 +194,10 @@ impl Collection {
 
     /// Adds a pause.
     pub(super) fn pause(&mut self, start_ns: i64, end_ns: i64, stopped_ns: Option<i64>) {
-        let length = |from: i64, to: i64| u64::try_from(to.saturating_sub(from)).unwrap_or(0);
-        let pause_ns = length(start_ns, end_ns);
+        let pause_ns = nanos_between(start_ns, end_ns);
         self.pauses.push(Pause { start_ns, pause_ns });
         self.pause_ns = self.pause_ns.saturating_add(pause_ns);
-        let suspend_ns = stopped_ns.map_or(0, |stopped_ns| length(start_ns, stopped_ns.min(end_ns)));
+        let suspend_ns = stopped_ns.map_or(0, |stopped_ns| nanos_between(start_ns, stopped_ns.min(end_ns)));
         self.suspend_ns = self.suspend_ns.saturating_add(suspend_ns);
     }
 

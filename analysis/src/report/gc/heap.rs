@@ -8,7 +8,7 @@
 
 use super::collection::{Collection, kind, reason};
 use crate::model::ThreadHandle;
-use crate::model::intervals::{Edge, Interval, Suspension, Suspensions};
+use crate::model::intervals::{Edge, Interval, Suspension, Suspensions, nanos_between};
 use crate::report::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, GcEnd, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart};
@@ -155,7 +155,8 @@ impl Heap {
 
     fn start(&mut self, start: &GcStart, moment: &Moment) {
         let place = self.rows.len();
-        let since_last_ns = self.last_start_ns.replace(moment.nanos).map(|last| length(last, moment.nanos));
+        let since_last_ns =
+            self.last_start_ns.replace(moment.nanos).map(|last| nanos_between(last, moment.nanos));
         let collection = Collection {
             number: start.number,
             generation: start.generation.unwrap_or(0),
@@ -210,7 +211,7 @@ impl Heap {
         let Some(place) = place else { return };
         self.base = Base::Behind(place);
         let Some(row) = self.rows.get_mut(place) else { return };
-        row.collection.duration_ns = Some(length(row.collection.start_ns, moment.nanos));
+        row.collection.duration_ns = Some(nanos_between(row.collection.start_ns, moment.nanos));
         if self.ended.is_none() {
             self.ended_background = Some(EndedBackground {
                 row: place,
@@ -331,10 +332,6 @@ impl Row {
             row.allocated_bytes_per_second = Some(bytes as f64 * 1e9 / since as f64);
         }
     }
-}
-
-fn length(from_ns: i64, to_ns: i64) -> u64 {
-    u64::try_from(to_ns.saturating_sub(from_ns)).unwrap_or(0)
 }
 
 fn percent(part: u64, whole: u64) -> Option<f64> {

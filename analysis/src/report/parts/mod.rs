@@ -25,6 +25,7 @@ mod tracker;
 pub(crate) use account::Totals;
 pub(crate) use tracker::PartTracker;
 
+use crate::model::intervals::nanos_between;
 use crate::model::{Mode, Resolved, StackHandle, State, ThreadHandle};
 
 /// How time was spent, in nanoseconds. The parts have nothing in common; their sum is the activity's time.
@@ -158,7 +159,7 @@ struct At {
 impl At {
     /// Nanoseconds since an earlier point: pauses, and the rest.
     fn since(self, earlier: At) -> (u64, u64) {
-        let all = u64::try_from(self.nanos.saturating_sub(earlier.nanos)).unwrap_or(0);
+        let all = nanos_between(earlier.nanos, self.nanos);
         let paused = self.paused.saturating_sub(earlier.paused).min(all);
         (paused, all.saturating_sub(paused))
     }

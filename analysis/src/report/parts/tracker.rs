@@ -6,7 +6,7 @@ use super::pauses::Pauses;
 use super::{At, Doing, Piece, Stretch, Work};
 use crate::model::activity_edge::id_text;
 use crate::model::activity_path::parent_path;
-use crate::model::intervals::told_nanos;
+use crate::model::intervals::{nanos_between, told_nanos};
 use crate::model::{Model, Resolved, ThreadHandle};
 use crate::report::Moment;
 use nettrace_parser::view::{self, KnownProvider, SampleState};
@@ -362,7 +362,7 @@ impl PartTracker {
         let mut add = |start_ns: i64, end: i64, doing: Doing, thread: Option<ThreadHandle>| {
             let thread = thread.and_then(|thread| resolved.model().threads().get(thread));
             let thread_id = thread.and_then(|row| row.os_thread_id);
-            let duration_ns = u64::try_from(end.saturating_sub(start_ns)).unwrap_or(0);
+            let duration_ns = nanos_between(start_ns, end);
             match stretches.last_mut() {
                 Some(last) if last.doing == doing && last.thread_id == thread_id => {
                     last.duration_ns = last.duration_ns.saturating_add(duration_ns);
