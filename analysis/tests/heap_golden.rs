@@ -21,7 +21,7 @@ fn dumps(trace: &str) -> Option<Vec<HeapDump>> {
     let path = corpus::shared_folder()?.join("traces").join(format!("{trace}.nettrace.gz"));
     let bytes = unpacked(&path);
     let mut heap = HeapReader::new();
-    heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
     Some(heap.finish())
 }
 

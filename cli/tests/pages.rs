@@ -63,6 +63,13 @@ fn heaps_are_as_expected() {
     assert_page("heap-modules.txt", &["heap", HEAP, "--by", "modules"]);
     assert_page("heap-roots.txt", &["heap", HEAP, "--by", "roots", "--top", "8"]);
     assert_page("heap-generations.txt", &["heap", HEAP, "--by", "generations"]);
+    assert_page("heap-paths.txt", &["heap", "paths", HEAP, "--type", "^System.Char", "-n", "3"]);
+    assert_page("heap-objects.txt", &["heap", "objects", HEAP, "--type", "Dictionary", "--sort", "retained"]);
+    assert_page("heap-tree.txt", &["heap", "tree", HEAP, "--min", "0.5"]);
+    assert_page("heap-diff.txt", &["heap", "diff", HEAP, &format!("{HEAP}#1"), "-n", "3"]);
+    for question in ["paths", "diff"] {
+        assert_page(&format!("help-heap-{question}.txt"), &["heap", question, "--help"]);
+    }
     assert_page("heap-none.txt", &["heap", TINY_V4]);
     assert_page("heap-other-dump.txt", &["heap", &format!("{HEAP}#2")]);
 }

@@ -80,6 +80,8 @@ pub(super) struct Gathered {
     pub(super) dependents: Vec<(u64, u64)>,
     pub(super) com_wrappers: u64,
     pub(super) ranges: Vec<HeapRange>,
+    /// They are those that are told behind the objects.
+    pub(super) has_last_ranges: bool,
     pub(super) unused: Unused,
 }
 
@@ -152,6 +154,7 @@ impl Gathered {
             dependents: Vec::new(),
             com_wrappers: 0,
             ranges: Vec::new(),
+            has_last_ranges: false,
             unused: Unused::default(),
         }
     }

@@ -9,23 +9,29 @@
 
 mod addresses;
 mod build;
+mod diff;
 mod dominators;
 mod dump;
 mod gathered;
 mod kinds;
 mod links;
+mod paths;
 mod reading;
 mod report;
 mod retained;
+mod tree;
 mod type_rows;
 
+pub use diff::{HeapDiff, HeapSize, HeapTypeChange, HeapTypeDiff};
 pub use dump::{HeapDump, HeapLosses, HeapType, Root};
 pub use kinds::{HeapGeneration, RootKind};
+pub use paths::{HeapPath, HeapPathGroup, HeapPaths, HeapStep};
 pub use reading::HeapReader;
 pub use report::{
     HeapDumpRow, HeapGenerationRow, HeapModuleRow, HeapReport, HeapRootRow, HeapStaticRow, HeapTypeRow,
 };
 pub use retained::{HeapNode, Retained};
+pub use tree::HeapTreeNode;
 
 /// Keywords of `Microsoft-Windows-DotNETRuntime` that make a dump: collections (0x1), types (0x80000), the heap
 /// (0x100000), a collection when the session starts (0x800000), names of types (0x1000000). Level 5.

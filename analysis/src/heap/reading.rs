@@ -129,7 +129,6 @@ impl HeapReader {
             return;
         }
         dump.has_ended = true;
-        dump.ranges.append(&mut going.ranges);
         going.pausing = going.open.take();
         going.full = None;
     }
@@ -157,6 +156,10 @@ impl HeapReader {
                 // Told before and behind a collection; those behind are told last.
                 let going = self.going.entry(process).or_default();
                 if let Some(dump) = going.open.or(going.pausing).and_then(|dump| self.dumps.get_mut(dump)) {
+                    if !dump.has_last_ranges && !dump.addresses.is_empty() {
+                        dump.ranges.clear();
+                        dump.has_last_ranges = true;
+                    }
                     dump.ranges.push(*range);
                 } else {
                     going.ranges.push(*range);
@@ -196,7 +199,9 @@ impl HeapReader {
         let place = open.unwrap_or(self.dumps.len());
         if open.is_none() {
             let (number, start) = going.full.take().unzip();
-            self.dumps.push(Gathered::new(process, number, start.unwrap_or(nanos)));
+            let mut dump = Gathered::new(process, number, start.unwrap_or(nanos));
+            dump.ranges.append(&mut going.ranges);
+            self.dumps.push(dump);
             going.open = Some(place);
         }
         self.dumps.get_mut(place)

@@ -8,6 +8,7 @@ use crate::input::Input;
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapReader, RECORD_KEYWORDS};
 use nettrace_parser::TimeOrdered;
+use regex::Regex;
 use std::path::{Path, PathBuf};
 
 /// A trace that was read, and its dumps.
@@ -18,11 +19,31 @@ pub(super) struct HeapTrace {
     pub(super) dumps: Vec<HeapDump>,
     /// The place of the dump that is asked for; `None`: there is no dump.
     chosen: Option<usize>,
+    /// Nobody asked for that one.
+    is_default: bool,
 }
 
 impl HeapTrace {
     /// Reads a trace. `FILE#2` is its second dump, unless a file has that name.
     pub(super) fn read(
+        file: &Path,
+        args: &DumpArgs,
+        context: &mut Context<'_>,
+    ) -> Result<HeapTrace, Failure> {
+        let trace = HeapTrace::read_quietly(file, args, context)?;
+        if trace.is_default && trace.dumps.len() > 1 {
+            let text = format!(
+                "{}: it has {} heap dumps; this is the first, --dump N shows another",
+                trace.file,
+                units::count(trace.dumps.len() as u64)
+            );
+            context.messages.note(&text);
+        }
+        Ok(trace)
+    }
+
+    /// The same without a word on other dumps.
+    pub(super) fn read_quietly(
         file: &Path,
         args: &DumpArgs,
         context: &mut Context<'_>,
@@ -55,14 +76,7 @@ impl HeapTrace {
             }
         };
         context.progress.end();
-        if asked.is_none() && dumps.len() > 1 {
-            let text = format!(
-                "{file}: it has {} heap dumps; this is the first, --dump N shows another",
-                units::count(dumps.len() as u64)
-            );
-            context.messages.note(&text);
-        }
-        Ok(HeapTrace { file, events, dumps, chosen })
+        Ok(HeapTrace { file, events, dumps, chosen, is_default: asked.is_none() })
     }
 
     /// The dump that is asked for.
@@ -126,6 +140,14 @@ pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
         );
         context.messages.warning(&text);
     }
+}
+
+/// Whether an object's type has a name like this.
+pub(super) fn types_like<'d>(dump: &'d HeapDump, wanted: Option<&Regex>) -> impl Fn(u32) -> bool + use<'d> {
+    let fits: Vec<bool> =
+        dump.types().iter().map(|row| wanted.is_none_or(|wanted| wanted.is_match(&row.name))).collect();
+    let of_objects = move |dump: &HeapDump, object| fits.get(dump.type_of(object) as usize) == Some(&true);
+    move |object| of_objects(dump, object)
 }
 
 /// `FILE` and `2` of `FILE#2`.

@@ -1,0 +1,145 @@
+//! What grew between two dumps.
+
+use super::report::{HeapReport, HeapTypeRow};
+use crate::report::SCHEMA;
+use std::collections::BTreeMap;
+
+/// What grew between two dumps.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapDiff {
+    /// Version of this document.
+    pub schema: u32,
+    /// The first dump.
+    pub old: HeapSize,
+    /// The second dump.
+    pub new: HeapSize,
+    /// Types of which anything changed; by growth of bytes, most first.
+    pub types: Vec<HeapTypeDiff>,
+    /// How many types are the same.
+    pub unchanged_types: u64,
+}
+
+/// How large a heap is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapSize {
+    /// Number of the dump in its trace.
+    pub dump: usize,
+    /// How many objects.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Whether a type is in both dumps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum HeapTypeChange {
+    /// It has objects in both.
+    Both,
+    /// It has objects in the second only.
+    New,
+    /// It has objects in the first only.
+    Gone,
+}
+
+/// How a type grew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapTypeDiff {
+    /// The type.
+    pub name: String,
+    /// Its module.
+    pub module: String,
+    /// Whether it is in both.
+    pub change: HeapTypeChange,
+    /// Objects in the second.
+    pub count: u64,
+    /// How many more than in the first.
+    pub count_growth: i64,
+    /// Their own bytes in the second.
+    pub bytes: u64,
+    /// How many more.
+    pub bytes_growth: i64,
+    /// What they retain in the second.
+    pub retained_bytes: u64,
+    /// How much more.
+    pub retained_bytes_growth: i64,
+}
+
+/// A type's count, bytes and retained bytes in both.
+struct Pair<'r> {
+    row: &'r HeapTypeRow,
+    old: Option<[u64; 3]>,
+    new: Option<[u64; 3]>,
+}
+
+fn growth(old: u64, new: u64) -> i64 {
+    let apart = i128::from(new).wrapping_sub(i128::from(old));
+    i64::try_from(apart).unwrap_or(if apart < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// A type of both dumps has one name and module. Where modules have no names, they have numbers, which are others in each
+/// process.
+fn key(row: &HeapTypeRow) -> (&str, &str) {
+    (&row.name, if row.module.starts_with("0x") { "" } else { &row.module })
+}
+
+impl HeapDiff {
+    /// What grew from `old` to `new`.
+    pub fn new(old: &HeapReport, new: &HeapReport) -> HeapDiff {
+        // What both have; of types of the same name whose modules have none the sums.
+        let mut pairs: BTreeMap<(&str, &str), Pair<'_>> = BTreeMap::new();
+        for (is_new, row) in
+            old.types.iter().map(|row| (false, row)).chain(new.types.iter().map(|row| (true, row)))
+        {
+            let pair = pairs.entry(key(row)).or_insert(Pair { row, old: None, new: None });
+            pair.row = row;
+            let sums = if is_new { &mut pair.new } else { &mut pair.old };
+            let sums = sums.get_or_insert([0; 3]);
+            for (sum, more) in sums.iter_mut().zip([row.count, row.bytes, row.retained_bytes]) {
+                *sum = sum.saturating_add(more);
+            }
+        }
+        let mut types = Vec::new();
+        let mut unchanged_types = 0u64;
+        for Pair { row, old, new } in pairs.into_values() {
+            let change = match (old, new) {
+                (Some(_), Some(_)) => HeapTypeChange::Both,
+                (None, _) => HeapTypeChange::New,
+                (_, None) => HeapTypeChange::Gone,
+            };
+            let [count_old, bytes_old, retained_old] = old.unwrap_or_default();
+            let [count, bytes, retained_bytes] = new.unwrap_or_default();
+            let diff = HeapTypeDiff {
+                name: row.name.clone(),
+                module: row.module.clone(),
+                change,
+                count,
+                count_growth: growth(count_old, count),
+                bytes,
+                bytes_growth: growth(bytes_old, bytes),
+                retained_bytes,
+                retained_bytes_growth: growth(retained_old, retained_bytes),
+            };
+            if diff.count_growth == 0 && diff.bytes_growth == 0 && diff.retained_bytes_growth == 0 {
+                unchanged_types = unchanged_types.saturating_add(1);
+            } else {
+                types.push(diff);
+            }
+        }
+        types.sort_by(|a, b| b.bytes_growth.cmp(&a.bytes_growth).then_with(|| a.name.cmp(&b.name)));
+        let size = |report: &HeapReport| HeapSize {
+            dump: report.dump,
+            objects: report.objects,
+            bytes: report.bytes,
+        };
+        HeapDiff { schema: SCHEMA, old: size(old), new: size(new), types, unchanged_types }
+    }
+}

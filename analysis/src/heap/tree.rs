@@ -1,0 +1,195 @@
+//! The dominator tree by types: what keeps how much alive, from the roots down.
+
+use super::dump::HeapDump;
+use super::kinds::RootKind;
+use super::retained::{HeapNode, Retained};
+use crate::report::percent;
+use std::collections::HashMap;
+
+/// Levels that are shown.
+const DEPTH: usize = 64;
+
+/// Objects of a type below objects of a type, or below a root.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HeapTreeNode {
+    /// Name of the type, of a kind of roots, or of a static variable.
+    pub name: String,
+    /// What it is: `root`, `static`, `type`.
+    pub kind: &'static str,
+    /// How many roots or objects. Objects of a type that keep each other alive are counted here all.
+    pub count: u64,
+    /// Their own bytes.
+    pub bytes: u64,
+    /// Bytes of all that they keep alive, themselves included.
+    pub retained_bytes: u64,
+    /// The same in percent of all that roots reach.
+    pub percent: f64,
+    /// What they keep alive directly; most bytes first.
+    pub children: Vec<HeapTreeNode>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Label {
+    All,
+    Kind(RootKind),
+    /// By name and type of its object.
+    Static(u32, u32),
+    Type(u32),
+}
+
+/// Nodes with the same label below a group, and what is known of them.
+#[derive(Debug, Default)]
+struct Group {
+    /// Places in the order of the tree.
+    places: Vec<usize>,
+    retained: u64,
+}
+
+impl HeapTreeNode {
+    /// The tree of a dump: a node for all that roots reach. What retains less than `min_percent` is left out.
+    pub fn of(dump: &HeapDump, retained: &Retained, min_percent: f64) -> HeapTreeNode {
+        let order: Vec<(HeapNode, usize)> = retained.walk().collect();
+        let all = retained.bytes(HeapNode::Root);
+        let tree = Tree { dump, retained, order, all, min: all as f64 * min_percent.max(0.0) / 100.0 };
+        tree.grown(Label::All, Group { places: vec![0], retained: all }, 0)
+    }
+}
+
+struct Tree<'t> {
+    dump: &'t HeapDump,
+    retained: &'t Retained,
+    order: Vec<(HeapNode, usize)>,
+    all: u64,
+    min: f64,
+}
+
+impl Tree<'_> {
+    fn label(&self, node: HeapNode) -> Label {
+        match node {
+            HeapNode::Root => Label::All,
+            HeapNode::Kind(kind) => Label::Kind(kind),
+            HeapNode::Static(root) => {
+                let root = self.dump.roots().get(root as usize);
+                root.map_or(Label::All, |root| Label::Static(root.name, self.dump.type_of(root.object)))
+            }
+            HeapNode::Object(object) => Label::Type(self.dump.type_of(object)),
+        }
+    }
+
+    /// At most [`DEPTH`] calls deep.
+    fn grown(&self, label: Label, group: Group, depth: usize) -> HeapTreeNode {
+        let mut below: HashMap<Label, Group> = HashMap::new();
+        let (mut count, mut bytes) = (0u64, 0u64);
+        let mut open = group.places;
+        while let Some(place) = open.pop() {
+            let Some((node, end)) = self.order.get(place).copied() else { continue };
+            count = count.saturating_add(1);
+            if let HeapNode::Object(object) = node {
+                bytes = bytes.saturating_add(self.dump.bytes_of(object));
+            }
+            let mut child = place.saturating_add(1);
+            while child < end {
+                let Some((node, next)) = self.order.get(child).copied() else { break };
+                let of_child = self.label(node);
+                if of_child == label {
+                    // Elements of a list: they are one, however many.
+                    open.push(child);
+                } else {
+                    let group = below.entry(of_child).or_default();
+                    group.places.push(child);
+                    group.retained = group.retained.saturating_add(self.retained.bytes(node));
+                }
+                child = next.max(child.saturating_add(1));
+            }
+        }
+        let mut below: Vec<(Label, Group)> = below
+            .into_iter()
+            .filter(|(_, group)| depth < DEPTH && group.retained > 0 && group.retained as f64 >= self.min)
+            .collect();
+        below.sort_by(|a, b| b.1.retained.cmp(&a.1.retained).then(a.0.cmp(&b.0)));
+        let children = below
+            .into_iter()
+            .map(|(label, group)| self.grown(label, group, depth.saturating_add(1)))
+            .collect();
+        let (name, kind) = self.name(label);
+        HeapTreeNode {
+            name,
+            kind,
+            count,
+            bytes,
+            retained_bytes: group.retained,
+            percent: percent(group.retained, self.all),
+            children,
+        }
+    }
+
+    fn name(&self, label: Label) -> (String, &'static str) {
+        match label {
+            Label::All => ("roots".to_owned(), "root"),
+            Label::Kind(kind) => (kind.as_str().to_owned(), "root"),
+            Label::Static(name, _) => {
+                (self.dump.static_names.get(name as usize).cloned().unwrap_or_default(), "static")
+            }
+            Label::Type(at) => {
+                (self.dump.types().get(at as usize).map_or("?", |row| &row.name).to_owned(), "type")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dump::{HeapType, Root};
+    use super::super::paths::HeapPaths;
+    use super::*;
+
+    /// A list of objects of several types, one after the other.
+    fn list(count: u32, types: u32) -> HeapDump {
+        let named = |at: u32| HeapType {
+            name: format!("N.T{at}"),
+            stored_name: format!("N.T{at}"),
+            module: String::new(),
+            is_described: true,
+        };
+        HeapDump {
+            addresses: (0..u64::from(count)).map(|at| 0x1000 + at * 24).collect(),
+            bytes: vec![24; count as usize],
+            types: (0..count).map(|at| at % types).collect(),
+            starts: (0..count).chain([count - 1]).collect(),
+            targets: (1..count).collect(),
+            type_rows: (0..types).map(named).collect(),
+            roots: vec![Root { object: 0, kind: RootKind::Stack, name: u32::MAX }],
+            ..HeapDump::default()
+        }
+    }
+
+    #[test]
+    fn a_list_of_a_million_objects_is_one_row_of_a_tree_and_one_path() {
+        let dump = list(1_000_000, 1);
+        let retained = Retained::of(&dump);
+        assert_eq!(retained.bytes(HeapNode::Object(0)), 24_000_000);
+        let tree = HeapTreeNode::of(&dump, &retained, 1.0);
+        let row = &tree.children[0].children[0];
+        assert_eq!((row.count, row.bytes, row.children.len()), (1_000_000, 24_000_000, 0));
+        let paths = HeapPaths::of(&dump);
+        assert_eq!(paths.path(999_999).unwrap().objects.len(), 1_000_000);
+        let groups = paths.groups(&dump, &retained, |_| true);
+        assert_eq!((groups.len(), groups[0].count, groups[0].steps.len()), (1, 1_000_000, 1));
+    }
+
+    #[test]
+    fn a_list_of_two_types_in_turn_is_as_deep_as_is_shown() {
+        let dump = list(100_000, 2);
+        let retained = Retained::of(&dump);
+        let (mut depth, tree) = (0, HeapTreeNode::of(&dump, &retained, 0.0));
+        let mut node = &tree;
+        while let Some(below) = node.children.first() {
+            (depth, node) = (depth + 1, below);
+        }
+        assert_eq!(depth, DEPTH);
+        let groups = HeapPaths::of(&dump).groups(&dump, &retained, |object| object == 99_999);
+        assert_eq!((groups[0].steps.len(), groups[0].steps_left_out), (64, 100_000 - 64));
+    }
+}

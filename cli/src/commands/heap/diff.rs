@@ -1,0 +1,119 @@
+//! `nettrace heap diff`: what grew between two dumps.
+
+use super::super::{Context, write_json};
+use super::overview::{left_out, module};
+use super::trace::HeapTrace;
+use crate::args::{DumpArgs, HeapDiffArgs, HeapSort};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::table::{Table, left, right};
+use crate::units;
+use nettrace_analysis::heap::{HeapDiff, HeapDump, HeapReport, HeapTypeChange, Retained};
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+pub(super) fn run(args: &HeapDiffArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let dump = DumpArgs { dump: None, read: args.read };
+    let is_same = args.old == args.new;
+    let old = HeapTrace::read_quietly(&args.old, &dump, context)?;
+    let new = if is_same { None } else { Some(HeapTrace::read_quietly(&args.new, &dump, context)?) };
+    let (old_dump, new_dump) = match &new {
+        Some(new) => (old.dump(), new.dump()),
+        None => (old.dump(), old.dumps.last().filter(|_| old.dumps.len() > 1)),
+    };
+    let (Some(old_dump), Some(new_dump)) = (old_dump, new_dump) else {
+        if is_same && old_dump.is_some() {
+            let message = "it has one heap dump; give another trace, or FILE#N".to_owned();
+            return Err(Failure::Input { file: old.file, message });
+        }
+        // Which of them lacks it is said where they are concluded.
+        let exit = old.conclude(context)?;
+        return Ok(match &new {
+            Some(new) => worse(exit, new.conclude(context)?),
+            None => exit,
+        });
+    };
+    let report = |dump: &HeapDump| HeapReport::new(&[], dump, &Retained::of(dump));
+    let mut diff = HeapDiff::new(&report(old_dump), &report(new_dump));
+    if let Some(wanted) = &args.type_name {
+        diff.types.retain(|row| wanted.is_match(&row.name));
+    }
+    match args.sort {
+        HeapSort::Bytes => {}
+        HeapSort::Count => diff.types.sort_by_key(|row| Reverse(row.count_growth)),
+        HeapSort::Retained => diff.types.sort_by_key(|row| Reverse(row.retained_bytes_growth)),
+    }
+    context.progress.end();
+    if args.json {
+        write_json(context, &diff)?;
+    } else {
+        text(args, &diff, context)?;
+    }
+    let exit = old.conclude(context)?;
+    Ok(match &new {
+        Some(new) => worse(exit, new.conclude(context)?),
+        None => exit,
+    })
+}
+
+fn worse(one: Exit, other: Exit) -> Exit {
+    if matches!(one, Exit::Fine) { other } else { one }
+}
+
+fn text(args: &HeapDiffArgs, diff: &HeapDiff, context: &mut Context<'_>) -> io::Result<()> {
+    let strong = context.style.strong();
+    let line = format!(
+        "{} → {} objects, {} → {}",
+        units::count(diff.old.objects),
+        units::count(diff.new.objects),
+        units::bytes(diff.old.bytes),
+        units::bytes(diff.new.bytes),
+    );
+    writeln!(context.out.buffer(), "{}", strong.over(line))?;
+    let of = |change| diff.types.iter().filter(|row| row.change == change).count() as u64;
+    writeln!(
+        context.out.buffer(),
+        "{} new, {} gone, {} unchanged\n",
+        units::counted(of(HeapTypeChange::New), "type"),
+        units::count(of(HeapTypeChange::Gone)),
+        units::count(diff.unchanged_types),
+    )?;
+    let mut table = Table::new([
+        right("BYTES", 11, 0),
+        right("COUNT", 10, 0),
+        right("RETAINED", 11, 1),
+        right("NOW", 10, 3),
+        left("", 4, 2),
+        left("MODULE", 6, 4),
+        left("TYPE", 4, 0),
+    ]);
+    for row in diff.types.iter().take(args.number) {
+        let word = match row.change {
+            HeapTypeChange::New => "new",
+            HeapTypeChange::Gone => "gone",
+            _ => "",
+        };
+        table.row([
+            signed(row.bytes_growth, units::bytes).into(),
+            signed(row.count_growth, units::count).into(),
+            signed(row.retained_bytes_growth, units::bytes).into(),
+            units::bytes(row.bytes).into(),
+            word.into(),
+            module(&row.module).into(),
+            printable(&row.name).into(),
+        ]);
+    }
+    table.write(context)?;
+    left_out(context, diff.types.len(), args.number)
+}
+
+/// `+1.5 KiB`, `-3`.
+fn signed(number: i64, shown: fn(u64) -> String) -> String {
+    let sign = match number {
+        0 => "",
+        1.. => "+",
+        _ => "-",
+    };
+    format!("{sign}{}", shown(number.unsigned_abs()))
+}

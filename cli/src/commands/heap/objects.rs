@@ -1,0 +1,101 @@
+//! `nettrace heap objects`: the largest objects.
+
+use super::super::{Context, write_report};
+use super::overview::left_out;
+use super::trace::{HeapTrace, types_like};
+use crate::args::{HeapObjectsArgs, ObjectSort};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::table::{Table, left, right};
+use crate::units;
+use nettrace_analysis::heap::{HeapDump, HeapGeneration, HeapNode, Retained};
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::io;
+
+/// `--json`, whole.
+#[derive(Serialize)]
+struct Report {
+    schema: u32,
+    dump: usize,
+    /// How many fit.
+    count: usize,
+    /// The largest of them.
+    objects: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    address: String,
+    type_name: String,
+    module: String,
+    generation: HeapGeneration,
+    bytes: u64,
+    retained_bytes: u64,
+}
+
+pub(super) fn run(args: &HeapObjectsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let trace = HeapTrace::read(&args.file, &args.dump, context)?;
+    let Some(dump) = trace.dump() else { return trace.conclude(context) };
+    let retained = Retained::of(dump);
+    let report = report(args, dump, &retained);
+    context.progress.end();
+    if args.json {
+        write_report(context, &report, trace.events.reader())?;
+    } else {
+        text(args, &report, context)?;
+    }
+    trace.conclude(context)
+}
+
+fn report(args: &HeapObjectsArgs, dump: &HeapDump, retained: &Retained) -> Report {
+    let is_wanted = types_like(dump, args.type_name.as_ref());
+    let mut objects: Vec<u32> = (0..dump.objects()).filter(|object| is_wanted(*object)).collect();
+    let count = objects.len();
+    let kept = |object: &u32| retained.bytes(HeapNode::Object(*object));
+    let key = |object: &u32| match args.sort {
+        ObjectSort::Bytes => Reverse((dump.bytes_of(*object), kept(object))),
+        ObjectSort::Retained => Reverse((kept(object), dump.bytes_of(*object))),
+    };
+    let key = |object: &u32| (key(object), *object);
+    if args.number < objects.len() {
+        objects.select_nth_unstable_by_key(args.number, key);
+        objects.truncate(args.number);
+    }
+    objects.sort_unstable_by_key(key);
+    let row = |object: &u32| Row {
+        address: format!("{:#x}", dump.address(*object)),
+        type_name: dump.type_name(*object).to_owned(),
+        module: dump
+            .types()
+            .get(dump.type_of(*object) as usize)
+            .map(|row| row.module.clone())
+            .unwrap_or_default(),
+        generation: dump.generation(*object),
+        bytes: dump.bytes_of(*object),
+        retained_bytes: kept(object),
+    };
+    Report { schema: 1, dump: dump.index(), count, objects: objects.iter().map(row).collect() }
+}
+
+fn text(args: &HeapObjectsArgs, report: &Report, context: &mut Context<'_>) -> io::Result<()> {
+    let mut table = Table::new([
+        right("ADDRESS", 16, 0),
+        right("BYTES", 10, 0),
+        right("RETAINED", 10, 0),
+        left("GENERATION", 10, 1),
+        left("TYPE", 4, 0),
+    ]);
+    for row in &report.objects {
+        table.row([
+            row.address.as_str().into(),
+            units::bytes(row.bytes).into(),
+            units::bytes(row.retained_bytes).into(),
+            row.generation.as_str().into(),
+            printable(&row.type_name).into(),
+        ]);
+    }
+    table.write(context)?;
+    left_out(context, report.count, args.number)
+}

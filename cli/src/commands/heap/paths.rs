@@ -1,0 +1,204 @@
+//! `nettrace heap paths`: through what objects are kept alive.
+
+use super::super::{Context, write_report};
+use super::overview::left_out;
+use super::trace::{HeapTrace, types_like};
+use crate::args::HeapPathsArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::table::{Table, left, right};
+use crate::units;
+use nettrace_analysis::heap::{HeapDump, HeapNode, HeapPathGroup, HeapPaths, HeapStep, Retained, RootKind};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Steps of a way that a row shows.
+const STEPS: usize = 12;
+
+/// `--json` of `--type`, whole.
+#[derive(Serialize)]
+struct Report {
+    schema: u32,
+    dump: usize,
+    objects: u64,
+    bytes: u64,
+    unreachable_objects: u64,
+    unreachable_bytes: u64,
+    paths: Vec<HeapPathGroup>,
+}
+
+/// `--json` of `--object`, whole.
+#[derive(Serialize)]
+struct ObjectReport {
+    schema: u32,
+    dump: usize,
+    root: Option<Root>,
+    /// From the root on; the object itself comes last.
+    path: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct Root {
+    kind: RootKind,
+    name: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    address: String,
+    type_name: String,
+    bytes: u64,
+    retained_bytes: u64,
+}
+
+pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let trace = HeapTrace::read(&args.file, &args.dump, context)?;
+    let Some(dump) = trace.dump() else { return trace.conclude(context) };
+    match (args.object, &args.type_name) {
+        (Some(address), _) => {
+            let Some(object) = dump.find(address) else {
+                let message = format!("dump {} has no object at {address:#x}", dump.index());
+                return Err(Failure::Input { file: trace.file, message });
+            };
+            one(args, &trace, dump, object, context)?;
+        }
+        (None, wanted) => {
+            let is_wanted = types_like(dump, wanted.as_ref());
+            let retained = Retained::of(dump);
+            let paths = HeapPaths::of(dump);
+            let groups = paths.groups(dump, &retained, &is_wanted);
+            let mut report = Report {
+                schema: 1,
+                dump: dump.index(),
+                objects: 0,
+                bytes: 0,
+                unreachable_objects: 0,
+                unreachable_bytes: 0,
+                paths: groups,
+            };
+            for object in (0..dump.objects()).filter(|object| is_wanted(*object)) {
+                let bytes = dump.bytes_of(object);
+                report.objects += 1;
+                report.bytes = report.bytes.saturating_add(bytes);
+                if !retained.is_reachable(object) {
+                    report.unreachable_objects += 1;
+                    report.unreachable_bytes = report.unreachable_bytes.saturating_add(bytes);
+                }
+            }
+            context.progress.end();
+            if args.json {
+                write_report(context, &report, trace.events.reader())?;
+            } else {
+                text(args, &report, context)?;
+            }
+        }
+    }
+    trace.conclude(context)
+}
+
+fn one(
+    args: &HeapPathsArgs,
+    trace: &HeapTrace,
+    dump: &HeapDump,
+    object: u32,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let retained = Retained::of(dump);
+    let path = HeapPaths::of(dump).path(object);
+    let root = path.as_ref().and_then(|path| dump.roots().get(path.root as usize));
+    let objects = path.as_ref().map_or(vec![object], |path| path.objects.clone());
+    let step = |object: &u32| Step {
+        address: format!("{:#x}", dump.address(*object)),
+        type_name: dump.type_name(*object).to_owned(),
+        bytes: dump.bytes_of(*object),
+        retained_bytes: retained.bytes(HeapNode::Object(*object)),
+    };
+    let report = ObjectReport {
+        schema: 1,
+        dump: dump.index(),
+        root: root.map(|root| Root { kind: root.kind, name: dump.root_name(root).map(str::to_owned) }),
+        path: objects.iter().map(step).collect(),
+    };
+    context.progress.end();
+    if args.json {
+        return write_report(context, &report, trace.events.reader());
+    }
+    let strong = context.style.strong();
+    let from = root.map_or_else(|| "no root reaches it".to_owned(), |root| dump.root_text(root));
+    writeln!(context.out.buffer(), "{}", strong.over(printable(&from)))?;
+    let mut table = Table::new([
+        right("ADDRESS", 16, 0),
+        right("BYTES", 10, 1),
+        right("RETAINED", 10, 0),
+        left("TYPE", 4, 0),
+    ]);
+    for step in &report.path {
+        table.row([
+            step.address.as_str().into(),
+            units::bytes(step.bytes).into(),
+            units::bytes(step.retained_bytes).into(),
+            printable(&step.type_name).into(),
+        ]);
+    }
+    Ok(table.write(context)?)
+}
+
+fn text(args: &HeapPathsArgs, report: &Report, context: &mut Context<'_>) -> io::Result<()> {
+    let strong = context.style.strong();
+    let line = format!(
+        "{}, {}, held in {}",
+        units::counted(report.objects, "object"),
+        units::bytes(report.bytes),
+        units::counted(report.paths.len() as u64, "way"),
+    );
+    writeln!(context.out.buffer(), "{}", strong.over(line))?;
+    if report.unreachable_objects > 0 {
+        let (objects, bytes) = (report.unreachable_objects, report.unreachable_bytes);
+        let line = format!("no root reaches {}, {}", units::counted(objects, "object"), units::bytes(bytes));
+        writeln!(context.out.buffer(), "{line}")?;
+    }
+    if report.paths.is_empty() {
+        return Ok(());
+    }
+    writeln!(context.out.buffer())?;
+    let mut table = Table::new([
+        right("COUNT", 8, 0),
+        right("BYTES", 10, 0),
+        right("RETAINED", 10, 1),
+        left("HELD BY", 4, 0),
+    ]);
+    for group in report.paths.iter().take(args.number) {
+        table.row([
+            units::count(group.count).into(),
+            units::bytes(group.bytes).into(),
+            units::bytes(group.retained_bytes).into(),
+            printable(&way(group)).into(),
+        ]);
+    }
+    table.write(context)?;
+    left_out(context, report.paths.len(), args.number)
+}
+
+/// `static s_items → System.Object[] → Session`.
+fn way(group: &HeapPathGroup) -> String {
+    let root = match (&group.root_name, group.root_kind) {
+        (Some(name), RootKind::ThreadStatic) => format!("thread static {name}"),
+        (Some(name), _) => format!("static {name}"),
+        (None, kind) => kind.as_str().to_owned(),
+    };
+    let step = |step: &HeapStep| format!("{}{}", step.type_name, if step.is_repeated { " …" } else { "" });
+    let steps: Vec<String> = group.steps.iter().map(step).collect();
+    let left_out = steps.len().saturating_sub(STEPS);
+    let mut parts = vec![root];
+    match left_out {
+        0 => parts.extend(steps),
+        _ => {
+            let (front, back) = (STEPS / 2, steps.len() - STEPS / 2);
+            parts.extend_from_slice(&steps[..front]);
+            parts.push(format!("({} more)", units::count(left_out as u64 + group.steps_left_out)));
+            parts.extend_from_slice(&steps[back..]);
+        }
+    }
+    parts.join(" → ")
+}
