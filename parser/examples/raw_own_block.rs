@@ -41,13 +41,20 @@ fn parts<'a, E: FromFault<'a>>(stream: &'a [u8]) -> IResult<&'a [u8], Vec<Part<'
     terminated(parts, complete(raw::end_of_stream(version))).parse(rest)
 }
 
-fn main() {
-    use nettrace_testdata::synth::{Block, Content, Stream, Trace, Version};
-    let mut stream = Stream::new(Version::V6);
-    let content = Content::raw(*b"\x64\x05begin\xc8\x01\x03end");
-    stream.trace(&Trace::default()).block(&Block::new(200, content)).end();
+/// A block of version 6.
+fn block(kind: u8, content: &[u8]) -> Vec<u8> {
+    let [a, b, c, _] = u32::try_from(content.len()).expect("a small block").to_le_bytes();
+    [&[a, b, c, kind], content].concat()
+}
 
-    let (rest, parts) = parts::<raw::FaultAt<'_>>(&stream.bytes).expect("a whole stream");
+fn main() {
+    let header = [&b"Nettrace"[..], &[0; 4], &[6, 0, 0, 0], &[0; 4]].concat();
+    // Of the session only the size of its addresses is known.
+    let session = [&[0; 32][..], &[8, 0, 0, 0], &[0; 4]].concat();
+    let remarks = b"\x64\x05begin\xc8\x01\x03end";
+    let stream = [header, block(1, &session), block(200, remarks), block(0, &[])].concat();
+
+    let (rest, parts) = parts::<raw::FaultAt<'_>>(&stream).expect("a whole stream");
     println!("{parts:?}, {} bytes left", rest.len());
     assert_eq!(parts, [Part::Other(BlockKind::Trace), Part::Remarks(vec![(100, b"begin"), (200, b"end")])]);
 }
