@@ -14,6 +14,7 @@ use crate::reader::{Context, Resolved};
 use crate::schema::Schema;
 use crate::tables::{NO_SLOT, Slot};
 use crate::view::KnownProvider;
+use std::borrow::Cow;
 use std::fmt;
 use std::time::SystemTime;
 
@@ -63,6 +64,14 @@ impl<'r> Event<'r> {
     #[inline]
     pub fn name(&self) -> &'r str {
         self.metadata().map_or("", |metadata| &metadata.name)
+    }
+
+    /// The name as people know it, `GC/Start` or `Request/Start`: see [`event_name`](catalog::event_name). `Provider/7`
+    /// for an event 7 that nobody names, `(undefined)` when the type is not defined.
+    pub fn shown_name(&self) -> Cow<'r, str> {
+        let Some(metadata) = self.metadata() else { return Cow::Borrowed("(undefined)") };
+        let shown = catalog::event_name(&metadata.name, metadata.event_id, metadata.opcode, self.catalog());
+        shown.unwrap_or_else(|| Cow::Owned(format!("{}/{}", metadata.provider, metadata.event_id)))
     }
 
     /// Event id within the provider; 0 when the type is not defined.

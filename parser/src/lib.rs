@@ -55,6 +55,8 @@ pub mod raw;
 mod reader;
 mod schema;
 mod serial;
+#[cfg(feature = "serde")]
+mod serialize;
 mod source;
 mod statistics;
 mod tables;

@@ -3,8 +3,6 @@
 use super::demangle::demangle_alone;
 use super::names::{Frame, MethodName, NameOptions, NameStyle, shorten};
 use super::type_name::full_name;
-use nettrace_parser::catalog::CatalogEvent;
-use std::borrow::Cow;
 
 /// A type with its namespace.
 pub(crate) fn type_text(stored: &str, options: NameOptions) -> String {
@@ -51,38 +49,10 @@ pub(crate) fn task_text(stored: &str, options: NameOptions) -> String {
     kind.map_or_else(|| name.clone(), |kind| format!("{kind}: {name}"))
 }
 
-/// The name of an event type, without its provider, as all outputs have it: of the runtime's own events the
-/// catalog's, such as `GC/Start`; of others the stream's, where one that ends in Start or Stop, and has no other
-/// opcode, is divided there: `Request/Start` of `RequestStart`. `None` if the stream gives no name, or only the
-/// id in words, and the catalog has none.
-///
-/// `opcode` is the one that the stream stores with the type.
-pub fn event_name<'n>(
-    name: &'n str,
-    id: u32,
-    opcode: Option<u8>,
-    catalog: Option<&'static CatalogEvent>,
-) -> Option<Cow<'n, str>> {
-    // Writers of version 6 that know only the id have to say something: `Unknown(10)`.
-    let number = name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
-    if name.is_empty() || catalog.is_some() && number.is_some_and(|number| number.parse() == Ok(id)) {
-        return catalog.map(|known| known.name).filter(|name| !name.is_empty()).map(Cow::Borrowed);
-    }
-    for (ending, of_ending) in [("Start", 1), ("Stop", 2)] {
-        let stem_len = name.len().checked_sub(ending.len()).filter(|len| *len > 0);
-        let split = stem_len.and_then(|len| name.split_at_checked(len));
-        if let Some((stem, _)) = split.filter(|(_, end)| end.eq_ignore_ascii_case(ending))
-            && opcode.unwrap_or(of_ending) == of_ending
-        {
-            return Some(Cow::Owned(format!("{}/{ending}", stem.strip_suffix('/').unwrap_or(stem))));
-        }
-    }
-    Some(Cow::Borrowed(name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nettrace_parser::catalog::event_name;
 
     const SHOWN: NameOptions = NameOptions { style: NameStyle::Signature, is_raw: false };
     const RAW: NameOptions = NameOptions { style: NameStyle::Signature, is_raw: true };

@@ -30,12 +30,14 @@ mod gc_dynamic;
 mod generated;
 mod provider;
 mod row;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod universal;
 
 pub use event::CatalogEvent;
 pub use provider::{CatalogProvider, guid, provider_guid};
+pub use shown::event_name;
 
 use crate::block::metadata::Metadata;
 use provider::{Key, Use};

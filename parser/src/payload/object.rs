@@ -31,6 +31,12 @@ impl<'r> Object<'r> {
         self.fields().find(name)?.value.ok()
     }
 
+    /// What describes the fields.
+    #[cfg(feature = "serde")]
+    pub(crate) fn described(&self) -> &'r [Field] {
+        self.fields
+    }
+
     /// The bytes of all fields.
     pub fn bytes(&self) -> &'r [u8] {
         self.payload.bytes.get(self.start as usize..self.end as usize).unwrap_or_default()

@@ -1,0 +1,388 @@
+//! Events for serde (feature `serde`): the same objects that `nettrace events --format ndjson` writes.
+//!
+//! Nothing is copied to get there: a serializer walks the payload as it lies in the stream.
+
+use crate::block::label_list::Label;
+use crate::event::Event;
+use crate::guid::Guid;
+use crate::payload::{DateTime, Decimal, FieldValue, Fields, Utf8, Utf16, Value};
+use crate::schema::{Field, FieldType};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::fmt;
+
+macro_rules! as_shown {
+    ($($kind:ty)*) => {$(
+        /// As `Display` shows it.
+        impl Serialize for $kind {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+    )*};
+}
+
+as_shown!(Guid DateTime Utf16<'_> Utf8<'_>);
+
+/// A number as far as a double holds all of its digits, else its digits as text.
+impl Serialize for Decimal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = self.to_string();
+        let digits = text.bytes().filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count();
+        if digits <= 15 { serializer.serialize_f64(self.to_f64()) } else { serializer.serialize_str(&text) }
+    }
+}
+
+/// Whole numbers and finite ones as numbers, addresses as `"0x7f00"`, bytes as hexadecimal digits, arrays and objects
+/// as such, all else as text; nothing for an absent value and for a bad field.
+impl Serialize for Value<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Shown {
+            value: *self,
+            within: Within { outer: None, name: "" },
+            is_hex: false,
+            faults: &Faults::default(),
+        }
+        .serialize(serializer)
+    }
+}
+
+/// An object with these members. Those in brackets are there only if there is something to say.
+///
+/// | member | |
+/// |---|---|
+/// | `ts_ns` | nanoseconds since the session's start; null without a clock |
+/// | `tid` | OS id of the thread; -1 if it is not known |
+/// | `provider`, `id`, `version`, `event`, `level` | the type; `event` is its name, `GC/Start` |
+/// | [`pid`], [`activity`], [`related`] | process, activities |
+/// | [`labels`] | labels that no other member shows (version 6) |
+/// | `payload` | its fields by their names, as [`Value`] has them; flags in hexadecimal |
+/// | [`payload_rest`] | the payload's bytes that no field takes, as hexadecimal digits |
+/// | [`payload_faults`] | what is wrong with fields: `field`, `offset`, `fault` |
+///
+/// ```
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+/// let event = reader.next_event()?.unwrap();
+/// let json = serde_json::to_value(event).unwrap();
+/// assert_eq!(json["payload"], serde_json::json!({ "n": 5, "s": "hey" }));
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+impl Serialize for Event<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("ts_ns", &self.nanos())?;
+        match self.thread_id() {
+            Some(id) => map.serialize_entry("tid", &id)?,
+            None => map.serialize_entry("tid", &-1)?,
+        }
+        map.serialize_entry("provider", self.provider())?;
+        map.serialize_entry("id", &self.id())?;
+        map.serialize_entry("version", &self.version())?;
+        map.serialize_entry("event", &*self.shown_name())?;
+        map.serialize_entry("level", &self.level())?;
+        if let Some(id) = self.process_id() {
+            map.serialize_entry("pid", &id)?;
+        }
+        for (key, id) in [("activity", self.activity_id()), ("related", self.related_activity_id())] {
+            if let Some(id) = id {
+                map.serialize_entry(key, &id)?;
+            }
+        }
+        let labels = labels_of(self);
+        if !labels.is_empty() {
+            map.serialize_entry("labels", &Grouped(&labels))?;
+        }
+        let faults = Faults::default();
+        let schema = self.schema();
+        let described = schema.map_or(&[][..], |schema| schema.payload_fields());
+        let fields = self.fields();
+        map.serialize_entry(
+            "payload",
+            &Members { fields: &fields, described, outer: None, faults: &faults },
+        )?;
+        // They were walked once to be written; what is behind them is known only then.
+        let mut behind = fields;
+        behind.by_ref().for_each(drop);
+        if let Some(fault) = behind.opaque() {
+            faults.add(None, behind.rest_offset(), &fault);
+        }
+        if !behind.rest().is_empty() {
+            map.serialize_entry("payload_rest", &Hexadecimal(behind.rest()))?;
+        }
+        let faults = faults.0.take();
+        if !faults.is_empty() {
+            map.serialize_entry("payload_faults", &faults)?;
+        }
+        map.end()
+    }
+}
+
+/// What is wrong with fields.
+#[derive(Default)]
+struct Faults(Cell<Vec<FaultRow>>);
+
+struct FaultRow {
+    field: Option<String>,
+    offset: usize,
+    fault: String,
+}
+
+impl Faults {
+    #[cold]
+    fn add(&self, field: Option<&Within<'_>>, offset: usize, fault: &dyn fmt::Display) {
+        let mut rows = self.0.take();
+        rows.push(FaultRow { field: field.map(ToString::to_string), offset, fault: fault.to_string() });
+        self.0.set(rows);
+    }
+}
+
+impl Serialize for FaultRow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("field", &self.field)?;
+        map.serialize_entry("offset", &self.offset)?;
+        map.serialize_entry("fault", &self.fault)?;
+        map.end()
+    }
+}
+
+/// Where in nested objects a field is.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    outer: Option<&'a Within<'a>>,
+    name: &'a str,
+}
+
+impl fmt::Display for Within<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(outer) = self.outer {
+            write!(f, "{outer}.")?;
+        }
+        f.write_str(self.name)
+    }
+}
+
+/// The fields of a payload or of an object.
+struct Members<'a, 'r> {
+    fields: &'a Fields<'r>,
+    described: &'r [Field],
+    outer: Option<&'a Within<'a>>,
+    faults: &'a Faults,
+}
+
+impl Serialize for Members<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, field) in names(self.described).zip(self.fields.clone()) {
+            let within = Within { outer: self.outer, name: &name };
+            self.note(&field, &within);
+            let is_hex = field.field.is_hex;
+            let value = field.value.unwrap_or(Value::Absent);
+            map.serialize_entry(&name, &Shown { value, within, is_hex, faults: self.faults })?;
+        }
+        map.end()
+    }
+}
+
+impl Members<'_, '_> {
+    fn note(&self, field: &FieldValue<'_>, within: &Within<'_>) {
+        match &field.value {
+            Ok(Value::Utf16(text)) if !text.is_terminated() => {
+                self.faults.add(Some(within), field.offset, &"the text has no end mark");
+            }
+            Ok(_) => {}
+            Err(fault) => self.faults.add(Some(within), fault.offset, &fault.fault),
+        }
+    }
+}
+
+/// Up to so many names are compared with each other.
+const FEW: usize = 24;
+
+/// The names of fields, none of which is empty or the same as another's: `field_2`, `Name_2`.
+fn names(fields: &[Field]) -> Box<dyn Iterator<Item = Cow<'_, str>> + '_> {
+    // What the parser passes over silently has no place here either.
+    let shown = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
+    let mut seen = HashSet::new();
+    let mut before = shown.clone().enumerate();
+    let are_distinct = match fields.len() {
+        0..=FEW => before.all(|(at, field)| {
+            !field.name.is_empty() && shown.clone().take(at).all(|other| other.name != field.name)
+        }),
+        _ => before.all(|(_, field)| !field.name.is_empty() && seen.insert(&*field.name)),
+    };
+    if are_distinct {
+        return Box::new(shown.map(|field| Cow::Borrowed(&*field.name)));
+    }
+    Box::new(distinct(shown.clone()).into_iter().map(Cow::Owned))
+}
+
+#[cold]
+fn distinct<'r>(fields: impl Iterator<Item = &'r Field> + Clone) -> Vec<String> {
+    let stored: HashSet<&str> = fields.clone().map(|field| &*field.name).collect();
+    let mut given: HashSet<String> = HashSet::new();
+    // The next number behind a name, so that many fields of one name do not try all numbers each.
+    let mut numbers = std::collections::HashMap::<String, usize>::new();
+    let mut names = Vec::new();
+    for (at, field) in fields.enumerate() {
+        let mut text = field.name.to_string();
+        if text.is_empty() || given.contains(&text) {
+            let is_nameless = text.is_empty();
+            let stem = if is_nameless { format!("field_{}", at.saturating_add(1)) } else { text };
+            let number = numbers.entry(stem.clone()).or_insert(if is_nameless { 1 } else { 2 });
+            loop {
+                text = if *number == 1 { stem.clone() } else { format!("{stem}_{number}") };
+                *number = number.saturating_add(1);
+                if !given.contains(&text) && !stored.contains(&*text) {
+                    break;
+                }
+            }
+        }
+        given.insert(text.clone());
+        names.push(text);
+    }
+    names
+}
+
+/// A value, and what its field says of it.
+struct Shown<'a, 'r> {
+    value: Value<'r>,
+    within: Within<'a>,
+    is_hex: bool,
+    faults: &'a Faults,
+}
+
+/// The bits of a whole number of any size.
+fn bits(value: &Value<'_>) -> Option<u64> {
+    Some(match *value {
+        Value::U8(number) => u64::from(number),
+        Value::U16(number) => u64::from(number),
+        Value::U32(number) => u64::from(number),
+        Value::U64(number) | Value::Pointer(number) => number,
+        Value::I8(number) => u64::from(number.cast_unsigned()),
+        Value::I16(number) => u64::from(number.cast_unsigned()),
+        Value::I32(number) => u64::from(number.cast_unsigned()),
+        Value::I64(number) => number.cast_unsigned(),
+        _ => return None,
+    })
+}
+
+impl Serialize for Shown<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.is_hex
+            && let Some(bits) = bits(&self.value)
+        {
+            return serializer.collect_str(&format_args!("{bits:#x}"));
+        }
+        match &self.value {
+            Value::Absent => serializer.serialize_none(),
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::I8(number) => serializer.serialize_i8(*number),
+            Value::U8(number) => serializer.serialize_u8(*number),
+            Value::I16(number) => serializer.serialize_i16(*number),
+            Value::U16(number) => serializer.serialize_u16(*number),
+            Value::I32(number) => serializer.serialize_i32(*number),
+            Value::U32(number) => serializer.serialize_u32(*number),
+            Value::I64(number) => serializer.serialize_i64(*number),
+            Value::U64(number) => serializer.serialize_u64(*number),
+            Value::F32(number) if number.is_finite() => serializer.serialize_f32(*number),
+            Value::F64(number) if number.is_finite() => serializer.serialize_f64(*number),
+            Value::F32(number) => serializer.serialize_str(not_finite(f64::from(*number))),
+            Value::F64(number) => serializer.serialize_str(not_finite(*number)),
+            Value::Decimal(number) => number.serialize(serializer),
+            Value::Pointer(number) => serializer.collect_str(&format_args!("{number:#x}")),
+            Value::Bytes(bytes) => Hexadecimal(bytes).serialize(serializer),
+            Value::Array(array) => {
+                let mut elements = serializer.serialize_seq(Some(array.len()))?;
+                for value in array.iter() {
+                    elements.serialize_element(&Shown { value, ..*self })?;
+                }
+                elements.end()
+            }
+            Value::Object(object) => {
+                let (fields, described) = (object.fields(), object.described());
+                let outer = Some(&self.within).filter(|within| !within.name.is_empty());
+                Members { fields: &fields, described, outer, faults: self.faults }.serialize(serializer)
+            }
+            Value::Char(_) | Value::Guid(_) | Value::DateTime(_) | Value::Utf16(_) | Value::Utf8(_) => {
+                serializer.collect_str(&self.value)
+            }
+        }
+    }
+}
+
+fn not_finite(number: f64) -> &'static str {
+    match number {
+        number if number.is_nan() => "NaN",
+        number if number > 0.0 => "Infinity",
+        _ => "-Infinity",
+    }
+}
+
+struct Hexadecimal<'r>(&'r [u8]);
+
+impl fmt::Display for Hexadecimal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Serialize for Hexadecimal<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What a label says beside what the event's own members show.
+enum Said<'r> {
+    Text(Cow<'r, str>),
+    Number(i64),
+}
+
+impl Serialize for Said<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Said::Text(text) => serializer.serialize_str(text),
+            Said::Number(number) => serializer.serialize_i64(*number),
+        }
+    }
+}
+
+/// The labels that no other member shows, by key; those of one key in their order.
+fn labels_of<'r>(event: &Event<'r>) -> Vec<(&'r [u8], Said<'r>)> {
+    let said = |label: Label<'r>| -> Option<(&'r [u8], Said<'r>)> {
+        Some(match label {
+            Label::Text { key, value } => (key, Said::Text(String::from_utf8_lossy(value))),
+            Label::Number { key, value, .. } => (key, Said::Number(value)),
+            Label::TraceId(id) => (b"trace_id", Said::Text(id.to_string().into())),
+            Label::SpanId(id) => (b"span_id", Said::Text(format!("{id:016x}").into())),
+            _ => return None,
+        })
+    };
+    let mut labels: Vec<_> = event.labels().iter().filter_map(said).collect();
+    labels.sort_by_key(|(key, _)| *key);
+    labels
+}
+
+/// Labels by key; a key that comes several times has an array of its values.
+struct Grouped<'a, 'r>(&'a [(&'r [u8], Said<'r>)]);
+
+impl Serialize for Grouped<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for group in self.0.chunk_by(|one, other| one.0 == other.0) {
+            match group {
+                [(key, said)] => map.serialize_entry(&String::from_utf8_lossy(key), said)?,
+                [(key, _), ..] => {
+                    let values: Vec<&Said<'_>> = group.iter().map(|(_, said)| said).collect();
+                    map.serialize_entry(&String::from_utf8_lossy(key), &values)?;
+                }
+                [] => {}
+            }
+        }
+        map.end()
+    }
+}
