@@ -10,6 +10,7 @@ use std::fmt;
 use crate::arguments::Arguments;
 use crate::command::required;
 use crate::error::RequestError;
+use crate::keywords::Keywords;
 use crate::message::Writer;
 
 /// The most verbose events a session wants of a provider.
@@ -125,8 +126,8 @@ impl EventFilter {
 /// One provider as a session wants it.
 ///
 /// ```
-/// use nettrace_ipc::{Level, Provider};
-/// let gc = Provider::new("Microsoft-Windows-DotNETRuntime")?.keywords(0x1).level(Level::Informational);
+/// use nettrace_ipc::{Keywords, Level, Provider};
+/// let gc = Provider::new("Microsoft-Windows-DotNETRuntime")?.keywords(Keywords::GC).level(Level::Informational);
 /// assert_eq!(gc.wire_keywords(), 0xF000_0000_0001);
 /// # Ok::<(), nettrace_ipc::RequestError>(())
 /// ```
@@ -163,15 +164,15 @@ impl Provider {
 
     /// Only events that have one of these keywords, or none at all.
     #[must_use]
-    pub fn keywords(mut self, keywords: u64) -> Self {
-        (self.keywords, self.exact) = (keywords, false);
+    pub fn keywords(mut self, keywords: impl Into<Keywords>) -> Self {
+        (self.keywords, self.exact) = (keywords.into().bits(), false);
         self
     }
 
     /// These keywords and no bit more, so that some events without keyword do not come.
     #[must_use]
-    pub fn exact_keywords(mut self, keywords: u64) -> Self {
-        (self.keywords, self.exact) = (keywords, true);
+    pub fn exact_keywords(mut self, keywords: impl Into<Keywords>) -> Self {
+        (self.keywords, self.exact) = (keywords.into().bits(), true);
         self
     }
 

@@ -53,7 +53,7 @@ impl World {
     }
 
     fn run(&self) -> Listing {
-        Search::new().directory(&self.folder.join("tmp")).proc(&self.folder.join("proc")).run()
+        Search::new().directory(self.folder.join("tmp")).proc(self.folder.join("proc")).run()
     }
 
     /// Those of the made-up world: real sockets in /tmp are other people's.

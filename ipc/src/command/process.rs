@@ -229,15 +229,16 @@ impl StartupHook {
     ///
     /// # Errors
     /// [`RequestError::StartupHook`] with the reason.
-    pub fn new(path: &Path) -> Result<Self, RequestError> {
-        Self::in_root(path, Path::new("/"))
+    pub fn new(path: impl AsRef<Path>) -> Result<Self, RequestError> {
+        Self::in_root(path, "/")
     }
 
     /// A hook for a target with another root directory, `/proc/PID/root` for instance.
     ///
     /// # Errors
     /// As for [`StartupHook::new`].
-    pub fn in_root(path: &Path, root: &Path) -> Result<Self, RequestError> {
+    pub fn in_root(path: impl AsRef<Path>, root: impl AsRef<Path>) -> Result<Self, RequestError> {
+        let (path, root) = (path.as_ref(), root.as_ref());
         let refuse = |reason: &str| RequestError::StartupHook(format!("{}: {reason}", path.display()));
         let text = path.to_str().ok_or_else(|| refuse("not a path in Unicode"))?;
         let text = required(text, "startup hook's path")?;
@@ -377,7 +378,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("nettrace-ipc-hook-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("hook.dll");
-        assert!(matches!(StartupHook::new(&folder.join("none.dll")), Err(RequestError::StartupHook(_))));
+        assert!(matches!(StartupHook::new(folder.join("none.dll")), Err(RequestError::StartupHook(_))));
         assert!(matches!(StartupHook::new(Path::new("hook.dll")), Err(RequestError::StartupHook(_))));
         std::fs::write(&path, b"text").unwrap();
         assert!(matches!(StartupHook::new(&path), Err(RequestError::StartupHook(_))));

@@ -185,15 +185,15 @@ impl Search {
 
     /// Looks into this directory too.
     #[must_use]
-    pub fn directory(mut self, directory: &Path) -> Self {
-        self.directories.insert(directory.to_owned());
+    pub fn directory(mut self, directory: impl AsRef<Path>) -> Self {
+        self.directories.insert(directory.as_ref().to_owned());
         self
     }
 
     /// Reads another `/proc`: a host's, mounted in a container.
     #[must_use]
-    pub fn proc(mut self, proc: &Path) -> Self {
-        self.proc = proc.to_owned();
+    pub fn proc(mut self, proc: impl AsRef<Path>) -> Self {
+        self.proc = proc.as_ref().to_owned();
         self
     }
 
