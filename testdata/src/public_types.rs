@@ -14,7 +14,12 @@ use std::path::Path;
 pub fn public_types(sources: &Path) -> BTreeMap<String, usize> {
     let mut found = Found::default();
     look_into(sources, &mut found);
-    let Found { mut defined, re_exported, others } = found;
+    let Found { mut defined, re_exported, renamed, others } = found;
+    for (old, new) in renamed {
+        if let Some(count) = defined.remove(&old) {
+            defined.insert(new, count);
+        }
+    }
     for name in re_exported.difference(&others) {
         defined.entry(name.clone()).or_insert(1);
     }
@@ -25,6 +30,8 @@ pub fn public_types(sources: &Path) -> BTreeMap<String, usize> {
 struct Found {
     defined: BTreeMap<String, usize>,
     re_exported: BTreeSet<String>,
+    /// Names inside, and those that users see.
+    renamed: BTreeMap<String, String>,
     /// Names of what is no type: traits, and other names of types.
     others: BTreeSet<String>,
 }
@@ -56,9 +63,16 @@ fn look_at(text: &str, found: &mut Found) {
     }
     for item in text.split("\npub use ").skip(1) {
         let item = item.split(';').next().unwrap_or_default();
-        let names = item.split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == ':'));
-        let names = names.filter_map(|path| path.rsplit("::").next());
-        found.re_exported.extend(names.filter(|name| is_of_a_type(name)).map(str::to_owned));
+        for path in item.split([',', '{', '}']) {
+            let name = path.rsplit("::").next().unwrap_or_default().trim();
+            let (name, renamed) = name.split_once(" as ").map_or((name, None), |(old, new)| (old, Some(new)));
+            if is_of_a_type(name) {
+                match renamed {
+                    Some(renamed) => drop(found.renamed.insert(name.to_owned(), renamed.to_owned())),
+                    None => drop(found.re_exported.insert(name.to_owned())),
+                }
+            }
+        }
     }
 }
 
@@ -119,12 +133,13 @@ mod tests {
         look_at(
             "pub struct One<'a>(&'a u8);\n    pub enum Two {\npub(crate) struct Not;\npub trait Three {}\n\
              pub type Four = One;\npub const FIVE: u8 = 5;\n\
-             pub use a::{\n    Three, six, b::Seven,\n};\npub use EIGHT;\n\
+             pub use a::{\n    Three, six, b::Seven, One as Ten,\n};\npub use EIGHT;\n\
              #[cfg(test)]\nmod tests {\n    pub struct Nine;\n}\n",
             &mut found,
         );
         assert_eq!(found.defined.keys().collect::<Vec<_>>(), ["One", "Two"]);
         assert_eq!(found.re_exported.iter().collect::<Vec<_>>(), ["Seven", "Three"]);
+        assert_eq!(found.renamed.into_iter().collect::<Vec<_>>(), [("One".to_owned(), "Ten".to_owned())]);
         assert_eq!(found.others.iter().collect::<Vec<_>>(), ["Four", "Three"]);
     }
 }
