@@ -53,7 +53,6 @@ impl<W: Write> Json<W> {
     }
 
     /// Ends an object or array.
-    #[expect(clippy::missing_errors_doc, reason = "see open")]
     pub(crate) fn close(&mut self, bracket: char) -> io::Result<&mut Self> {
         self.is_behind_value = true;
         self.out.write_all(if bracket == ']' { b"]" } else { b"}" })?;
@@ -61,7 +60,6 @@ impl<W: Write> Json<W> {
     }
 
     /// A member's key; its value must follow.
-    #[expect(clippy::missing_errors_doc, reason = "see open")]
     pub(crate) fn key(&mut self, key: &str) -> io::Result<&mut Self> {
         let begin: &[u8] = if std::mem::replace(&mut self.is_behind_value, false) { b",\"" } else { b"\"" };
         self.out.write_all(begin)?;
@@ -71,7 +69,6 @@ impl<W: Write> Json<W> {
     }
 
     /// A text.
-    #[expect(clippy::missing_errors_doc, reason = "see open")]
     pub(crate) fn text(&mut self, text: &str) -> io::Result<&mut Self> {
         let begin: &[u8] = if std::mem::replace(&mut self.is_behind_value, true) { b",\"" } else { b"\"" };
         self.out.write_all(begin)?;
@@ -98,7 +95,6 @@ impl<W: Write> Json<W> {
     }
 
     /// A whole number.
-    #[expect(clippy::missing_errors_doc, reason = "see open")]
     pub(crate) fn number(&mut self, number: impl Into<i128>) -> io::Result<&mut Self> {
         self.comma()?;
         let number: i128 = number.into();
@@ -113,7 +109,6 @@ impl<W: Write> Json<W> {
     }
 
     /// The elements of a long array: `write` appends each as JSON to a text that goes out in large pieces.
-    #[expect(clippy::missing_errors_doc, reason = "see open")]
     pub(crate) fn elements<T>(
         &mut self,
         elements: impl Iterator<Item = T>,
@@ -137,7 +132,6 @@ impl<W: Write> Json<W> {
     }
 
     /// A value that is JSON already, such as `true`.
-    #[expect(clippy::missing_errors_doc, reason = "see open")]
     pub(crate) fn raw(&mut self, json: &str) -> io::Result<&mut Self> {
         self.comma()?;
         self.out.write_all(json.as_bytes())?;
@@ -151,7 +145,7 @@ fn escape(byte: u8) -> u8 {
 }
 
 /// By byte: the letter behind the backslash, `u` for a number in hexadecimal, 0 where nothing is to be escaped.
-#[expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "the compiler does it")]
+#[expect(clippy::indexing_slicing, reason = "the compiler does it")]
 static ESCAPES: [u8; 256] = {
     let mut letters = [0; 256];
     let mut byte = 0;
