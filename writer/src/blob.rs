@@ -3,10 +3,14 @@
 use crate::bytes::{Guid, Sink, count32};
 use crate::layout::Version;
 
-/// Processor number of an unknown processor (FORMAT.md 9.6).
+/// Processor number of an unknown processor ([FORMAT.md 9.6]).
+///
+/// [FORMAT.md 9.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#9.6
 pub const NO_PROCESSOR: u32 = u32::MAX;
 
-/// Flags of a compressed header (FORMAT.md 6.3, 7.4). See [`Compressor`](super::Compressor).
+/// Flags of a compressed header ([FORMAT.md 6.3], 7.4). See [`Compressor`](super::Compressor).
+///
+/// [FORMAT.md 6.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.3
 pub mod flag {
     /// MetadataId is there.
     pub const METADATA_ID: u8 = 0x01;
@@ -29,7 +33,7 @@ pub mod flag {
 /// One event: a header with every field of every version, of which each layout writes those it has, and a payload.
 /// `None` means: what is right.
 ///
-/// FORMAT.md 5 (version 3), 6.2 (versions 4 and 5), 7.4 (version 6):
+/// [FORMAT.md 5] (version 3), 6.2 (versions 4 and 5), 7.4 (version 6):
 ///
 /// | offset | V3 | V4/V5 uncompressed | V6 uncompressed |
 /// |---|---|---|---|
@@ -56,6 +60,8 @@ pub mod flag {
 /// // 4 bytes of size, 76 of header, 4 of payload.
 /// assert_eq!(sink.len(), 84);
 /// ```
+///
+/// [FORMAT.md 5]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#5
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     /// Event type; 0 defines metadata.
@@ -177,7 +183,7 @@ impl Blob {
 
 /// Writes compressed blobs of one block. It holds what a reader would know after the last blob.
 ///
-/// FORMAT.md 6.3, in version 6 7.4:
+/// [FORMAT.md 6.3], in version 6 7.4:
 ///
 /// | flag | field | encoding | without the flag |
 /// |---|---|---|---|
@@ -190,6 +196,8 @@ impl Blob {
 /// | 0x20 | RelatedActivityId; V6: nothing | guid | as before |
 /// | 0x40 | sorted | – | not sorted |
 /// | 0x80 | PayloadSize | varuint32 | as before |
+///
+/// [FORMAT.md 6.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.3
 #[derive(Clone, Debug)]
 pub struct Compressor {
     version: Version,

@@ -1,11 +1,13 @@
 //! The byte sink every encoder writes to, and nothing but the primitives of the format.
 
-/// The 16 bytes of a guid as stored (FORMAT.md 2): `00 11 22 33 44 55 66 77 …` reads `33221100-5544-7766-…`.
+/// The 16 bytes of a guid as stored ([FORMAT.md 2]): `00 11 22 33 44 55 66 77 …` reads `33221100-5544-7766-…`.
+///
+/// [FORMAT.md 2]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#2
 pub type Guid = [u8; 16];
 
 /// A growing run of bytes. All methods append and return the sink, so that calls chain.
 ///
-/// The primitives of the format (FORMAT.md 2):
+/// The primitives of the format ([FORMAT.md 2]):
 ///
 /// | method | bytes | encoding |
 /// |---|---|---|
@@ -23,6 +25,8 @@ pub type Guid = [u8; 16];
 /// sink.u16(0x0201).varuint(300).string("hi");
 /// assert_eq!(sink.as_slice(), [1, 2, 0xac, 2, 2, b'h', b'i']);
 /// ```
+///
+/// [FORMAT.md 2]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#2
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sink {
     bytes: Vec<u8>,

@@ -4,7 +4,9 @@ use crate::blob::{Blob, Compressor};
 use crate::bytes::{Sink, count16};
 use crate::layout::{Content, Version};
 
-/// How blobs are written (FORMAT.md 6.2 and 6.3).
+/// How blobs are written ([FORMAT.md 6.2] and 6.3).
+///
+/// [FORMAT.md 6.2]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.2
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlobLayout {
@@ -21,7 +23,7 @@ pub enum BlobLayout {
 
 /// Content of an event block, and of a metadata block of versions 3 to 5. `None` means: what is right.
 ///
-/// FORMAT.md 6.1 and 7.4:
+/// [FORMAT.md 6.1] and 7.4:
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -39,6 +41,8 @@ pub enum BlobLayout {
 /// let content = EventBlock::new(events).content(Version::V4);
 /// assert_eq!(content.rows[0].start, 20);
 /// ```
+///
+/// [FORMAT.md 6.1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.1
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventBlock {
     /// How the blobs are written; version 3 has one layout only.

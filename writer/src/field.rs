@@ -24,7 +24,9 @@ impl Field {
     }
 }
 
-/// Type of a field (FORMAT.md 8). Types of version 6 cannot be described before it: [`FieldType::is_allowed_in`].
+/// Type of a field ([FORMAT.md 8]). Types of version 6 cannot be described before it: [`FieldType::is_allowed_in`].
+///
+/// [FORMAT.md 8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#8
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldType {
@@ -84,7 +86,7 @@ pub enum FieldType {
     Raw(Vec<u8>),
 }
 
-/// The three forms of field lists (FORMAT.md 6.5, 6.7, 7.3):
+/// The three forms of field lists ([FORMAT.md 6.5], 6.7, 7.3):
 ///
 /// | form | list | field |
 /// |---|---|---|
@@ -98,6 +100,8 @@ pub enum FieldType {
 /// encode_fields(&mut sink, &[Field::new("n", FieldType::Int32)], None, FieldForm::V6);
 /// assert_eq!(sink.as_slice(), [1, 0, 3, 0, 1, b'n', 9]);
 /// ```
+///
+/// [FORMAT.md 6.5]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.5
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldForm {

@@ -3,7 +3,7 @@
 use crate::bytes::{Guid, Sink, count32};
 use crate::layout::Content;
 
-/// A label list block (version 6, FORMAT.md 7.8): u32 first index, u32 count, then lists of labels. `None` means: what
+/// A label list block (version 6, [FORMAT.md 7.8]): u32 first index, u32 count, then lists of labels. `None` means: what
 /// is right.
 ///
 /// ```
@@ -12,6 +12,8 @@ use crate::layout::Content;
 /// let content = LabelListBlock::new(1, lists).content();
 /// assert_eq!(content.bytes, [1, 0, 0, 0, 1, 0, 0, 0, 7, 1, 0x80 | 6, 1, b'k', 5]);
 /// ```
+///
+/// [FORMAT.md 7.8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.8
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelListBlock {
     /// Index of the first list; each next one is one more.
@@ -24,7 +26,9 @@ pub struct LabelListBlock {
     pub trailing: Vec<u8>,
 }
 
-/// One label (FORMAT.md 7.8 and 9.5): u8 kind, then its content. The last label of a list has 0x80 added to its kind.
+/// One label ([FORMAT.md 7.8] and 9.5): u8 kind, then its content. The last label of a list has 0x80 added to its kind.
+///
+/// [FORMAT.md 7.8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.8
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Label {

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-/// Versions of the format (FORMAT.md 1).
+/// Versions of the format ([FORMAT.md 1]).
+///
+/// [FORMAT.md 1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#1
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Version {

@@ -6,7 +6,7 @@ use crate::field::{Field, FieldForm, encode_fields};
 /// A definition of an event type in versions 3 to 5: the payload of a blob with metadata id 0. `None` means: what is
 /// right.
 ///
-/// FORMAT.md 6.4 to 6.7:
+/// [FORMAT.md 6.4] to 6.7:
 ///
 /// | size | field |
 /// |---|---|
@@ -32,6 +32,8 @@ use crate::field::{Field, FieldForm, encode_fields};
 ///     .trace(&Trace::default())
 ///     .metadata_blobs(&EventBlock::new([Blob::definition(11, 1_000_000, hi.encode())]));
 /// ```
+///
+/// [FORMAT.md 6.4]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.4
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definition {
     /// The id that is defined.
@@ -58,7 +60,9 @@ pub struct Definition {
     pub tags: Vec<Tag>,
 }
 
-/// A tag behind a definition (version 5, FORMAT.md 6.6). `None` means: what is right.
+/// A tag behind a definition (version 5, [FORMAT.md 6.6]). `None` means: what is right.
+///
+/// [FORMAT.md 6.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.6
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// Size in front of the kind; it counts the payload only.

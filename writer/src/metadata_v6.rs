@@ -4,8 +4,10 @@ use crate::bytes::{Guid, Sink, count16};
 use crate::field::{Field, FieldForm, encode_fields};
 use crate::layout::Content;
 
-/// A metadata block of version 6 (FORMAT.md 7.3): u16 header size, not counting itself, reserved bytes, rows. `None`
+/// A metadata block of version 6 ([FORMAT.md 7.3]): u16 header size, not counting itself, reserved bytes, rows. `None`
 /// means: what is right.
+///
+/// [FORMAT.md 7.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.3
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataBlock {
     /// Header size, if not the length of `header`.
@@ -20,7 +22,7 @@ pub struct MetadataBlock {
 
 /// A definition of an event type in version 6. `None` means: what is right, if nothing else is said.
 ///
-/// FORMAT.md 7.3:
+/// [FORMAT.md 7.3]:
 ///
 /// | size | field of a row |
 /// |---|---|
@@ -45,6 +47,8 @@ pub struct MetadataBlock {
 /// let mut stream = Stream::new(Version::V6);
 /// stream.trace(&Trace::default()).metadata_rows(&MetadataBlock::new(vec![hi]));
 /// ```
+///
+/// [FORMAT.md 7.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.3
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataRow {
     /// Row size, if not the right one.
@@ -71,7 +75,9 @@ pub struct MetadataRow {
     pub extra: Vec<u8>,
 }
 
-/// An entry of the optional metadata (version 6, FORMAT.md 7.3): u8 kind, then its content.
+/// An entry of the optional metadata (version 6, [FORMAT.md 7.3]): u8 kind, then its content.
+///
+/// [FORMAT.md 7.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.3
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Optional {

@@ -6,7 +6,7 @@ use crate::layout::{Content, Version};
 /// A sequence point: `SPBlock` in versions 4 and 5, a SequencePoint block in version 6. Nothing behind it is older, the
 /// numbers show which events were lost, and stacks and label lists are forgotten. `None` means: what is right.
 ///
-/// FORMAT.md 6.9 and 7.9; 9.4 says what a reader does:
+/// [FORMAT.md 6.9] and 7.9; 9.4 says what a reader does:
 ///
 /// | field | versions 4, 5 | version 6 |
 /// |---|---|---|
@@ -21,6 +21,8 @@ use crate::layout::{Content, Version};
 /// assert_eq!(point.content(Version::V4).bytes.len(), 8 + 4 + 2 * 12);
 /// assert_eq!(point.content(Version::V6).bytes.len(), 8 + 4 + 4 + 2 * 2);
 /// ```
+///
+/// [FORMAT.md 6.9]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.9
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SequencePoint {
     /// Timestamp.

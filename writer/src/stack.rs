@@ -3,7 +3,7 @@
 use crate::bytes::{Sink, count32};
 use crate::layout::Content;
 
-/// A stack block, the same in versions 4 to 6 (FORMAT.md 6.8 and 7.5): u32 first id, u32 count, then the stacks. `None`
+/// A stack block, the same in versions 4 to 6 ([FORMAT.md 6.8] and 7.5): u32 first id, u32 count, then the stacks. `None`
 /// means: what is right.
 ///
 /// ```
@@ -11,6 +11,8 @@ use crate::layout::Content;
 /// let content = StackBlock::new(1, 8, &[vec![], vec![0x1000, 0x2000]]).content();
 /// assert_eq!(content.rows, [8..12, 12..32]);
 /// ```
+///
+/// [FORMAT.md 6.8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.8
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StackBlock {
     /// Id of the first stack; each next one is one more.

@@ -12,7 +12,9 @@ use crate::stack::StackBlock;
 use crate::thread::{RemoveThreadBlock, ThreadBlock};
 use crate::trace::Trace;
 
-/// Text (FORMAT.md 1) after the magic of versions 4 and 5, and at the very start of version 3.
+/// Text ([FORMAT.md 1]) after the magic of versions 4 and 5, and at the very start of version 3.
+///
+/// [FORMAT.md 1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#1
 pub const FAST_SERIALIZATION: &str = "!FastSerialization.1";
 
 /// A stream under construction, and the map of what lies where in it.
@@ -234,7 +236,7 @@ impl Stream {
 
 /// An object of versions 3 to 5 from explicit parts. `None` means: what is right.
 ///
-/// FORMAT.md 3, where *n* is the length of the type name:
+/// [FORMAT.md 3], where *n* is the length of the type name:
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -247,6 +249,8 @@ impl Stream {
 /// | | 0–3 | padding to a multiple of 4 of the stream position (not in `Trace`) |
 /// | | | content, tagged values |
 /// | | 1 | end of the object: 6 |
+///
+/// [FORMAT.md 3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#3
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Begin tags of the object and of its type.
@@ -346,7 +350,9 @@ impl Object {
     }
 }
 
-/// A tagged value, as later versions may put behind the content of an object (FORMAT.md 3).
+/// A tagged value, as later versions may put behind the content of an object ([FORMAT.md 3]).
+///
+/// [FORMAT.md 3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#3
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaggedValue {
@@ -381,8 +387,10 @@ impl TaggedValue {
     }
 }
 
-/// A block of version 6 from explicit parts (FORMAT.md 7.1): u32 with the size in the low 24 bits and the kind in the
+/// A block of version 6 from explicit parts ([FORMAT.md 7.1]): u32 with the size in the low 24 bits and the kind in the
 /// high 8, then the content. `None` means: what is right.
+///
+/// [FORMAT.md 7.1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.1
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Kind, in the high 8 bits of the header.

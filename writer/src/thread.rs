@@ -3,7 +3,7 @@
 use crate::bytes::{Sink, count16};
 use crate::layout::Content;
 
-/// A Thread block (version 6, FORMAT.md 7.6): rows one after the other.
+/// A Thread block (version 6, [FORMAT.md 7.6]): rows one after the other.
 ///
 /// ```
 /// use nettrace_writer::{ThreadBlock, ThreadEntry, ThreadRow};
@@ -12,6 +12,8 @@ use crate::layout::Content;
 /// let content = ThreadBlock::new(vec![worker]).content();
 /// assert_eq!(content.bytes, [9, 0, 1, 2, 42, 3, 0xac, 2, 1, 1, b'w']);
 /// ```
+///
+/// [FORMAT.md 7.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.6
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadBlock {
     /// The rows.
@@ -31,7 +33,9 @@ pub struct ThreadRow {
     pub entries: Vec<ThreadEntry>,
 }
 
-/// One thing said of a thread (FORMAT.md 7.6): u8 kind, then its content.
+/// One thing said of a thread ([FORMAT.md 7.6]): u8 kind, then its content.
+///
+/// [FORMAT.md 7.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.6
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThreadEntry {
@@ -96,12 +100,14 @@ impl ThreadBlock {
     }
 }
 
-/// A RemoveThread block (version 6, FORMAT.md 7.7): pairs of varuint64 index and varuint32 last sequence number.
+/// A RemoveThread block (version 6, [FORMAT.md 7.7]): pairs of varuint64 index and varuint32 last sequence number.
 ///
 /// ```
 /// use nettrace_writer::RemoveThreadBlock;
 /// assert_eq!(RemoveThreadBlock::new(vec![(1, 300)]).content().bytes, [1, 0xac, 2]);
 /// ```
+///
+/// [FORMAT.md 7.7]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.7
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemoveThreadBlock {
     /// Index, and the last sequence number the thread has given out.

@@ -3,7 +3,9 @@
 use crate::bytes::{Sink, count32};
 use crate::layout::{Content, Version};
 
-/// A date and time as eight i16 (FORMAT.md 2).
+/// A date and time as eight i16 ([FORMAT.md 2]).
+///
+/// [FORMAT.md 2]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#2
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SysTime {
     /// Year, such as 2024.
@@ -50,7 +52,7 @@ impl SysTime {
 
 /// What the Trace object (versions 3 to 5) or the Trace block (version 6) says. Each version writes the fields it has.
 ///
-/// FORMAT.md 4 and 7.2:
+/// [FORMAT.md 4] and 7.2:
 ///
 /// | offset | size | versions 3–5 | version 6 |
 /// |---|---|---|---|
@@ -68,6 +70,8 @@ impl SysTime {
 /// assert_eq!(trace.content(Version::V4).bytes.len(), 48);
 /// assert_eq!(trace.key_values[0], ("ProcessId".into(), "42".into()));
 /// ```
+///
+/// [FORMAT.md 4]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#4
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// Start of the session, UTC.

@@ -6,7 +6,7 @@ use crate::bytes::{Guid, Sink, count16};
 use crate::field::{Field, FieldType};
 use crate::trace::SysTime;
 
-/// A value and the way it is stored (FORMAT.md 8).
+/// A value and the way it is stored ([FORMAT.md 8]).
 ///
 /// A value says itself how it is stored, so that a payload can agree with its field list or not. [`Value::sample`] makes
 /// one that agrees with a type.
@@ -16,6 +16,8 @@ use crate::trace::SysTime;
 /// assert_eq!(payload(&["a".into(), 7_u16.into()]), [b'a', 0, 0, 0, 7, 0]);
 /// let sold = Step::event(0, 0, 10, ["bread".into(), 3_i32.into()]);
 /// ```
+///
+/// [FORMAT.md 8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#8
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {

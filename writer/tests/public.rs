@@ -63,3 +63,23 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
 fn there_are_several_hundred_malformed_streams() {
     assert!((300..1000).contains(&malformed().len()), "{}", malformed().len());
 }
+
+/// Sections that the documentation names are links, and lead to one that is there.
+#[test]
+fn named_sections_of_the_format_are_links_to_one() {
+    let format =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/FORMAT.md")).unwrap();
+    let mut found = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    let mut links = 0;
+    for line in found.iter().flat_map(|text| text.lines()).filter(|line| line.trim_start().starts_with("///"))
+    {
+        if let Some((_, section)) = line.split_once("/format_guide/#") {
+            links += 1;
+            assert!(format.contains(&format!("<a id=\"{section}\"></a>")), "{line}");
+        }
+        let bare = line.match_indices("FORMAT.md ").filter(|(at, _)| !line[..*at].ends_with('['));
+        assert_eq!(bare.count(), 0, "{line}");
+    }
+    assert!(links >= 20, "only {links} were found");
+}

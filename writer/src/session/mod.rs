@@ -33,7 +33,7 @@ use crate::{BlobLayout, Field, FieldType, Guid, Label, Optional, Trace, Value, V
 /// | event blocks | same | |
 ///
 /// Ids of metadata and stacks count from 1, thread indices from 0, and start again when a sequence point
-/// (or, for indices, a removal) has made them free: readers must live with ids that come back (FORMAT.md 9).
+/// (or, for indices, a removal) has made them free: readers must live with ids that come back ([FORMAT.md 9]).
 ///
 /// ```
 /// use nettrace_writer::*;
@@ -63,6 +63,8 @@ use crate::{BlobLayout, Field, FieldType, Guid, Label, Optional, Trace, Value, V
 /// assert_eq!(recording.time_order(), [0, 2, 1]);
 /// assert_eq!(recording.lost, 2);
 /// ```
+///
+/// [FORMAT.md 9]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#9
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     /// Version of the stream.
