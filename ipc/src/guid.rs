@@ -21,6 +21,18 @@ impl Guid {
     }
 }
 
+impl From<[u8; 16]> for Guid {
+    fn from(bytes: [u8; 16]) -> Self {
+        Guid(bytes)
+    }
+}
+
+impl From<Guid> for [u8; 16] {
+    fn from(guid: Guid) -> Self {
+        guid.0
+    }
+}
+
 impl fmt::Display for Guid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a0, a1, a2, a3, b0, b1, c0, c1, d @ ..] = self.0;

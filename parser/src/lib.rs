@@ -76,7 +76,7 @@ pub use error::{Error, Fault, Foreign};
 pub use event::Event;
 pub use feed::Feed;
 pub use format::Version;
-pub use guid::Guid;
+pub use guid::{Guid, NotAGuid};
 pub use kept::{KeptEvents, KeptIter};
 pub use limits::Limits;
 pub use loss::Losses;
