@@ -1,8 +1,10 @@
 //! The command line of `nettrace heap`.
 
-use super::ReadArgs;
+use super::{ReadArgs, TalkArgs, TargetArgs};
+use crate::live::amount::Span;
 use clap::{Args, Subcommand, ValueEnum};
 use regex::Regex;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 const HEAP_EXAMPLES: &str = "\
@@ -10,6 +12,9 @@ A dump is made of a collection that the session asks for: record with --provider
 Microsoft-Windows-DotNETRuntime:0x1980001:5. \
 What an object retains would go with it: all that is kept alive by nothing else. Of a type, that is what lies below any \
 of its objects, counted once.
+
+Of a running process the dump is taken now: it stands still while the runtime collects and tells of all objects, a second \
+for some millions of them, and nettrace says how long that was.
 
 The second dump of a trace is --dump 2 or FILE#2.
 
@@ -19,6 +24,9 @@ Examples:
   nettrace heap dump.nettrace --by roots
   nettrace heap paths dump.nettrace --type Session
   nettrace heap diff before.nettrace after.nettrace
+  nettrace heap -p 4711 --save dump.nettrace
+  nettrace heap -n shop --by roots
+  nettrace heap --after 10s -- dotnet shop.dll
   nettrace heap dump.nettrace --json | jq '.types[0]'";
 
 /// What is on the managed heap, who keeps it alive, and what grew
@@ -34,15 +42,48 @@ pub(crate) struct HeapArgs {
     pub(crate) question: Option<HeapQuestion>,
 
     /// The trace: a file, plain or gzip, or - for standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", conflicts_with_all = ["process_id", "name", "port", "program"])]
     pub(crate) file: Option<PathBuf>,
+
+    /// The process of this id
+    #[arg(long, short, value_name = "PID", help_heading = "Which process", group = "target")]
+    pub(crate) process_id: Option<u32>,
+
+    /// The only process of this name; -n NAME is the same where nothing else says which process
+    #[arg(long, value_name = "NAME", help_heading = "Which process", group = "target")]
+    pub(crate) name: Option<String>,
+
+    /// A diagnostic port: PATH or tcp://HOST:PORT to listen there for runtimes that are told to connect;
+    /// with ,connect behind it to connect to one that listens
+    #[arg(long, visible_aliases = ["diagnostic-port", "dport"], value_name = "ADDRESS")]
+    #[arg(help_heading = "Which process", group = "target")]
+    pub(crate) port: Option<String>,
+
+    /// Start this program; its dump is taken after a second, or --after
+    #[arg(last = true, value_name = "COMMAND", help_heading = "Which process", group = "target")]
+    pub(crate) program: Vec<OsString>,
+
+    /// How long the process runs before the dump is taken
+    #[arg(long, value_name = "TIME", help_heading = "Which process", conflicts_with = "file")]
+    pub(crate) after: Option<Span>,
+
+    /// Keep the trace in this file, too
+    #[arg(long, value_name = "FILE", help_heading = "Which process", conflicts_with = "file")]
+    pub(crate) save: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
 
     #[command(flatten)]
     pub(crate) dump: DumpArgs,
 
+    /// Rows; without: 30. Where nothing else says which process or trace: -n NAME
+    #[arg(short, value_name = "N")]
+    pub(crate) n: Option<String>,
+
     /// Rows
-    #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 30)]
-    pub(crate) number: usize,
+    #[arg(long, visible_alias = "top", value_name = "N")]
+    pub(crate) number: Option<usize>,
 
     /// What the table lists; JSON has all
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
@@ -59,6 +100,45 @@ pub(crate) struct HeapArgs {
     /// One JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What `nettrace heap` is about.
+#[derive(Debug)]
+pub(crate) enum HeapSource<'a> {
+    Trace(&'a PathBuf),
+    Process(TargetArgs),
+}
+
+impl HeapArgs {
+    /// A trace or a process; `None`: neither is given.
+    pub(crate) fn source(&self) -> Option<HeapSource<'_>> {
+        if let Some(file) = &self.file {
+            return Some(HeapSource::Trace(file));
+        }
+        let is_told = self.process_id.is_some() || self.name.is_some() || self.port.is_some();
+        let is_known = is_told || !self.program.is_empty();
+        let name = self.name.clone().or_else(|| self.n.clone().filter(|_| !is_known));
+        if !is_known && name.is_none() {
+            return None;
+        }
+        let (process_id, port) = (self.process_id, self.port.clone());
+        Some(HeapSource::Process(TargetArgs { process_id, name, port }))
+    }
+
+    /// How many rows a table has.
+    ///
+    /// # Errors
+    /// `-n` should be a number, and is not.
+    pub(crate) fn rows(&self) -> Result<usize, String> {
+        let is_name = self.file.is_none() && self.process_id.is_none() && self.name.is_none();
+        let is_name = is_name && self.port.is_none() && self.program.is_empty();
+        match (&self.n, self.number) {
+            (Some(text), _) if !is_name => {
+                text.parse().map_err(|_| format!("-n {text}: give a number of rows"))
+            }
+            (_, number) => Ok(number.unwrap_or(30)),
+        }
+    }
 }
 
 /// Which dump, and how the trace is read.

@@ -4,6 +4,7 @@
 mod collect;
 #[path = "../common/mod.rs"]
 mod common;
+mod heap;
 mod process;
 mod ps;
 mod replay;

@@ -8,6 +8,7 @@ mod collect;
 #[path = "../common/mod.rs"]
 mod common;
 mod endings;
+mod heap;
 mod launch;
 mod load;
 mod process;

@@ -203,7 +203,7 @@ fn record_launched(
 
 /// SIGTERM is sent to us alone, but meant for the program too. Ctrl-C has reached both.
 #[cfg(unix)]
-fn pass_on(signals: &Signals, launched: &mut Launched) {
+pub(super) fn pass_on(signals: &Signals, launched: &mut Launched) {
     use rustix::process::{Pid, Signal, kill_process};
     let is_running = matches!(launched.try_wait(), Ok(None));
     let pid = launched.pid().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
@@ -214,10 +214,10 @@ fn pass_on(signals: &Signals, launched: &mut Launched) {
 }
 
 #[cfg(not(unix))]
-fn pass_on(_: &Signals, _: &mut Launched) {}
+pub(super) fn pass_on(_: &Signals, _: &mut Launched) {}
 
 /// As a shell tells it: 128 and the signal for a program that was killed.
-fn exit_code(status: ExitStatus) -> u8 {
+pub(super) fn exit_code(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return u8::try_from(128 + signal).unwrap_or(u8::MAX);

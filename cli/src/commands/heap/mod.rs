@@ -1,6 +1,7 @@
 //! `nettrace heap`: what is on the managed heap.
 
 mod diff;
+mod live;
 mod objects;
 mod overview;
 mod paths;
@@ -8,7 +9,7 @@ mod trace;
 mod tree;
 
 use super::Context;
-use crate::args::{HeapArgs, HeapQuestion};
+use crate::args::{HeapArgs, HeapQuestion, HeapSource};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -20,9 +21,16 @@ pub(super) fn run(args: &HeapArgs, context: &mut Context<'_>) -> Result<Exit, Fa
         Some(HeapQuestion::Diff(args)) => return diff::run(args, context),
         None => {}
     }
-    let Some(file) = &args.file else {
-        return Err(Failure::Usage("which trace? Give a FILE".to_owned()));
-    };
-    let trace = trace::HeapTrace::read(file, &args.dump, context)?;
-    overview::run(args, &trace, context)
+    // Before anything is asked of a process.
+    args.rows().map_err(Failure::Usage)?;
+    match args.source() {
+        Some(HeapSource::Trace(file)) => {
+            let trace = trace::HeapTrace::read(file, &args.dump, context)?;
+            overview::run(args, &trace, context)
+        }
+        Some(HeapSource::Process(target)) => live::run(args, &target, context),
+        None => Err(Failure::Usage(
+            "of what? Give a FILE, or a process: -p PID, -n NAME, --port ADDRESS or -- COMMAND".to_owned(),
+        )),
+    }
 }

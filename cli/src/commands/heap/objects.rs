@@ -42,7 +42,7 @@ pub(super) fn run(args: &HeapObjectsArgs, context: &mut Context<'_>) -> Result<E
     let report = report(args, dump, &retained);
     context.progress.end();
     if args.json {
-        write_report(context, &report, trace.events.reader())?;
+        write_report(context, &report, trace.ended())?;
     } else {
         text(args, &report, context)?;
     }

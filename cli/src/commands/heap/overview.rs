@@ -18,14 +18,14 @@ pub(super) fn run(args: &HeapArgs, trace: &HeapTrace, context: &mut Context<'_>)
         let report = report(args, &trace.dumps, dump);
         context.progress.end();
         if args.json {
-            write_report(context, &report, trace.events.reader())?;
+            write_report(context, &report, trace.ended())?;
         } else {
             text(args, &report, context)?;
         }
     } else if args.json {
         let (none, dumps) = (HeapDump::default(), []);
         let report = HeapReport::new(&dumps, &none, &Retained::of(&none));
-        write_report(context, &report, trace.events.reader())?;
+        write_report(context, &report, trace.ended())?;
     }
     trace.conclude(context)
 }
@@ -55,10 +55,11 @@ pub(super) fn report(args: &HeapArgs, dumps: &[HeapDump], dump: &HeapDump) -> He
 pub(super) fn text(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
     heading(report, &strong, context)?;
+    let rows = args.rows().unwrap_or(usize::MAX);
     match args.by {
-        HeapBy::Types => types(args, report, context),
-        HeapBy::Modules => modules(args, report, context),
-        HeapBy::Roots => roots(args, report, context),
+        HeapBy::Types => types(rows, report, context),
+        HeapBy::Modules => modules(rows, report, context),
+        HeapBy::Roots => roots(rows, report, context),
         HeapBy::Generations => generations(report, context),
     }
 }
@@ -115,9 +116,9 @@ const TYPE_COLUMNS: &[Column] = &[
     left("TYPE", 4, 0),
 ];
 
-fn types(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
+fn types(rows: usize, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
     let mut table = Table::new(TYPE_COLUMNS);
-    for row in report.types.iter().take(args.number) {
+    for row in report.types.iter().take(rows) {
         table.row([
             format!("{:.2}", row.percent).into(),
             units::bytes(row.bytes).into(),
@@ -129,10 +130,10 @@ fn types(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io:
         ]);
     }
     table.write(context)?;
-    left_out(context, report.types.len(), args.number)
+    left_out(context, report.types.len(), rows)
 }
 
-fn modules(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
+fn modules(rows: usize, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
     let mut table = Table::new([
         right("%", 6, 2),
         right("BYTES", 10, 0),
@@ -141,7 +142,7 @@ fn modules(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> i
         right("TYPES", 7, 3),
         left("MODULE", 6, 0),
     ]);
-    for row in report.modules.iter().take(args.number) {
+    for row in report.modules.iter().take(rows) {
         table.row([
             format!("{:.2}", row.percent).into(),
             units::bytes(row.bytes).into(),
@@ -152,10 +153,10 @@ fn modules(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> i
         ]);
     }
     table.write(context)?;
-    left_out(context, report.modules.len(), args.number)
+    left_out(context, report.modules.len(), rows)
 }
 
-fn roots(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
+fn roots(rows: usize, report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {
     let mut table = Table::new([
         right("ROOTS", 9, 0),
         right("OBJECTS", 9, 2),
@@ -184,7 +185,7 @@ fn roots(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io:
         left("VARIABLE", 8, 0),
         left("TYPE OF THE OBJECT", 4, 0),
     ]);
-    for row in report.statics.iter().take(args.number) {
+    for row in report.statics.iter().take(rows) {
         let each = if row.is_thread_static { " (of each thread)" } else { "" };
         table.row([
             units::bytes(row.retained_bytes).into(),
@@ -194,7 +195,7 @@ fn roots(args: &HeapArgs, report: &HeapReport, context: &mut Context<'_>) -> io:
         ]);
     }
     table.write(context)?;
-    left_out(context, report.statics.len(), args.number)
+    left_out(context, report.statics.len(), rows)
 }
 
 fn generations(report: &HeapReport, context: &mut Context<'_>) -> io::Result<()> {

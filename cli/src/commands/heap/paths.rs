@@ -88,7 +88,7 @@ pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exi
             }
             context.progress.end();
             if args.json {
-                write_report(context, &report, trace.events.reader())?;
+                write_report(context, &report, trace.ended())?;
             } else {
                 text(args, &report, context)?;
             }
@@ -122,7 +122,7 @@ fn one(
     };
     context.progress.end();
     if args.json {
-        return write_report(context, &report, trace.events.reader());
+        return write_report(context, &report, trace.ended());
     }
     let strong = context.style.strong();
     let from = root.map_or_else(|| "no root reaches it".to_owned(), |root| dump.root_text(root));

@@ -4,18 +4,24 @@ use super::super::{Context, Trace};
 use crate::args::{DumpArgs, InputArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Input;
+use crate::input::{Ended, Input};
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapReader, RECORD_KEYWORDS};
-use nettrace_parser::TimeOrdered;
+use nettrace_parser::{Outcome, TimeOrdered};
 use regex::Regex;
 use std::path::{Path, PathBuf};
+
+/// Where a trace came from, and how it ended.
+enum Source {
+    File(Box<TimeOrdered<Input>>),
+    Process(Box<Outcome>),
+}
 
 /// A trace that was read, and its dumps.
 pub(super) struct HeapTrace {
     /// As messages name it.
     pub(super) file: String,
-    pub(super) events: TimeOrdered<Input>,
+    source: Source,
     pub(super) dumps: Vec<HeapDump>,
     /// The place of the dump that is asked for; `None`: there is no dump.
     chosen: Option<usize>,
@@ -76,7 +82,22 @@ impl HeapTrace {
             }
         };
         context.progress.end();
-        Ok(HeapTrace { file, events, dumps, chosen, is_default: asked.is_none() })
+        let source = Source::File(Box::new(events));
+        Ok(HeapTrace { file, source, dumps, chosen, is_default: asked.is_none() })
+    }
+
+    /// What a process told.
+    pub(super) fn live(label: String, outcome: Outcome, dumps: Vec<HeapDump>) -> HeapTrace {
+        let chosen = (!dumps.is_empty()).then_some(0);
+        HeapTrace { file: label, source: Source::Process(Box::new(outcome)), dumps, chosen, is_default: true }
+    }
+
+    /// How it ended.
+    pub(super) fn ended(&self) -> &dyn Ended {
+        match &self.source {
+            Source::File(events) => events.reader(),
+            Source::Process(outcome) => &**outcome,
+        }
     }
 
     /// The dump that is asked for.
@@ -87,10 +108,14 @@ impl HeapTrace {
     /// Says what is missing, and how the command ends.
     pub(super) fn conclude(&self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         context.out.finish()?;
-        let trace = self.events.reader();
-        match self.dump() {
-            Some(dump) => missing(&self.file, dump, context),
-            None => {
+        let trace = self.ended();
+        match (self.dump(), &self.source) {
+            (Some(dump), _) => missing(&self.file, dump, context),
+            (None, Source::Process(_)) => {
+                let text = format!("{}: it made no heap dump", self.file);
+                context.messages.warning(&text);
+            }
+            (None, Source::File(_)) => {
                 let text = format!(
                     "{}: the trace has no heap dump; record with --providers \
                      Microsoft-Windows-DotNETRuntime:{RECORD_KEYWORDS:#x}:5",
@@ -102,7 +127,12 @@ impl HeapTrace {
         context.messages.losses(&self.file, trace);
         let exit = context.conclude(&self.file, trace, true);
         let is_complete = self.dump().is_none_or(|dump| dump.losses().is_complete());
-        Ok(if is_complete { exit } else { Exit::Damaged })
+        let is_there = self.dump().is_some() || matches!(self.source, Source::File(_));
+        Ok(match is_complete {
+            _ if !is_there => Exit::Failed,
+            true => exit,
+            false => Exit::Damaged,
+        })
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
     context.progress.end();
     if args.json {
         let report = Report { schema: 1, dump: dump.index(), tree };
-        write_report(context, &report, trace.events.reader())?;
+        write_report(context, &report, trace.ended())?;
     } else {
         let mut table = Table::new([
             right("%", 6, 0),

@@ -1,0 +1,283 @@
+//! `nettrace heap -p PID`: a dump of a running process.
+//!
+//! A session with the keyword for it makes the runtime collect, with all threads stopped, and tell of what is left. The
+//! session is stopped when that collection has ended and the threads run again, however long it takes; what the runtime
+//! says of modules at the end is taken, too.
+//!
+//! The runtime describes a type once to all sessions together. So a short session without types comes first: with it
+//! the last session that wanted types is forgotten. Beside one that still wants them this does not help, and types that
+//! it was told of have no names here; that is said.
+
+use super::super::Context;
+use super::super::collect::{exit_code, pass_on};
+use super::overview;
+use super::trace::HeapTrace;
+use crate::args::{HeapArgs, TargetArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::live::profiles::RUNTIME;
+use crate::live::signals::Signals;
+use crate::live::target::{self, Place, Reached, TICK, Talk};
+use crate::units;
+use nettrace_analysis::heap::{HeapReader, RECORD_KEYWORDS};
+use nettrace_ipc::{
+    Ending, Launch, Launched, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
+};
+use nettrace_parser::{Buffered, Error, Reader};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Memory that the process may spend on events not yet sent: what dotnet-gcdump asks for.
+const BUFFER: NonZeroU32 = NonZeroU32::new(1024).expect("is not zero");
+/// How often it is looked whether to stop, and how far the dump is.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a program that was started runs before its dump, unless it is said.
+const RUN_UP: Duration = Duration::from_secs(1);
+
+pub(super) fn run(args: &HeapArgs, target: &TargetArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let talk = Talk::new(&args.talk)?;
+    let save = args.save.as_deref().map(|path| saved(path, args.talk.force)).transpose()?;
+    let signals = Signals::notice()?;
+    let result = if args.program.is_empty() {
+        attach(args, target, save, &signals, &talk, context)
+    } else {
+        launch(args, save, &signals, &talk, context)
+    };
+    talk.finish()?;
+    result
+}
+
+/// The file that keeps the trace.
+fn saved(path: &Path, is_forced: bool) -> Result<File, Failure> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).create_new(!is_forced).truncate(is_forced);
+    options.open(path).map_err(|error| {
+        let message = match error.kind() {
+            io::ErrorKind::AlreadyExists => "is there already; --force replaces it".to_owned(),
+            _ => error.to_string(),
+        };
+        Failure::Input { file: path.display().to_string(), message }
+    })
+}
+
+fn attach(
+    args: &HeapArgs,
+    target: &TargetArgs,
+    save: Option<File>,
+    signals: &Signals,
+    talk: &Talk,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    let mut open_port = None;
+    let reached = match target::find(target, talk)? {
+        Place::Process(reached) => *reached,
+        Place::Port(port) => {
+            context.messages.note(&target::invitation(&port));
+            signals.set_waiting(Some(port.resumer()));
+            let Some(reached) = target::first(&port, signals) else { return Ok(Exit::Failed) };
+            reached.runtime.resume().map_err(|error| reached.failed(&error))?;
+            open_port = Some(port);
+            reached
+        }
+    };
+    let run_up = if open_port.is_some() { RUN_UP } else { Duration::ZERO };
+    wait(args.after.map_or(run_up, |span| span.0), signals);
+    let exit = dump(args, &reached, save, signals, context);
+    drop(open_port);
+    exit
+}
+
+/// Lets a process run for a while.
+fn wait(time: Duration, signals: &Signals) {
+    let start = Instant::now();
+    while start.elapsed() < time && signals.seen().is_none() {
+        std::thread::sleep(TICK.min(time.saturating_sub(start.elapsed())));
+    }
+}
+
+fn launch(
+    args: &HeapArgs,
+    save: Option<File>,
+    signals: &Signals,
+    talk: &Talk,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    let Some((program, arguments)) = args.program.split_first() else { return Ok(Exit::Usage) };
+    let name = program.to_string_lossy().into_owned();
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let mut launch = Launch::new(command).deadlines(talk.deadlines);
+    if let Some(recorder) = &talk.recorder {
+        launch = launch.recorder(recorder.clone());
+    }
+    let failed =
+        |error: nettrace_ipc::Error| Failure::Input { file: name.clone(), message: error.to_string() };
+    let mut launched = launch.spawn().map_err(failed)?;
+    signals.set_waiting(launched.resumer());
+    match arrived(&mut launched, signals) {
+        Ok(Some(reached)) => {
+            if let Err(error) = reached.runtime.resume() {
+                context.messages.error(&reached.failed(&error));
+            }
+            wait(args.after.map_or(RUN_UP, |span| span.0), signals);
+            // Whatever became of the dump, the program is not left alone.
+            if let Err(failure) = dump(args, &reached, save, signals, context) {
+                context.messages.error(&failure);
+            }
+        }
+        Ok(None) => {
+            let text = "started no .NET program that can be asked (or its diagnostics are switched off)";
+            context.messages.warning(&format!("{name}: {text}; there is no dump"));
+        }
+        Err(error) => context.messages.error(&failed(error)),
+    }
+    pass_on(signals, &mut launched);
+    let status = launched.wait().map_err(failed)?;
+    Ok(Exit::Program(exit_code(status)))
+}
+
+fn arrived(launched: &mut Launched, signals: &Signals) -> Result<Option<Reached>, nettrace_ipc::Error> {
+    loop {
+        if let Some(arrival) = launched.next(TICK)? {
+            return Ok(Some(Reached::arrived(arrival)));
+        }
+        if signals.seen().is_some() || launched.try_wait()?.is_some() {
+            return Ok(None);
+        }
+    }
+}
+
+fn config() -> Result<SessionConfig, RequestError> {
+    let heap = Provider::new(RUNTIME)?.keywords(RECORD_KEYWORDS).level(Level::Verbose);
+    // The heap's events have no use for stacks. The rundown names modules, and types by their methods.
+    Ok(SessionConfig::new(Providers::new([heap])?)
+        .rundown(Rundown::Default)
+        .buffer_megabytes(BUFFER)
+        .stacks(false))
+}
+
+/// Makes the runtime forget to whom it described which types.
+fn forget_types(reached: &Reached) -> Result<(), nettrace_ipc::Error> {
+    // Collections, at a level at which there are none.
+    let Ok(providers) = Provider::new(RUNTIME)
+        .map(|provider| provider.keywords(0x1).level(Level::Critical))
+        .and_then(|provider| Providers::new([provider]))
+    else {
+        return Ok(());
+    };
+    let config = SessionConfig::new(providers).rundown(Rundown::Off);
+    reached.runtime.start(&config)?.stop().map(drop)
+}
+
+/// Takes a dump and shows it.
+fn dump(
+    args: &HeapArgs,
+    reached: &Reached,
+    save: Option<File>,
+    signals: &Signals,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    // A session of before leaves a list of types; without this they lack names, which is said.
+    let _ = forget_types(reached);
+    let config = config().map_err(|error| Failure::Usage(error.to_string()))?;
+    let mut session = reached.runtime.start(&config).map_err(|error| reached.failed(&error))?;
+    session.set_read_timeout(Some(LOOK));
+    let stop = session.stop_handle();
+    let mut events = Reader::new(Buffered::new(Tee { session, save, failure: None })).time_ordered();
+    let mut heap = HeapReader::new();
+    let mut line = Line::new(context.shows_status);
+    let mut is_stopping = false;
+    let fault = loop {
+        match events.next_event() {
+            Ok(Some(event)) => heap.event(&event),
+            Ok(None) => break None,
+            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => events.release(),
+            Err(error) => break Some(error),
+        }
+        line.show(heap.objects(), is_stopping);
+        if !is_stopping && (heap.has_dump() || signals.seen().is_some()) {
+            is_stopping = true;
+            // Without a thread to stop it on, it is stopped when it is dropped.
+            let _ = stop.stop_soon();
+        }
+    };
+    line.clear();
+    let outcome = events.outcome();
+    let tee = events.reader().source().get_ref();
+    let (was_killed, unsaved) = (tee.session.ending() == Some(Ending::ByTarget), tee.failure.as_ref());
+    if let (Some(error), Some(path)) = (unsaved, &args.save) {
+        let message = format!("cannot be written: {error}");
+        context.messages.error(&Failure::Input { file: path.display().to_string(), message });
+    }
+    if let Some(error) = fault.filter(|_| unsaved.is_none()) {
+        let message = format!("its stream cannot be read: {error}");
+        context.messages.error(&Failure::Input { file: reached.label(), message });
+    }
+    if was_killed && !outcome.is_complete() {
+        let text = "ended without ending the trace (was it killed?)";
+        context.messages.warning(&format!("{} {text}", reached.label()));
+    }
+    drop(events);
+    let dumps = heap.finish();
+    if let Some(path) = &args.save {
+        context.messages.note(&format!("the trace is in {}", path.display()));
+    }
+    let trace = HeapTrace::live(reached.label(), outcome, dumps);
+    overview::run(args, &trace, context)
+}
+
+/// The bytes on their way: what is read is kept, too.
+struct Tee {
+    session: Session,
+    save: Option<File>,
+    /// The file could not be written.
+    failure: Option<io::Error>,
+}
+
+impl Read for Tee {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.session.read(buffer)?;
+        let bytes = buffer.get(..count).unwrap_or_default();
+        if let Some(Err(error)) = self.save.as_mut().map(|file| file.write_all(bytes)) {
+            // The dump is shown all the same.
+            self.failure.get_or_insert(error);
+            self.save = None;
+        }
+        Ok(count)
+    }
+}
+
+/// How far the dump is: one line on stderr, rewritten, when somebody looks.
+struct Line {
+    is_wanted: bool,
+    is_shown: bool,
+    last: Option<Instant>,
+}
+
+impl Line {
+    const BETWEEN: Duration = Duration::from_millis(100);
+
+    fn new(is_wanted: bool) -> Line {
+        Line { is_wanted, is_shown: false, last: None }
+    }
+
+    fn show(&mut self, objects: u64, is_stopping: bool) {
+        if !self.is_wanted || self.last.is_some_and(|last| last.elapsed() < Line::BETWEEN) {
+            return;
+        }
+        (self.last, self.is_shown) = (Some(Instant::now()), true);
+        let what = if is_stopping { "  taking the names of modules" } else { "" };
+        // A line that cannot be shown is no reason to stop.
+        let _ = write!(io::stderr(), "\r{}{what}\x1b[K", units::counted(objects, "object"));
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.is_shown) {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}
