@@ -1,6 +1,6 @@
 //! What the formats say of streams that were made for them and of real traces.
 
-mod common;
+use crate::common;
 
 use common::*;
 use flate2::read::GzDecoder;

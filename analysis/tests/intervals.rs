@@ -1,6 +1,6 @@
 //! Starts and stops are matched in one way: reports, weighted stacks and timelines have the same waits.
 
-mod common;
+use crate::common;
 
 use common::{RUNTIME, native};
 use nettrace_analysis::model::{Category, Ends, Mark, Model, Span, Spans};

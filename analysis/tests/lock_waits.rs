@@ -1,6 +1,6 @@
 //! A thread whose sample lies inside a wait for a lock waits, whatever the sample says.
 
-mod common;
+use crate::common;
 
 use common::*;
 use nettrace_analysis::report::{Contention, ReportPass, Summary};

@@ -1,6 +1,6 @@
 //! Names for the stacks of a stream that is read once, and what they keep.
 
-mod common;
+use crate::common;
 
 use common::*;
 use nettrace_analysis::{NameOptions, NamesSoFar};

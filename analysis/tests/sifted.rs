@@ -3,7 +3,7 @@
 //! [`Analysis::read`] passes over events of no use and takes samples as they lie in the file;
 //! [`Analysis::read_regions`] does so with several threads; [`Analysis::event`] is the plain way.
 
-mod common;
+use crate::common;
 
 use common::*;
 use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Finished, Kind};

@@ -1,7 +1,7 @@
 //! Names that lie outside of a trace: in ELF files and perf maps. The streams and the files are made
 //! for the tests.
 
-mod common;
+use crate::common;
 
 use common::*;
 use nettrace_analysis::{Analysis, Finished, SymbolFile, SymbolFileError};

@@ -1,6 +1,6 @@
 //! What the model makes of streams that were made for it.
 
-mod common;
+use crate::common;
 
 use common::*;
 use nettrace_analysis::convert::{ConvertOptions, Folded};

@@ -1,6 +1,6 @@
 //! A process that ends unloads all that it has, and the session's rundown lists it once more behind that.
 
-mod common;
+use crate::common;
 
 use common::*;
 use nettrace_analysis::report::{Loader, LoaderReport, ModulesReport, ReportPass};

@@ -1,7 +1,7 @@
 //! Reports agree with each other and with the counts of events, on every trace there is; and what the summary says is
 //! in the report that it leads to.
 
-mod common;
+use crate::common;
 
 use common::nettrace;
 use serde_json::Value;

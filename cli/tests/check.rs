@@ -1,6 +1,6 @@
 //! `nettrace check` says what is wrong in text and JSON, and in its exit code.
 
-mod common;
+use crate::common;
 
 use common::{nettrace, nettrace_with_input};
 use nettrace_testdata::synth;

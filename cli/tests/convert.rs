@@ -1,6 +1,6 @@
 //! Which files `nettrace convert` writes, and which it leaves alone.
 
-mod common;
+use crate::common;
 
 use common::{file, nettrace};
 use flate2::read::GzDecoder;

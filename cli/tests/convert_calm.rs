@@ -1,6 +1,6 @@
 //! The corpus of the fuzz target `convert`, replayed.
 
-mod calm;
+use crate::calm;
 
 use nettrace_testdata::{fuzz_corpus, synth};
 use std::fs;

@@ -3,7 +3,7 @@
 //!
 //! `cli/tests/prometheus-client` puts that client where this test looks for it: below `target`.
 
-mod common;
+use crate::common;
 
 use common::nettrace;
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! What `nettrace events` lets pass, in which order, and what its JSON says.
 
-mod common;
+use crate::common;
 
 use common::{file, nettrace};
 use nettrace_testdata::synth::{

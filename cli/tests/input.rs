@@ -1,6 +1,6 @@
 //! Where traces come from: files, pipes, gzip; and what happens when something is wrong with them.
 
-mod common;
+use crate::common;
 
 use common::{file, gzip, nettrace, nettrace_with_input, top};
 use nettrace_testdata::synth::{self, Damage, PartKind};

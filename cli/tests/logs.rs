@@ -1,6 +1,6 @@
 //! `report logs` on a stream made by hand: no recorded trace has messages of ILogger.
 
-mod common;
+use crate::common;
 
 use common::{file, nettrace};
 use nettrace_testdata::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Value, Version};

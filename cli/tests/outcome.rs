@@ -1,6 +1,6 @@
 //! Every JSON document on a trace says how reading the trace went, and agrees with `info`.
 
-mod common;
+use crate::common;
 
 use common::{file, gzip, nettrace};
 use serde_json::Value;

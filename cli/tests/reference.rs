@@ -4,7 +4,7 @@
 //! the payload, and number and checksum of the stack's frames. The goldens are a folder beside the checkout;
 //! without it nothing is compared, and that is said.
 
-mod common;
+use crate::common;
 
 use nettrace_testdata::corpus::{self, GoldenEvent, GoldenEvents, TraceFile};
 use nettrace_testdata::crc32;

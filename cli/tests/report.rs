@@ -1,6 +1,6 @@
 //! What reports answer to programs: keys, filters, orders of arguments, names from files.
 
-mod common;
+use crate::common;
 
 use common::nettrace;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Files that shrink while they are read, which a mapping shows as a signal and reading as an early end.
 #![cfg(target_os = "linux")]
 
-mod common;
+use crate::common;
 
 use common::{command, file};
 use nettrace_testdata::synth::{self, Blob, EventBlock};

@@ -1,6 +1,6 @@
 //! Names for the stacks of `nettrace events`.
 
-mod common;
+use crate::common;
 
 use common::nettrace;
 use serde_json::Value;

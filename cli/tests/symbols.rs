@@ -1,6 +1,6 @@
 //! `--symbols FOLDER`: names from files that the traced process had mapped.
 
-mod common;
+use crate::common;
 
 use common::{file, nettrace};
 use nettrace_testdata::small_elf;

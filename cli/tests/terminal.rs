@@ -1,6 +1,6 @@
 //! What people see on a terminal: tables fit into it, whatever its width.
 
-mod common;
+use crate::common;
 
 use common::{expect, top};
 use nettrace_cli::{Console, Exit};

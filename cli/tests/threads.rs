@@ -1,6 +1,6 @@
 //! Several threads say what one says.
 
-mod common;
+use crate::common;
 
 use common::nettrace;
 use nettrace_testdata::corpus;

@@ -1,7 +1,7 @@
 //! However a trace comes (mapped, in pieces of any size, with pauses), the events are the same, in the same
 //! order, with the same losses and damage.
 
-mod observed;
+use crate::observed;
 
 use nettrace_parser::{BlockKind, Buffered, Event, Reader, Source};
 use nettrace_testdata::corpus;

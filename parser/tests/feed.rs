@@ -1,6 +1,6 @@
 //! A feed gives what a reader gives, however its bytes are pushed, and holds little of them.
 
-mod observed;
+use crate::observed;
 
 use nettrace_parser::{BlockKind, Feed, Reader};
 use nettrace_testdata::corpus;

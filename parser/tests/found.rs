@@ -1,6 +1,6 @@
 //! Inputs that a fuzzer found once, each by what was wrong then.
 
-mod calm;
+use crate::calm;
 
 /// 46 bytes that describe arrays of arrays of objects without members.
 const ZERO_BYTE_ELEMENTS: &[u8] = &[

@@ -1,6 +1,6 @@
 //! Kept events stay what they were when they were met, however far the reader goes on.
 
-mod observed;
+use crate::observed;
 
 use nettrace_parser::parallel::{self, Options, Order};
 use nettrace_parser::{Event, KeptEvents, Reader};

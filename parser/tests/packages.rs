@@ -116,3 +116,23 @@ fn links_to_sections_of_the_format_lead_to_one_and_no_public_item_names_one_with
     bare.retain(|line| line.contains("FORMAT.md ") && !line.contains("format_guide#"));
     assert!(bare.is_empty(), "{bare:?}");
 }
+
+/// Most tests of a crate are one program, and Cargo looks for no others.
+#[test]
+fn no_file_of_tests_is_left_out() {
+    for folder in ["parser", "analysis", "cli"] {
+        let manifest = text(&root().join(folder).join("Cargo.toml"));
+        let tests = root().join(folder).join("tests");
+        let all = text(&tests.join("all.rs"));
+        for entry in fs::read_dir(&tests).unwrap() {
+            let path = entry.unwrap().path();
+            let is_program = path.join("main.rs").exists();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let file = if is_program { format!("{name}/main.rs") } else { name };
+            let Some(stem) = file.strip_suffix(".rs") else { continue };
+            let is_built = all.contains(&format!("mod {stem};\n"))
+                || manifest.contains(&format!("path = \"tests/{file}\""));
+            assert!(is_built, "{folder}/tests/{file}: give it a line in all.rs, or a row in Cargo.toml");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! What the independent writer writes is read back equal: random sessions of all versions, and random damage.
 
-mod observed;
+use crate::observed;
 
 use nettrace_testdata::synth::*;
 use observed::{Outcome, Seen, ordered, read};

@@ -1,6 +1,6 @@
 //! Streams that end early: every whole row before the cut counts, and nothing panics.
 
-mod observed;
+use crate::observed;
 
 use nettrace_parser::{Block, BlockKind, Class, Fault, Reader, Version};
 use nettrace_testdata::corpus;

@@ -1,0 +1,28 @@
+//! Tests of the whole crate, in one program: each program of its own costs seconds to build and to link.
+//! A file of `tests` that is not named here has its own row in `Cargo.toml`, and a reason there.
+
+mod activity;
+mod activity_synth;
+mod common;
+mod consumers_stacks;
+mod consumers_timelines;
+mod example;
+mod findings;
+mod formats;
+mod golden;
+mod heap_golden;
+mod intervals;
+mod lock_waits;
+mod names_so_far;
+mod outcome;
+mod request_parts;
+mod requests;
+mod runtime_corpus;
+mod runtime_golden;
+mod shared_pass;
+mod sifted;
+mod spans;
+mod symbols;
+mod synthetic;
+mod threads;
+mod unloads;

@@ -1,0 +1,21 @@
+//! Tests of the whole crate, in one program: each program of its own costs seconds to build and to link.
+//! A file of `tests` that is not named here has its own row in `Cargo.toml`, and a reason there.
+
+mod agreement;
+mod calm;
+mod check;
+mod common;
+mod convert;
+mod convert_calm;
+mod counters_python;
+mod events;
+mod input;
+mod logs;
+mod outcome;
+mod reference;
+mod report;
+mod shrinking;
+mod stack_names;
+mod symbols;
+mod terminal;
+mod threads;

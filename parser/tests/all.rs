@@ -1,0 +1,20 @@
+//! Tests of the whole crate, in one program: each program of its own costs seconds to build and to link.
+//! A file of `tests` that is not named here has its own row in `Cargo.toml`, and a reason there.
+
+mod calm;
+mod chunking;
+mod corpus;
+mod feed;
+mod fields_golden;
+mod found;
+mod growth;
+mod hygiene;
+mod kept;
+mod observed;
+mod packages;
+mod parallel;
+mod payload_round_trip;
+mod round_trip;
+mod threads;
+mod truncation;
+mod typed;
