@@ -1,5 +1,5 @@
 //! Tests of the whole crate, in one program: each program of its own costs seconds to build and to link.
-//! A file of `tests` that is not named here has its own row in `Cargo.toml`, and a reason there.
+//! A file of `tests` that is not named here has its own row in `Cargo.toml`: its allocator, limits or name are its own.
 
 mod activity;
 mod activity_synth;
@@ -11,6 +11,7 @@ mod findings;
 mod formats;
 mod golden;
 mod heap_golden;
+mod heap_synth;
 mod intervals;
 mod lock_waits;
 mod names_so_far;

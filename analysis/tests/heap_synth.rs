@@ -1,6 +1,6 @@
 //! Dumps of the heap that were made for tests: every way in which events may come, and may be missing.
 
-mod common;
+use crate::common;
 
 use common::{RUNTIME, native};
 use nettrace_analysis::heap::{

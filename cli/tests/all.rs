@@ -1,5 +1,5 @@
 //! Tests of the whole crate, in one program: each program of its own costs seconds to build and to link.
-//! A file of `tests` that is not named here has its own row in `Cargo.toml`, and a reason there.
+//! A file of `tests` that is not named here has its own row in `Cargo.toml`: its allocator, limits or name are its own.
 
 mod agreement;
 mod calm;
@@ -14,6 +14,7 @@ mod logs;
 mod outcome;
 mod reference;
 mod report;
+mod serde;
 mod shrinking;
 mod stack_names;
 mod symbols;
