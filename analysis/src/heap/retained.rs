@@ -24,6 +24,7 @@ pub struct Retained {
 
 /// A node of the dominator tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum HeapNode {
     /// Above all.
     Root,
