@@ -335,7 +335,7 @@ fn paths_are_grouped_by_types_and_begin_at_statics() {
     let dump = &read(&events)[0];
     let (retained, paths) = (Retained::of(dump), HeapPaths::of(dump));
     let groups = paths.groups(dump, &retained, |object| dump.type_name(object) == "N.B");
-    let shown: Vec<(String, Vec<(&str, bool)>, u64, u64, u64)> = groups
+    let shown: Vec<_> = groups
         .iter()
         .map(|group| {
             let steps = group.steps.iter().map(|step| (&*step.type_name, step.is_repeated)).collect();
