@@ -45,6 +45,13 @@ fn allocation(thread: usize, stack: &[u64], bytes: u64) -> nettrace_testdata::sy
     event(TICK, thread, 1, stack, values)
 }
 
+/// One object of a heap dump.
+fn object() -> nettrace_testdata::synth::Step {
+    let numbers = [0x1000, 24, 7, 0].map(Value::U64);
+    let values = [Value::U32(0), Value::U32(1), Value::U16(0)].into_iter().chain(numbers).collect();
+    event(OBJECTS, 0, 1, &[], values)
+}
+
 fn some() -> Session {
     session(vec![
         method(LOAD, 1, 0x1000, 0x100, "N.T.A;\"<&>\u{1}"),
@@ -55,6 +62,7 @@ fn some() -> Session {
         allocation(1, &[0x2010], 30),
         sample(0, 3_990, &[0x1010, 0x2020]),
         sample(0, 2_000, &[0x2010]),
+        object(),
     ])
 }
 

@@ -26,6 +26,7 @@ mod encode;
 mod firefox;
 mod folded;
 mod heapprofile;
+mod heapsnapshot;
 mod lanes;
 mod output;
 mod perfetto;
@@ -40,6 +41,7 @@ pub use cpuprofile::CpuProfile;
 pub use firefox::Firefox;
 pub use folded::Folded;
 pub use heapprofile::HeapProfile;
+pub use heapsnapshot::HeapSnapshot;
 pub use output::Output;
 pub use perfetto::Perfetto;
 #[cfg(feature = "gzip")]
@@ -272,6 +274,15 @@ pub const FORMATS: &[Format] = &[
         takes_kinds: false,
         is_always_gzip: false,
         make: |out, options| Box::new(HeapProfile::new(out, options)),
+    },
+    Format {
+        name: "heapsnapshot",
+        extensions: &["heapsnapshot"],
+        about: "Chrome DevTools, VS Code, memlab: V8's heap snapshot, of a trace with a heap dump",
+        kinds: &[],
+        takes_kinds: false,
+        is_always_gzip: false,
+        make: |out, options| Box::new(HeapSnapshot::new(out, options)),
     },
     Format {
         name: "chromium",

@@ -9,6 +9,10 @@ use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspe
 use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered};
 use std::collections::BTreeMap;
 
+/// Dumps that are kept. A trace that says it has more was made to have many; of what comes behind them, the events
+/// are counted among the last one's faults.
+const MOST_DUMPS: usize = 256;
+
 /// Reads the heap dumps of a trace.
 ///
 /// ```
@@ -197,6 +201,11 @@ impl HeapReader {
         let going = self.going.entry(process).or_default();
         let open = going.open.filter(|open| self.dumps.get(*open).is_some_and(|dump| !begins_anew(dump)));
         let place = open.unwrap_or(self.dumps.len());
+        if place >= MOST_DUMPS {
+            let last = self.dumps.last_mut()?;
+            last.unused.beyond = last.unused.beyond.saturating_add(1);
+            return None;
+        }
         if open.is_none() {
             let (number, start) = going.full.take().unzip();
             let mut dump = Gathered::new(process, number, start.unwrap_or(nanos));

@@ -26,6 +26,7 @@ pub const ENTRY: usize = 10;
 pub const IL_MAP: usize = 11;
 pub const ASSEMBLY: usize = 12;
 pub const DOMAIN: usize = 13;
+pub const OBJECTS: usize = 14;
 
 pub fn native(provider: &str, event_id: u32, version: u8) -> EventType {
     EventType { provider: provider.into(), event_id, version, ..EventType::default() }
@@ -49,6 +50,7 @@ pub fn session(steps: Vec<Step>) -> Session {
         native(RUNDOWN, 150, 1),
         native(RUNDOWN, 156, 1),
         native(RUNDOWN, 158, 1),
+        native(RUNTIME, 18, 0),
     ];
     session.threads = vec![SessionThread::new(11), SessionThread::new(12), SessionThread::new(99)];
     session.steps = steps;

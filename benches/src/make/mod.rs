@@ -7,12 +7,14 @@
 //! | `fat` | one thread, 85 % like MethodDCEndVerbose with flags 0x80 | 5.1 / 251 |
 //! | `v6` | version 6, uncompressed rows | 52 / 12.5 |
 //! | `v6c` | version 6, compressed as one-collect writes: all flags, always | 11.1 / 12.5 |
+//! | `heap` | a dump of the managed heap: objects, three references each | 30 / 64,000 |
 //! | a file | its events again and again, later and later | as they are |
 //!
 //! All are valid: complete, no event missing by the numbers, no thread restarted, none out of
 //! order beyond what sequence points and sorted marks put right.
 
 pub mod fat;
+pub mod heap;
 pub mod mixed;
 pub mod repeat;
 pub mod rows;
@@ -44,12 +46,20 @@ pub enum Synthetic {
     V6,
     /// [`mixed`] in version 6, compressed.
     V6Compressed,
+    /// See [`heap`].
+    Heap,
 }
 
 impl Synthetic {
     /// All of them.
-    pub const ALL: [Synthetic; 5] =
-        [Synthetic::Uniform, Synthetic::Mixed, Synthetic::Fat, Synthetic::V6, Synthetic::V6Compressed];
+    pub const ALL: [Synthetic; 6] = [
+        Synthetic::Uniform,
+        Synthetic::Mixed,
+        Synthetic::Fat,
+        Synthetic::V6,
+        Synthetic::V6Compressed,
+        Synthetic::Heap,
+    ];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -59,6 +69,7 @@ impl Synthetic {
             Synthetic::Fat => "fat",
             Synthetic::V6 => "v6",
             Synthetic::V6Compressed => "v6c",
+            Synthetic::Heap => "heap",
         }
     }
 
@@ -73,6 +84,7 @@ impl Synthetic {
             Synthetic::Uniform => session::write(out, &mut uniform::Uniform::new(), bytes),
             Synthetic::Mixed => session::write(out, &mut mixed::Mixed::v4(), bytes),
             Synthetic::Fat => session::write(out, &mut fat::Fat::new(), bytes),
+            Synthetic::Heap => session::write(out, &mut heap::Heap::new(bytes), bytes),
             Synthetic::V6 => session::write(out, &mut mixed::Mixed::v6(rows::Layout::Uncompressed), bytes),
             Synthetic::V6Compressed => {
                 session::write(out, &mut mixed::Mixed::v6(rows::Layout::Compressed), bytes)

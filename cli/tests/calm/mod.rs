@@ -82,6 +82,11 @@ const COMMANDS: &[(&[&str], Prints)] = &[
     (&["report", "counters", "--format", "csv"], Utf8),
     (&["report", "counters", "--format", "ndjson"], JsonLines),
     (&["report", "counters", "--format", "openmetrics"], Utf8),
+    (&["heap"], Text),
+    (&["heap", "--json"], Json),
+    (&["heap", "tree"], Text),
+    (&["heap", "objects"], Text),
+    (&["heap", "paths", "--type", "."], Text),
 ];
 
 /// Every converter, and one command; which one follows from the input, so that a run can be repeated.

@@ -14,7 +14,9 @@ pub(super) fn assert_made(name: &str, is_gzip: bool, made: &[u8]) {
         made
     };
     match name {
-        "speedscope" | "cpuprofile" | "heapprofile" | "chromium" | "firefox" => assert_json(made),
+        "speedscope" | "cpuprofile" | "heapprofile" | "heapsnapshot" | "chromium" | "firefox" => {
+            assert_json(made)
+        }
         "folded" => assert_folded(made),
         "svg" => assert_svg(made),
         "pprof" | "perfetto" => assert_protobuf(name, made),

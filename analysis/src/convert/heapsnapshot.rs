@@ -1,0 +1,264 @@
+//! V8's heap snapshot: one JSON document.
+//!
+//! | | |
+//! |---|---|
+//! | opened by | Chrome and Edge DevTools (Memory), Visual Studio Code, memlab |
+//! | nodes | node 0 is the synthetic root, node 1 `(GC roots)`; below it one synthetic node for each kind of root; then the objects, with their types as constructor names |
+//! | edges | elements, in the order in which objects hold them: no event names fields; statics are properties of their kind's node, with their names |
+//! | `self_size` | bytes that the object takes itself |
+//! | ids | odd, in the order of nodes |
+//! | which dump | the first of the trace |
+
+use super::encode::Json;
+use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::heap::{HeapDump, HeapReader, Root, RootKind};
+use crate::model::{Model, Profile, Resolved, ThreadHandle};
+use nettrace_parser::Event;
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// Numbers of a node.
+const NODE_FIELDS: &[&str] = &["type", "name", "id", "self_size", "edge_count", "detachedness"];
+const NODE_TYPES: &[&str] = &[
+    "hidden",
+    "array",
+    "string",
+    "object",
+    "code",
+    "closure",
+    "regexp",
+    "number",
+    "native",
+    "synthetic",
+    "concatenated string",
+    "sliced string",
+    "symbol",
+    "bigint",
+    "object shape",
+];
+const EDGE_FIELDS: &[&str] = &["type", "name_or_index", "to_node"];
+const EDGE_TYPES: &[&str] = &["context", "element", "property", "internal", "hidden", "shortcut", "weak"];
+
+/// Places in [`NODE_TYPES`].
+const OBJECT: u64 = 3;
+const SYNTHETIC: u64 = 9;
+/// Places in [`EDGE_TYPES`].
+const ELEMENT: u64 = 1;
+const PROPERTY: u64 = 2;
+
+/// Writes V8's heap snapshot.
+#[derive(Debug)]
+pub struct HeapSnapshot<'o> {
+    out: Output<'o>,
+    heap: HeapReader,
+}
+
+impl<'o> HeapSnapshot<'o> {
+    /// Writes to `out`.
+    pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> HeapSnapshot<'o> {
+        HeapSnapshot { out: Output::new(out, options.is_gzip), heap: HeapReader::new() }
+    }
+}
+
+impl Convert for HeapSnapshot<'_> {
+    fn wants_samples(&self) -> bool {
+        false
+    }
+
+    fn wants_events(&self) -> bool {
+        true
+    }
+
+    fn event(&mut self, event: &Event<'_>, _: ThreadHandle, _: &Model) -> Result<(), ConvertError> {
+        self.heap.event(event);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+        let HeapSnapshot { out, heap } = *self;
+        let dumps = heap.finish();
+        let dump = dumps.first().ok_or(ConvertError::NothingToShow { wanted: "heap dump" })?;
+        let mut out = Snapshot::of(dump).write(out)?;
+        out.write_all(b"\n")?;
+        Ok(out.finish()?)
+    }
+}
+
+/// A dump as a snapshot has it.
+struct Snapshot<'d> {
+    dump: &'d HeapDump,
+    /// The kinds that there are, with their roots: of each object one, and each static.
+    kinds: Vec<(RootKind, Vec<&'d Root>)>,
+    strings: Strings<'d>,
+}
+
+/// Texts, each once.
+#[derive(Default)]
+struct Strings<'t> {
+    places: HashMap<&'t str, u64>,
+    texts: Vec<&'t str>,
+}
+
+impl<'t> Strings<'t> {
+    fn of(&mut self, text: &'t str) -> u64 {
+        let next = self.texts.len() as u64;
+        let place = *self.places.entry(text).or_insert(next);
+        if place == next {
+            self.texts.push(text);
+        }
+        place
+    }
+}
+
+impl<'d> Snapshot<'d> {
+    fn of(dump: &'d HeapDump) -> Snapshot<'d> {
+        let of_kind = |kind: RootKind| {
+            let mut roots: Vec<&Root> = dump.roots().iter().filter(|root| root.kind == kind).collect();
+            roots.sort_by_key(|root| (root.object, dump.root_name(root)));
+            roots.dedup_by_key(|root| (root.object, dump.root_name(root)));
+            (kind, roots)
+        };
+        let kinds = RootKind::ALL.into_iter().map(of_kind).filter(|(_, roots)| !roots.is_empty()).collect();
+        Snapshot { dump, kinds, strings: Strings::default() }
+    }
+
+    /// The number of an object's node.
+    fn node(&self, object: u32) -> u64 {
+        u64::from(object).saturating_add(2).saturating_add(self.kinds.len() as u64)
+    }
+
+    /// Where the numbers of a node begin.
+    fn place(node: u64) -> u64 {
+        node.saturating_mul(NODE_FIELDS.len() as u64)
+    }
+
+    fn write<W: Write>(mut self, out: W) -> io::Result<W> {
+        let dump = self.dump;
+        let of_roots = self.kinds.iter().map(|(_, roots)| roots.len() as u64).fold(0, u64::saturating_add);
+        let kinds = self.kinds.len() as u64;
+        let edges = u64::from(dump.references()).saturating_add(of_roots).saturating_add(kinds);
+        let mut json = Json::new(out);
+        json.open('{')?.key("snapshot")?.open('{')?;
+        meta(&mut json)?;
+        json.key("node_count")?.number(self.node(dump.objects()))?;
+        json.key("edge_count")?.number(edges.saturating_add(1))?;
+        json.key("trace_function_count")?.number(0)?.close('}')?;
+        json.key("nodes")?.open('[')?;
+        self.nodes(&mut json)?;
+        json.close(']')?.key("edges")?.open('[')?;
+        self.edges(&mut json)?;
+        json.close(']')?;
+        for key in ["trace_function_infos", "trace_tree", "samples", "locations"] {
+            json.key(key)?.open('[')?.close(']')?;
+        }
+        json.key("strings")?.open('[')?;
+        for text in &self.strings.texts {
+            json.text(text)?;
+        }
+        json.close(']')?.close('}')?;
+        Ok(json.into_inner())
+    }
+
+    fn nodes<W: Write>(&mut self, json: &mut Json<W>) -> io::Result<()> {
+        let dump = self.dump;
+        let mut id = 1u64;
+        let mut node = |json: &mut Json<W>, numbers: [u64; 4]| -> io::Result<()> {
+            let [kind, name, bytes, edges] = numbers;
+            for number in [kind, name, id, bytes, edges, 0] {
+                json.number(number)?;
+            }
+            id = id.saturating_add(2);
+            Ok(())
+        };
+        node(json, [SYNTHETIC, self.strings.of(""), 0, 1])?;
+        node(json, [SYNTHETIC, self.strings.of("(GC roots)"), 0, self.kinds.len() as u64])?;
+        for (kind, roots) in &self.kinds {
+            node(json, [SYNTHETIC, self.strings.of(name(*kind)), 0, roots.len() as u64])?;
+        }
+        let types: Vec<u64> = dump.types().iter().map(|row| self.strings.of(&row.name)).collect();
+        for object in 0..dump.objects() {
+            let name = types.get(dump.type_of(object) as usize).copied().unwrap_or(0);
+            let edges = dump.references_of(object).len() as u64;
+            node(json, [OBJECT, name, dump.bytes_of(object), edges])?;
+        }
+        Ok(())
+    }
+
+    fn edges<W: Write>(&mut self, json: &mut Json<W>) -> io::Result<()> {
+        let dump = self.dump;
+        let edge = |json: &mut Json<W>, kind: u64, name: u64, node: u64| -> io::Result<()> {
+            json.number(kind)?.number(name)?.number(Snapshot::place(node))?;
+            Ok(())
+        };
+        edge(json, ELEMENT, 0, 1)?;
+        for (at, node) in (0u64..).zip(2u64..).take(self.kinds.len()) {
+            edge(json, ELEMENT, at, node)?;
+        }
+        for (_, roots) in &self.kinds {
+            for (at, root) in (0u64..).zip(roots) {
+                let node = self.node(root.object);
+                match dump.root_name(root) {
+                    Some(name) => edge(json, PROPERTY, self.strings.of(name), node)?,
+                    None => edge(json, ELEMENT, at, node)?,
+                }
+            }
+        }
+        for object in 0..dump.objects() {
+            for (at, target) in (0u64..).zip(dump.references_of(object)) {
+                edge(json, ELEMENT, at, self.node(*target))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// As DevTools names groups of roots.
+fn name(kind: RootKind) -> &'static str {
+    match kind {
+        RootKind::Static => "(Static variables)",
+        RootKind::ThreadStatic => "(Thread static variables)",
+        RootKind::Stack => "(Local variables)",
+        RootKind::FinalizerQueue => "(Finalizer queue)",
+        RootKind::PinnedHandle => "(Pinned handles)",
+        RootKind::StrongHandle => "(Strong handles)",
+        RootKind::SizedHandle => "(Sized handles)",
+        RootKind::DependentHandle => "(Dependent handles)",
+        RootKind::Com => "(COM callers)",
+        RootKind::OlderGeneration => "(Older generations)",
+        RootKind::Other => "(Other roots)",
+    }
+}
+
+fn meta<W: Write>(json: &mut Json<W>) -> io::Result<()> {
+    fn texts<W: Write>(json: &mut Json<W>, texts: &[&str]) -> io::Result<()> {
+        json.open('[')?;
+        for text in texts {
+            json.text(text)?;
+        }
+        json.close(']')?;
+        Ok(())
+    }
+    json.key("meta")?.open('{')?;
+    json.key("node_fields")?;
+    texts(json, NODE_FIELDS)?;
+    json.key("node_types")?.open('[')?;
+    texts(json, NODE_TYPES)?;
+    for kind in ["string", "number", "number", "number", "number"] {
+        json.text(kind)?;
+    }
+    json.close(']')?.key("edge_fields")?;
+    texts(json, EDGE_FIELDS)?;
+    json.key("edge_types")?.open('[')?;
+    texts(json, EDGE_TYPES)?;
+    json.text("string_or_number")?.text("node")?.close(']')?;
+    json.key("trace_function_info_fields")?;
+    texts(json, &["function_id", "name", "script_name", "script_id", "line", "column"])?;
+    json.key("trace_node_fields")?;
+    texts(json, &["id", "function_info_index", "count", "size", "children"])?;
+    json.key("sample_fields")?;
+    texts(json, &["timestamp_us", "last_assigned_id"])?;
+    json.key("location_fields")?;
+    texts(json, &["object_index", "script_id", "line", "column"])?;
+    json.close('}')?;
+    Ok(())
+}
