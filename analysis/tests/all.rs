@@ -12,6 +12,7 @@ mod formats;
 mod golden;
 mod heap_golden;
 mod heap_synth;
+mod heapsnapshot;
 mod intervals;
 mod lock_waits;
 mod names_so_far;
