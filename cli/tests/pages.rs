@@ -66,6 +66,7 @@ fn heaps_are_as_expected() {
     assert_page("heap-paths.txt", &["heap", "paths", HEAP, "--type", "^System.Char", "-n", "3"]);
     assert_page("heap-objects.txt", &["heap", "objects", HEAP, "--type", "Dictionary", "--sort", "retained"]);
     assert_page("heap-tree.txt", &["heap", "tree", HEAP, "--min", "0.5"]);
+    assert_page("heap-tree-folded.txt", &["heap", "tree", HEAP, "--folded"]);
     assert_page("heap-diff.txt", &["heap", "diff", HEAP, &format!("{HEAP}#1"), "-n", "3"]);
     for question in ["paths", "diff"] {
         assert_page(&format!("help-heap-{question}.txt"), &["heap", question, "--help"]);

@@ -4,10 +4,12 @@
 //! *immediate* dominator. When an object goes, exactly what it dominates goes with it: that is what it *retains*.
 //!
 //! The algorithm is that of Lengauer and Tarjan with path compression, O(m log n), without recursion: a linked list
-//! of a million elements is as good as any other graph. Nodes are numbered in the order of a depth-first search, and
-//! all arrays are by that number. Three tricks save memory: a node is linked to its parent exactly if its number is
-//! not below the one at hand, so the array of parents serves as the forest; the buckets are lists in the array that
-//! takes the dominators later; and the arrays serve twice, for the tree that is made of the dominators.
+//! of a million elements is as good as any other graph. Nodes are numbered in the order of a depth-first search, and most
+//! arrays are by that number. On a large heap nothing takes time but waiting for memory, so what is used together lies
+//! together: a reference is looked at once in the search, and once more if it leads to a smaller number. Of all others
+//! only the least source counts. Two tricks save memory: a node is linked to its parent exactly if its number is not below
+//! the one at hand, so the parents serve as the forest; and the buckets are lists in the array that takes the dominators
+//! later.
 
 use super::links::{Links, NONE, length};
 
@@ -36,185 +38,186 @@ pub(super) struct DominatorTree {
     pub(super) spans: Vec<u32>,
 }
 
+/// What the depth-first search knows of a node.
+#[derive(Debug, Clone, Copy)]
+struct Met {
+    /// [`NONE`]: it was never reached.
+    number: u32,
+    /// The least number of a node with an edge to it.
+    least_source: u32,
+    /// The first of its late edges.
+    late: u32,
+}
+
+/// An edge that leads to a smaller number than it comes from.
+#[derive(Debug, Clone, Copy)]
+struct Late {
+    /// Number of the node that it comes from.
+    source: u32,
+    /// The next one that leads to the same node.
+    next: u32,
+}
+
 /// What the depth-first search finds.
 struct Search {
     /// The nodes in the order in which they were reached.
     vertices: Vec<u32>,
-    /// Of each node its number; `NONE`: never reached.
-    numbers: Links,
+    /// By node.
+    met: Vec<Met>,
     /// Of each number the number that it was reached from.
     parents: Vec<u32>,
-    /// Of each node how many edges lead to it.
-    indegrees: Links,
+    late: Vec<Late>,
 }
 
 fn search(graph: &impl Graph) -> Search {
     let nodes = graph.nodes();
-    let mut found = Search {
-        vertices: Vec::new(),
-        numbers: Links::filled(nodes as usize, NONE),
-        parents: Vec::new(),
-        indegrees: Links::filled(nodes as usize, 0),
-    };
+    let unmet = Met { number: NONE, least_source: NONE, late: NONE };
+    let mut met = vec![unmet; nodes as usize];
+    let (mut vertices, mut parents, mut late): (Vec<u32>, Vec<u32>, Vec<Late>) = Default::default();
+    // Nodes on the way, with their numbers and how many of their edges were looked at.
+    let mut ways: Vec<(u32, u32, u32)> = Vec::new();
     let root = graph.root();
-    if root >= nodes {
-        return found;
+    if let Some(first) = met.get_mut(root as usize) {
+        first.number = 0;
+        vertices.push(root);
+        parents.push(NONE);
+        ways.push((root, 0, 0));
     }
-    found.numbers.set(root, 0);
-    found.vertices.push(root);
-    found.parents.push(NONE);
-    let mut ways: Vec<(u32, u32)> = vec![(root, 0)];
-    while let Some((node, next)) = ways.last_mut() {
-        let source = *node;
+    while let Some((source, number, next)) = ways.last_mut() {
+        let (source, number) = (*source, *number);
         let Some(target) = graph.successors(source).get(*next as usize).copied() else {
             ways.pop();
             continue;
         };
         *next = next.wrapping_add(1);
-        if target >= nodes || !graph.counts(source, target) {
+        let Some(known) = met.get_mut(target as usize) else { continue };
+        if !graph.counts(source, target) {
             continue;
         }
-        found.indegrees.add(target, 1);
-        if found.numbers.get(target) == NONE {
-            let number = length(&found.vertices);
-            found.parents.push(found.numbers.get(source));
-            found.numbers.set(target, number);
-            found.vertices.push(target);
-            ways.push((target, 0));
+        if known.number == NONE {
+            let own = length(&vertices);
+            *known = Met { number: own, least_source: number, late: NONE };
+            parents.push(number);
+            vertices.push(target);
+            ways.push((target, own, 0));
+        } else if known.number < number {
+            let place = length(&late);
+            late.push(Late { source: number, next: known.late });
+            known.late = place;
+        } else {
+            known.least_source = known.least_source.min(number);
         }
     }
-    found
+    Search { vertices, met, parents, late }
 }
 
-/// Of each number the numbers of the nodes with an edge to it, behind each other.
-struct Predecessors {
-    starts: Vec<u32>,
-    sources: Links,
-}
-
-impl Predecessors {
-    fn of(graph: &impl Graph, found: &mut Search) -> Predecessors {
-        // Where the list of each node begins; while the lists are filled, where the next source goes.
-        let (mut starts, mut sum) = (Vec::with_capacity(found.vertices.len().saturating_add(1)), 0u32);
-        for node in &found.vertices {
-            let count = found.indegrees.get(*node);
-            starts.push(sum);
-            found.indegrees.set(*node, sum);
-            sum = sum.saturating_add(count);
-        }
-        starts.push(sum);
-        let mut sources = Links::filled(sum as usize, NONE);
-        let nodes = graph.nodes();
-        for (number, node) in found.vertices.iter().enumerate() {
-            let number = u32::try_from(number).unwrap_or(NONE);
-            for target in graph.successors(*node) {
-                if *target < nodes && graph.counts(*node, *target) {
-                    sources.set(found.indegrees.get(*target), number);
-                    found.indegrees.add(*target, 1);
-                }
-            }
-        }
-        Predecessors { starts, sources }
-    }
-
-    #[inline]
-    fn of_number(&self, number: u32) -> &[u32] {
-        let at = number as usize;
-        let (begin, end) = (self.starts.get(at).copied(), self.starts.get(at.wrapping_add(1)).copied());
-        let (begin, end) = (begin.unwrap_or(0), end.unwrap_or(0));
-        self.sources.as_slice().get(begin as usize..end as usize).unwrap_or_default()
-    }
+/// A node in a forest of nodes that were done.
+#[derive(Debug, Clone, Copy)]
+struct Linked {
+    /// Its parent in the search tree; once compressed one further up.
+    ancestor: u32,
+    /// The node with the least semidominator from here up to the ancestor, which is left out.
+    label: u32,
+    /// That semidominator.
+    least: u32,
 }
 
 /// Trees of nodes that were done, with the least semidominator on the way up.
 struct Forest {
-    /// Parents in the search tree; of compressed nodes one further up.
-    ancestors: Links,
-    semis: Links,
-    labels: Links,
+    nodes: Vec<Linked>,
     /// Nodes on a way that is being compressed.
     way: Vec<u32>,
 }
 
 impl Forest {
-    /// The node with the least semidominator between a node and the root of its tree. Nodes from `linked` on are linked.
+    #[inline(always)]
+    fn get(&self, number: u32) -> Linked {
+        let none = Linked { ancestor: NONE, label: NONE, least: NONE };
+        self.nodes.get(number as usize).copied().unwrap_or(none)
+    }
+
+    /// The node with the least semidominator between a node and the root of its tree, and that semidominator. Nodes from
+    /// `linked` on are linked.
     #[inline]
-    fn least(&mut self, node: u32, linked: u32) -> u32 {
-        if node < linked {
-            return node;
+    fn least(&mut self, number: u32, linked: u32) -> (u32, u32) {
+        let mut above = self.get(number);
+        if above.ancestor < linked || above.ancestor == NONE {
+            return (above.label, above.least);
         }
-        let mut top = node;
-        loop {
-            let ancestor = self.ancestors.get(top);
-            if ancestor < linked || ancestor == NONE {
-                break;
-            }
+        let mut top = number;
+        while above.ancestor >= linked && above.ancestor != NONE {
             self.way.push(top);
-            top = ancestor;
+            top = above.ancestor;
+            above = self.get(top);
         }
         while let Some(below) = self.way.pop() {
-            let ancestor = self.ancestors.get(below);
-            let (above, own) = (self.labels.get(ancestor), self.labels.get(below));
-            if self.semis.get(above) < self.semis.get(own) {
-                self.labels.set(below, above);
+            if let Some(node) = self.nodes.get_mut(below as usize) {
+                if above.least < node.least {
+                    (node.label, node.least) = (above.label, above.least);
+                }
+                node.ancestor = above.ancestor;
+                above = *node;
             }
-            self.ancestors.set(below, self.ancestors.get(ancestor));
         }
-        self.labels.get(node)
+        (above.label, above.least)
     }
 }
 
 impl DominatorTree {
     pub(super) fn of(graph: &impl Graph) -> DominatorTree {
-        let mut found = search(graph);
-        let predecessors = Predecessors::of(graph, &mut found);
-        let Search { vertices, numbers, parents, .. } = found;
-        let mut tree = DominatorTree { parents: numbers, ..DominatorTree::default() };
+        let Search { vertices, met, parents, late } = search(graph);
         let reached = length(&vertices);
-        let mut forest = Forest {
-            semis: Links::from((0..reached).collect::<Vec<u32>>()),
-            labels: Links::from((0..reached).collect::<Vec<u32>>()),
-            ancestors: Links::from(parents),
-            way: Vec::new(),
-        };
+        let linked = |(number, ancestor)| Linked { ancestor, label: number, least: number };
+        let mut forest = Forest { nodes: (0u32..).zip(parents).map(linked).collect(), way: Vec::new() };
+        let mut semis = Links::filled(vertices.len(), NONE);
         // Of a number below the one at hand the first of its bucket; of one in a bucket the next; in the end the
         // dominator.
         let mut dominators = Links::filled(vertices.len(), NONE);
-        for number in (1..reached).rev() {
-            let parent = forest.ancestors.get(number);
-            let mut semi = parent;
-            for source in predecessors.of_number(number) {
-                let least = forest.least(*source, number.wrapping_add(1));
-                semi = semi.min(forest.semis.get(least));
+        for (number, node) in (0..reached).zip(&vertices).skip(1).rev() {
+            let parent = forest.get(number).ancestor;
+            let Some(known) = met.get(*node as usize) else { continue };
+            let mut semi = known.least_source.min(parent);
+            let mut edge = known.late;
+            while let Some(Late { source, next }) = late.get(edge as usize).copied() {
+                let (_, least) = forest.least(source, number.wrapping_add(1));
+                semi = semi.min(least);
+                edge = next;
             }
-            forest.semis.set(number, semi);
+            semis.set(number, semi);
+            if let Some(own) = forest.nodes.get_mut(number as usize) {
+                own.least = semi;
+            }
             dominators.set(number, dominators.get(semi));
             dominators.set(semi, number);
             let mut held = dominators.get(parent);
             dominators.set(parent, NONE);
             while held != NONE {
                 let next = dominators.get(held);
-                let least = forest.least(held, number);
-                let is_below = forest.semis.get(least) < forest.semis.get(held);
-                dominators.set(held, if is_below { least } else { parent });
+                let (label, least) = forest.least(held, number);
+                // The semidominator of what is in the parent's bucket is the parent.
+                dominators.set(held, if least < parent { label } else { parent });
                 held = next;
             }
         }
-        drop(predecessors);
+        drop((met, late, forest));
         for number in 1..reached {
             let dominator = dominators.get(number);
-            if dominator != forest.semis.get(number) {
+            if dominator != semis.get(number) {
                 dominators.set(number, dominators.get(dominator));
             }
         }
-        tree.lay_out(&vertices, &dominators, forest);
+        let mut tree = DominatorTree {
+            parents: Links::filled(graph.nodes() as usize, NONE),
+            ..DominatorTree::default()
+        };
+        tree.lay_out(&vertices, &dominators, semis);
         tree
     }
 
-    /// Puts the nodes in order, and tells of each its dominator. The arrays of the forest are used once more.
-    fn lay_out(&mut self, vertices: &[u32], dominators: &Links, forest: Forest) {
-        let Forest { semis: mut spans, labels: mut places, ancestors: mut next, .. } = forest;
-        self.parents.fill(NONE);
+    /// Puts the nodes in order, and tells of each its dominator. `spans`: any numbers, so many as there are vertices.
+    fn lay_out(&mut self, vertices: &[u32], dominators: &Links, mut spans: Links) {
+        // Of each number where the next one that it dominates goes.
+        let mut next = Links::filled(vertices.len(), NONE);
         spans.fill(1);
         let reached = length(vertices);
         for number in (1..reached).rev() {
@@ -225,7 +228,6 @@ impl DominatorTree {
         for (number, node) in (0u32..).zip(vertices) {
             let dominator = dominators.get(number);
             let (place, span) = (if number == 0 { 0 } else { next.get(dominator) }, spans.get(number));
-            places.set(number, place);
             if number > 0 {
                 next.add(dominator, span);
                 let above = vertices.get(dominator as usize).copied().unwrap_or(NONE);

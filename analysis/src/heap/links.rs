@@ -40,10 +40,6 @@ impl Links {
     pub(super) fn fill(&mut self, value: u32) {
         self.0.fill(value);
     }
-
-    pub(super) fn as_slice(&self) -> &[u32] {
-        &self.0
-    }
 }
 
 /// The length of something that has at most so many elements as a `u32` can count.

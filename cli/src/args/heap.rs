@@ -259,7 +259,9 @@ pub(crate) enum ObjectSort {
 
 /// What keeps how much alive, from the roots down: the dominator tree, by type
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  nettrace heap tree dump.nettrace --min 5%")]
+#[command(
+    after_help = "Examples:\n  nettrace heap tree dump.nettrace --min 5%\n  nettrace heap tree dump.nettrace --folded | inferno-flamegraph > heap.svg"
+)]
 pub(crate) struct HeapTreeArgs {
     /// The trace: a file, plain or gzip, or - for standard input
     #[arg(value_name = "FILE")]
@@ -275,6 +277,10 @@ pub(crate) struct HeapTreeArgs {
     /// One JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// All of it as folded stacks with own bytes, one a line: for flamegraph.pl, inferno, speedscope
+    #[arg(long, conflicts_with_all = ["json", "min"])]
+    pub(crate) folded: bool,
 }
 
 const DIFF_EXAMPLES: &str = "\

@@ -10,6 +10,7 @@ use crate::table::{Table, left, right};
 use crate::units;
 use nettrace_analysis::heap::{HeapTreeNode, Retained};
 use serde::Serialize;
+use std::io::{self, Write};
 
 /// `--json`, whole.
 #[derive(Serialize)]
@@ -22,9 +23,12 @@ struct Report {
 pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let trace = HeapTrace::read(&args.file, &args.dump, context)?;
     let Some(dump) = trace.dump() else { return trace.conclude(context) };
-    let tree = HeapTreeNode::of(dump, &Retained::of(dump), args.min);
+    let min = if args.folded { 0.0 } else { args.min };
+    let tree = HeapTreeNode::of(dump, &Retained::of(dump), min);
     context.progress.end();
-    if args.json {
+    if args.folded {
+        folded(&tree, context)?;
+    } else if args.json {
         let report = Report { schema: 1, dump: dump.index(), tree };
         write_report(context, &report, trace.ended())?;
     } else {
@@ -50,4 +54,23 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
         table.write(context)?;
     }
     trace.conclude(context)
+}
+
+/// A line for each way down the tree: names from the roots on, and the bytes that lie there and no deeper.
+fn folded(tree: &HeapTreeNode, context: &mut Context<'_>) -> io::Result<()> {
+    let mut open = vec![(tree, String::new())];
+    while let Some((node, above)) = open.pop() {
+        let word = if node.kind == "static" { "static " } else { "" };
+        // A semicolon divides frames, a line ends a stack.
+        let name = printable(&node.name).replace(';', ":");
+        let way = if above.is_empty() { format!("{word}{name}") } else { format!("{above};{word}{name}") };
+        let below = node.children.iter().fold(0u64, |sum, child| sum.saturating_add(child.retained_bytes));
+        let own = node.retained_bytes.saturating_sub(below);
+        if own > 0 {
+            writeln!(context.out.buffer(), "{way} {own}")?;
+        }
+        open.extend(node.children.iter().rev().map(|child| (child, way.clone())));
+        context.out.hand_on()?;
+    }
+    Ok(())
 }
