@@ -14,6 +14,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             convert::Firefox<'static>,
             convert::Folded<'static>,
             convert::HeapProfile<'static>,
+            convert::HeapSnapshot<'static>,
             convert::Output<'static>,
             convert::Perfetto<'static>,
             convert::Pprof<'static>,

@@ -7,10 +7,10 @@ use nettrace_analysis::report::{Loader, LoaderReport, ModulesReport, ReportPass}
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Session, Step, Value};
 
-const MODULE_LOAD: usize = 14;
-const MODULE_UNLOAD: usize = 15;
-const ASSEMBLY_LOAD: usize = 16;
-const ASSEMBLY_UNLOAD: usize = 17;
+const MODULE_LOAD: usize = OBJECTS + 1;
+const MODULE_UNLOAD: usize = OBJECTS + 2;
+const ASSEMBLY_LOAD: usize = OBJECTS + 3;
+const ASSEMBLY_UNLOAD: usize = OBJECTS + 4;
 
 fn of(steps: Vec<Step>) -> Session {
     let mut session = session(steps);
