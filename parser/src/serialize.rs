@@ -56,11 +56,11 @@ impl Serialize for Value<'_> {
 /// | `ts_ns` | nanoseconds since the session's start; null without a clock |
 /// | `tid` | OS id of the thread; -1 if it is not known |
 /// | `provider`, `id`, `version`, `event`, `level` | the type; `event` is its name, `GC/Start` |
-/// | [`pid`], [`activity`], [`related`] | process, activities |
-/// | [`labels`] | labels that no other member shows (version 6) |
+/// | \[`pid`\], \[`activity`\], \[`related`\] | process, activities |
+/// | \[`labels`\] | labels that no other member shows (version 6) |
 /// | `payload` | its fields by their names, as [`Value`] has them; flags in hexadecimal |
-/// | [`payload_rest`] | the payload's bytes that no field takes, as hexadecimal digits |
-/// | [`payload_faults`] | what is wrong with fields: `field`, `offset`, `fault` |
+/// | \[`payload_rest`\] | the payload's bytes that no field takes, as hexadecimal digits |
+/// | \[`payload_faults`\] | what is wrong with fields: `field`, `offset`, `fault` |
 ///
 /// ```
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
