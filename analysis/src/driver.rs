@@ -464,7 +464,7 @@ impl<'c> Analysis<'c> {
     }
 
     fn runtime(&mut self, event: &Event<'_>, thread: ThreadHandle) -> Result<(), ConvertError> {
-        if LockWaits::is_edge(event) && self.wants(Kind::Cpu) {
+        if LockWaits::is_edge_of_runtime(event.id()) && self.wants(Kind::Cpu) {
             let nanos = self.nanos(event);
             self.locks.event(event, thread, nanos);
         }

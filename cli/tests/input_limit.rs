@@ -28,13 +28,14 @@ fn bombs() -> [Vec<u8>; 4] {
 }
 
 /// The commands that read traces; `report` and `convert` are many in one.
-const COMMANDS: [&[&str]; 8] = [
+const COMMANDS: [&[&str]; 9] = [
     &["info", "--json"],
     &["stats"],
     &["events"],
     &["events", "--order", "file"],
     &["schema"],
     &["check"],
+    &["heap"],
     &["report", "summary"],
     &["convert", "--format", "speedscope", "--output", "-"],
 ];

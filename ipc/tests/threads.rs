@@ -26,6 +26,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Found,
             Guid,
             HResult,
+            Keywords,
             Launch,
             Launched,
             LeftBy,

@@ -29,7 +29,13 @@ pub(crate) struct LockWaits {
 impl LockWaits {
     /// Whether an event starts or stops a wait.
     pub(crate) fn is_edge(event: &Event<'_>) -> bool {
-        matches!((event.known_provider(), event.id()), (KnownProvider::Runtime, 81 | 91))
+        event.known_provider() == KnownProvider::Runtime && LockWaits::is_edge_of_runtime(event.id())
+    }
+
+    /// Whether an event of the runtime's provider starts or stops a wait.
+    #[inline]
+    pub(crate) fn is_edge_of_runtime(id: u32) -> bool {
+        matches!(id, 81 | 91)
     }
 
     /// Takes the next event of the runtime's provider; in time order.
