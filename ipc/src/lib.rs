@@ -33,7 +33,6 @@ mod error;
 pub mod fake;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
-mod guid;
 mod hresult;
 mod keywords;
 mod launch;
@@ -62,11 +61,12 @@ pub use deadlines::Deadlines;
 pub use discover::{Found, LeftBy, Leftover, Listing, ProcessKind, Search, Unreachable};
 pub use endpoint::{Endpoint, Peer, TcpAddress};
 pub use error::{Error, ReplyFault, RequestError, Step};
-pub use guid::{Guid, NotAGuid};
 pub use hresult::HResult;
 pub use keywords::Keywords;
 pub use launch::{Children, Launch, Launched};
 pub use message::Message;
+#[doc(inline)]
+pub use nettrace_guid::{Guid, NotAGuid};
 pub use port::{Arrival, Port, PortAddress, PortMode, PortOptions, Resumer};
 pub use provider::{EventFilter, Level, Provider, Providers};
 pub use replay::{Pace, Replay, Transcript};

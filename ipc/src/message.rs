@@ -18,7 +18,7 @@ use std::fmt;
 
 use crate::command::CommandId;
 use crate::error::{ReplyFault, RequestError};
-use crate::guid::Guid;
+use nettrace_guid::Guid;
 
 /// The first 14 bytes of every message.
 pub(crate) const MAGIC: [u8; 14] = *b"DOTNET_IPC_V1\0";
@@ -87,7 +87,7 @@ impl Writer {
     }
 
     pub(crate) fn guid(&mut self, value: Guid) -> &mut Self {
-        self.bytes.extend_from_slice(&value.to_wire());
+        self.bytes.extend_from_slice(&value.to_bytes());
         self
     }
 
@@ -209,7 +209,7 @@ impl<'d> Reader<'d> {
     }
 
     pub(crate) fn guid(&mut self, field: &'static str) -> Result<Guid, ReplyFault> {
-        self.array(field).map(Guid::from_wire)
+        self.array(field).map(Guid::from_bytes)
     }
 
     /// A string; the null string (count 0) is `None`. Units that are not UTF-16 become U+FFFD.

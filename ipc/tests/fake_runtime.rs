@@ -75,7 +75,7 @@ fn each_command_without_stream_is_answered_and_harms_nothing() {
         runtime.enable_perf_map(kind).unwrap();
     }
     runtime.disable_perf_map().unwrap();
-    let class = Guid::from_wire([7; 16]);
+    let class = Guid::from_bytes([7; 16]);
     runtime.attach_profiler(&AttachProfiler::new(class, "/p.so").unwrap().client_data(vec![1])).unwrap();
     runtime.startup_profiler(&StartupProfiler::new(class, "/p.so").unwrap()).unwrap();
     let dump = Dump::new("/tmp/d", DumpType::Normal).unwrap().crash_report(true);

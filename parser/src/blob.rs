@@ -6,12 +6,12 @@ mod compressed;
 mod fixed;
 
 use crate::format::Version;
-use crate::guid::Guid;
 pub(crate) use careful::{careful_blob_v4, careful_blob_v6};
 #[cfg(test)]
 use careful::{careful_compressed_v4, careful_compressed_v6};
 pub(crate) use compressed::{WINDOW, Watch, Wrong, at_end, compressed_v4, compressed_v6, says_number};
 pub(crate) use fixed::{fixed_v3, fixed_v4, fixed_v6, quick_v4, quick_v6};
+use nettrace_guid::Guid;
 
 /// The header of one event blob: everything the stream says about the event itself
 /// ([FORMAT.md 5](crate::format_guide#5), [6.2](crate::format_guide#6.2), [6.3](crate::format_guide#6.3),

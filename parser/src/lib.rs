@@ -35,7 +35,6 @@ mod feed;
 mod forget;
 mod format;
 pub mod format_guide;
-mod guid;
 mod held;
 #[doc(hidden)]
 pub mod internal;
@@ -76,12 +75,13 @@ pub use error::{Error, Fault, Foreign};
 pub use event::Event;
 pub use feed::Feed;
 pub use format::Version;
-pub use guid::{Guid, NotAGuid};
 pub use kept::{KeptEvents, KeptIter};
 pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]
 pub use mapping::{MappedFile, Mapping};
+#[doc(inline)]
+pub use nettrace_guid::{Guid, NotAGuid};
 pub use order::TimeOrdered;
 pub use outcome::Outcome;
 pub use payload::{

@@ -4,7 +4,7 @@
 //! byte by byte and are four times slower than an array read, so these leaves are ours.
 
 use crate::error::{Fault, FaultAt};
-use crate::guid::Guid;
+use nettrace_guid::Guid;
 
 /// Result of every parser in this crate.
 pub(crate) type Parsed<'a, T> = nom::IResult<&'a [u8], T, FaultAt<'a>>;

@@ -4,7 +4,6 @@
 
 use crate::block::label_list::Label;
 use crate::event::Event;
-use crate::guid::Guid;
 use crate::payload::{DateTime, Decimal, FieldValue, Fields, Utf8, Utf16, Value};
 use crate::schema::{Field, FieldType};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -24,7 +23,7 @@ macro_rules! as_shown {
     )*};
 }
 
-as_shown!(Guid DateTime Utf16<'_> Utf8<'_>);
+as_shown!(DateTime Utf16<'_> Utf8<'_>);
 
 /// A number as far as a double holds all of its digits, else its digits as text.
 impl Serialize for Decimal {

@@ -93,7 +93,7 @@ fn decimal(value: &Decimal) -> String {
 }
 
 fn label(label: &Label) -> String {
-    let guid = |guid: &Guid| nettrace_parser::Guid::from_bytes(*guid);
+    let guid = |guid: &GuidBytes| nettrace_parser::Guid::from_bytes(*guid);
     match label {
         Label::ActivityId(id) => format!("ActivityId({})", guid(id)),
         Label::RelatedActivityId(id) => format!("RelatedActivityId({})", guid(id)),

@@ -1,6 +1,6 @@
 //! Event blobs: header and payload of one event, in all five layouts.
 
-use crate::bytes::{Guid, Sink, count32};
+use crate::bytes::{GuidBytes, Sink, count32};
 use crate::layout::Version;
 
 /// Processor number of an unknown processor ([FORMAT.md 9.6]).
@@ -79,9 +79,9 @@ pub struct Blob {
     /// Timestamp.
     pub ticks: u64,
     /// Activity (versions 3–5).
-    pub activity_id: Guid,
+    pub activity_id: GuidBytes,
     /// Related activity (versions 3–5).
-    pub related_activity_id: Guid,
+    pub related_activity_id: GuidBytes,
     /// Label list (version 6).
     pub label_list_id: u32,
     /// Nothing later in the stream is older (versions 4–6).

@@ -2,8 +2,11 @@
 
 /// The 16 bytes of a guid as stored ([FORMAT.md 2]): `00 11 22 33 44 55 66 77 …` reads `33221100-5544-7766-…`.
 ///
+/// Bytes, where the other crates have the type `Guid` of `nettrace-guid`: nothing here is shared with what is tested. A
+/// `Guid` is compared with these bytes as they are, and made of them by `Guid::from`.
+///
 /// [FORMAT.md 2]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#2
-pub type Guid = [u8; 16];
+pub type GuidBytes = [u8; 16];
 
 /// A growing run of bytes. All methods append and return the sink, so that calls chain.
 ///
@@ -133,7 +136,7 @@ impl Sink {
     }
 
     /// Appends a guid as stored.
-    pub fn guid(&mut self, guid: &Guid) -> &mut Self {
+    pub fn guid(&mut self, guid: &GuidBytes) -> &mut Self {
         self.raw(guid)
     }
 

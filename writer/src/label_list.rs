@@ -1,6 +1,6 @@
 //! Label list blocks (version 6).
 
-use crate::bytes::{Guid, Sink, count32};
+use crate::bytes::{GuidBytes, Sink, count32};
 use crate::layout::Content;
 
 /// A label list block (version 6, [FORMAT.md 7.8]): u32 first index, u32 count, then lists of labels. `None` means: what
@@ -33,9 +33,9 @@ pub struct LabelListBlock {
 #[non_exhaustive]
 pub enum Label {
     /// Kind 1.
-    ActivityId(Guid),
+    ActivityId(GuidBytes),
     /// Kind 2.
-    RelatedActivityId(Guid),
+    RelatedActivityId(GuidBytes),
     /// Kind 3, 16 bytes in display order.
     TraceId([u8; 16]),
     /// Kind 4.

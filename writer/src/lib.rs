@@ -26,7 +26,7 @@ mod unstructured;
 mod value;
 
 pub use blob::{Blob, Compressor, NO_PROCESSOR, flag};
-pub use bytes::{Guid, Sink, zigzag};
+pub use bytes::{GuidBytes, Sink, zigzag};
 pub use damage::Damage;
 pub use event_block::{BlobLayout, EventBlock, Row};
 pub use examples::{tiny_v4, tiny_v6};

@@ -1,6 +1,6 @@
 //! Metadata blocks of version 6.
 
-use crate::bytes::{Guid, Sink, count16};
+use crate::bytes::{GuidBytes, Sink, count16};
 use crate::field::{Field, FieldForm, encode_fields};
 use crate::layout::Content;
 
@@ -92,7 +92,7 @@ pub enum Optional {
     /// Kind 6.
     KeyValue(String, String),
     /// Kind 7.
-    ProviderGuid(Guid),
+    ProviderGuid(GuidBytes),
     /// Kind 8.
     Level(u8),
     /// Kind 9.

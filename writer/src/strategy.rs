@@ -6,7 +6,7 @@ use proptest::string::{RegexGeneratorStrategy, string_regex};
 use std::sync::LazyLock;
 
 use crate::{
-    BatchOrder, BlobLayout, Damage, EventType, Field, FieldForm, FieldType, Guid, Label, Session,
+    BatchOrder, BlobLayout, Damage, EventType, Field, FieldForm, FieldType, GuidBytes, Label, Session,
     SessionEvent, SessionThread, Step, Trace, Value, Version,
 };
 
@@ -225,15 +225,15 @@ fn events(fields: Vec<Vec<Field>>) -> impl Strategy<Value = SessionEvent> {
     )
 }
 
-fn optional_guids() -> BoxedStrategy<Guid> {
-    prop_oneof![3 => Just([0; 16]), 1 => any::<Guid>()].boxed()
+fn optional_guids() -> BoxedStrategy<GuidBytes> {
+    prop_oneof![3 => Just([0; 16]), 1 => any::<GuidBytes>()].boxed()
 }
 
 /// Labels of every known kind.
 pub fn labels() -> impl Strategy<Value = Label> {
     prop_oneof![
-        any::<Guid>().prop_map(Label::ActivityId),
-        any::<Guid>().prop_map(Label::RelatedActivityId),
+        any::<GuidBytes>().prop_map(Label::ActivityId),
+        any::<GuidBytes>().prop_map(Label::RelatedActivityId),
         any::<[u8; 16]>().prop_map(Label::TraceId),
         any::<u64>().prop_map(Label::SpanId),
         any::<(String, String)>().prop_map(|(key, value)| Label::Text(key, value)),

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use std::ops::Range;
 
 use crate::{
-    BatchOrder, BlobLayout, Damage, Decimal, EventType, Field, FieldType, Guid, Label, Session, SessionEvent,
-    SessionThread, Step, Trace, Value, Version,
+    BatchOrder, BlobLayout, Damage, Decimal, EventType, Field, FieldType, GuidBytes, Label, Session,
+    SessionEvent, SessionThread, Step, Trace, Value, Version,
 };
 
 /// Most steps of a session.
@@ -281,7 +281,7 @@ fn event(types: &[EventType], u: &mut Unstructured<'_>) -> Result<SessionEvent> 
     Ok(event)
 }
 
-fn optional_guid(u: &mut Unstructured<'_>) -> Result<Guid> {
+fn optional_guid(u: &mut Unstructured<'_>) -> Result<GuidBytes> {
     if u.arbitrary()? { u.arbitrary() } else { Ok([0; 16]) }
 }
 

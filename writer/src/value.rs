@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::bytes::{Guid, Sink, count16};
+use crate::bytes::{GuidBytes, Sink, count16};
 use crate::field::{Field, FieldType};
 use crate::trace::SysTime;
 
@@ -56,7 +56,7 @@ pub enum Value {
     /// 16 bytes: a date as eight i16.
     SysTime(SysTime),
     /// 16 bytes.
-    Guid(Guid),
+    Guid(GuidBytes),
     /// UTF-16 with a zero unit at its end.
     Text(String),
     /// UTF-16 code units as they are, nothing at their end.
@@ -104,7 +104,7 @@ stored_as! {
     F64(f64) from f64,
     Text(String) from &str,
     Text(String) from String,
-    Guid(Guid) from Guid,
+    Guid(GuidBytes) from GuidBytes,
 }
 
 /// A .NET decimal: `mantissa / 10^scale`, of which 96 bits are stored.

@@ -71,7 +71,7 @@ fn a_second_signal_leaves_nobody_suspended() {
         .unwrap();
     wait_until("the port", || std::path::Path::new(&port).exists());
     let come = |number: u8| {
-        let cookie = Guid::from_wire([number; 16]);
+        let cookie = Guid::from_bytes([number; 16]);
         let config = FakeConfig { suspended: true, cookie, ..streaming(&metrics()) };
         FakeRuntime::connect_to(config, nettrace_ipc::Endpoint::socket(&port)).unwrap()
     };

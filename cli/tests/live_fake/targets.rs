@@ -54,7 +54,7 @@ fn acts_as_a_net_program() {
     let endpoint = nettrace_ipc::PortAddress::parse(port.split(',').next().unwrap()).unwrap().endpoint();
     // Who comes to a port is told apart by the cookie.
     let pid = std::process::id();
-    let cookie = nettrace_ipc::Guid::from_wire((0x5eed_u128 << 64 | u128::from(pid)).to_le_bytes());
+    let cookie = nettrace_ipc::Guid::from_bytes((0x5eed_u128 << 64 | u128::from(pid)).to_le_bytes());
     let config = FakeConfig { suspended: true, pid: pid.into(), cookie, ..streaming(&metrics()) };
     let fake = FakeRuntime::connect_to(config, endpoint).unwrap();
     wait_until("the resume", || fake.is_resumed());

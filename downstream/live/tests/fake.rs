@@ -1,6 +1,6 @@
 use nettrace_ipc::Runtime;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
-use nettrace_writer::{EventType, FieldType, Session, SessionThread, Step, Value, Version};
+use nettrace_writer::{EventType, FieldType, Session, SessionEvent, SessionThread, Step, Value, Version};
 
 /// What a runtime sends when two exceptions are thrown, cut before its end mark.
 fn stream() -> (Vec<u8>, Vec<u8>) {
@@ -34,6 +34,25 @@ fn stream() -> (Vec<u8>, Vec<u8>) {
 }
 
 const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
+
+#[test]
+fn a_cookie_of_the_protocol_and_an_activity_of_a_trace_are_of_one_type() {
+    let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
+    let cookie = Runtime::at(fake.endpoint()).info().unwrap().cookie;
+    let tagged = Step::Event(SessionEvent { activity_id: cookie.into(), ..SessionEvent::default() });
+    let session = Session {
+        types: vec![EventType::new("Shop", 1, "Sold")],
+        threads: vec![SessionThread::new(11)],
+        steps: vec![tagged],
+        ..Session::new(Version::V5)
+    };
+    let recording = session.record();
+    let mut events = nettrace_parser::Reader::from_slice(&recording.stream.bytes);
+    let activity = events.next_event().unwrap().unwrap().activity_id().unwrap();
+    assert_eq!(activity, cookie);
+    assert_eq!(activity, recording.events[0].activity_id.unwrap());
+    assert_eq!(cookie.to_string().parse(), Ok(activity));
+}
 
 #[test]
 fn exceptions_come_as_they_are_thrown_and_the_session_ends_when_it_is_stopped() {

@@ -20,9 +20,9 @@
 use super::sealed::Sealed;
 use super::{Command, CommandId, bare};
 use crate::error::{ReplyFault, RequestError};
-use crate::guid::Guid;
 use crate::message::{Message, Reader};
 use crate::version::RuntimeVersion;
+use nettrace_guid::Guid;
 
 /// Which of the three requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

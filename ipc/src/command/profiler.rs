@@ -13,8 +13,8 @@ use std::time::Duration;
 use super::sealed::Sealed;
 use super::{Command, CommandId, Patience, read_hresult, required};
 use crate::error::{ReplyFault, RequestError};
-use crate::guid::Guid;
 use crate::message::{Message, Writer};
+use nettrace_guid::Guid;
 
 /// Loads a profiler into a running process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +125,7 @@ mod tests {
     use super::super::golden::hex;
     use super::*;
 
-    const CLASS: Guid = Guid::from_wire([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    const CLASS: Guid = Guid::from_bytes([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
     #[test]
     fn attach_is_that_of_the_transcripts() {

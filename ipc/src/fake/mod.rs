@@ -40,7 +40,7 @@ mod stream;
 pub use fault::{Fault, FaultKind};
 
 use crate::endpoint::{Endpoint, Listener, TcpAddress, Wire};
-use crate::guid::Guid;
+use nettrace_guid::Guid;
 use stream::FakeSession;
 
 /// What the fake says of itself and streams.
@@ -95,7 +95,7 @@ impl FakeConfig {
             major,
             product_version: product_version.to_owned(),
             pid: 40_000_u64.saturating_add(number),
-            cookie: Guid::from_wire(cookie),
+            cookie: Guid::from_bytes(cookie),
             command_line: "/app/fake /app/fake.dll sleep 0".to_owned(),
             entry_assembly: "fake".to_owned(),
             environment: vec!["PATH=/usr/bin:/bin".to_owned(), "LANG=C.UTF-8".to_owned()],

@@ -32,7 +32,7 @@ pub(super) fn process_info(config: &FakeConfig, version: u32, suspended: bool) -
         payload.extend_from_slice(&1_u32.to_le_bytes());
     }
     payload.extend_from_slice(&config.pid.to_le_bytes());
-    payload.extend_from_slice(&config.cookie.to_wire());
+    payload.extend_from_slice(&config.cookie.to_bytes());
     let line = config.command_line.as_str();
     // A suspended runtime knows only the host's path.
     let line = if suspended { line.split(' ').next().unwrap_or(line) } else { line };

@@ -8,8 +8,8 @@
 //! | 32 | 2 | reserved |
 
 use crate::error::ReplyFault;
-use crate::guid::Guid;
 use crate::message::Reader;
+use nettrace_guid::Guid;
 
 pub(crate) const ADVERTISE_BYTES: usize = 34;
 pub(crate) const ADVERTISE_MAGIC: [u8; 8] = *b"ADVR_V1\0";
@@ -36,7 +36,7 @@ impl Advertise {
         let mut bytes = [0; ADVERTISE_BYTES];
         let fields = ADVERTISE_MAGIC
             .into_iter()
-            .chain(self.cookie.to_wire())
+            .chain(self.cookie.to_bytes())
             .chain(self.pid.to_le_bytes())
             .chain([0, 0]);
         for (target, byte) in bytes.iter_mut().zip(fields) {

@@ -13,8 +13,8 @@ use crate::connection::Connection;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::Wire;
 use crate::error::{Error, Step};
-use crate::guid::Guid;
 use crate::transcript::{Recorder, Tap};
+use nettrace_guid::Guid;
 
 /// How long an idle connection is believed without looking again.
 const TICK: Duration = Duration::from_millis(50);

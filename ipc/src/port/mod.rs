@@ -22,9 +22,9 @@ use line::Table;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::{Listener, Wire};
 use crate::error::{Error, RequestError, Step};
-use crate::guid::Guid;
 use crate::runtime::Runtime;
 use crate::transcript::Recorder;
+use nettrace_guid::Guid;
 
 /// How often the listening thread looks whether it is still wanted.
 const TICK: Duration = Duration::from_millis(50);

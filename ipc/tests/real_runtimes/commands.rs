@@ -43,7 +43,7 @@ fn each_command_is_answered_and_harms_nothing() {
         assert!(map.exists());
         std::fs::remove_file(map).unwrap();
         let _ = std::fs::remove_file(format!("/tmp/perfinfo-{}.map", target.pid()));
-        let class = Guid::from_wire([7; 16]);
+        let class = Guid::from_bytes([7; 16]);
         let attach = runtime.attach_profiler(&AttachProfiler::new(class, "/none.so").unwrap());
         assert_eq!(attach.unwrap_err().code(), Some(HResult::MODULE_NOT_FOUND));
         runtime.startup_profiler(&StartupProfiler::new(class, "/none.so").unwrap()).unwrap();

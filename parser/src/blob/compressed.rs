@@ -6,7 +6,7 @@
 //! wrong, goes through the careful twin, which says what is wrong.
 
 use super::{BlobHeader, flag};
-use crate::guid::Guid;
+use nettrace_guid::Guid;
 
 /// Bytes the fast decoder may look at; the longest header has 88.
 pub(crate) const WINDOW: usize = 128;

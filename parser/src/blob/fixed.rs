@@ -5,9 +5,9 @@
 
 use super::{BlobHeader, Extent, size_of_header};
 use crate::error::{Fault, FaultAt};
-use crate::guid::Guid;
 use crate::primitive::Parsed;
 use bytemuck::{Pod, Zeroable};
+use nettrace_guid::Guid;
 
 type U32 = [u8; 4];
 type U64 = [u8; 8];

@@ -8,9 +8,9 @@
 
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
-use crate::guid::Guid;
 use crate::primitive::{Parsed, before, guid, string_v6, u8, u32, u64, varuint64, zigzag};
 use crate::work;
+use nettrace_guid::Guid;
 use nom::Parser;
 use std::fmt;
 

@@ -9,7 +9,6 @@ pub(crate) mod field_list;
 use crate::catalog::CatalogEvent;
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
-use crate::guid::Guid;
 use crate::payload::Utf16;
 use crate::primitive::{
     Parsed, before, guid, i32, sized_row, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z, varuint32,
@@ -18,6 +17,7 @@ use crate::schema::Schema;
 use crate::serial::Serial;
 use crate::view::KnownProvider;
 use crate::work;
+use nettrace_guid::Guid;
 use nom::Parser;
 use nom::error::context;
 

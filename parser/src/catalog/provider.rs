@@ -1,7 +1,7 @@
 //! Providers of the catalog, and the guids that stand for provider names.
 
 use super::event::CatalogEvent;
-use crate::guid::Guid;
+use nettrace_guid::Guid;
 
 /// A provider whose events the catalog knows.
 #[derive(Debug)]

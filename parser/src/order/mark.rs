@@ -1,9 +1,9 @@
 //! An event that waits for its turn.
 
 use crate::blob::BlobHeader;
-use crate::guid::Guid;
 use crate::reader::{Context, Resolved};
 use crate::tables::{NO_SLOT, Slot};
+use nettrace_guid::Guid;
 
 /// An event that waits: its header, its references and its place. One cache line, and not parts of two.
 #[derive(Debug, Clone, Copy)]

@@ -4,10 +4,10 @@ use super::mark::{Mark, short};
 use super::packing::{Packing, place};
 use super::radix;
 use crate::blob::BlobHeader;
-use crate::guid::Guid;
 use crate::reader::{Context, Resolved, Take, Visit};
 use crate::tables::NO_SLOT;
 use crate::work;
+use nettrace_guid::Guid;
 
 /// Bits of a word of [`Queue::places`].
 const PLACES_A_WORD: usize = 64;

@@ -7,9 +7,9 @@ use super::scalar::{DateTime, Decimal};
 use super::text::{Utf8, Utf16};
 use super::value::Value;
 use crate::error::{Fault, located};
-use crate::guid::Guid;
 use crate::primitive::{before, utf16_end, varint64, varuint64};
 use crate::schema::FieldType;
+use nettrace_guid::Guid;
 
 impl<'r> Payload<'r> {
     /// The value of `kind` at a position, and the bytes it takes.

@@ -5,9 +5,9 @@ use super::reading::{self, Reading, TextEnds};
 use super::value::Value;
 use super::{Cut, PayloadFault};
 use crate::error::Fault;
-use crate::guid::Guid;
 use crate::primitive::utf16_end;
 use crate::schema::{Field, FieldType, Schema, ValueMap};
+use nettrace_guid::Guid;
 use std::fmt;
 
 /// One field of a payload, with its value.

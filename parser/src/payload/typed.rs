@@ -7,7 +7,7 @@ use super::object::Object;
 use super::scalar::{DateTime, Decimal};
 use super::text::{Utf8, Utf16};
 use super::value::Value;
-use crate::guid::Guid;
+use nettrace_guid::Guid;
 use std::borrow::Cow;
 use std::fmt;
 use std::time::SystemTime;

@@ -5,7 +5,7 @@ use super::array::Array;
 use super::object::Object;
 use super::scalar::{DateTime, Decimal};
 use super::text::{Utf8, Utf16};
-use crate::guid::Guid;
+use nettrace_guid::Guid;
 use std::fmt;
 
 /// One value of a payload, borrowed from it.

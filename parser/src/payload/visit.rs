@@ -10,9 +10,9 @@ use super::extent::Payload;
 use super::fields::FieldValue;
 use super::reading::{self, Reading, TextEnds};
 use super::value::Value;
-use crate::guid::Guid;
 use crate::primitive::utf16_end;
 use crate::schema::{Field, FieldType, Schema};
+use nettrace_guid::Guid;
 
 /// Receives values of payloads: see [`Event::visit_fields`](crate::Event::visit_fields), [`Fields::visit`] and
 /// [`Array::visit`].

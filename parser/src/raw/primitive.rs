@@ -1,9 +1,9 @@
 //! Numbers and texts (FORMAT.md 2).
 
 use super::error::{FromFault, complete};
-use crate::guid::Guid;
 use crate::payload::Utf16;
 use crate::primitive;
+use nettrace_guid::Guid;
 use nom::IResult;
 
 macro_rules! little_endian {

@@ -6,9 +6,9 @@ use crate::blob::{
     BlobEncoding, BlobHeader, Extent, Watch, at_end, compressed_v4, compressed_v6, quick_v4, quick_v6,
     says_number, size_of_header,
 };
-use crate::guid::Guid;
 use crate::source::index;
 use crate::tables::Covered;
+use nettrace_guid::Guid;
 
 /// Receives events. Methods are inlined into the loop over a block, which closures passed through
 /// several layers would not be.

@@ -2,8 +2,8 @@
 
 use super::{KnownProvider, number, number32, text, value};
 use crate::event::Event;
-use crate::guid::Guid;
 use crate::payload::{Utf16, Value};
+use nettrace_guid::Guid;
 
 /// A module: runtime 152 (load) and 153 (unload), rundown 153 (start) and 154 (end), versions 0 to
 /// 3.

@@ -110,10 +110,10 @@ fn provider_file(provider: &Value, parts: &[String], events: &[&Value]) -> Strin
     if parts.is_empty() {
         row_import(&mut out, events);
     }
-    out.push_str("use crate::guid::Guid;\n");
     if !maps.is_empty() {
         out.push_str("use crate::schema::ValueMap;\n");
     }
+    out.push_str("use nettrace_guid::Guid;\n");
     writeln!(out, "\npub(super) const NAME: &str = {name:?};\n").unwrap();
     out + &body
 }

@@ -10,7 +10,7 @@
 //! - event 39 of the runtime renumbered by its payload; related activity ids of version 3.
 
 use super::{decompressed, shared_folder};
-use crate::synth::Guid;
+use crate::synth::GuidBytes;
 
 /// Events of a trace, by time; those of one timestamp in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,9 +71,9 @@ pub struct GoldenEvent {
     /// OpCode.
     pub opcode: u32,
     /// Activity, bytes as stored.
-    pub activity_id: Option<Guid>,
+    pub activity_id: Option<GuidBytes>,
     /// Related activity, bytes as stored.
-    pub related_activity_id: Option<Guid>,
+    pub related_activity_id: Option<GuidBytes>,
     /// Bytes of the payload.
     pub payload_bytes: u64,
     /// [`crc32`](crate::crc32) of the payload.
@@ -159,7 +159,7 @@ fn parse_event(line: &str) -> Option<GoldenEvent> {
 
 /// `33221100-5544-7766-8899-aabbccddeeff` as `00 11 22 … ff`; `-` is none. The outer option is about the
 /// text.
-fn parse_guid(text: &str) -> Option<Option<Guid>> {
+fn parse_guid(text: &str) -> Option<Option<GuidBytes>> {
     if text == "-" {
         return Some(None);
     }

@@ -1,6 +1,6 @@
 //! What a reader has to find in a recorded session.
 
-use crate::{Blob, Field, Guid, Label, Stream, Value};
+use crate::{Blob, Field, GuidBytes, Label, Stream, Value};
 
 /// A written session.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,9 +51,9 @@ pub struct ExpectedEvent {
     /// Frames, leaf first, cut to the pointer size.
     pub stack: Vec<u64>,
     /// Activity, from header or labels; None if absent or zero.
-    pub activity_id: Option<Guid>,
+    pub activity_id: Option<GuidBytes>,
     /// Related activity, from header or labels; None if absent or zero.
-    pub related_activity_id: Option<Guid>,
+    pub related_activity_id: Option<GuidBytes>,
     /// All labels (version 6).
     pub labels: Vec<Label>,
     /// OS id of the thread the event is about.

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use record::Recorder;
 
-use crate::{BlobLayout, Field, FieldType, Guid, Label, Optional, Trace, Value, Version};
+use crate::{BlobLayout, Field, FieldType, GuidBytes, Label, Optional, Trace, Value, Version};
 
 /// What happened in a session. All of it is plain data: any values make a legal stream.
 ///
@@ -288,9 +288,9 @@ pub struct SessionEvent {
     /// Frames, leaf first.
     pub stack: Vec<u64>,
     /// Activity; zero: none. Version 6 makes a label of it.
-    pub activity_id: Guid,
+    pub activity_id: GuidBytes,
     /// Related activity; zero: none. Version 6 makes a label of it.
-    pub related_activity_id: Guid,
+    pub related_activity_id: GuidBytes,
     /// Labels (version 6), behind those of the activities.
     pub labels: Vec<Label>,
     /// The payload. It may disagree with the type's fields.

@@ -5,7 +5,7 @@
 //! whose payloads were read by this row.
 
 use crate::catalog::provider::{CatalogProvider, Key, Use};
-use crate::guid::Guid;
+use nettrace_guid::Guid;
 use crate::schema::ValueMap;
 
 pub(super) const NAME: &str = "Microsoft-Windows-DotNETRuntime";

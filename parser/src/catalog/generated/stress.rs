@@ -7,7 +7,7 @@
 use crate::catalog::event::{CatalogEvent, event, sent};
 use crate::catalog::provider::{CatalogProvider, Key, Use};
 use crate::catalog::row::{ansi, pointer, u16, u32, u8};
-use crate::guid::Guid;
+use nettrace_guid::Guid;
 
 pub(super) const NAME: &str = "Microsoft-Windows-DotNETRuntimeStress";
 
