@@ -1,11 +1,14 @@
 //! The command line.
 
+pub(crate) mod amount;
 mod convert;
 mod events;
 mod heap;
 mod input;
 mod live;
 mod overview;
+pub(crate) mod profiles;
+pub(crate) mod providers;
 mod report;
 mod samples;
 
@@ -18,7 +21,8 @@ pub(crate) use overview::*;
 pub(crate) use report::*;
 pub(crate) use samples::*;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use crate::style::ColorChoice;
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (reads nettrace 3 (NetPerf), 4, 5, 6)");
@@ -55,15 +59,6 @@ pub(crate) struct Cli {
     pub(crate) quiet: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorChoice {
-    /// On a terminal
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Info(InfoArgs),
@@ -81,23 +76,6 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
-}
-
-/// The command line as users see it: without the options that a report has only to refuse them.
-pub(crate) fn shown_command() -> clap::Command {
-    fn without_hidden(command: clap::Command) -> clap::Command {
-        let row = crate::commands::REPORTS.iter().find(|row| row.name == command.get_name());
-        let Some(row) = row else { return command };
-        let mut shown = clap::Command::new(row.name);
-        if let Some(about) = command.get_about() {
-            shown = shown.about(about.clone());
-        }
-        if let Some(after) = command.get_after_help() {
-            shown = shown.after_help(after.clone());
-        }
-        shown.args(command.get_arguments().filter(|arg| !arg.is_hide_set()).cloned())
-    }
-    Cli::command().mut_subcommand("report", |report| report.mut_subcommands(without_hidden))
 }
 
 /// Print a script that completes this command in a shell

@@ -1,6 +1,6 @@
 //! Why a command could not do its work, in one line: file, offset, what was found, what to try.
 
-use crate::input::LimitReached;
+use crate::units;
 use nettrace_parser::{Error, Fault, Foreign};
 use std::fmt;
 use std::io;
@@ -81,6 +81,18 @@ impl From<io::Error> for Failure {
         Failure::Output(error)
     }
 }
+
+/// A compressed trace unpacked to more bytes than it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LimitReached(pub(crate) u64);
+
+impl fmt::Display for LimitReached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it unpacks to more than {}", units::bytes(self.0))
+    }
+}
+
+impl std::error::Error for LimitReached {}
 
 /// What can be done about a stream that cannot be read from its beginning.
 fn remedy(fault: &Fault) -> &'static str {

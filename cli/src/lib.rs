@@ -10,6 +10,7 @@
 mod args;
 mod commands;
 mod condition;
+mod context;
 mod event_types;
 mod exit;
 mod failure;
@@ -41,7 +42,8 @@ pub use exit::Exit;
 
 use args::Cli;
 use clap::{CommandFactory, FromArgMatches};
-use commands::Context;
+use commands::command_line;
+use context::Context;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 
@@ -83,12 +85,12 @@ pub struct Console<'a> {
 /// ```
 pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Exit {
     let mut console = console;
-    let args = args::with_report_first(with_summary(args.into_iter().collect()));
-    let matches = match Cli::command().try_get_matches_from(args) {
-        Ok(matches) => matches,
-        Err(error) => return help_or_usage(&error, &mut console),
-    };
-    match Cli::from_arg_matches(&matches) {
+    let args = command_line::with_report_first(with_summary(args.into_iter().collect()));
+    let parsed = command_line::whole().try_get_matches_from(args).and_then(|matches| {
+        command_line::check(&matches)?;
+        Cli::from_arg_matches(&matches)
+    });
+    match parsed {
         Ok(cli) => {
             let mut context = Context::new(console, &cli);
             commands::run(cli.command, &mut context)
@@ -123,7 +125,7 @@ fn help_or_usage(error: &clap::Error, console: &mut Console<'_>) -> Exit {
         false => (console.stdout, console.stdout_is_terminal, Exit::Fine),
     };
     let text = error.render();
-    let is_coloured = style::is_coloured(args::ColorChoice::Auto, is_terminal, variable);
+    let is_coloured = style::is_coloured(style::ColorChoice::Auto, is_terminal, variable);
     let text = if is_coloured { text.ansi().to_string() } else { text.to_string() };
     // Nobody is left who could be told that this text was not written.
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());

@@ -1,7 +1,17 @@
 //! Colours, and when to use them.
 
-use crate::args::ColorChoice;
 use anstyle::{AnsiColor, Style as Ansi};
+use clap::ValueEnum;
+
+/// The value of `--color`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
 
 /// Whether to colour a stream: what was asked for, else what the environment says, else whether a person
 /// looks at it.

@@ -3,7 +3,7 @@
 //! Where a table is too wide, its least important columns are left out, then names are cut in the middle. Where
 //! results do not go to a terminal, or with `--wide`, everything is shown.
 
-use crate::commands::Context;
+use crate::context::Context;
 use crate::style::Paint;
 use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};

@@ -1,12 +1,12 @@
 //! Other tools' formats.
 
+use super::samples::KindArg;
 use super::{InputArgs, ReadArgs, SampleArgs, SampleThreadArgs};
 use crate::failure::Failure;
-use crate::samples::KindArg;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-const CONVERT_EXAMPLES: &str = "\
+pub(crate) const CONVERT_EXAMPLES: &str = "\
 The format is taken from the name of the output if --format does not say it. Several formats or outputs are \
 written in one pass. Without -o the output lies beside the trace. Formats that show every event in its place \
 in time (chromium, perfetto, firefox, ndjson) are read with one of the --threads.
@@ -17,13 +17,9 @@ Examples:
   nettrace convert trace.nettrace -o a.speedscope.json -o b.folded --state managed
   nettrace convert trace.nettrace --format folded --kind alloc -o - | flamegraph.pl > alloc.svg";
 
-fn convert_help() -> String {
-    format!("Formats:\n{}\n{CONVERT_EXAMPLES}", crate::commands::formats("  "))
-}
-
 /// Write a trace's stacks in another tool's format
 #[derive(Debug, Args)]
-#[command(after_help = convert_help(), override_usage = "nettrace convert [OPTIONS] <FILE>")]
+#[command(override_usage = "nettrace convert [OPTIONS] <FILE>")]
 pub(crate) struct ConvertArgs {
     /// The trace: a file, plain or gzip, or - for standard input
     #[arg(value_name = "FILE")]

@@ -1,7 +1,7 @@
 //! The command line of `nettrace heap`.
 
 use super::{ReadArgs, TalkArgs, TargetArgs};
-use crate::live::amount::Span;
+use crate::args::amount::Span;
 use clap::{Args, Subcommand, ValueEnum};
 use regex::Regex;
 use std::ffi::OsString;

@@ -1,6 +1,6 @@
 //! Which trace is read, and how.
 
-use crate::live::amount::Bytes;
+use crate::args::amount::Bytes;
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -1,12 +1,10 @@
 //! Reports.
 
 use super::{ReadArgs, SampleArgs, SampleThreadArgs};
-use crate::commands::{REPORTS, ReportRow};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use nettrace_analysis::Pattern;
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 const REPORT_EXAMPLES: &str = "\
@@ -31,7 +29,7 @@ Examples:
   nettrace report jit trace.nettrace --before 500ms --top 50
   nettrace report alloc trace.nettrace --thread 17401 --json | jq '.sources[0].types[0]'";
 
-/// `nettrace report`: a subcommand for each report, with the options that the report takes.
+/// `nettrace report`. The list of reports belongs to the commands, which add a subcommand for each.
 #[derive(Debug)]
 pub(crate) struct ReportCommand(pub(crate) ReportArgs);
 
@@ -46,7 +44,6 @@ impl Args for ReportCommand {
             .subcommand_value_name("REPORT")
             .subcommand_help_heading("Reports")
             .disable_help_subcommand(true)
-            .subcommands(REPORTS.iter().map(subcommand))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -54,38 +51,12 @@ impl Args for ReportCommand {
     }
 }
 
-/// One report's subcommand. Options that are for other reports are there, but hidden: so they can be refused with
-/// the name of the report that has them.
-fn subcommand(row: &'static ReportRow) -> Command {
-    let record = crate::recommended::providers(row.record);
-    let command = ReportArgs::augment_args(Command::new(row.name))
-        .about(row.about)
-        .override_usage(format!("nettrace report {} [OPTIONS] <FILE>", row.name))
-        .mut_args(|arg| if takes(row, arg.get_id().as_str()) { arg } else { arg.hide(true) });
-    match record.as_slice() {
-        [] => command,
-        record => {
-            command.after_help(format!("Record with --providers {}", record.join("\n or with --providers ")))
-        }
-    }
-}
-
-/// Options that every report takes.
-const OF_ALL: &[&str] =
-    &["file", "json", "no_mmap", "input_limit", "color", "quiet", "wide", "help", "version"];
-
-fn takes(row: &ReportRow, id: &str) -> bool {
-    OF_ALL.contains(&id) || row.flags.iter().any(|flags| flags.contains(&id))
-}
-
 impl FromArgMatches for ReportCommand {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let found = matches.subcommand().and_then(|(name, own)| Some((find(name)?, own)));
-        let Some((row, own)) = found else {
+        let Some((name, own)) = matches.subcommand() else {
             return Err(clap::Error::raw(ErrorKind::MissingSubcommand, "a report and a trace are needed\n"));
         };
-        refuse_others(row, own)?;
-        let mut args = ReportArgs { report: row, ..ReportArgs::from_arg_matches(own)? };
+        let mut args = ReportArgs { report: name.to_owned(), ..ReportArgs::from_arg_matches(own)? };
         if args.timeline && own.value_source("number") != Some(ValueSource::CommandLine) {
             args.number = usize::MAX;
         }
@@ -98,96 +69,12 @@ impl FromArgMatches for ReportCommand {
     }
 }
 
-/// Fails if an option was given that the report does not take.
-fn refuse_others(row: &ReportRow, matches: &ArgMatches) -> Result<(), clap::Error> {
-    let all = ReportArgs::augment_args(Command::new(row.name));
-    let is_given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
-    let Some(arg) =
-        all.get_arguments().find(|arg| !takes(row, arg.get_id().as_str()) && is_given(arg.get_id().as_str()))
-    else {
-        return Ok(());
-    };
-    let (id, flag) = (arg.get_id().as_str(), arg.get_long().unwrap_or_default());
-    let others: Vec<&str> = REPORTS.iter().filter(|other| takes(other, id)).map(|other| other.name).collect();
-    let message = format!(
-        "report {} takes no --{flag}, which is for {}\n\nFor its options, try '{}'.\n",
-        row.name,
-        others.join(", "),
-        format_args!("nettrace report {} --help", row.name),
-    );
-    Err(clap::Error::raw(ErrorKind::UnknownArgument, message))
-}
-
-/// The report of a name; case does not matter.
-fn find(name: &str) -> Option<&'static ReportRow> {
-    let name = if name.eq_ignore_ascii_case("top") { "topN" } else { name };
-    REPORTS.iter().find(|row| row.name.eq_ignore_ascii_case(name))
-}
-
-/// Puts the report's name right behind `report`, wherever it stands: users of dotnet-trace have the trace in front
-/// of it. `report FILE` stands for `report summary FILE`.
-pub(crate) fn with_report_first(mut args: Vec<OsString>) -> Vec<OsString> {
-    let Some(command) = command_at(&args).filter(|at| args.get(*at).is_some_and(|word| word == "report"))
-    else {
-        return args;
-    };
-    let words = words_behind(&args, command);
-    let named = words.iter().find_map(|at| Some((*at, find(args.get(*at)?.to_str()?)?)));
-    let name = match (named, words.as_slice()) {
-        (Some((at, row)), _) => {
-            args.remove(at);
-            row.name
-        }
-        (None, [_]) => "summary",
-        (None, _) => return args,
-    };
-    args.insert(command.saturating_add(1), name.into());
-    args
-}
-
-/// The place of the command: the first word that is no option of all commands.
-fn command_at(args: &[OsString]) -> Option<usize> {
-    let mut at = 1;
-    while let Some(option) = args.get(at).filter(|word| word.as_encoded_bytes().starts_with(b"-")) {
-        at = at.saturating_add(if option == "--color" { 2 } else { 1 });
-    }
-    (at < args.len()).then_some(at)
-}
-
-/// The places of words that are neither options nor their values.
-fn words_behind(args: &[OsString], command: usize) -> Vec<usize> {
-    let all = ReportArgs::augment_args(Command::new("report"));
-    let with_value: Vec<String> = all
-        .get_arguments()
-        .filter(|arg| arg.get_action().takes_values())
-        .flat_map(|arg| {
-            let longs = arg.get_long_and_visible_aliases().unwrap_or_default().into_iter();
-            let shorts = arg.get_short_and_visible_aliases().unwrap_or_default().into_iter();
-            longs
-                .map(|long| format!("--{long}"))
-                .chain(shorts.map(|short| format!("-{short}")))
-                .collect::<Vec<_>>()
-        })
-        .chain(["--color".to_owned()])
-        .collect();
-    let mut words = Vec::new();
-    let mut at = command.saturating_add(1);
-    while let Some(word) = args.get(at).filter(|word| *word != "--") {
-        if !word.as_encoded_bytes().starts_with(b"-") || word == "-" {
-            words.push(at);
-        } else if with_value.iter().any(|option| word == option.as_str()) {
-            at = at.saturating_add(1);
-        }
-        at = at.saturating_add(1);
-    }
-    words
-}
-
-/// The options of all reports. Which report takes which, its row says.
+/// The options of all reports. Which report takes which is in the list of reports.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    #[arg(skip = &REPORTS[0])]
-    pub(crate) report: &'static ReportRow,
+    /// The name of the report.
+    #[arg(skip)]
+    pub(crate) report: String,
 
     /// The trace: a file, plain or gzip, or - for standard input
     #[arg(value_name = "FILE")]
@@ -232,7 +119,7 @@ pub(crate) struct ReportArgs {
     pub(crate) callers: bool,
 
     /// Leave out what has less of all time, in percent
-    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = crate::samples::percent)]
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = super::samples::percent)]
     pub(crate) min: f64,
 
     /// In the order of time; all rows unless -n is given

@@ -175,7 +175,7 @@ impl Page<'_> {
     }
 
     fn next(&mut self, file: &str, report: &Report) -> io::Result<()> {
-        let file = if file == super::STDIN_NAME { "-".to_owned() } else { quoted(file) };
+        let file = if file == crate::context::STDIN_NAME { "-".to_owned() } else { quoted(file) };
         let (command, why) = match report.events {
             0 => (format!("nettrace info --json {file}"), "all of this for programs"),
             _ => (format!("nettrace stats {file}"), "which events, how many, how large"),

@@ -1,14 +1,14 @@
 //! `nettrace man`: manual pages.
 
-use super::Context;
-use crate::args::{ManArgs, shown_command};
+use super::{Context, command_line};
+use crate::args::ManArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::nearest::{nearest, suggestion};
 use clap_mangen::Man;
 
 pub(super) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let mut command = shown_command().version(env!("CARGO_PKG_VERSION"));
+    let mut command = command_line::shown().version(env!("CARGO_PKG_VERSION"));
     // Gives the commands their full names and the global flags.
     command.build();
     for name in &args.command {

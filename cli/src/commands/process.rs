@@ -1,10 +1,10 @@
 //! `nettrace process`: every command of the protocol that is no session.
 
 use super::Context;
+use crate::args::amount::hex_bytes;
 use crate::args::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::live::amount::hex_bytes;
 use crate::live::signals::Signals;
 use crate::live::target::{self, Place, Reached, Talk};
 use crate::printable::printable;

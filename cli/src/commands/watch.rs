@@ -3,14 +3,14 @@
 use super::Context;
 use super::events::shows_names;
 use super::stack_names::StackNames;
+use crate::args::amount::Bytes;
+use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::args::{EventFormat, EventsArgs, InputArgs, Order, ReadArgs, Show, ThreadArgs, WatchArgs};
 use crate::event_types::EventTypes;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::filter::{EventPattern, Filter, ProviderPattern};
-use crate::live::amount::Bytes;
 use crate::live::method_names::{self, Visible};
-use crate::live::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::live::request;
 use crate::live::signals::Signals;
 use crate::live::target::{self, Place, Reached, Talk};
@@ -109,7 +109,7 @@ fn wanted(args: &WatchArgs) -> Result<Vec<Provider>, RequestError> {
             .map(ProviderPattern::as_str)
             .filter(|name| !name.contains(['*', '?']));
         for name in plain {
-            let keywords = crate::live::providers::default_keywords(name);
+            let keywords = crate::args::providers::default_keywords(name);
             wanted.push(Provider::new(name)?.keywords(keywords).level(Level::Verbose));
         }
         if wanted.is_empty() {

@@ -1,7 +1,7 @@
 //! gzip, unpacked while it is read. What is wrong with the file ends the reading and is reported afterwards: all
 //! that could be unpacked counts.
 
-use crate::units;
+use crate::failure::LimitReached;
 use flate2::bufread::GzDecoder;
 use std::cell::Cell;
 use std::fmt;
@@ -71,18 +71,6 @@ pub(super) struct Unpack<R> {
     /// There was more.
     is_over: bool,
 }
-
-/// A compressed trace unpacked to more bytes than it may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LimitReached(pub(crate) u64);
-
-impl fmt::Display for LimitReached {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it unpacks to more than {}", units::bytes(self.0))
-    }
-}
-
-impl std::error::Error for LimitReached {}
 
 /// Bytes unpacked at a time. What is unpacked in the call that meets corrupt data is lost with it.
 const PIECE_BYTES: usize = 32 * 1024;

@@ -9,7 +9,7 @@ mod regions;
 mod shrunk;
 
 pub(crate) use ending::Ended;
-pub(crate) use gzip::{LimitReached, UnpackFault};
+pub(crate) use gzip::UnpackFault;
 pub(crate) use regions::{Regions, Spare, Work};
 
 use crate::failure::Failure;

@@ -4,9 +4,9 @@
 //! sessions that ask for it, and in a rundown, at a session's end. So the watched session asks for the former
 //! beside what the user wants, and a second session, which is stopped at once, brings the latter.
 
-use super::profiles::RUNTIME;
 use super::signals::Signals;
 use super::target::Reached;
+use crate::args::profiles::RUNTIME;
 use nettrace_analysis::NamesSoFar;
 use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use nettrace_parser::view::KnownProvider;

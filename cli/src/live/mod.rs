@@ -4,11 +4,8 @@
 //! own, which writes the bytes and reads them on the way → the command, which watches [`signals`] and clock and
 //! shows the [`status`].
 
-pub(crate) mod amount;
 pub(crate) mod condition;
 pub(crate) mod method_names;
-pub(crate) mod profiles;
-pub(crate) mod providers;
 pub(crate) mod recording;
 pub(crate) mod request;
 pub(crate) mod signals;

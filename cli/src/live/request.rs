@@ -1,7 +1,7 @@
 //! From the command line to what is asked of the process.
 
-use super::profiles::{DIAGNOSTIC_SOURCE, RUNTIME, united_rundown};
-use super::providers::{RundownChoice, default_keywords};
+use crate::args::profiles::{DIAGNOSTIC_SOURCE, RUNTIME, united_rundown};
+use crate::args::providers::{RundownChoice, default_keywords};
 use crate::args::{ProfileName, SessionArgs};
 use crate::failure::Failure;
 use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};

@@ -1,7 +1,7 @@
 //! Whom to talk to: by process id, by name, or over a port.
 
-use super::amount::Span;
 use super::signals::Signals;
+use crate::args::amount::Span;
 use crate::args::{TalkArgs, TargetArgs};
 use crate::failure::{Failure, plain};
 use crate::nearest::{nearest, suggestion};

@@ -1,9 +1,9 @@
 //! The command line of `nettrace collect`.
 
 use super::{SessionArgs, TalkArgs, TargetArgs};
-use crate::live::amount::{Bytes, Rotation, Span};
+use crate::args::amount::{Bytes, Rotation, Span};
+use crate::args::providers::RundownChoice;
 use crate::live::condition::Condition;
-use crate::live::providers::RundownChoice;
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;

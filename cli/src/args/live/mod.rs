@@ -7,8 +7,8 @@ pub(crate) use collect::CollectArgs;
 pub(crate) use process::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};
 
 use super::{EventFilterArgs, EventFormat};
-use crate::live::amount::Span;
-use crate::live::providers::{ClrEvents, EventIds, ProviderList};
+use crate::args::amount::Span;
+use crate::args::providers::{ClrEvents, EventIds, ProviderList};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -95,7 +95,7 @@ pub(crate) struct SessionArgs {
 
     /// Level of --clrevents: 0 to 5, or logalways, critical, error, warning, informational, verbose
     #[arg(long, value_name = "LEVEL", default_value = "4", hide_default_value = true)]
-    #[arg(value_parser = crate::live::providers::level, help_heading = "Which events")]
+    #[arg(value_parser = crate::args::providers::level, help_heading = "Which events")]
     pub(crate) clreventlevel: nettrace_ipc::Level,
 
     /// Only these event ids of a provider: Name=1,2,3; Name!=4,5: all but these (.NET 10)

@@ -1,7 +1,7 @@
 //! The command line of `nettrace process`.
 
 use super::{TalkArgs, TargetArgs};
-use crate::live::amount::Span;
+use crate::args::amount::Span;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -122,10 +122,10 @@ pub(crate) enum ProcessRequest {
         #[arg(long, required = true)]
         unsafe_raw: bool,
         /// Command set, hexadecimal
-        #[arg(value_name = "SET", value_parser = crate::live::amount::hex_byte)]
+        #[arg(value_name = "SET", value_parser = crate::args::amount::hex_byte)]
         set: u8,
         /// Command, hexadecimal
-        #[arg(value_name = "ID", value_parser = crate::live::amount::hex_byte)]
+        #[arg(value_name = "ID", value_parser = crate::args::amount::hex_byte)]
         id: u8,
         /// The payload, hexadecimal
         #[arg(value_name = "PAYLOAD", default_value = "", hide_default_value = true)]

@@ -3,9 +3,8 @@
 use super::super::Context;
 use super::super::analysed::Analysed;
 use super::target::{Target, Wanted};
-use crate::args::{ConvertArgs, InputArgs};
+use crate::args::{ConvertArgs, InputArgs, KINDS};
 use crate::failure::Failure;
-use crate::samples::KINDS;
 use crate::units;
 use nettrace_analysis::convert::shown_kinds;
 use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Profile};

@@ -17,6 +17,7 @@ mod threadpool;
 mod waits;
 mod words;
 
+use super::command_line::find;
 use super::{Context, Trace};
 use crate::args::{InputArgs, ReportArgs};
 use crate::exit::Exit;
@@ -127,5 +128,8 @@ pub(crate) const REPORTS: &[ReportRow] = &[
 
 pub(super) fn run(args: &ReportArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let trace = context.open(&InputArgs { file: args.file.clone(), read: args.read })?;
-    (args.report.run)(args, trace, context)
+    match find(&args.report) {
+        Some(row) => (row.run)(args, trace, context),
+        None => Err(Failure::Usage(format!("there is no report {}", args.report))),
+    }
 }
