@@ -10,6 +10,7 @@ mod found;
 mod growth;
 mod hygiene;
 mod kept;
+mod layers;
 mod observed;
 mod packages;
 mod parallel;

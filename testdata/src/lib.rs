@@ -4,11 +4,13 @@
 //! - [`corpus`]: real traces, and what the reference reader saw in them.
 //! - [`peers`]: real runtimes.
 //! - [`fuzz_corpus`]: inputs that fuzzing found worth keeping.
+//! - [`layers`]: holds the modules of a crate to an order of imports.
 //! - [`small_elf`]: files with symbols.
 
 pub mod corpus;
 mod elf;
 pub mod fuzz_corpus;
+pub mod layers;
 #[cfg(unix)]
 pub mod peers;
 mod public_types;

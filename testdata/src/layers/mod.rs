@@ -1,0 +1,313 @@
+//! Holds the modules of a crate to an order: which may import which.
+//!
+//! The order is a list of layers, lowest first. A module may import modules of lower layers only; two modules of one
+//! layer do not know each other. What the compiler does not mind (two modules that import each other), a reader does:
+//! neither can be understood, tested or moved without the other.
+//!
+//! ```
+//! # let dir = std::env::temp_dir().join(format!("layers-example-{}", std::process::id()));
+//! # std::fs::create_dir_all(&dir).unwrap();
+//! # std::fs::write(dir.join("lib.rs"), "mod bytes; mod rows;").unwrap();
+//! # std::fs::write(dir.join("bytes.rs"), "use crate::rows::Row;").unwrap();
+//! # std::fs::write(dir.join("rows.rs"), "").unwrap();
+//! let found = nettrace_testdata::layers::check(&dir, &[&["bytes"], &["rows"]]);
+//! assert_eq!(found[0].to_string(), "bytes.rs:1: `bytes` imports `rows`, which is not below it");
+//! # std::fs::remove_dir_all(&dir).unwrap();
+//! ```
+
+mod imports;
+mod tokens;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+
+/// What [`check`] found wrong.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// An import against the order.
+    Import {
+        /// The file, below the folder of sources, and the line.
+        place: (String, usize),
+        /// The module that imports, as the order names it.
+        importer: String,
+        /// The module that it must not import.
+        imported: String,
+    },
+    /// A module that the order does not name.
+    Unlisted(String),
+    /// A name in the order that is no module.
+    Missing(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Import { place: (file, line), importer, imported } => {
+                write!(f, "{file}:{line}: `{importer}` imports `{imported}`, which is not below it")
+            }
+            Fault::Unlisted(module) => write!(f, "`{module}` is not in the order"),
+            Fault::Missing(module) => write!(f, "`{module}` is in the order, but is no module"),
+        }
+    }
+}
+
+/// Imports of the crate whose sources lie in `src` that are against `order`, lowest layer first.
+///
+/// Names in the order are paths from the crate's root, such as `reader` or `model::stacks`; a module belongs to the
+/// longest of them that it lies in. `use` lines and paths inside code count, of `crate::`, `super::` and `self::` and
+/// of child modules; what a crate's root re-exports counts as an import of the module that it comes from. What the root
+/// itself defines is the module `lib`. Code under `#[cfg(test)]` may import what it wants, and so may `lib.rs` and
+/// `main.rs`, whose work is to join the modules.
+///
+/// # Panics
+/// When the folder cannot be read.
+pub fn check(src: &Path, order: &[&[&str]]) -> Vec<Fault> {
+    let tree = imports::read(src);
+    let level: BTreeMap<&str, usize> =
+        order.iter().enumerate().flat_map(|(at, layer)| layer.iter().map(move |name| (*name, at))).collect();
+    let mut faults = BTreeSet::new();
+    for name in level.keys().filter(|name| **name != "lib" && !tree.modules.contains(**name)) {
+        faults.insert(Fault::Missing((*name).to_owned()));
+    }
+    for module in tree.modules.iter().filter(|module| layer_of(module, &level).is_none()) {
+        faults.insert(Fault::Unlisted(module.clone()));
+    }
+    for import in &tree.imports {
+        let Some((importer, from)) = layer_of(&import.importer, &level) else { continue };
+        let Some((imported, to)) = layer_of(&import.imported, &level) else {
+            faults.insert(Fault::Unlisted(import.imported.clone()));
+            continue;
+        };
+        if importer != imported && to >= from {
+            faults.insert(Fault::Import {
+                place: (import.file.clone(), import.line),
+                importer: importer.to_owned(),
+                imported: imported.to_owned(),
+            });
+        }
+    }
+    faults.into_iter().collect()
+}
+
+/// The name in the order that a module belongs to, and its layer.
+fn layer_of<'n>(module: &str, level: &BTreeMap<&'n str, usize>) -> Option<(&'n str, usize)> {
+    let mut path = module;
+    loop {
+        if let Some((name, layer)) = level.get_key_value(path) {
+            return Some((name, *layer));
+        }
+        path = path.rsplit_once("::")?.0;
+    }
+}
+
+/// Asserts that a crate keeps to an order, but for imports that are listed as still to be turned round: each is the
+/// importing module and the imported one. One that is listed and not found is a fault too, so that the list only shrinks.
+///
+/// # Panics
+/// With what [`check`] found, or with a listed import that is no longer there.
+pub fn assert_order(src: &Path, order: &[&[&str]], not_yet: &[(&str, &str)]) {
+    let mut listed: BTreeSet<(&str, &str)> = not_yet.iter().copied().collect();
+    let faults = check(src, order);
+    let mut wrong = Vec::new();
+    for fault in &faults {
+        let is_listed = match fault {
+            Fault::Import { importer, imported, .. } => {
+                let pair = (importer.as_str(), imported.as_str());
+                listed.remove(&pair);
+                not_yet.contains(&pair)
+            }
+            _ => false,
+        };
+        if !is_listed {
+            wrong.push(fault.to_string());
+        }
+    }
+    wrong.extend(
+        listed.iter().map(|pair| format!("{pair:?} is listed as not yet true, but it is true by now")),
+    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The order as documents quote it: a line for each layer, lowest first.
+pub fn as_text(order: &[&[&str]]) -> String {
+    order.iter().map(|layer| layer.join(", ") + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Faults of a crate made of these files, against an order.
+    fn faults(files: &[(&str, &str)], order: &[&[&str]]) -> Vec<String> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("layers-{}-{number}", std::process::id()));
+        for (name, text) in files {
+            let path = dir.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let found = check(&dir, order).iter().map(Fault::to_string).collect();
+        fs::remove_dir_all(&dir).unwrap();
+        found
+    }
+
+    const ORDER: &[&[&str]] = &[&["low"], &["mid", "side"], &["high"]];
+
+    /// Faults of `mid.rs` with this text, in a crate with modules `low`, `mid`, `side` and `high`.
+    fn of_mid(text: &str) -> Vec<String> {
+        faults(
+            &[
+                (
+                    "lib.rs",
+                    "mod low; mod mid; mod side; mod high; pub use high::{Top, inner::Deep as Shallow};",
+                ),
+                ("low.rs", ""),
+                ("mid.rs", text),
+                ("side.rs", ""),
+                ("high/mod.rs", "mod inner;"),
+                ("high/inner.rs", ""),
+            ],
+            ORDER,
+        )
+    }
+
+    fn upwards(line: usize) -> Vec<String> {
+        vec![format!("mid.rs:{line}: `mid` imports `high`, which is not below it")]
+    }
+
+    #[test]
+    fn imports_of_lower_layers_and_of_other_crates_are_free() {
+        assert_eq!(
+            of_mid("use crate::low::A;\nuse std::high;\nuse high2::B;\nfn f() { crate::low::f() }"),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn an_import_upwards_is_found_however_it_is_written() {
+        for text in [
+            "use crate::high::A;",
+            "use crate::high;",
+            "use crate::high::*;",
+            "use super::high::A;",
+            "pub(crate) use crate::{low::A, high::{self, B}};",
+            "use crate::{low::{A, B}, high::inner::C as D};",
+            "fn f(x: crate::high::A) {}",
+            "fn f() { super::high::f() }",
+            "impl crate::high::Trait for A {}",
+            "macro_rules! m { () => { $crate::high::f() } }",
+            "use crate::Top;",
+            "use crate::Shallow;",
+        ] {
+            assert_eq!(of_mid(text), upwards(1), "{text}");
+        }
+        assert_eq!(
+            of_mid("fn f() { Vec::<u8>::new(); <A as B>::f(); x::<{ 1 }>(); crate::high::f() }"),
+            upwards(1)
+        );
+        assert_eq!(of_mid("mod inside {\n    use super::super::high::A;\n}"), upwards(2));
+        assert_eq!(of_mid("\n\nuse crate::{\n    low::A,\n    high::B,\n};"), upwards(5));
+    }
+
+    #[test]
+    fn modules_of_one_layer_do_not_know_each_other() {
+        assert_eq!(of_mid("use crate::side::A;"), ["mid.rs:1: `mid` imports `side`, which is not below it"]);
+    }
+
+    #[test]
+    fn comments_and_text_and_tests_import_nothing() {
+        for text in [
+            "// use crate::high::A;",
+            "//! [`x`](crate::high::A)",
+            "/* /* */ use crate::high::A; */",
+            "const A: &str = \"use crate::high::A;\";",
+            "const A: &str = \"\\\"\"; const B: &str = r#\"\" crate::high::A\"#;",
+            "const A: char = '\"'; // crate::high \"",
+            "#[cfg(test)]\nmod tests { use crate::high::A; fn f() { {} } }",
+            "#[cfg(test)]\nuse crate::high::A;",
+            "#[cfg(all(test, unix))]\nfn f() { crate::high::f() }",
+        ] {
+            assert_eq!(of_mid(text), [""; 0], "{text}");
+        }
+        // What comes behind is looked at again.
+        assert_eq!(of_mid("#[cfg(test)]\nmod tests {}\nuse crate::high::A;"), upwards(3));
+        assert_eq!(of_mid("fn f<'a>(a: &'a str, b: char) { b == '\\''; crate::high::f() }"), upwards(1));
+        assert_eq!(of_mid("#[cfg(not(test))]\nuse crate::high::A;"), upwards(2));
+        assert_eq!(of_mid("#[cfg(any(test, fuzzing))]\nuse crate::high::A;"), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_that_is_for_tests_alone_may_import_what_it_wants() {
+        let files = [
+            ("lib.rs", "mod low; mod high;"),
+            ("low/mod.rs", "#[cfg(test)]\nmod counted;\nmod other;"),
+            ("low/counted.rs", "use crate::high::A;"),
+            ("low/other.rs", "use crate::high::A;"),
+            ("high.rs", ""),
+        ];
+        assert_eq!(
+            faults(&files, &[&["low"], &["high"]]),
+            ["low/other.rs:1: `low` imports `high`, which is not below it"]
+        );
+    }
+
+    #[test]
+    fn parts_of_a_module_can_have_layers_of_their_own() {
+        let files = [
+            ("lib.rs", "mod model;"),
+            ("model/mod.rs", "mod stacks; mod names; use names::A; fn f() { stacks::g() }"),
+            ("model/stacks.rs", "use super::names::A;\nuse super::Model;"),
+            ("model/names.rs", "fn f() { crate::model::stacks::g() }"),
+        ];
+        let order: &[&[&str]] = &[&["model::names"], &["model::stacks"], &["model"]];
+        assert_eq!(
+            faults(&files, order),
+            [
+                "model/names.rs:1: `model::names` imports `model::stacks`, which is not below it",
+                "model/stacks.rs:2: `model::stacks` imports `model`, which is not below it",
+            ]
+        );
+        // A parent imports its children, too.
+        let order: &[&[&str]] = &[&["model"], &["model::names"], &["model::stacks"]];
+        assert_eq!(faults(&files, order).len(), 3, "two children, and names of stacks");
+    }
+
+    #[test]
+    fn a_module_that_is_forgotten_or_gone_is_a_fault() {
+        let files = [
+            ("lib.rs", "mod low; mod new; pub struct Root;"),
+            ("low.rs", "use crate::Root;"),
+            ("new.rs", ""),
+        ];
+        assert_eq!(
+            faults(&files, &[&["low"], &["old"]]),
+            [
+                "`lib` is not in the order",
+                "`new` is not in the order",
+                "`old` is in the order, but is no module"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_listed_as_not_yet_true_must_be_untrue() {
+        let dir = std::env::temp_dir().join(format!("layers-listed-{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("lib.rs"), "mod low; mod high;").unwrap();
+        fs::write(dir.join("low.rs"), "use crate::high::A;").unwrap();
+        fs::write(dir.join("high.rs"), "").unwrap();
+        let order: &[&[&str]] = &[&["low"], &["high"]];
+        assert_order(&dir, order, &[("low", "high")]);
+        let fails = |listed: &'static [(&str, &str)]| {
+            let dir = dir.clone();
+            std::panic::catch_unwind(move || assert_order(&dir, order, listed)).is_err()
+        };
+        let found = (fails(&[]), fails(&[("low", "high"), ("high", "low")]));
+        fs::remove_dir_all(&dir).unwrap();
+        assert_eq!(found, (true, true));
+    }
+}

@@ -1,0 +1,96 @@
+//! Words and signs of a Rust source, without comments, text and characters.
+
+/// One of them, and its line, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token<'t> {
+    pub text: &'t str,
+    pub line: usize,
+}
+
+/// Words, `::`, and all other signs one by one.
+pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut rest = text;
+    let mut found = Vec::new();
+    let mut line = 1;
+    while let Some(first) = rest.chars().next() {
+        let (len, is_token) = match first {
+            '/' if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), false),
+            '/' if rest.starts_with("/*") => (comment(rest), false),
+            '"' => (string(rest), false),
+            'r' | 'b' | 'c' if raw_hashes(rest).is_some() => (raw_string(rest), false),
+            '\'' => (character(rest), false),
+            ':' if rest.starts_with("::") => (2, true),
+            _ if is_word(first) => (rest.find(|c| !is_word(c)).unwrap_or(rest.len()), true),
+            _ => (first.len_utf8(), !first.is_whitespace()),
+        };
+        let (token, behind) = rest.split_at(len);
+        if is_token {
+            found.push(Token { text: token, line });
+        }
+        line += token.matches('\n').count();
+        rest = behind;
+    }
+    found
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Comments nest.
+fn comment(text: &str) -> usize {
+    let mut depth = 0;
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text.as_bytes()[at..];
+        match (rest.starts_with(b"/*"), rest.starts_with(b"*/")) {
+            (true, _) => (depth, at) = (depth + 1, at + 2),
+            (_, true) => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    text.len()
+}
+
+fn string(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// `r"`, `r#"`, `br##"` and so on: how many hashes, and where the text begins.
+fn raw_hashes(text: &str) -> Option<(usize, usize)> {
+    let behind = text.trim_start_matches(['b', 'c']);
+    let behind = behind.strip_prefix('r')?;
+    let hashes = behind.len() - behind.trim_start_matches('#').len();
+    behind[hashes..].starts_with('"').then(|| (hashes, text.len() - behind.len() + hashes + 1))
+}
+
+fn raw_string(text: &str) -> usize {
+    let Some((hashes, begin)) = raw_hashes(text) else { return 1 };
+    let end = format!("\"{}", "#".repeat(hashes));
+    text[begin..].find(&end).map_or(text.len(), |at| begin + at + end.len())
+}
+
+/// `'a'` is a character, `'a` is a lifetime.
+fn character(text: &str) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    match chars.next() {
+        Some((_, '\\')) => {
+            chars.next();
+            chars.find(|(_, c)| *c == '\'').map_or(text.len(), |(at, _)| at + 1)
+        }
+        Some((at, c)) if text[at + c.len_utf8()..].starts_with('\'') => at + c.len_utf8() + 1,
+        _ => 1,
+    }
+}
