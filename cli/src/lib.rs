@@ -21,6 +21,7 @@ mod live;
 mod messages;
 pub mod ndjson;
 mod nearest;
+mod new_file;
 mod output;
 mod printable;
 mod progress;

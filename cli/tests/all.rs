@@ -11,6 +11,7 @@ mod counters_python;
 mod events;
 mod input;
 mod logs;
+mod new_files;
 mod outcome;
 mod reference;
 mod report;

@@ -4,7 +4,7 @@ use super::Context;
 use crate::args::PsArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::live::target;
+use crate::live::transcript::Transcript;
 use crate::printable::printable;
 use crate::units;
 use nettrace_ipc::{
@@ -61,7 +61,8 @@ struct LeftoverReport {
 }
 
 pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let recorder = args.record.as_deref().map(|path| target::recorder(path, args.force)).transpose()?;
+    let transcript = args.record.as_deref().map(|path| Transcript::create(path, args.force)).transpose()?;
+    let recorder = transcript.as_ref().map(|transcript| transcript.recorder().clone());
     let listing = Search::new().run();
     let asked: Vec<_> = listing
         .processes
@@ -77,7 +78,7 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
         let thread = thread.map_err(Failure::Output)?;
         processes.extend(thread.join().ok());
     }
-    recorder.as_ref().map_or(Ok(()), Recorder::finish).map_err(Failure::Output)?;
+    transcript.as_ref().map_or(Ok(()), Transcript::finish)?;
     let leftovers = listing.leftovers.iter().map(leftover).collect();
     let report = Report { schema: 1, processes, leftovers };
     if args.json {

@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::exit::Exit;
+use crate::new_file;
 use crate::printable::printable;
 
 /// The file that was mapped last; `None` as long as nobody waits for the signal.
@@ -62,6 +63,7 @@ fn tell(mut signalled: PipeReader, never_read: PipeReader) {
         );
         // A closed stderr is no reason to wait.
         let _ = io::stderr().write_all(message.as_bytes());
+        new_file::give_up();
         std::process::exit(Exit::Failed.code().into());
     }
     drop(never_read);

@@ -11,3 +11,4 @@ pub(crate) mod request;
 pub(crate) mod signals;
 pub(crate) mod status;
 pub(crate) mod target;
+pub(crate) mod transcript;

@@ -2,11 +2,13 @@
 //! them on the way, so that losses and events to stop at are known at once.
 
 use super::condition::Watcher;
+use crate::failure::Failure;
+use crate::new_file::{NewFile, Written};
 use nettrace_ipc::{Ending, Session, StopHandle};
 use nettrace_parser::{Buffered, Class, Reader};
 use std::cell::RefCell;
-use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +30,7 @@ pub(crate) enum Notice {
 
 /// Where the bytes go.
 pub(crate) enum Sink {
-    File(File),
+    File(NewFile),
     /// To whoever has standard output, as [`Notice::Bytes`].
     Notices,
 }
@@ -79,6 +81,12 @@ pub(crate) struct Outcome {
     pub(crate) failure: Option<io::Error>,
     /// The stream cannot be read at all.
     pub(crate) fault: Option<String>,
+    /// The file, if all that was received is in it under its own name.
+    pub(crate) written: Option<Written>,
+    /// The file could not be given its name.
+    pub(crate) unnamed: Option<Failure>,
+    /// Where that is which could be written, if not all could.
+    pub(crate) left: Option<PathBuf>,
     /// A condition that could not be asked of its own event.
     pub(crate) lacking: Option<String>,
 }
@@ -125,6 +133,9 @@ impl Recording {
             damage_count: 0,
             failure: Some(io::Error::other("the recording thread panicked")),
             fault: None,
+            written: None,
+            unnamed: None,
+            left: None,
             lacking: None,
         })
     }
@@ -230,6 +241,20 @@ fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &A
             }
         }
     }
+    // What cannot be received any more spoils nothing; what cannot be written does, and stays without its name.
+    let mut left = None;
+    let is_written = intake.failure.is_none();
+    let (written, unnamed) = match std::mem::replace(&mut intake.sink, Sink::Notices) {
+        Sink::File(file) if is_written => match file.finish() {
+            Ok(written) => (Some(written), None),
+            Err(failure) => (None, Some(failure)),
+        },
+        Sink::File(file) => {
+            left = file.abandon();
+            (None, None)
+        }
+        Sink::Notices => (None, None),
+    };
     const LOSSES: [Class; 5] =
         [Class::FramingLost, Class::BlockLost, Class::RestOfBlockLost, Class::RowLost, Class::Incomplete];
     let failure = intake.failure.take().or(failure);
@@ -242,6 +267,9 @@ fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &A
         damage_count: LOSSES.iter().map(|class| reader.damage().count(*class)).sum(),
         fault: fault.filter(|_| failure.is_none()),
         failure,
+        written,
+        unnamed,
+        left,
         lacking: watcher.as_ref().and_then(Watcher::lacking).map(str::to_owned),
     }
 }

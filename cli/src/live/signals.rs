@@ -69,6 +69,7 @@ mod second {
                 // The third need not wait.
                 at_once.store(true, Ordering::SeqCst);
                 let_go(&signals);
+                crate::new_file::give_up();
                 std::process::exit(signals.seen().map_or(1, |signal| 128 + signal));
             }
         };

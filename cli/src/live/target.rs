@@ -1,17 +1,15 @@
 //! Whom to talk to: by process id, by name, or over a port.
 
 use super::signals::Signals;
+use super::transcript::Transcript;
 use crate::args::amount::Span;
 use crate::args::{TalkArgs, TargetArgs};
-use crate::failure::{Failure, plain};
+use crate::failure::Failure;
 use crate::nearest::{nearest, suggestion};
 use nettrace_ipc::{
     Arrival, Deadlines, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind, Recorder,
     Runtime, Search,
 };
-use std::fs::OpenOptions;
-use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How often somebody who waits looks whether to go on.
@@ -21,8 +19,7 @@ pub(crate) const TICK: Duration = Duration::from_millis(50);
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
     pub(crate) recorder: Option<Recorder>,
-    /// The transcript's file.
-    record: Option<PathBuf>,
+    transcript: Option<Transcript>,
     pub(crate) deadlines: Deadlines,
 }
 
@@ -39,8 +36,10 @@ impl Talk {
                 .drain(patience),
             None => defaults,
         };
-        let recorder = args.record.as_deref().map(|path| recorder(path, args.force)).transpose()?;
-        Ok(Talk { recorder, record: args.record.clone(), deadlines })
+        let transcript =
+            args.record.as_deref().map(|path| Transcript::create(path, args.force)).transpose()?;
+        let recorder = transcript.as_ref().map(|transcript| transcript.recorder().clone());
+        Ok(Talk { recorder, transcript, deadlines })
     }
 
     fn with(&self, runtime: Runtime) -> Runtime {
@@ -53,23 +52,8 @@ impl Talk {
 
     /// Makes sure that the transcript is written.
     pub(crate) fn finish(&self) -> Result<(), Failure> {
-        self.recorder.as_ref().map_or(Ok(()), Recorder::finish).map_err(|error| {
-            let file = self.record.as_deref().map_or_else(String::new, |path| path.display().to_string());
-            cannot(&file, &format!("cannot be written: {}", plain(&error)))
-        })
+        self.transcript.as_ref().map_or(Ok(()), Transcript::finish)
     }
-}
-
-/// Makes a transcript's file.
-pub(crate) fn recorder(path: &Path, is_forced: bool) -> Result<Recorder, Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).create_new(!is_forced).truncate(is_forced);
-    let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::AlreadyExists => "is there already; --force replaces it".to_owned(),
-        _ => error.to_string(),
-    };
-    let file = options.open(path).map_err(|error| cannot(&path.display().to_string(), &failed(error)))?;
-    Ok(Recorder::new(BufWriter::new(file)))
 }
 
 /// A process that can be talked to.

@@ -25,37 +25,43 @@ fn a_signal_ends_collect_with_a_whole_file() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let file = folder.0.join("x.nettrace");
-        let grown = || std::fs::metadata(&file).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
+        let (file, part) = (folder.0.join("x.nettrace"), folder.0.join("x.nettrace.part"));
+        let grown = || std::fs::metadata(&part).is_ok_and(|data| data.len() >= bytes.len() as u64 - 500);
         wait_until("the stream is written", grown);
+        assert!(!file.exists(), "it has its name before it is whole");
         signal(&child, name);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         assert!(std::fs::read(&file).unwrap() == bytes, "SIG{name}");
+        assert!(!part.exists());
         assert_eq!(fake.stops().len(), 1);
     }
 }
 
 #[test]
-fn a_second_signal_gives_up_at_once() {
+fn a_second_signal_gives_up_at_once_and_says_where_the_recording_is() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
     let port = address(&fake);
     // One that waited for the end would exit otherwise, and after ten minutes.
-    let mut child = command(&["collect", "--port", &port, "--patience", "600s", "-o", "x.nettrace"])
-        .current_dir(&folder.0)
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    wait_until("a session", || fake.session_count() == 1);
+    let (file, part) = (folder.0.join("x.nettrace"), folder.0.join("x.nettrace.part"));
+    std::fs::write(&file, "mine").unwrap();
+    let arguments = ["collect", "--port", &port, "--patience", "600s", "-o", "x.nettrace", "--force"];
+    let mut child = command(&arguments).current_dir(&folder.0).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the first bytes", || std::fs::metadata(&part).is_ok_and(|data| data.len() > 1000));
     fake.set_fault(Some(Fault::always(FaultKind::StopIgnored)));
     signal(&child, "INT");
     wait_until("the stop", || ids(&fake).contains(&(2, 1)));
     assert!(child.try_wait().unwrap().is_none());
     signal(&child, "INT");
     let start = Instant::now();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
     assert!(start.elapsed() < LONG);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("what was recorded is in x.nettrace.part\n"), "{stderr}");
+    assert!(std::fs::read(&part).unwrap().starts_with(b"Nettrace"));
+    assert_eq!(std::fs::read(&file).unwrap(), b"mine");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use nettrace_testdata::peers;
 fn recording(subject: &Subject, options: &[&str]) -> std::process::Child {
     let words = ["collect", "--providers", "Nettrace-Workload:7:5", "--rundown", "false", "-o", "x.nettrace"];
     let child = subject.spawn(&[&words[..], options].concat());
-    let file = subject.folder.file("x.nettrace");
+    let file = subject.folder.file("x.nettrace.part");
     wait_until("the first bytes", || std::fs::metadata(&file).is_ok_and(|data| data.len() > 10_000));
     child
 }

@@ -60,7 +60,7 @@ fn beside_another_session_a_dump_is_whole_and_says_which_names_it_lacks() {
         let heap = "Microsoft-Windows-DotNETRuntime:0x1980001:5";
         let other =
             subject.spawn(&["collect", "--providers", heap, "--duration", "8s", "-o", "other.nettrace"]);
-        let file = subject.folder.path().join("other.nettrace");
+        let file = subject.folder.path().join("other.nettrace.part");
         wait_until("the other session's dump", || {
             std::fs::metadata(&file).is_ok_and(|data| data.len() > 20_000)
         });

@@ -11,6 +11,7 @@ use crate::live::recording::{Notice, Plan, Recording, Sink};
 use crate::live::signals::Signals;
 use crate::live::status::{State, Status};
 use crate::live::target::{Reached, TICK};
+use crate::new_file::Written;
 use nettrace_ipc::{Launched, Port, SessionConfig};
 use std::collections::VecDeque;
 use std::io::Write;
@@ -62,7 +63,7 @@ pub(super) struct Collector {
     notices: (SyncSender<Notice>, Receiver<Notice>),
     active: Vec<Active>,
     /// Finished files by process and number within a rotation, oldest first; of a rotation those that are kept.
-    finished: VecDeque<(Option<u64>, u64, PathBuf)>,
+    finished: VecDeque<(Option<u64>, u64, Written)>,
     count: usize,
     /// Recordings are over at this moment.
     deadline: Option<Instant>,
@@ -151,13 +152,8 @@ impl Collector {
         };
         let session = match reached.runtime.start(&self.config) {
             Ok(session) => session,
-            Err(error) => {
-                if let Some(path) = path {
-                    // It is empty, and ours.
-                    let _ = std::fs::remove_file(path);
-                }
-                return Err(reached.failed(&error));
-            }
+            // The file is empty, and goes with its sink.
+            Err(error) => return Err(reached.failed(&error)),
         };
         let number = self.count;
         if part.is_none_or(|part| part == 1) {
@@ -345,7 +341,7 @@ impl Collector {
         let pid = active.reached.pid;
         let file =
             active.path.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
-        let outcome = active.recording.outcome();
+        let mut outcome = active.recording.outcome();
         self.totals.0 += outcome.bytes;
         self.totals.1 += outcome.events;
         self.totals.2 += outcome.lost;
@@ -355,7 +351,13 @@ impl Collector {
         if let Some(failure) = summary.failure() {
             self.failure.get_or_insert(failure);
         }
-        self.finished.extend(active.path.map(|path| (pid, active.part, path)));
+        if let Some(left) = &outcome.left {
+            context.messages.note(&format!("what was recorded is in {}", left.display()));
+        }
+        if let Some(failure) = outcome.unnamed.take() {
+            self.failure.get_or_insert(failure);
+        }
+        self.finished.extend(outcome.written.take().map(|written| (pid, active.part, written)));
         // One that was full later may have ended earlier.
         self.finished.make_contiguous().sort_by_key(|(_, part, _)| *part);
         if let Some(kept) = self.kept {
@@ -364,8 +366,7 @@ impl Collector {
             while self.finished.iter().filter(|(other, ..)| *other == pid).count() > kept {
                 let Some(at) = self.finished.iter().position(|(other, ..)| *other == pid) else { break };
                 if let Some((.., old)) = self.finished.remove(at) {
-                    // Somebody may have taken it away already.
-                    let _ = std::fs::remove_file(old);
+                    old.remove();
                 }
             }
         }
@@ -373,7 +374,10 @@ impl Collector {
 
     /// The files of all recordings, once they have ended.
     pub(super) fn into_written(mut self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.finished).into_iter().map(|(.., path)| path).collect()
+        std::mem::take(&mut self.finished)
+            .into_iter()
+            .map(|(.., written)| written.path().to_owned())
+            .collect()
     }
 
     /// How the command ends.

@@ -3,9 +3,8 @@
 use super::formats::Formats;
 use crate::failure::Failure;
 use crate::live::target::Reached;
+use crate::new_file::{self, NewFile, Unfinished};
 use nettrace_parser::utc_text;
-use std::fs::{File, OpenOptions};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -47,18 +46,10 @@ impl Files {
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             return Err(refused(path, &format!("there is no folder {}", folder.display())));
         }
-        if path.is_dir() {
-            return Err(refused(path, "is a folder; give a file in it"));
-        }
-        if !self.is_rotating && !self.is_per_process && !self.is_forced && path.exists() {
-            return Err(exists(path));
-        }
-        if !self.is_forced
-            && let Some(there) = formats.files(path).find(|file| file.exists())
-        {
-            return Err(exists(&there));
-        }
-        Ok(())
+        // Where there may be several files, their names are not known yet.
+        let is_forced = self.is_forced || self.is_rotating || self.is_per_process;
+        new_file::check(path, is_forced, &[])?;
+        formats.files(path).try_for_each(|file| new_file::check(&file, self.is_forced, &[]))
     }
 
     /// Makes the file of a recording; `part` numbers those of a rotation.
@@ -66,19 +57,9 @@ impl Files {
         &mut self,
         reached: &Reached,
         part: Option<u64>,
-    ) -> Result<(PathBuf, File), Failure> {
+    ) -> Result<(PathBuf, NewFile), Failure> {
         let path = self.path(reached, part);
-        let mut options = OpenOptions::new();
-        options.write(true);
-        let file = match self.is_forced {
-            true => options.create(true).truncate(true).open(&path),
-            false => options.create_new(true).open(&path),
-        };
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::AlreadyExists => exists(&path),
-            _ => refused(&path, &error.to_string()),
-        };
-        let file = file.map_err(failed)?;
+        let file = NewFile::create(&path, self.is_forced, &[], Unfinished::Kept)?;
         self.used += 1;
         Ok((path, file))
     }
@@ -99,14 +80,15 @@ impl Files {
         if pid.is_empty() && part.is_empty() {
             return given.clone();
         }
-        let stem = given.file_stem().unwrap_or_default().to_string_lossy();
-        let extension = given.extension().map(|extension| format!(".{}", extension.to_string_lossy()));
-        given.with_file_name(format!("{stem}{pid}{part}{}", extension.unwrap_or_default()))
+        let mut name = given.file_stem().unwrap_or_default().to_owned();
+        name.push(pid);
+        name.push(part);
+        if let Some(extension) = given.extension() {
+            name.push(".");
+            name.push(extension);
+        }
+        given.with_file_name(name)
     }
-}
-
-fn exists(path: &Path) -> Failure {
-    refused(path, "is there already; --force replaces it")
 }
 
 fn refused(path: &Path, message: &str) -> Failure {

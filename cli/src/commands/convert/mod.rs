@@ -9,15 +9,15 @@ use super::Context;
 use super::analysed::Analysed;
 use crate::args::{ConvertArgs, UnitArg};
 use crate::exit::Exit;
-use crate::failure::{Failure, plain};
+use crate::failure::Failure;
+use crate::new_file::{self, NewFile, Pending, Unfinished};
 use crate::samples;
 use named_file::{NamedFile, fault};
 use ndjson::NdjsonEvents;
 use nettrace_analysis::convert::{ConvertError, ConvertOptions};
 use nettrace_analysis::{Analysis, AnalysisError, Kind};
-use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use target::targets;
 pub(super) use target::{Target, Wanted, beside};
 
@@ -43,6 +43,12 @@ pub(super) fn write(
     }
     let input = args.input()?;
     let targets = targets(args, &input.file)?;
+    let maps = args.samples.perf_map.iter();
+    let read: Vec<&Path> = [&input.file].into_iter().chain(maps).map(PathBuf::as_path).collect();
+    targets
+        .iter()
+        .filter_map(|target| target.path.as_deref())
+        .try_for_each(|path| new_file::check(path, args.force, &read))?;
     // What cannot be read at all is said before anything is written.
     let mut trace = Analysed::new(context.open(&input)?, args.threads.into())?;
     let file = trace.file.clone();
@@ -54,16 +60,23 @@ pub(super) fn write(
         true => targets.iter().flat_map(|target| target.wanted.kinds).copied().collect(),
     };
     let (filter, wanted) = (options.filter.clone(), options.kinds.clone());
-    let (mut made, mut unused) = (Vec::new(), Vec::new());
+    let (mut made, mut unused) = (Vec::<Pending>::new(), Vec::new());
     let mut lacks = None;
+    #[cfg(unix)]
+    new_file::give_up_on_signals()?;
     let result = (|| {
         let mut analysis = Analysis::new(options);
         let mut stdout: Option<&mut (dyn Write + Send)> = Some(&mut context.out);
         for target in &targets {
             let out: Box<dyn Write + Send + '_> = match &target.path {
                 Some(path) => {
-                    let file = create(path, args.force)?;
-                    made.push(path.clone());
+                    let new = NewFile::create(path, args.force, &read, Unfinished::Removed)?;
+                    let (file, pending) = new.split();
+                    if made.iter().any(|other| other.is_same(&pending)) {
+                        let message = "is given twice; each output needs a file of its own".to_owned();
+                        return Err(Failure::Input { file: path.display().to_string(), message });
+                    }
+                    made.push(pending);
                     Box::new(NamedFile::new(file, path))
                 }
                 None => match stdout.take() {
@@ -111,14 +124,13 @@ pub(super) fn write(
         Ok(finished) => finished,
         Err(failure) => {
             // Half a file is worse than none.
-            for path in made {
-                let _ = std::fs::remove_file(path);
-            }
+            drop(made);
             let Some(lacks) = lacks else { return Err(failure) };
             let there = kinds::there_are(&input, args, &wanted, &targets, context);
             return Err(Failure::Input { file, message: format!("{lacks}{there}") });
         }
     };
+    made.into_iter().try_for_each(|file| file.finish().map(drop))?;
     context.out.finish()?;
     context.progress.end();
     written(&targets, context);
@@ -146,21 +158,4 @@ fn failure(file: &str, error: ConvertError) -> Failure {
         ConvertError::Write(error) => fault(error),
         error => Failure::Input { file: file.to_owned(), message: error.to_string() },
     }
-}
-
-fn create(path: &Path, is_forced: bool) -> Result<File, Failure> {
-    let mut options = File::options();
-    options.write(true);
-    if is_forced {
-        options.create(true).truncate(true)
-    } else {
-        options.create_new(true)
-    };
-    options.open(path).map_err(|error| {
-        let message = match error.kind() {
-            io::ErrorKind::AlreadyExists => "is there already; give --force to overwrite it".to_owned(),
-            _ => format!("cannot be written: {}", plain(&error)),
-        };
-        Failure::Input { file: path.display().to_string(), message }
-    })
 }

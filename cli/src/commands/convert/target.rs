@@ -157,11 +157,16 @@ pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, F
 
 /// `x/trace.nettrace.gz` as `x/trace.speedscope.json`.
 pub(in crate::commands) fn beside(trace: &Path, wanted: &Wanted) -> PathBuf {
-    let name = trace.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    let name = name.strip_suffix(".nettrace").or_else(|| name.strip_suffix(".netperf")).unwrap_or(name);
-    let name = if name == "-" { "trace" } else { name };
+    let name = Path::new(trace.file_name().unwrap_or_default());
+    // Names need not be text, so endings are taken off without a look at what stands before them.
+    let is = |name: &Path, ending: &str| name.extension().is_some_and(|found| found == ending);
+    let name = if is(name, "gz") { name.with_extension("") } else { name.to_owned() };
+    let is_trace = is(&name, "nettrace") || is(&name, "netperf");
+    let name = if is_trace { name.with_extension("") } else { name };
+    let mut name = if name == Path::new("-") { "trace".into() } else { name.into_os_string() };
     let ending = wanted.extensions.first().copied().unwrap_or(wanted.name);
     let ending = if wanted.is_always_gzip { format!("{ending}.gz") } else { ending.to_owned() };
-    trace.with_file_name(format!("{name}.{ending}"))
+    name.push(".");
+    name.push(ending);
+    trace.with_file_name(name)
 }

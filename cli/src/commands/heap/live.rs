@@ -18,16 +18,16 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::signals::Signals;
 use crate::live::target::{self, Place, Reached, TICK, Talk};
+use crate::new_file::{NewFile, Unfinished};
 use crate::units;
 use nettrace_analysis::heap::{HeapReader, RECORD_KEYWORDS};
 use nettrace_ipc::{
     Ending, Launch, Launched, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
 };
 use nettrace_parser::{Buffered, Error, Reader};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::num::NonZeroU32;
-use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -40,7 +40,8 @@ const RUN_UP: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &HeapArgs, target: &TargetArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let talk = Talk::new(&args.talk)?;
-    let save = args.save.as_deref().map(|path| saved(path, args.talk.force)).transpose()?;
+    let save = args.save.as_deref();
+    let save = save.map(|path| NewFile::create(path, args.talk.force, &[], Unfinished::Kept)).transpose()?;
     let signals = Signals::notice()?;
     let result = if args.program.is_empty() {
         attach(args, target, save, &signals, &talk, context)
@@ -51,23 +52,10 @@ pub(super) fn run(args: &HeapArgs, target: &TargetArgs, context: &mut Context<'_
     result
 }
 
-/// The file that keeps the trace.
-fn saved(path: &Path, is_forced: bool) -> Result<File, Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).create_new(!is_forced).truncate(is_forced);
-    options.open(path).map_err(|error| {
-        let message = match error.kind() {
-            io::ErrorKind::AlreadyExists => "is there already; --force replaces it".to_owned(),
-            _ => error.to_string(),
-        };
-        Failure::Input { file: path.display().to_string(), message }
-    })
-}
-
 fn attach(
     args: &HeapArgs,
     target: &TargetArgs,
-    save: Option<File>,
+    save: Option<NewFile>,
     signals: &Signals,
     talk: &Talk,
     context: &mut Context<'_>,
@@ -101,7 +89,7 @@ fn wait(time: Duration, signals: &Signals) {
 
 fn launch(
     args: &HeapArgs,
-    save: Option<File>,
+    save: Option<NewFile>,
     signals: &Signals,
     talk: &Talk,
     context: &mut Context<'_>,
@@ -177,7 +165,7 @@ fn forget_types(reached: &Reached) -> Result<(), nettrace_ipc::Error> {
 fn dump(
     args: &HeapArgs,
     reached: &Reached,
-    save: Option<File>,
+    save: Option<NewFile>,
     signals: &Signals,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
@@ -187,7 +175,8 @@ fn dump(
     let mut session = reached.runtime.start(&config).map_err(|error| reached.failed(&error))?;
     session.set_read_timeout(Some(LOOK));
     let stop = session.stop_handle();
-    let mut events = Reader::new(Buffered::new(Tee { session, save, failure: None })).time_ordered();
+    let (file, pending) = save.map(NewFile::split).unzip();
+    let mut events = Reader::new(Buffered::new(Tee { session, save: file, failure: None })).time_ordered();
     let mut heap = HeapReader::new();
     let mut line = Line::new(context.shows_status);
     let mut is_stopping = false;
@@ -221,10 +210,15 @@ fn dump(
         let text = "ended without ending the trace (was it killed?)";
         context.messages.warning(&format!("{} {text}", reached.label()));
     }
+    let is_unsaved = unsaved.is_some();
     drop(events);
     let dumps = heap.finish();
-    if let Some(path) = &args.save {
-        context.messages.note(&format!("the trace is in {}", path.display()));
+    if let Some(pending) = pending.filter(|_| !is_unsaved) {
+        match pending.finish() {
+            Ok(written) => context.messages.note(&format!("the trace is in {}", written.path().display())),
+            // The dump is shown all the same.
+            Err(failure) => context.messages.error(&failure),
+        }
     }
     let trace = HeapTrace::live(reached.label(), outcome, dumps);
     overview::run(args, &trace, context)

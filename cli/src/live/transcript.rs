@@ -1,0 +1,47 @@
+//! The file that keeps what crosses the connections.
+
+use crate::failure::{Failure, plain};
+use crate::new_file::{NewFile, Pending, Unfinished};
+use nettrace_ipc::Recorder;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// A transcript being written. It gets its name at the end, however the command ends: it tells why.
+#[derive(Debug)]
+pub(crate) struct Transcript {
+    recorder: Recorder,
+    path: PathBuf,
+    /// `None`: it has its name.
+    file: Mutex<Option<Pending>>,
+}
+
+impl Transcript {
+    /// Makes the file.
+    pub(crate) fn create(path: &Path, is_forced: bool) -> Result<Transcript, Failure> {
+        let (file, pending) = NewFile::create(path, is_forced, &[], Unfinished::Kept)?.split();
+        let recorder = Recorder::new(BufWriter::new(file));
+        Ok(Transcript { recorder, path: path.to_owned(), file: Mutex::new(Some(pending)) })
+    }
+
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    /// Makes sure that it is written, and gives it its name.
+    pub(crate) fn finish(&self) -> Result<(), Failure> {
+        self.recorder.finish().map_err(|error| {
+            let message = format!("cannot be written: {}", plain(&error));
+            Failure::Input { file: self.path.display().to_string(), message }
+        })?;
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
+        file.map_or(Ok(()), |file| file.finish().map(drop))
+    }
+}
+
+impl Drop for Transcript {
+    fn drop(&mut self) {
+        // Why the command ends is said already, and matters more.
+        let _ = self.finish();
+    }
+}

@@ -1,0 +1,294 @@
+//! Every file that a command writes.
+//!
+//! It grows beside the place where it is to be, as `NAME.part`, and gets its name when it is whole. Until then whatever
+//! has that name stays as it was. What is no regular file (a device, a pipe) has no such place and is written directly.
+//! Nothing is removed here that was not made here.
+
+mod identity;
+mod unfinished;
+
+pub(crate) use identity::FileId;
+pub(crate) use unfinished::give_up;
+#[cfg(unix)]
+pub(crate) use unfinished::give_up_on_signals;
+
+use crate::failure::{Failure, plain};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// What becomes of a file that was begun and not finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unfinished {
+    /// It is made again by the same command, so half of it is worth nothing.
+    Removed,
+    /// A recording: what is there cannot be had again. It stays under its temporary name, which is said.
+    Kept,
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    file: File,
+    pending: Pending,
+}
+
+/// The part of a [`NewFile`] that gives it its name, apart from the bytes.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    /// As the user named it.
+    path: PathBuf,
+    /// `None`: the bytes went where they belong.
+    part: Option<Part>,
+}
+
+/// A file on the way to its name.
+#[derive(Debug)]
+struct Part {
+    path: PathBuf,
+    /// Its name at the end, behind all links.
+    target: PathBuf,
+    /// There was a file of that name, and it may go.
+    replaces: bool,
+    unfinished: Unfinished,
+}
+
+/// A file that is whole and has its name.
+#[derive(Debug, Clone)]
+pub(crate) struct Written {
+    path: PathBuf,
+    /// `None`: it is no regular file.
+    id: Option<FileId>,
+}
+
+/// Tells whether a file of this name may be written, before any work is done for it.
+///
+/// # Errors
+/// It is a folder, one of the `inputs`, or there already and not to be replaced.
+pub(crate) fn check(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<(), Failure> {
+    kind_of(path, is_forced, inputs).map(drop)
+}
+
+enum Kind {
+    /// Nothing has this name.
+    Free,
+    /// A regular file that may be replaced.
+    Old(fs::Metadata),
+    /// A device or a pipe.
+    Direct,
+}
+
+fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<Kind, Failure> {
+    let there = match fs::metadata(path) {
+        Ok(there) => there,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            // A link to nothing is something, too.
+            return match fs::symlink_metadata(path) {
+                Ok(_) if !is_forced => Err(there_already(path)),
+                _ => Ok(Kind::Free),
+            };
+        }
+        Err(error) => return Err(cannot(path, &error)),
+    };
+    if there.is_dir() {
+        return Err(refused(path, "is a folder; give a file in it"));
+    }
+    if !there.is_file() {
+        // What is written to a disk takes the place of what was there; a pipe or a terminal loses nothing.
+        return if identity::is_disk(&there) && !is_forced {
+            Err(there_already(path))
+        } else {
+            Ok(Kind::Direct)
+        };
+    }
+    if let Some(id) = FileId::of(path) {
+        let is_input = |input: &&&Path| FileId::of_input(input).as_ref() == Some(&id);
+        if let Some(input) = inputs.iter().find(is_input) {
+            let what = if *input == path { "it is".to_owned() } else { format!("{} is", input.display()) };
+            return Err(refused(
+                path,
+                &format!("is read by this command ({what} the same file); give another name"),
+            ));
+        }
+    }
+    if is_forced { Ok(Kind::Old(there)) } else { Err(there_already(path)) }
+}
+
+impl NewFile {
+    /// Begins a file. What has its name stays until [`NewFile::finish`].
+    ///
+    /// # Errors
+    /// Those of [`check`], or the folder cannot be written.
+    pub(crate) fn create(
+        path: &Path,
+        is_forced: bool,
+        inputs: &[&Path],
+        unfinished: Unfinished,
+    ) -> Result<NewFile, Failure> {
+        let kind = kind_of(path, is_forced, inputs)?;
+        if matches!(kind, Kind::Direct) {
+            let file = File::options().write(true).open(path).map_err(|error| cannot(path, &error))?;
+            return Ok(NewFile { file, pending: Pending { path: path.to_owned(), part: None } });
+        }
+        let target = behind_links(path).map_err(|error| cannot(path, &error))?;
+        let (file, beside) = unfinished::begin(&target, unfinished).map_err(|error| cannot(path, &error))?;
+        let part = Part { path: beside, target, replaces: is_forced, unfinished };
+        let made = NewFile { file, pending: Pending { path: path.to_owned(), part: Some(part) } };
+        if let Kind::Old(old) = kind {
+            // Whoever could read the old one can read the new one, and nobody else. Some file systems have no permissions.
+            let _ = made.file.set_permissions(old.permissions());
+        }
+        Ok(made)
+    }
+
+    /// The bytes and the name, for writers that keep the file to themselves.
+    pub(crate) fn split(self) -> (File, Pending) {
+        (self.file, self.pending)
+    }
+
+    /// Leaves it without its name. Where it is then, if it is kept.
+    pub(crate) fn abandon(mut self) -> Option<PathBuf> {
+        self.pending.part.take().and_then(Part::give_up)
+    }
+
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// As [`Pending::finish`].
+    pub(crate) fn finish(self) -> Result<Written, Failure> {
+        drop(self.file);
+        self.pending.finish()
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Pending {
+    /// Whether both are to have the same name: the second would take the first's place.
+    pub(crate) fn is_same(&self, other: &Pending) -> bool {
+        let place = |pending: &Pending| {
+            let target = &pending.part.as_ref()?.target;
+            let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+            Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(target.file_name()?))
+        };
+        place(self).is_some_and(|own| place(other) == Some(own))
+    }
+
+    /// Gives the file its name. All of it must have been written.
+    ///
+    /// # Errors
+    /// Somebody else made a file of that name meanwhile, or the name cannot be given.
+    pub(crate) fn finish(mut self) -> Result<Written, Failure> {
+        if let Some(part) = &self.part {
+            if let Err(error) = part.name() {
+                let failure = match error.kind() {
+                    ErrorKind::AlreadyExists => there_already(&self.path),
+                    _ => cannot(&self.path, &error),
+                };
+                let kept = self.part.take().and_then(Part::give_up);
+                return Err(match kept {
+                    Some(kept) => with_place(failure, &kept),
+                    None => failure,
+                });
+            }
+            unfinished::forget(&part.path);
+        }
+        let id = self.part.take().and_then(|part| FileId::of(&part.target));
+        Ok(Written { path: self.path.clone(), id })
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some(part) = self.part.take() {
+            let _ = part.give_up();
+        }
+    }
+}
+
+impl Part {
+    fn name(&self) -> io::Result<()> {
+        if self.replaces {
+            if fs::symlink_metadata(&self.target).is_ok_and(|there| !there.is_file()) {
+                return Err(io::Error::other("something that is no file has its name now"));
+            }
+            // The old one goes only when the new one is safe, also if the power fails.
+            File::open(&self.path)?.sync_all()?;
+            return fs::rename(&self.path, &self.target);
+        }
+        // A link never replaces; a file system without links must be asked first.
+        match fs::hard_link(&self.path, &self.target) {
+            Ok(()) => {
+                // It has two names then, which is no reason to fail.
+                let _ = fs::remove_file(&self.path);
+                Ok(())
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
+            Err(_) if fs::symlink_metadata(&self.target).is_ok() => Err(ErrorKind::AlreadyExists.into()),
+            Err(_) => fs::rename(&self.path, &self.target),
+        }
+    }
+
+    /// Where something is kept.
+    fn give_up(self) -> Option<PathBuf> {
+        unfinished::forget(&self.path);
+        unfinished::end(&self.path, self.unfinished).then_some(self.path)
+    }
+}
+
+impl Written {
+    /// As the user named it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes it, if the file of this name is still the one that was written.
+    pub(crate) fn remove(self) {
+        if self.id.is_some() && FileId::of_name(&self.path) == self.id {
+            // Somebody may have taken it away already.
+            let _ = fs::remove_file(self.path);
+        }
+    }
+}
+
+/// Follows links, also to what is not there yet.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    const MOST_LINKS: usize = 40;
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&place) {
+            Ok(next) => place = place.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(place),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}
+
+fn with_place(failure: Failure, kept: &Path) -> Failure {
+    match failure {
+        Failure::Input { file, message } => {
+            Failure::Input { file, message: format!("{message}; what was recorded is in {}", kept.display()) }
+        }
+        other => other,
+    }
+}
+
+fn there_already(path: &Path) -> Failure {
+    refused(path, "is there already; --force replaces it")
+}
+
+fn cannot(path: &Path, error: &io::Error) -> Failure {
+    refused(path, &format!("cannot be written: {}", plain(error)))
+}
+
+fn refused(path: &Path, message: &str) -> Failure {
+    Failure::Input { file: path.display().to_string(), message: message.to_owned() }
+}

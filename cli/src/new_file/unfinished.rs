@@ -1,0 +1,102 @@
+//! Files that have no name yet, and what becomes of them when the process ends too early.
+
+use super::Unfinished;
+use crate::printable::printable;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// All that are being written.
+static BEGUN: Mutex<Vec<(PathBuf, Unfinished)>> = Mutex::new(Vec::new());
+
+/// Longer names are not tried: with what stands behind them they might be too long for the file system.
+const MOST_NAME_BYTES: usize = 240;
+/// How many others of the same name may be in the works, or left behind.
+const MOST_OTHERS: u32 = 1000;
+
+/// Makes the file beside its target, under a name that nothing else has.
+pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, PathBuf)> {
+    let name = target.file_name().ok_or(ErrorKind::InvalidFilename)?;
+    let name = if name.len() > MOST_NAME_BYTES { "nettrace-output".into() } else { name.to_owned() };
+    for number in 1..MOST_OTHERS {
+        let mut beside: OsString = name.clone();
+        beside.push(".part");
+        if number > 1 {
+            beside.push(number.to_string());
+        }
+        let beside = target.with_file_name(beside);
+        match File::options().write(true).create_new(true).open(&beside) {
+            Ok(file) => {
+                begun().push((beside.clone(), unfinished));
+                return Ok((file, beside));
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(ErrorKind::AlreadyExists, "too many files of before are beside it (.part)"))
+}
+
+/// It has its name, or has been given up.
+pub(super) fn forget(part: &Path) {
+    begun().retain(|(path, _)| path != part);
+}
+
+/// Gives up a file. Tells whether it was kept.
+pub(super) fn end(part: &Path, unfinished: Unfinished) -> bool {
+    let is_worth_it = || fs::metadata(part).is_ok_and(|metadata| metadata.len() > 0);
+    if unfinished == Unfinished::Kept && is_worth_it() {
+        return true;
+    }
+    // We made it; if it is gone, so much the better.
+    let _ = fs::remove_file(part);
+    false
+}
+
+/// The process is about to end: gives up what is begun, and says what is left.
+pub(crate) fn give_up() {
+    for (part, unfinished) in std::mem::take(&mut *begun()) {
+        if end(&part, unfinished) {
+            let text =
+                format!("nettrace: what was recorded is in {}\n", printable(&part.display().to_string()));
+            // A closed stderr is no reason to wait.
+            let _ = io::stderr().write_all(text.as_bytes());
+        }
+    }
+}
+
+/// From now on a signal that ends the process takes with it what is begun.
+///
+/// # Errors
+/// The signals cannot be handled.
+#[cfg(unix)]
+pub(crate) fn give_up_on_signals() -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::low_level::{emulate_default_handler, pipe};
+    use std::io::Read;
+    use std::sync::OnceLock;
+
+    static DONE: OnceLock<()> = OnceLock::new();
+    if DONE.set(()).is_err() {
+        return Ok(());
+    }
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        let (mut came, come) = io::pipe()?;
+        pipe::register(signal, come)?;
+        let wait = move || {
+            if came.read_exact(&mut [0]).is_ok() {
+                give_up();
+                // Who started us sees that it was the signal.
+                let _ = emulate_default_handler(signal);
+            }
+        };
+        std::thread::Builder::new().name("unfinished".to_owned()).stack_size(64 << 10).spawn(wait)?;
+    }
+    Ok(())
+}
+
+fn begun() -> std::sync::MutexGuard<'static, Vec<(PathBuf, Unfinished)>> {
+    BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
+}
