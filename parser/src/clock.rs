@@ -1,6 +1,5 @@
 //! Ticks of the event clock, and what they mean in nanoseconds and UTC (FORMAT.md 10).
 
-use crate::block::trace::Trace;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -23,18 +22,14 @@ impl Clock {
     pub(crate) const UNKNOWN: Clock =
         Clock { sync_ticks: 0, frequency: 0, tick_nanos: 0, sync_unix_nanos: None };
 
-    pub(crate) fn new(trace: &Trace) -> Clock {
-        let frequency = trace.tick_frequency.max(0);
+    /// `start` and `sync_ticks` are the same instant; `tick_frequency` is in ticks per second.
+    pub(crate) fn new(start: &DateTimeParts, sync_ticks: i64, tick_frequency: i64) -> Clock {
+        let frequency = tick_frequency.max(0);
         let tick_nanos = match 1_000_000_000i64.checked_rem(frequency) {
             Some(0) => 1_000_000_000i64.checked_div(frequency).unwrap_or(0),
             _ => 0,
         };
-        Clock {
-            sync_ticks: trace.sync_ticks,
-            frequency,
-            tick_nanos,
-            sync_unix_nanos: trace.start.unix_nanos(),
-        }
+        Clock { sync_ticks, frequency, tick_nanos, sync_unix_nanos: start.unix_nanos() }
     }
 
     /// Nanoseconds from the session's start to `ticks`, rounded down; negative before the start.

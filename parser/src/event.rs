@@ -1,18 +1,22 @@
 //! An event: a blob with its references resolved.
 
+mod handle;
+
 use crate::blob::BlobHeader;
 use crate::block::label_list::{Label, Labels, TraceId};
 use crate::block::metadata::Metadata;
 use crate::block::stack::Stack;
 use crate::block::thread::Thread;
 use crate::block::trace::Trace;
-use crate::catalog::{self, CatalogEvent};
+use crate::catalog::{self, CatalogEvent, KnownProvider};
 use crate::clock::system_time;
-use crate::payload::{self, FieldError, Fields, FromValue, SchemaKey, Value, VisitValues};
-use crate::reader::{Context, Resolved};
+use crate::context::{Context, Resolved};
+use crate::payload::{self, FieldError, Fields, FromValue, Value, VisitValues};
 use crate::schema::Schema;
+use crate::source::index;
 use crate::tables::{NO_SLOT, Slot};
-use crate::view::KnownProvider;
+pub use handle::FieldHandle;
+use handle::SchemaKey;
 use nettrace_guid::Guid;
 use std::borrow::Cow;
 use std::fmt;
@@ -32,6 +36,21 @@ pub struct Event<'r> {
 }
 
 impl<'r> Event<'r> {
+    /// An event from its header; the window, which begins at the position `start`, holds its bytes. Without `resolved`,
+    /// its ids are looked up when they are asked for.
+    #[inline(always)]
+    pub(crate) fn new(
+        context: &'r Context,
+        header: &'r BlobHeader,
+        resolved: Option<Resolved>,
+        payload_at: u64,
+        window: &'r [u8],
+        start: u64,
+    ) -> Event<'r> {
+        let rest = window.get(index(payload_at, start)..).unwrap_or_default();
+        Event { header, resolved, context, rest, payload_at }
+    }
+
     /// The event's type; `None` when the stream does not define it.
     #[inline]
     pub fn metadata(&self) -> Option<&'r Metadata> {
@@ -477,7 +496,7 @@ fn labelled_catalog(
 ) -> Option<&'static CatalogEvent> {
     match version_label(context, place) {
         // Version 6: one description may stand for several versions of an event.
-        Some(version) => catalog::for_event(metadata, version),
+        Some(version) => metadata.known(version),
         None => metadata.catalog,
     }
 }

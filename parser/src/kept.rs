@@ -5,10 +5,11 @@
 //! compared byte by byte with the copy that is to stand for them.
 
 use crate::blob::BlobHeader;
+use crate::context::{Context, Resolved};
 use crate::event::Event;
-use crate::reader::{Context, Resolved};
+use crate::limits::Room;
 use crate::serial::Serial;
-use crate::tables::{ByteTable, NO_SLOT, Room, Slot, Table, Weigh};
+use crate::tables::{ByteTable, NO_SLOT, Slot, Table, Weigh};
 use std::sync::Arc;
 
 /// Copies of events, in the order in which they were pushed: for whoever looks at them later, or on another

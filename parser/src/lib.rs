@@ -28,6 +28,7 @@ mod block;
 pub mod catalog;
 pub mod check;
 mod clock;
+mod context;
 mod damage;
 mod error;
 mod event;
@@ -35,6 +36,7 @@ mod feed;
 mod forget;
 mod format;
 pub mod format_guide;
+mod frame;
 mod held;
 #[doc(hidden)]
 pub mod internal;
@@ -62,19 +64,20 @@ mod tables;
 pub mod view;
 mod work;
 
+pub use block::Block;
 pub use block::event::EventBlockHeader;
 pub use block::label_list::{Label, Labels, TraceId};
 pub use block::metadata::{Metadata, MetadataExtra};
 pub use block::stack::Stack;
 pub use block::thread::Thread;
 pub use block::trace::Trace;
-pub use block::{Block, BlockKind};
 pub use clock::{Clock, DateTimeParts, utc_text};
 pub use damage::{Class, Damage, Finding};
 pub use error::{Error, Fault, Foreign};
-pub use event::Event;
+pub use event::{Event, FieldHandle};
 pub use feed::Feed;
 pub use format::Version;
+pub use frame::BlockKind;
 pub use kept::{KeptEvents, KeptIter};
 pub use limits::Limits;
 pub use loss::Losses;
@@ -85,8 +88,8 @@ pub use nettrace_guid::{Guid, NotAGuid};
 pub use order::TimeOrdered;
 pub use outcome::Outcome;
 pub use payload::{
-    Array, DateTime, Decimal, Elements, FieldError, FieldHandle, FieldValue, Fields, FromValue, Object,
-    PayloadFault, Utf8, Utf16, Value, VisitValues,
+    Array, DateTime, Decimal, Elements, FieldError, FieldValue, Fields, FromValue, Object, PayloadFault,
+    Utf8, Utf16, Value, VisitValues,
 };
 #[cfg(any(unix, windows))]
 pub use positioned::PositionedFile;

@@ -1,7 +1,5 @@
 //! How much a stream may ask of its reader.
 
-use crate::tables::Room;
-
 /// Limits of a reader ([FORMAT.md 13.4](crate::format_guide#13.4)). The defaults suit every real stream; what is
 /// above them is
 /// skipped or given up, and reported.
@@ -20,6 +18,18 @@ pub struct Limits {
     pub queue_events: usize,
     /// Bytes of the stream between the first and the last event that wait. Default 256 MiB.
     pub queue_bytes: u64,
+}
+
+/// How much a table may hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) rows: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Room {
+    /// No bound of its own.
+    pub(crate) const ANY: Room = Room { rows: usize::MAX, bytes: usize::MAX };
 }
 
 impl Default for Limits {

@@ -1,6 +1,6 @@
 //! What was read: blocks, bytes and rows.
 
-use crate::block::BlockKind;
+use crate::frame::BlockKind;
 
 /// Counts over the part of the stream that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

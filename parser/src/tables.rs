@@ -10,9 +10,10 @@ mod weight;
 use crate::blob::BlobHeader;
 use crate::block::metadata::Metadata;
 use crate::block::thread::Thread;
+use crate::limits::Room;
 use id_table::{IdRange, IdTable};
 use std::sync::Arc;
-pub(crate) use weight::{Room, Weigh};
+pub(crate) use weight::Weigh;
 
 /// Name of a row in an arena.
 pub(crate) type Slot = u32;

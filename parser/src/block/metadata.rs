@@ -6,7 +6,7 @@
 
 pub(crate) mod field_list;
 
-use crate::catalog::CatalogEvent;
+use crate::catalog::{self, CatalogEvent, KnownProvider};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
 use crate::payload::Utf16;
@@ -15,7 +15,6 @@ use crate::primitive::{
 };
 use crate::schema::Schema;
 use crate::serial::Serial;
-use crate::view::KnownProvider;
 use crate::work;
 use nettrace_guid::Guid;
 use nom::Parser;
@@ -76,7 +75,19 @@ impl Metadata {
     /// [name](crate::catalog::provider_guid).
     pub fn provider_guid(&self) -> Guid {
         let given = self.extra.as_ref().and_then(|extra| extra.provider_guid);
-        given.unwrap_or_else(|| crate::catalog::provider_guid(&self.provider))
+        given.unwrap_or_else(|| catalog::provider_guid(&self.provider))
+    }
+
+    /// The catalog's row that tells the payload's fields, if one does, for events of this version: they may carry
+    /// another than the type's (version 6).
+    pub(crate) fn known(&self, version: u32) -> Option<&'static CatalogEvent> {
+        catalog::row_for(&catalog::Described {
+            provider: &self.provider,
+            event_id: self.event_id,
+            name: &self.name,
+            version,
+            has_fields: !self.schema.fields.is_empty() || self.schema.opaque.is_some(),
+        })
     }
 
     /// A number that no other description read by this process has, and that this one keeps: what

@@ -1,7 +1,8 @@
 //! By what a block of version 6 is known: nothing marks its beginning, but content of each kind begins in
 //! a way of its own (FORMAT.md 13.3).
 
-use super::{BlockKind, event, label_list, metadata, sequence_point, stack, thread, trace};
+use super::{event, label_list, metadata, sequence_point, stack, thread, trace};
+use crate::frame::BlockKind;
 
 /// So much of a content is looked at.
 pub(crate) const SIGNS: usize = 40;

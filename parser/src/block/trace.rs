@@ -69,7 +69,7 @@ impl Trace {
 
     /// Converts this stream's timestamps.
     pub fn clock(&self) -> Clock {
-        Clock::new(self)
+        Clock::new(&self.start, self.sync_ticks, self.tick_frequency)
     }
 }
 

@@ -28,6 +28,7 @@ mod event;
 mod gc_dynamic;
 #[rustfmt::skip]
 mod generated;
+pub(crate) mod known;
 mod provider;
 mod row;
 mod shown;
@@ -36,10 +37,10 @@ mod tests;
 mod universal;
 
 pub use event::CatalogEvent;
+pub(crate) use known::KnownProvider;
 pub use provider::{CatalogProvider, guid, provider_guid};
 pub use shown::event_name;
 
-use crate::block::metadata::Metadata;
 use provider::{Key, Use};
 
 /// The providers whose events the catalog knows.
@@ -103,31 +104,34 @@ pub fn gc_dynamic(name: &str) -> Option<&'static CatalogEvent> {
     gc_dynamic::records().find(|record| record.symbol == name)
 }
 
-/// The row that counts for events of a type, if the catalog's does: see the [module](self).
-///
-/// Events may carry a version of their own (version 6); see [`for_event`].
-pub(crate) fn for_metadata(metadata: &Metadata) -> Option<&'static CatalogEvent> {
-    for_event(metadata, metadata.version)
+/// What a stream says about a type of event.
+pub(crate) struct Described<'a> {
+    pub(crate) provider: &'a str,
+    pub(crate) event_id: u32,
+    pub(crate) name: &'a str,
+    pub(crate) version: u32,
+    pub(crate) has_fields: bool,
 }
 
-/// The row that counts for an event of the type `metadata` that has this version.
-pub(crate) fn for_event(metadata: &Metadata, version: u32) -> Option<&'static CatalogEvent> {
-    let provider = provider(&metadata.provider)?;
-    let has_fields = !metadata.schema.fields.is_empty() || metadata.schema.opaque.is_some();
+/// The row that counts for events of a type, if the catalog's does: see the [module](self).
+pub(crate) fn row_for(described: &Described<'_>) -> Option<&'static CatalogEvent> {
+    let provider = provider(described.provider)?;
     let counts = match provider.used {
         Use::Always => true,
-        Use::WithoutName => !has_fields && is_unnamed(metadata),
-        Use::WithoutFields => !has_fields,
+        Use::WithoutName => !described.has_fields && described.is_unnamed(),
+        Use::WithoutFields => !described.has_fields,
     };
     match provider.key {
         _ if !counts => None,
-        Key::Id => provider.version_of(metadata.event_id, version),
-        Key::Name => provider.named(&metadata.name),
+        Key::Id => provider.version_of(described.event_id, described.version),
+        Key::Name => provider.named(described.name),
     }
 }
 
-/// Whether the name is none: empty, or `Unknown(ID)`.
-fn is_unnamed(metadata: &Metadata) -> bool {
-    let id = metadata.name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
-    metadata.name.is_empty() || id.is_some_and(|id| id.parse() == Ok(metadata.event_id))
+impl Described<'_> {
+    /// Whether the name is none: empty, or `Unknown(ID)`.
+    fn is_unnamed(&self) -> bool {
+        let id = self.name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
+        self.name.is_empty() || id.is_some_and(|id| id.parse() == Ok(self.event_id))
+    }
 }

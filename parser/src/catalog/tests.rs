@@ -1,6 +1,7 @@
 //! That the catalog holds together, and counts where it should.
 
 use super::*;
+use crate::block::metadata::Metadata;
 use crate::error::Fault;
 use crate::schema::{Count, Field, FieldType, Schema, Unit};
 use std::collections::HashSet;
@@ -21,13 +22,13 @@ fn metadata(provider: &str, event_id: u32, name: &str, version: u32, fields: &[F
         schema: Schema::from_stream(fields, None, false),
         extra: None,
         catalog: None,
-        known_provider: crate::view::KnownProvider::of_name(provider),
+        known_provider: KnownProvider::of_name(provider),
         serial: Default::default(),
     }
 }
 
 fn symbol(metadata: &Metadata) -> Option<&'static str> {
-    for_metadata(metadata).map(|event| event.symbol)
+    metadata.known(metadata.version).map(|event| event.symbol)
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn fields_that_cannot_be_read_are_not_no_fields() {
 fn unknown_with_the_id_is_no_name_and_the_version_comes_with_the_event() {
     let tick = metadata(RUNTIME, 10, "Unknown(10)", 0, &[]);
     assert_eq!(symbol(&tick), Some("GCAllocationTick"));
-    assert_eq!(for_event(&tick, 4).map(|event| event.symbol), Some("GCAllocationTick_V4"));
+    assert_eq!(tick.known(4).map(|event| event.symbol), Some("GCAllocationTick_V4"));
     assert_eq!(symbol(&metadata(RUNTIME, 10, "Unknown(11)", 0, &[])), None);
 }
 

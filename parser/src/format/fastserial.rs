@@ -13,9 +13,10 @@
 //! | 16+n | | Trace: 48 bytes. Others: i32 size, 0 to 3 bytes of padding to a multiple of 4 of the *stream* position, content |
 //! | | 1 | 6, end of the object; tagged values may come before it |
 
-use super::{Frame, Framed};
-use crate::block::BlockKind;
+use super::Framed;
 use crate::error::{Fault, FaultAt, located};
+use crate::frame::BlockKind;
+use crate::frame::Frame;
 use crate::primitive::{Parsed, before, i32, take, u8};
 use crate::source::Span;
 use nom::Parser;

@@ -18,9 +18,9 @@
 pub(crate) mod fastserial;
 pub(crate) mod v6;
 
-use crate::block::BlockKind;
 use crate::error::{Fault, Foreign};
-use crate::source::{Span, index};
+use crate::frame::Frame;
+use crate::source::index;
 use fastserial::FirstType;
 
 /// A stream's version as its first bytes tell it.
@@ -55,23 +55,6 @@ impl Version {
             Version::V3 | Version::V4 => 0,
             Version::V6 { minor } => minor,
         }
-    }
-}
-
-/// Where a block lies. The same from every version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Frame {
-    pub(crate) kind: BlockKind,
-    /// Stream position of the object's or block header's first byte.
-    pub(crate) start: u64,
-    /// The block's content.
-    pub(crate) body: Span,
-}
-
-impl Frame {
-    /// Stream position behind the content; an object's end tag follows there.
-    pub(crate) fn body_end(&self) -> u64 {
-        self.body.end()
     }
 }
 

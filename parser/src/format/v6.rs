@@ -7,10 +7,11 @@
 //!
 //! No padding, no alignment, no trailer: nothing but what is in blocks tells where one begins.
 
-use super::{Frame, Framed};
-use crate::block::BlockKind;
+use super::Framed;
 use crate::block::signs::{SIGNS, begins_as};
 use crate::error::{Fault, FaultAt};
+use crate::frame::BlockKind;
+use crate::frame::Frame;
 use crate::primitive::{Parsed, u32};
 use crate::source::Span;
 use crate::work;

@@ -1,7 +1,7 @@
 //! An event that waits for its turn.
 
 use crate::blob::BlobHeader;
-use crate::reader::{Context, Resolved};
+use crate::context::{Context, Resolved};
 use crate::tables::{NO_SLOT, Slot};
 use nettrace_guid::Guid;
 

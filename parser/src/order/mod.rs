@@ -78,6 +78,13 @@ fn first_fill(limits: Limits) -> Fill {
     Fill { events: BATCH_EVENTS.min(limits.queue_events.max(1)), bytes: BATCH_BYTES.min(limits.queue_bytes) }
 }
 
+impl<S: Source> Reader<S> {
+    /// Gives events in time order.
+    pub fn time_ordered(self) -> TimeOrdered<S> {
+        TimeOrdered::new(self)
+    }
+}
+
 impl<S: Source> TimeOrdered<S> {
     pub(crate) fn new(reader: Reader<S>) -> Self {
         let queue = Queue::new(first_fill(reader.state().limits));
@@ -97,7 +104,14 @@ impl<S: Source> TimeOrdered<S> {
             {
                 let (context, source) = (&self.reader.state().context, self.reader.source());
                 let (window, start) = (source.bytes(), source.start());
-                return Ok(Some(context.event(&self.header, Some(resolved), payload_at, window, start)));
+                return Ok(Some(Event::new(
+                    context,
+                    &self.header,
+                    Some(resolved),
+                    payload_at,
+                    window,
+                    start,
+                )));
             }
             if !self.fill()? {
                 return Ok(None);

@@ -4,7 +4,9 @@ use super::mark::{Mark, short};
 use super::packing::{Packing, place};
 use super::radix;
 use crate::blob::BlobHeader;
-use crate::reader::{Context, Resolved, Take, Visit};
+use crate::context::{Context, Resolved};
+use crate::event::Event;
+use crate::reader::{Take, Visit};
 use crate::tables::NO_SLOT;
 use crate::work;
 use nettrace_guid::Guid;
@@ -282,7 +284,7 @@ impl Queue {
             // A local, which needs no place in memory if the visitor is inlined.
             let mut header = BlobHeader::default();
             let resolved = mark.recall(&mut header, context, IS_V6, &self.activities);
-            visitor.event(context.event(&header, Some(resolved), mark.payload_at, window, start));
+            visitor.event(Event::new(context, &header, Some(resolved), mark.payload_at, window, start));
         }
         self.delivered = self.ready.saturating_sub(left.len());
     }

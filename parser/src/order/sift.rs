@@ -8,9 +8,10 @@ use super::TimeOrdered;
 use super::queue::Queue;
 use crate::blob::BlobHeader;
 use crate::block::stack::Stack;
+use crate::context::Context;
 use crate::error::Error;
 use crate::event::Event;
-use crate::reader::{Context, RunEnd, Step, Take};
+use crate::reader::{RunEnd, Step, Take};
 use crate::source::Source;
 use crate::tables::NO_SLOT;
 
@@ -205,7 +206,7 @@ impl<S: Source> SiftedEvents for TimeOrdered<S> {
         let (resolved, payload_at) = self.queue.pop(&self.reader.state().context, &mut self.header)?;
         let (context, source) = (&self.reader.state().context, self.reader.source());
         let (window, start) = (source.bytes(), source.start());
-        Some(context.event(&self.header, Some(resolved), payload_at, window, start))
+        Some(Event::new(context, &self.header, Some(resolved), payload_at, window, start))
     }
 
     #[inline]
@@ -230,7 +231,8 @@ impl<S: Source> TimeOrdered<S> {
         let state = self.reader.state();
         let (context, header) = (&state.context, &state.cursor.header);
         let source = self.reader.source();
-        let event = context.event(header, None, state.cursor.payload_at, source.bytes(), source.start());
+        let event =
+            Event::new(context, header, None, state.cursor.payload_at, source.bytes(), source.start());
         let is_late = self.queue.is_late(header);
         if sift.waits(&Met { event, is_late }) {
             self.queue.push(context, header, state.cursor.payload_at);

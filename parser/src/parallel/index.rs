@@ -1,8 +1,8 @@
 //! Finding regions, ahead of those who read them.
 
-use crate::block::BlockKind;
 use crate::damage::Class;
 use crate::error::Error;
+use crate::frame::BlockKind;
 use crate::limits::Limits;
 use crate::loss;
 use crate::reader::{Plan, PlannedBlock, Reader, Step};

@@ -1,10 +1,11 @@
 //! The stream's header, and how blocks follow each other (FORMAT.md 1, 3, 7.1).
 
 use super::error::{FromFault, complete, need, streaming};
-use crate::block::{Block, BlockKind};
+use crate::block::Block;
 use crate::error::{FaultAt, offset};
 use crate::format::fastserial::{self, ObjectEnd, ObjectType};
-use crate::format::{Begun, Frame, Version, begin, v6};
+use crate::format::{Begun, Version, begin, v6};
+use crate::frame::{BlockKind, Frame};
 use crate::primitive::before;
 use crate::source::{Span, index};
 use nom::IResult;

@@ -9,10 +9,12 @@ use super::cursor::Cursor;
 use super::phase::body_of;
 use crate::blob::{BlobEncoding, BlobHeader, fixed_v3};
 use crate::block::event::{EventBlockHeader, header as event_block_header};
-use crate::block::{BlockKind, sequence_point, stack};
+use crate::block::{sequence_point, stack};
 use crate::error::{Error, Fault};
+use crate::format::Version;
 use crate::format::fastserial::{self, ObjectEnd};
-use crate::format::{Frame, Version};
+use crate::frame::BlockKind;
+use crate::frame::Frame;
 use crate::primitive::before;
 use crate::source::Source;
 

@@ -8,14 +8,16 @@ use crate::block::event::header as event_block_header;
 use crate::block::label_list;
 use crate::block::metadata::{self, Metadata};
 use crate::block::stack;
-use crate::block::{BlockKind, sequence_point, thread};
+use crate::block::{sequence_point, thread};
 use crate::damage::{BlockDamage, Class};
 use crate::error::{Fault, located};
-use crate::format::Frame;
+use crate::frame::BlockKind;
+use crate::frame::Frame;
+use crate::limits::Room;
 use crate::primitive::before;
 use crate::serial::Serial;
 use crate::source::index;
-use crate::tables::{Defined, Room, Tables};
+use crate::tables::{Defined, Tables};
 use std::sync::Arc;
 
 impl State {
@@ -278,7 +280,7 @@ fn define(tables: &mut Tables, mut metadata: Metadata, at: usize, room: Room, da
     if id == 0 {
         return damage.note(at, "metadata id", Fault::DefinesNothing(0));
     }
-    metadata.catalog = crate::catalog::for_metadata(&metadata);
+    metadata.catalog = metadata.known(metadata.version);
     match tables.metadata.get(id) {
         Some(before) if *before == metadata => return,
         Some(_) => damage.note(at, "metadata id", Fault::Redefined(id)),

@@ -2,9 +2,10 @@
 
 use super::Reader;
 use super::phase::{Phase, body_of};
-use crate::block::BlockKind;
 use crate::error::{Error, Fault};
-use crate::format::{Begun, Frame, Framed, Version, begin, fastserial, needed_to_name, v6};
+use crate::format::{Begun, Framed, Version, begin, fastserial, needed_to_name, v6};
+use crate::frame::BlockKind;
+use crate::frame::Frame;
 use crate::source::Source;
 
 impl<S: Source> Reader<S> {

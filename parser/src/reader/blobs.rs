@@ -3,11 +3,12 @@
 use super::cursor::Cursor;
 use super::state::{OddBlob, State};
 use crate::blob::{BlobEncoding, BlobHeader};
-use crate::block::BlockKind;
 use crate::block::event::header as event_block_header;
 use crate::error::{Fault, located};
 use crate::event::Event;
-use crate::format::{Frame, Version};
+use crate::format::Version;
+use crate::frame::BlockKind;
+use crate::frame::Frame;
 use crate::primitive::before;
 use crate::source::index;
 use crate::tables::NO_SLOT;
@@ -238,6 +239,6 @@ impl State {
     #[inline(always)]
     pub(crate) fn event<'a>(&'a self, window: &'a [u8], start: u64) -> Event<'a> {
         let cursor = &self.cursor;
-        self.context.event(&cursor.header, None, cursor.payload_at, window, start)
+        Event::new(&self.context, &cursor.header, None, cursor.payload_at, window, start)
     }
 }

@@ -3,10 +3,10 @@
 //! Payloads may look like blocks, so what is within a block counts only if it leads to its end.
 
 use super::Reader;
-use crate::block::BlockKind;
 use crate::error::Error;
 use crate::format::Framed;
 use crate::format::v6::{self, SHOWN};
+use crate::frame::BlockKind;
 use crate::source::{Source, index};
 
 /// Fewer bytes at the end of a block's content are taken for a payload, even if they look like a block. Blocks that

@@ -4,10 +4,10 @@ use crate::blob::{
     BlobEncoding, BlobHeader, Extent, WINDOW, Wrong, careful_blob_v4, careful_blob_v6, compressed_v4,
     compressed_v6, fixed_v3, fixed_v4, fixed_v6, size_of_header,
 };
-use crate::block::BlockKind;
 use crate::error::{Fault, located};
-use crate::format::Frame;
 use crate::format::fastserial;
+use crate::frame::BlockKind;
+use crate::frame::Frame;
 use crate::primitive::Parsed;
 use crate::source::{Span, index};
 use crate::work;

@@ -7,10 +7,11 @@
 use super::Reader;
 use super::phase::Phase;
 use super::scope::Scope;
-use crate::block::BlockKind;
 use crate::error::{Error, Fault};
+use crate::format::Framed;
 use crate::format::fastserial::{self, FOUND_HEADER, NEXT_HEADER, ObjectEnd};
-use crate::format::{Frame, Framed};
+use crate::frame::BlockKind;
+use crate::frame::Frame;
 use crate::source::{Source, index};
 
 /// So much of each block's end is looked through although the end tag is behind it. Where bytes are

@@ -9,12 +9,13 @@ use super::extent::{GROWN_BYTES, size_fault};
 use super::looked_through::Walked;
 use super::phase::{Phase, body_of};
 use super::rows::Rows;
-use crate::block::BlockKind;
 use crate::block::signs::{MOST_OTHER_BYTES, SIGNS, begins_as};
 use crate::damage::Class;
 use crate::error::Error;
+use crate::format::Framed;
 use crate::format::v6::{self, Chain, Found, SHOWN};
-use crate::format::{Frame, Framed};
+use crate::frame::BlockKind;
+use crate::frame::Frame;
 use crate::source::{Source, index};
 
 /// How many bytes before the place where a block is expected one may begin: a header, and that of an event block.

@@ -5,11 +5,12 @@ use super::phase::{Phase, STRIDE, body_of};
 use super::scope::Scope;
 use super::search::{Origin, Search};
 use super::{Reader, Step};
-use crate::block::BlockKind;
 use crate::error::{Error, Fault};
+use crate::format::Framed;
 use crate::format::fastserial::{self, ObjectEnd};
 use crate::format::v6;
-use crate::format::{Frame, Framed};
+use crate::frame::BlockKind;
+use crate::frame::Frame;
 use crate::source::{Source, Span, index};
 
 impl<S: Source> Reader<S> {

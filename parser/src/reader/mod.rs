@@ -11,7 +11,6 @@ mod alignment;
 mod apply;
 mod begin;
 mod blobs;
-mod context;
 mod covered_v6;
 pub(crate) mod cursor;
 mod end;
@@ -31,19 +30,17 @@ mod state;
 mod visit;
 
 use crate::block::Block;
-use crate::block::BlockKind;
 use crate::block::metadata::Metadata;
 use crate::block::trace::Trace;
 use crate::damage::Damage;
 use crate::error::Error;
 use crate::event::Event;
-use crate::format::{Frame, Version};
+use crate::format::Version;
+use crate::frame::Frame;
 use crate::limits::Limits;
 use crate::loss::Losses;
-use crate::order::TimeOrdered;
 use crate::source::{Buffered, Source, Whole, index};
 use crate::statistics::Statistics;
-pub(crate) use context::{Context, Resolved};
 pub use item::Item;
 use looked_through::LookedThrough;
 use phase::{Phase, body_of};
@@ -344,11 +341,6 @@ impl<S: Source> Reader<S> {
         Block { kind: frame.kind, start: frame.start, body: frame.body, content }
     }
 
-    /// Gives events in time order.
-    pub fn time_ordered(self) -> TimeOrdered<S> {
-        TimeOrdered::new(self)
-    }
-
     /// Stream position up to which blocks were read.
     pub fn position(&self) -> u64 {
         self.position
@@ -413,11 +405,6 @@ impl<S: Source> Reader<S> {
     /// Gives the source back, with the bytes that it read and the reader did not use.
     pub fn into_source(self) -> S {
         self.source
-    }
-
-    /// Kinds of blocks, for tables: see [`Statistics::blocks`].
-    pub fn block_kinds() -> [BlockKind; 9] {
-        BlockKind::ALL
     }
 
     /// Stream position up to which bytes went by, also within a stretch that is passed over.

@@ -3,7 +3,7 @@
 use super::search::Search;
 use super::{Reader, Step};
 use crate::error::{Error, Fault};
-use crate::format::Frame;
+use crate::frame::Frame;
 use crate::source::{Source, part};
 
 /// What the next step does.

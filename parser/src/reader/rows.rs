@@ -2,9 +2,10 @@
 
 use super::cursor::Cursor;
 use crate::blob::{BlobEncoding, BlobHeader};
-use crate::block::{BlockKind, event, label_list, metadata, sequence_point, stack, trace};
+use crate::block::{event, label_list, metadata, sequence_point, stack, trace};
 use crate::error::located;
-use crate::format::Frame;
+use crate::frame::BlockKind;
+use crate::frame::Frame;
 use crate::primitive::{before, sized_row};
 use crate::work;
 

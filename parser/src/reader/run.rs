@@ -1,11 +1,11 @@
 //! The fast way through a block of events.
 
-use super::context::Context;
 use super::state::State;
 use crate::blob::{
     BlobEncoding, BlobHeader, Extent, Watch, at_end, compressed_v4, compressed_v6, quick_v4, quick_v6,
     says_number, size_of_header,
 };
+use crate::context::Context;
 use crate::source::index;
 use crate::tables::Covered;
 use nettrace_guid::Guid;

@@ -1,7 +1,7 @@
 //! Which of a stream's blocks a reader reads: for several threads, one finds what others read.
 
-use super::context::Context;
-use crate::format::Frame;
+use crate::context::Context;
+use crate::frame::Frame;
 use crate::tables::Covered;
 
 /// Which blocks a reader reads.

@@ -4,8 +4,8 @@ use super::phase::{Phase, STRIDE};
 use super::{Reader, Step};
 use crate::damage::Class;
 use crate::error::{Error, Fault};
-use crate::format::Frame;
 use crate::format::fastserial;
+use crate::frame::Frame;
 use crate::source::{Source, index};
 
 /// A search for the next object header, after the framing was lost.

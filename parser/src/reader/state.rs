@@ -1,11 +1,12 @@
 //! What the reader knows, but for its source and its place in it.
 
-use super::context::Context;
 use super::cursor::Cursor;
 use crate::block::trace::{self, Trace};
+use crate::context::Context;
 use crate::damage::{BlockDamage, Damage};
 use crate::error::{Fault, located};
-use crate::format::{Frame, Version};
+use crate::format::Version;
+use crate::frame::Frame;
 use crate::limits::Limits;
 use crate::loss::Losses;
 use crate::statistics::Statistics;

@@ -1,7 +1,8 @@
 //! Who takes events as they come.
 
-use super::{Context, Take};
+use super::Take;
 use crate::blob::BlobHeader;
+use crate::context::Context;
 use crate::event::Event;
 
 /// Takes events, in the form that [`Reader::visit`](crate::Reader::visit) wants.

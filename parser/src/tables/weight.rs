@@ -4,18 +4,6 @@ use crate::block::metadata::Metadata;
 use crate::block::thread::Thread;
 use crate::schema::{Field, FieldType};
 
-/// How much a table may hold.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
-    pub(crate) rows: usize,
-    pub(crate) bytes: usize,
-}
-
-impl Room {
-    /// No bound of its own.
-    pub(crate) const ANY: Room = Room { rows: usize::MAX, bytes: usize::MAX };
-}
-
 /// Something that is kept in a table.
 pub(crate) trait Weigh {
     /// Bytes it holds outside of itself, about.

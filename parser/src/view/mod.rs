@@ -29,9 +29,9 @@ mod method;
 mod metric;
 mod module;
 mod process;
-mod provider;
 mod sample;
 
+pub use crate::catalog::known::KnownProvider;
 pub use activity::{Activity, ActivityEdge};
 pub use allocation::Allocation;
 pub use contention::{ContentionStart, ContentionStop};
@@ -48,7 +48,6 @@ pub use method::{Method, MethodChange, MethodJitting, Tier};
 pub use metric::{Metric, MetricKind};
 pub use module::{Module, ModuleChange};
 pub use process::{ProcessInfo, RuntimeInformation};
-pub use provider::KnownProvider;
 pub use sample::{Sample, SampleState};
 
 use crate::payload::{Fields, Utf16, Value};

@@ -17,7 +17,7 @@ pub(super) struct Import {
 }
 
 /// The modules of a crate, and their imports of each other, but for those of tests.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tree {
     pub modules: BTreeSet<String>,
     pub imports: Vec<Import>,
@@ -44,8 +44,8 @@ pub(super) fn read(src: &Path) -> Tree {
     }
     sources.retain(|source| !for_tests.iter().any(|module| source.module.starts_with(module)));
 
-    let mut tree = Tree::default();
-    tree.modules = sources.iter().filter(|s| !s.module.is_empty()).map(|s| s.module.join("::")).collect();
+    let modules = sources.iter().filter(|s| !s.module.is_empty()).map(|s| s.module.join("::")).collect();
+    let mut tree = Tree { modules, imports: Vec::new() };
     let mut exported = BTreeMap::new();
     for source in sources.iter().filter(|source| source.module.is_empty()) {
         exports(&source.text, &tree.modules, &mut exported);

@@ -1,10 +1,7 @@
 //! Fields that are found once for each type of event.
 
-use super::PayloadFault;
-use super::fields::FieldPlace;
-use super::typed::{FieldError, FromValue, typed};
-use super::value::Value;
-use crate::event::Event;
+use super::Event;
+use crate::payload::{FieldError, FieldPlace, FromValue, PayloadFault, Value, typed};
 use crate::schema::Schema;
 
 /// A field by its name, which is looked for once for each type of event. [`Event::get`] looks for it each time, and

@@ -3,10 +3,8 @@
 use crate::blob::BlobHeader;
 use crate::block::trace::Trace;
 use crate::clock::Clock;
-use crate::event::Event;
 use crate::format::Version;
 use crate::serial::Serial;
-use crate::source::index;
 use crate::tables::{NO_SLOT, Slot, Tables};
 
 /// What an event's ids stand for.
@@ -136,20 +134,5 @@ impl Context {
             thread,
             labels,
         }
-    }
-
-    /// An event from its header; the window holds its bytes. Without `resolved`, its ids are looked
-    /// up when they are asked for.
-    #[inline(always)]
-    pub(crate) fn event<'a>(
-        &'a self,
-        header: &'a BlobHeader,
-        resolved: Option<Resolved>,
-        payload_at: u64,
-        window: &'a [u8],
-        start: u64,
-    ) -> Event<'a> {
-        let rest = window.get(index(payload_at, start)..).unwrap_or_default();
-        Event { header, resolved, context: self, rest, payload_at }
     }
 }
