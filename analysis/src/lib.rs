@@ -23,11 +23,11 @@
 )]
 
 pub mod convert;
+mod document;
 mod driver;
 pub mod heap;
 pub mod model;
 pub mod report;
-mod sift;
 pub mod units;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};

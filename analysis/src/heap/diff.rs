@@ -1,7 +1,7 @@
 //! What grew between two dumps.
 
 use super::report::{HeapReport, HeapTypeRow};
-use crate::report::SCHEMA;
+use crate::document::SCHEMA;
 use std::collections::BTreeMap;
 
 /// What grew between two dumps.

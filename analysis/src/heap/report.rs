@@ -3,7 +3,7 @@
 use super::dump::{HeapDump, HeapLosses};
 use super::kinds::{HeapGeneration, RootKind};
 use super::retained::{HeapNode, Retained};
-use crate::report::{SCHEMA, percent};
+use crate::document::{SCHEMA, percent};
 use std::collections::{BTreeMap, HashSet};
 
 /// What is on a heap.

@@ -3,7 +3,7 @@
 use super::dump::HeapDump;
 use super::kinds::RootKind;
 use super::retained::{HeapNode, Retained};
-use crate::report::percent;
+use crate::document::percent;
 use std::collections::HashMap;
 
 /// Levels that are shown.

@@ -106,15 +106,14 @@ pub use tree::{CallTree, TreeNode, TreeOptions};
 pub use types::{Types, TypesReport};
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
+pub use crate::document::SCHEMA;
 pub use crate::model::activity_path::activity_path;
 
+pub(crate) use crate::document::percent;
 use crate::model::intervals::Edge;
 use crate::model::{Model, Resolved, State, ThreadHandle};
 use nettrace_parser::Event;
 use std::fmt;
-
-/// Version of the documents; raised when a member changes its meaning or goes.
-pub const SCHEMA: u32 = 1;
 
 /// Whether nothing was left out, which JSON then does not say.
 #[cfg(feature = "serde")]
@@ -246,11 +245,6 @@ impl fmt::Display for Recording {
         write!(f, "{}:{:#x}:{}", self.provider, self.keywords, self.level)?;
         if self.arguments.is_empty() { Ok(()) } else { write!(f, ":{}", self.arguments) }
     }
-}
-
-/// `part` of `whole` in percent; 0 of nothing.
-pub(crate) fn percent(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
 /// The value below or at which `percent` of the sorted values lie (nearest rank); 0 of none.

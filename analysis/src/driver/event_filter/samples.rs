@@ -1,28 +1,29 @@
-//! Samples on their way from the sifter to the analysis.
+//! Hands pending samples to the analysis, each with the handles of its thread and stack.
 
 use super::by_number::ByNumber;
-use super::sifter::{MOST_NUMBERS, Row, Waiting};
+use super::filter::{MOST_NUMBERS, PendingSample, SeenThread};
 use crate::convert::ConvertError;
 use crate::driver::Analysis;
 use crate::model::{StackHandle, ThreadHandle};
 use nettrace_parser::Stack;
 
-/// Handles of stacks by the numbers that the stream gives them for now.
+/// Handles of stacks, by the numbers that the stream uses for them until the next sequence point.
 #[derive(Debug)]
-pub(super) struct Numbered {
+pub(super) struct StackHandles {
     handles: ByNumber<StackHandle>,
-    /// Reuses of memory when they were found: after one more, a stack may have a new handle.
+    /// The model's [`Model::reuses`](crate::model::Model::reuses) when the handles were looked up. Once the runtime
+    /// places another method at an address, a stack with that address gets a new handle.
     reuses: usize,
 }
 
-impl Default for Numbered {
-    fn default() -> Numbered {
-        Numbered { handles: ByNumber::new(Numbered::NONE), reuses: 0 }
+impl Default for StackHandles {
+    fn default() -> StackHandles {
+        StackHandles { handles: ByNumber::new(StackHandles::NONE), reuses: 0 }
     }
 }
 
-impl Numbered {
-    /// Numbers mean something else from now on.
+impl StackHandles {
+    /// Forgets all handles: a sequence point gives the numbers a new meaning.
     pub(super) fn clear(&mut self) {
         self.handles.clear();
     }
@@ -36,28 +37,29 @@ impl Numbered {
     }
 }
 
-/// Samples on their way to the analysis.
-pub(super) struct Taken<'a> {
-    pub(super) threads: &'a mut [Row],
-    pub(super) numbered: &'a mut Numbered,
+/// Hands sorted samples to the analysis, interleaved with the deferred events.
+pub(super) struct SampleFeed<'a> {
+    pub(super) threads: &'a mut [SeenThread],
+    pub(super) handles: &'a mut StackHandles,
     pub(super) process_id: Option<u64>,
-    /// So many went.
+    /// How many of the samples were handed over.
     pub(super) at: usize,
 }
 
-impl Taken<'_> {
-    /// Those before an event, or all; `stack_of` gives the stack of a number.
+impl SampleFeed<'_> {
+    /// Hands over the samples before `next` (ticks and stream position of a deferred event), or all if there is none.
+    /// `stack_of` gives the stack of a number.
     #[inline]
     pub(super) fn until<'s>(
         &mut self,
         next: Option<(u64, u64)>,
-        ready: &[Waiting],
+        ready: &[PendingSample],
         analysis: &mut Analysis<'_>,
         stack_of: impl Fn(u32) -> Stack<'s>,
     ) -> Result<(), ConvertError> {
-        if self.numbered.reuses != analysis.model().reuses() {
-            self.numbered.reuses = analysis.model().reuses();
-            self.numbered.handles.clear();
+        if self.handles.reuses != analysis.model().reuses() {
+            self.handles.reuses = analysis.model().reuses();
+            self.handles.handles.clear();
         }
         let end = next.unwrap_or((u64::MAX, u64::MAX));
         for sample in ready.get(self.at..).unwrap_or_default() {
@@ -66,15 +68,15 @@ impl Taken<'_> {
             }
             self.at = self.at.saturating_add(1);
             let thread = match self.threads.get(sample.thread as usize) {
-                Some(Row { handle: Some(handle), .. }) => *handle,
+                Some(SeenThread { handle: Some(handle), .. }) => *handle,
                 _ => self.thread(sample.thread, analysis),
             };
-            let stack = match self.numbered.handles.get(sample.stack) {
-                Some(handle) if *handle != Numbered::NONE => *handle,
+            let stack = match self.handles.handles.get(sample.stack) {
+                Some(handle) if *handle != StackHandles::NONE => *handle,
                 _ => {
                     let stack = stack_of(sample.stack);
                     let handle = analysis.model_mut().stack_at(thread, sample.stack, stack, sample.ticks);
-                    self.numbered.put(sample.stack, handle);
+                    self.handles.put(sample.stack, handle);
                     handle
                 }
             };

@@ -1,4 +1,4 @@
-//! Decides, event by event, what waits.
+//! Decides, event by event, which are deferred, kept as samples, or only counted.
 
 use super::by_number::ByNumber;
 use crate::model::hash::NumberMap;
@@ -8,14 +8,15 @@ use nettrace_parser::Event;
 use nettrace_parser::internal::{Complete, Met, Sift};
 use nettrace_parser::view::{self, KnownProvider};
 
-/// Samples that wait before the reader is asked which may go, beyond those that could not go the
-/// last time.
+/// How many samples are gathered, beyond those left over from last time, before the reader is asked up to which time
+/// samples are complete.
 const BATCH: usize = 4096;
-/// Samples that may wait at most, 32 bytes each.
+/// The most samples that are kept pending, 32 bytes each: 16 MiB.
 const MOST: usize = 1 << 19;
-/// Types and stacks with larger numbers are looked up each time.
+/// Types and stacks with larger numbers are looked up each time instead of being remembered: a damaged stream may use
+/// any number, and a table is as long as its largest one.
 pub(super) const MOST_NUMBERS: usize = 1 << 20;
-/// Threads that were met of late, by the last bits of their ids.
+/// How many threads are remembered by the last bits of their ids, which is faster than a hash table.
 const RECENT: usize = 256;
 
 /// What is done with the events of a type.
@@ -23,11 +24,11 @@ const RECENT: usize = 256;
 pub(super) enum Role {
     /// Not known yet.
     New,
-    /// They wait for their turn.
-    Waits,
-    /// They wait, and change which methods are known.
+    /// They are delivered in time order.
+    Deferred,
+    /// They are deferred, and change which methods are known.
     Changes,
-    /// They are of a list of methods, and wait if they tell something new.
+    /// They belong to a rundown, and are deferred if they name a method that is not yet known.
     Lists,
     /// They are of no use.
     Useless,
@@ -35,33 +36,34 @@ pub(super) enum Role {
     Sample,
 }
 
-/// A CPU sample that waits for its turn.
+/// A CPU sample that was read but not yet handed to the analysis.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Waiting {
+pub(super) struct PendingSample {
     pub(super) ticks: u64,
     /// Stream position of its payload.
     pub(super) at: u64,
     /// Number of its stack.
     pub(super) stack: u32,
-    /// Place of its thread's row.
+    /// Index of its thread in [`EventFilter::threads`].
     pub(super) thread: u32,
     pub(super) mode: Mode,
 }
 
-/// A thread, by the id that the stream gives.
+/// A thread that has events in the stream.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct SeenThread {
+    /// As the stream identifies it.
     pub(super) id: u64,
     /// The earliest of its events so far.
     since: u64,
-    /// Events that nobody else counted.
+    /// Its events that were not deferred: the model counts only those that it is given.
     pub(super) events: u64,
     pub(super) handle: Option<ThreadHandle>,
 }
 
-/// What events are of use for.
+/// Which events an analysis needs.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct WantedEvents {
     /// Kinds of samples.
     pub(crate) kinds: Vec<Kind>,
     /// Events that are samples of [`Kind::Event`].
@@ -70,7 +72,7 @@ pub(crate) struct Wanted {
     pub(crate) keeps_il_offsets: bool,
 }
 
-impl Wanted {
+impl WantedEvents {
     fn wants(&self, kind: Kind) -> bool {
         self.kinds.contains(&kind)
     }
@@ -82,45 +84,45 @@ impl Wanted {
         match event.known_provider() {
             KnownProvider::Rundown if is_method && !is_selected => Role::Lists,
             KnownProvider::Rundown | KnownProvider::Runtime if is_method => Role::Changes,
-            _ if is_selected || Model::learns_from(event, self.keeps_il_offsets) => Role::Waits,
+            _ if is_selected || Model::learns_from(event, self.keeps_il_offsets) => Role::Deferred,
             KnownProvider::SampleProfiler if is_sample && self.wants(Kind::Cpu) => Role::Sample,
             KnownProvider::Runtime if Kind::of_runtime(event.id()).is_some_and(|kind| self.wants(kind)) => {
-                Role::Waits
+                Role::Deferred
             }
             // Who waits for a lock does not run.
-            _ if LockWaits::is_edge(event) && self.wants(Kind::Cpu) => Role::Waits,
-            KnownProvider::UniversalEvents => Role::Waits,
+            _ if LockWaits::is_edge(event) && self.wants(Kind::Cpu) => Role::Deferred,
+            KnownProvider::UniversalEvents => Role::Deferred,
             _ => Role::Useless,
         }
     }
 }
 
-/// Takes events that need not wait.
+/// Looks at events in file order, and keeps what need not be sorted by the reader.
 #[derive(Debug)]
-pub(super) struct Sifter {
-    wanted: Wanted,
+pub(super) struct EventFilter {
+    wanted: WantedEvents,
     /// By the number of the type.
     pub(super) roles: ByNumber<Role>,
-    pub(super) threads: Vec<Row>,
+    pub(super) threads: Vec<SeenThread>,
     by_id: NumberMap<u64, u32>,
     /// Ids, and where their rows are.
     recent: [(u64, u32); RECENT],
-    pub(super) samples: Vec<Waiting>,
-    /// So many may be in `samples` before the reader is asked which may go.
+    pub(super) samples: Vec<PendingSample>,
+    /// How many `samples` there may be before the reader is asked which of them are complete.
     room: usize,
-    /// Events wait that change which methods are known.
-    changes_wait: bool,
+    /// An event that changes which methods are known is deferred, so the model is behind.
+    changes_deferred: bool,
 }
 
-/// Events as they are met: with what is known so far, if that is at hand.
-pub(super) struct Sifting<'a> {
-    pub(super) sifter: &'a mut Sifter,
+/// The filter at work, with the model if it is at hand: regions are read by threads that have none.
+pub(super) struct Filtering<'a> {
+    pub(super) filter: &'a mut EventFilter,
     pub(super) model: Option<&'a mut Model>,
 }
 
-impl Sifter {
-    pub(super) fn new(wanted: Wanted) -> Sifter {
-        Sifter {
+impl EventFilter {
+    pub(super) fn new(wanted: WantedEvents) -> EventFilter {
+        EventFilter {
             wanted,
             roles: ByNumber::new(Role::New),
             threads: Vec::new(),
@@ -128,7 +130,7 @@ impl Sifter {
             recent: [(0, u32::MAX); RECENT],
             samples: Vec::new(),
             room: BATCH,
-            changes_wait: false,
+            changes_deferred: false,
         }
     }
 
@@ -143,7 +145,7 @@ impl Sifter {
         self.threads.clear();
         self.recent = [(0, u32::MAX); RECENT];
         self.samples.clear();
-        (self.room, self.changes_wait) = (BATCH, false);
+        (self.room, self.changes_deferred) = (BATCH, false);
     }
 
     /// Puts samples into time order. Gives how many are complete.
@@ -159,13 +161,13 @@ impl Sifter {
     }
 
     /// The threads, and the first `end` samples.
-    pub(super) fn ready(&mut self, end: usize) -> (&mut [Row], &[Waiting]) {
+    pub(super) fn ready(&mut self, end: usize) -> (&mut [SeenThread], &[PendingSample]) {
         (&mut self.threads, self.samples.get(..end).unwrap_or_default())
     }
 
-    /// Makes room when those that were complete are gone. `are_waiting`: events wait on.
-    pub(super) fn go_on(&mut self, are_waiting: bool) {
-        self.changes_wait &= are_waiting;
+    /// To be called when the complete samples are gone. `has_deferred`: the reader still holds deferred events.
+    pub(super) fn go_on(&mut self, has_deferred: bool) {
+        self.changes_deferred &= has_deferred;
         self.room = self.samples.len().saturating_mul(2).saturating_add(BATCH);
     }
 
@@ -193,7 +195,7 @@ impl Sifter {
         let next = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
         let place = *self.by_id.entry(id).or_insert(next);
         if place == next {
-            self.threads.push(Row { id, since: u64::MAX, events: 0, handle: None });
+            self.threads.push(SeenThread { id, since: u64::MAX, events: 0, handle: None });
         }
         if let Some(recent) = self.recent.get_mut(recent_place(id)) {
             *recent = (id, place);
@@ -207,38 +209,38 @@ fn recent_place(id: u64) -> usize {
     usize::try_from(id.checked_rem(RECENT as u64).unwrap_or(0)).unwrap_or(0)
 }
 
-impl Sifting<'_> {
-    /// Whether an event of a list of methods tells something. What is there for long is reported at the end
-    /// of each session, and at the end of each file that a long session is cut into.
+impl Filtering<'_> {
+    /// Whether a rundown event names a method that the model does not know yet. Most do not: the end of each session, and
+    /// of each file that a long session is cut into, lists methods that were reported before.
     #[inline]
     fn is_news(&mut self, event: &Event<'_>) -> bool {
         let knows = |model: &mut &mut Model| model.knows_method(event);
-        self.sifter.changes_wait || !self.model.as_mut().is_some_and(knows)
+        self.filter.changes_deferred || !self.model.as_mut().is_some_and(knows)
     }
 }
 
-impl Sift for Sifting<'_> {
+impl Sift for Filtering<'_> {
     #[inline(always)]
     fn waits(&mut self, met: &Met<'_>) -> bool {
         let (event, number) = (met.event(), met.type_number());
-        let role = number.and_then(|number| self.sifter.roles.get(number)).copied();
+        let role = number.and_then(|number| self.filter.roles.get(number)).copied();
         let role = match role {
             Some(role) if role != Role::New => role,
-            _ => self.sifter.learn_role(number, event),
+            _ => self.filter.learn_role(number, event),
         };
         match role {
-            Role::Waits => return true,
+            Role::Deferred => return true,
             Role::Lists if !self.is_news(event) => {}
             Role::Changes | Role::Lists => {
-                self.sifter.changes_wait = true;
+                self.filter.changes_deferred = true;
                 return true;
             }
             Role::New | Role::Useless | Role::Sample => {}
         }
         let ticks = event.timestamp_ticks();
-        let sifter = &mut *self.sifter;
-        let thread = sifter.place_of(event.raw_thread());
-        let Some(row) = sifter.threads.get_mut(thread as usize) else { return true };
+        let filter = &mut *self.filter;
+        let thread = filter.place_of(event.raw_thread());
+        let Some(row) = filter.threads.get_mut(thread as usize) else { return true };
         if ticks < row.since {
             row.since = ticks;
             return true;
@@ -247,7 +249,7 @@ impl Sift for Sifting<'_> {
             let Some(stack) = met.stack_number().filter(|_| !met.is_late()) else { return true };
             let Some(sample) = view::Sample::of_payload(event.payload()) else { return true };
             let mode = Mode::of(sample.state);
-            sifter.samples.push(Waiting { ticks, at: event.payload_offset(), stack, thread, mode });
+            filter.samples.push(PendingSample { ticks, at: event.payload_offset(), stack, thread, mode });
         }
         row.events = row.events.saturating_add(1);
         false
@@ -255,13 +257,13 @@ impl Sift for Sifting<'_> {
 
     #[inline(always)]
     fn is_full(&self) -> bool {
-        self.sifter.samples.len() >= self.sifter.room
+        self.filter.samples.len() >= self.filter.room
     }
 
     fn must_go(&self) -> Option<u64> {
-        if self.sifter.samples.len() < MOST {
+        if self.filter.samples.len() < MOST {
             return None;
         }
-        self.sifter.samples.iter().map(|sample| sample.ticks).max()
+        self.filter.samples.iter().map(|sample| sample.ticks).max()
     }
 }

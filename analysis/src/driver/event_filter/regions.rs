@@ -1,12 +1,12 @@
-//! Sifting with several threads.
+//! Filtering with several threads.
 //!
-//! Each reads regions between two sequence points: decodes, sifts and sorts, and keeps what waits. Samples
-//! and kept events of one region after the other go to the analysis on the caller's thread, as they would
-//! come from one reader.
+//! Each thread reads whole regions between two sequence points: it decodes, filters and sorts, and keeps the samples and
+//! the deferred events. The caller's thread hands them to the analysis region by region, in the order in which one
+//! reader would deliver them.
 
 use super::by_number::ByNumber;
-use super::sifter::{MOST_NUMBERS, Sifter, Sifting, Waiting, Wanted};
-use super::taken::{Numbered, Taken};
+use super::filter::{EventFilter, Filtering, MOST_NUMBERS, PendingSample, WantedEvents};
+use super::samples::{SampleFeed, StackHandles};
 use crate::convert::ConvertError;
 use crate::driver::{Analysis, AnalysisError};
 use nettrace_parser::internal::{Ended, SiftedEvents, read_regular};
@@ -16,14 +16,15 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-/// What was made of a region.
+/// What the analysis needs of one region.
 #[derive(Debug)]
-struct Portion {
-    sifter: Sifter,
+struct FilteredRegion {
+    filter: EventFilter,
     /// In time order.
-    samples: Vec<Waiting>,
-    /// Events that waited, in time order, and when their turns are.
+    samples: Vec<PendingSample>,
+    /// Deferred events, in time order.
     kept: KeptEvents,
+    /// Ticks and stream position of each of them.
     turns: Vec<(u64, u64)>,
     stacks: StackCopies,
 }
@@ -76,10 +77,10 @@ impl StackCopies {
     }
 }
 
-impl Portion {
-    fn new(wanted: Wanted) -> Portion {
-        Portion {
-            sifter: Sifter::new(wanted),
+impl FilteredRegion {
+    fn new(wanted: WantedEvents) -> FilteredRegion {
+        FilteredRegion {
+            filter: EventFilter::new(wanted),
             samples: Vec::new(),
             kept: KeptEvents::new(),
             turns: Vec::new(),
@@ -94,7 +95,7 @@ impl Portion {
 
     /// Forgets everything but the memory it has.
     fn clear(&mut self) {
-        self.sifter.begin_again();
+        self.filter.begin_again();
         self.samples.clear();
         self.kept.clear();
         self.turns.clear();
@@ -104,15 +105,15 @@ impl Portion {
     /// Reads a region.
     fn fill<S: Source>(&mut self, region: &mut Region<'_, S>) -> Result<(), Error> {
         self.stacks.pointer_size = region.session().pointer_size;
-        while let Some(complete) = region.advance(&mut Sifting { sifter: &mut self.sifter, model: None })? {
-            let end = self.sifter.sort(complete);
-            let (_, ready) = self.sifter.ready(end);
+        while let Some(complete) = region.advance(&mut Filtering { filter: &mut self.filter, model: None })? {
+            let end = self.filter.sort(complete);
+            let (_, ready) = self.filter.ready(end);
             for sample in ready {
                 self.stacks.note(sample.stack, || region.stack(sample.stack));
             }
             self.samples.extend_from_slice(ready);
-            self.sifter.samples.drain(..end);
-            self.sifter.go_on(true);
+            self.filter.samples.drain(..end);
+            self.filter.go_on(true);
             while let Some(turn) = region.peek() {
                 if let Some(event) = region.ready() {
                     self.turns.push(turn);
@@ -127,26 +128,26 @@ impl Portion {
     fn give(
         &mut self,
         analysis: &mut Analysis<'_>,
-        numbered: &mut Numbered,
+        handles: &mut StackHandles,
         process_id: Option<u64>,
         counts: &mut BTreeMap<u64, u64>,
     ) -> Result<(), ConvertError> {
-        let Portion { sifter, samples, kept, turns, stacks } = self;
-        numbered.clear();
-        let mut taken = Taken { threads: &mut sifter.threads, numbered, process_id, at: 0 };
+        let FilteredRegion { filter, samples, kept, turns, stacks } = self;
+        handles.clear();
+        let mut feed = SampleFeed { threads: &mut filter.threads, handles, process_id, at: 0 };
         for (turn, event) in turns.iter().zip(kept.iter()) {
-            taken.until(Some(*turn), samples, analysis, |number| stacks.get(number))?;
+            feed.until(Some(*turn), samples, analysis, |number| stacks.get(number))?;
             analysis.event(&event)?;
         }
-        taken.until(None, samples, analysis, |number| stacks.get(number))?;
-        for row in sifter.threads.iter().filter(|row| row.events > 0) {
+        feed.until(None, samples, analysis, |number| stacks.get(number))?;
+        for row in filter.threads.iter().filter(|row| row.events > 0) {
             let count = counts.entry(row.id).or_default();
             *count = count.saturating_add(row.events);
         }
         Ok(())
     }
 
-    /// How far into the stream it reaches, about.
+    /// The stream position that was reached, roughly: that of the last sample or deferred event.
     fn reached(&self) -> u64 {
         let (sample, turn) = (self.samples.last(), self.turns.last());
         sample.map_or(0, |sample| sample.at).max(turn.map_or(0, |(_, at)| *at))
@@ -159,7 +160,7 @@ pub(crate) fn read_regions<S: Source>(
     analysis: &mut Analysis<'_>,
     source: impl Fn() -> S + Sync,
     threads: usize,
-    wanted: Wanted,
+    wanted: WantedEvents,
     mut progress: impl FnMut(u64),
 ) -> Result<Outcome, AnalysisError> {
     let mut reader = Reader::new(source());
@@ -167,17 +168,17 @@ pub(crate) fn read_regions<S: Source>(
     analysis.begin(trace);
     let process_id = trace.process_id.map(u64::from);
     // Memory that is touched for the first time costs more than what is put into it.
-    let spare = Mutex::new(Vec::<Portion>::new());
+    let spare = Mutex::new(Vec::<FilteredRegion>::new());
     let take_spare = || spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let work = |region: &mut Region<'_, S>| {
-        let mut portion = take_spare().unwrap_or_else(|| Portion::new(wanted.clone()));
+        let mut portion = take_spare().unwrap_or_else(|| FilteredRegion::new(wanted.clone()));
         portion.fill(region)?;
         Ok(portion)
     };
-    let (mut numbered, mut counts, mut failed) = (Numbered::default(), BTreeMap::new(), None);
-    let collect = |mut portion: Portion| {
+    let (mut handles, mut counts, mut failed) = (StackHandles::default(), BTreeMap::new(), None);
+    let collect = |mut portion: FilteredRegion| {
         progress(portion.reached());
-        if let Err(error) = portion.give(analysis, &mut numbered, process_id, &mut counts) {
+        if let Err(error) = portion.give(analysis, &mut handles, process_id, &mut counts) {
             failed = Some(error);
             return ControlFlow::Break(());
         }

@@ -1,134 +1,15 @@
-//! One pass over a trace: events in, samples out to everybody who asked.
+//! The analysis itself: events in, samples out to everybody who asked.
 
+use super::AnalysisOptions;
+use super::outputs::Outputs;
 use crate::convert::{Convert, ConvertError};
 use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, told_nanos};
 use crate::model::{
-    CpuWeights, EventSelector, Filter, Folding, Kind, Mode, Model, NameOptions, Profile, Resolved, Sample,
-    Spans, StackHandle, State, ThreadHandle, Weighed, rounded, stands_for,
+    CpuWeights, Kind, Mode, Model, Profile, Resolved, Sample, Spans, StackHandle, State, ThreadHandle,
+    rounded, stands_for,
 };
-use crate::sift::{self, Wanted};
 use nettrace_parser::view::{self, KnownProvider};
-use nettrace_parser::{Clock, Event, Outcome, Reader, Source, TimeOrdered, Trace, Version};
-use std::fmt;
-
-/// What an [`Analysis`] collects.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct AnalysisOptions {
-    /// Kinds of samples to collect; empty: CPU samples.
-    pub kinds: Vec<Kind>,
-    /// Events to weigh as [`Kind::Event`].
-    pub events: Vec<EventSelector>,
-    /// Which samples count.
-    pub filter: Filter,
-    /// How frames are named.
-    pub names: NameOptions,
-    /// Which frames are left out or shown as one.
-    pub folding: Folding,
-    /// Keeps when CPU samples were taken, for reports that show it: 512 bytes for each stack.
-    pub keeps_when: bool,
-}
-
-impl AnalysisOptions {
-    /// CPU samples, unfiltered, with default names.
-    pub fn new() -> AnalysisOptions {
-        AnalysisOptions::default()
-    }
-
-    /// Sets [`AnalysisOptions::kinds`].
-    ///
-    /// ```
-    /// use nettrace_analysis::{AnalysisOptions, Filter, Folding, Kind, NameOptions};
-    ///
-    /// let options = AnalysisOptions::new()
-    ///     .kinds([Kind::Cpu, Kind::Exceptions])
-    ///     .filter(Filter::new())
-    ///     .names(NameOptions::default())
-    ///     .folding(Folding::default())
-    ///     .keep_when(true);
-    /// assert!(options.keeps_when && options.kinds.len() == 2);
-    /// ```
-    #[must_use]
-    pub fn kinds(mut self, kinds: impl IntoIterator<Item = Kind>) -> AnalysisOptions {
-        self.kinds = kinds.into_iter().collect();
-        self
-    }
-
-    /// Sets [`AnalysisOptions::events`].
-    #[must_use]
-    pub fn events(mut self, events: impl IntoIterator<Item = EventSelector>) -> AnalysisOptions {
-        self.events = events.into_iter().collect();
-        self
-    }
-
-    /// Sets [`AnalysisOptions::filter`].
-    #[must_use]
-    pub fn filter(mut self, filter: Filter) -> AnalysisOptions {
-        self.filter = filter;
-        self
-    }
-
-    /// Sets [`AnalysisOptions::names`].
-    #[must_use]
-    pub fn names(mut self, names: NameOptions) -> AnalysisOptions {
-        self.names = names;
-        self
-    }
-
-    /// Sets [`AnalysisOptions::folding`].
-    #[must_use]
-    pub fn folding(mut self, folding: Folding) -> AnalysisOptions {
-        self.folding = folding;
-        self
-    }
-
-    /// Sets [`AnalysisOptions::keeps_when`].
-    #[must_use]
-    pub fn keep_when(mut self, keeps_when: bool) -> AnalysisOptions {
-        self.keeps_when = keeps_when;
-        self
-    }
-}
-
-/// Why an analysis failed.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum AnalysisError {
-    /// The trace cannot be read, or not any further.
-    Read(nettrace_parser::Error),
-    /// A converter failed.
-    Convert(ConvertError),
-}
-
-impl fmt::Display for AnalysisError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AnalysisError::Read(error) => error.fmt(f),
-            AnalysisError::Convert(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for AnalysisError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            AnalysisError::Read(error) => Some(error),
-            AnalysisError::Convert(error) => Some(error),
-        }
-    }
-}
-
-impl From<nettrace_parser::Error> for AnalysisError {
-    fn from(error: nettrace_parser::Error) -> Self {
-        AnalysisError::Read(error)
-    }
-}
-
-impl From<ConvertError> for AnalysisError {
-    fn from(error: ConvertError) -> Self {
-        AnalysisError::Convert(error)
-    }
-}
+use nettrace_parser::{Clock, Event, Outcome, Trace};
 
 /// One pass over a trace.
 ///
@@ -148,86 +29,18 @@ impl From<ConvertError> for AnalysisError {
 /// ```
 #[expect(missing_debug_implementations, reason = "converters are whatever their writers are")]
 pub struct Analysis<'c> {
-    options: AnalysisOptions,
-    model: Model,
-    clock: Option<Clock>,
-    cpu: CpuWeights,
+    pub(super) options: AnalysisOptions,
+    pub(super) model: Model,
+    pub(super) clock: Option<Clock>,
+    pub(super) cpu: CpuWeights,
     /// Who waits for a lock, for CPU samples.
-    locks: LockWaits,
+    pub(super) locks: LockWaits,
     /// Waits for locks and handles.
-    waits: Matcher<(ThreadHandle, Kind), StackHandle>,
+    pub(super) waits: Matcher<(ThreadHandle, Kind), StackHandle>,
     /// Only if a converter shows them.
-    spans: Option<Spans>,
-    outputs: Outputs<'c>,
-    outcome: Option<Outcome>,
-}
-
-/// Everybody who takes samples.
-struct Outputs<'c> {
-    filter: Filter,
-    /// The filter lets all threads, processes and times pass.
-    admits_all: bool,
-    profile: Profile,
-    has_cpu: bool,
-    /// Converters that take samples one by one, by their places.
-    takes_samples: Vec<usize>,
-    /// Whether a converter looks at every event.
-    wants_events: bool,
-    converters: Vec<Box<dyn Convert + 'c>>,
-}
-
-impl Outputs<'_> {
-    #[inline]
-    fn sample(&mut self, sample: Sample, model: &Model) -> Result<(), ConvertError> {
-        if !self.filter.admits(&sample, model) {
-            return Ok(());
-        }
-        self.has_cpu |= sample.kind == Kind::Cpu;
-        self.profile.add(&sample);
-        if self.takes_samples.is_empty() { Ok(()) } else { self.give(&sample, model) }
-    }
-
-    /// One CPU sample, or several that are like each other.
-    #[inline(always)]
-    fn cpu_sample(&mut self, weighed: &Weighed, model: &Model) -> Result<(), ConvertError> {
-        if !self.admits_all && !self.filter.admits_moment(weighed.thread, weighed.first_nanos, model) {
-            return Ok(());
-        }
-        self.has_cpu = true;
-        if let Some(when) = self.profile.when_mut() {
-            when.add(weighed.stack, weighed.mode, weighed.first_nanos, weighed.weight);
-        }
-        self.profile.add_totals(weighed.key(), &weighed.totals());
-        if self.takes_samples.is_empty() { Ok(()) } else { self.give(&weighed.sample(), model) }
-    }
-
-    /// Whether samples that are like each other may come as one: nobody looks at each of them.
-    fn takes_runs(&self) -> bool {
-        let mut converters = self.converters.iter();
-        self.filter.admits_all_times()
-            && self.profile.when().is_none()
-            && converters.all(|converter| !converter.wants_samples() || converter.takes_runs())
-    }
-
-    #[inline(never)]
-    fn give(&mut self, sample: &Sample, model: &Model) -> Result<(), ConvertError> {
-        for place in &self.takes_samples {
-            if let Some(converter) = self.converters.get_mut(*place) {
-                converter.sample(sample, model)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn marks(&mut self, spans: &mut Spans, model: &Model) -> Result<(), ConvertError> {
-        for mark in spans.ready() {
-            if self.filter.admits_mark(&mark, model) {
-                let wanting = self.converters.iter_mut().filter(|converter| converter.wants_marks());
-                wanting.into_iter().try_for_each(|converter| converter.mark(&mark, model))?;
-            }
-        }
-        Ok(())
-    }
+    pub(super) spans: Option<Spans>,
+    pub(super) outputs: Outputs<'c>,
+    pub(super) outcome: Option<Outcome>,
 }
 
 impl<'c> Analysis<'c> {
@@ -284,83 +97,10 @@ impl<'c> Analysis<'c> {
         &mut self.model
     }
 
-    /// Reads all events that are left.
-    ///
-    /// # Errors
-    /// When the trace cannot be read on, or a converter fails.
-    pub fn read<S: Source>(&mut self, events: &mut TimeOrdered<S>) -> Result<Outcome, AnalysisError> {
-        if self.wants_all() || !self.can_sift(events)? {
-            while let Some(event) = events.next_event()? {
-                self.event(&event)?;
-            }
-        } else {
-            let wanted = self.wanted();
-            sift::read(self, events, wanted)?;
-        }
-        let outcome = events.outcome();
-        self.set_outcome(outcome.clone());
-        Ok(outcome)
-    }
-
-    fn can_sift<S: Source>(&self, events: &mut TimeOrdered<S>) -> Result<bool, AnalysisError> {
-        events.trace()?;
-        Ok(sift::is_possible(events.reader().version()))
-    }
-
     /// How reading went, for [`Finished::outcome`]. Only for those who hand in events themselves, by
     /// [`Analysis::event`]: whoever reads here says it for them.
     pub fn set_outcome(&mut self, outcome: Outcome) {
         self.outcome = Some(outcome);
-    }
-
-    /// Whether [`Analysis::read_regions`] is faster with several threads for streams of a version: not where
-    /// a converter wants every event.
-    pub fn gains_from_threads(&self, version: Option<Version>) -> bool {
-        !self.wants_all() && sift::is_possible(version)
-    }
-
-    fn wants_all(&self) -> bool {
-        self.spans.is_some() || self.outputs.wants_events
-    }
-
-    fn wanted(&self) -> Wanted {
-        Wanted {
-            kinds: self.options.kinds.clone(),
-            events: self.options.events.clone(),
-            keeps_il_offsets: self.model.keeps_il_offsets(),
-        }
-    }
-
-    /// Reads a whole stream, of which any number of threads can have a source of their own, with a number of
-    /// threads. The result is that of one. `progress` is called with positions that were reached.
-    ///
-    /// ```
-    /// use nettrace_analysis::{Analysis, AnalysisOptions};
-    /// use nettrace_parser::Whole;
-    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-    /// let mut analysis = Analysis::new(AnalysisOptions::new());
-    /// let outcome = analysis.read_regions(|| Whole::new(bytes.as_slice()), 2, |_| {})?;
-    /// assert!(outcome.is_complete());
-    /// # Ok::<(), nettrace_analysis::AnalysisError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Analysis::read`].
-    pub fn read_regions<S: Source>(
-        &mut self,
-        source: impl Fn() -> S + Sync,
-        threads: usize,
-        progress: impl FnMut(u64),
-    ) -> Result<Outcome, AnalysisError> {
-        let mut events = Reader::new(source()).time_ordered();
-        events.trace()?;
-        if threads > 1 && self.gains_from_threads(events.reader().version()) {
-            let wanted = self.wanted();
-            let outcome = sift::read_regions(self, source, threads, wanted, progress)?;
-            self.set_outcome(outcome.clone());
-            return Ok(outcome);
-        }
-        self.read(&mut events)
     }
 
     /// Takes the next event; in time order.

@@ -1,0 +1,44 @@
+//! Why an analysis may fail.
+
+use crate::convert::ConvertError;
+use std::fmt;
+
+/// Why an analysis failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AnalysisError {
+    /// The trace cannot be read, or not any further.
+    Read(nettrace_parser::Error),
+    /// A converter failed.
+    Convert(ConvertError),
+}
+
+impl fmt::Display for AnalysisError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnalysisError::Read(error) => error.fmt(f),
+            AnalysisError::Convert(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for AnalysisError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            AnalysisError::Read(error) => Some(error),
+            AnalysisError::Convert(error) => Some(error),
+        }
+    }
+}
+
+impl From<nettrace_parser::Error> for AnalysisError {
+    fn from(error: nettrace_parser::Error) -> Self {
+        AnalysisError::Read(error)
+    }
+}
+
+impl From<ConvertError> for AnalysisError {
+    fn from(error: ConvertError) -> Self {
+        AnalysisError::Convert(error)
+    }
+}

@@ -1,0 +1,82 @@
+//! What an analysis collects, and how it shows it.
+
+use crate::model::{EventSelector, Filter, Folding, Kind, NameOptions};
+
+/// What an [`Analysis`] collects.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct AnalysisOptions {
+    /// Kinds of samples to collect; empty: CPU samples.
+    pub kinds: Vec<Kind>,
+    /// Events to weigh as [`Kind::Event`].
+    pub events: Vec<EventSelector>,
+    /// Which samples count.
+    pub filter: Filter,
+    /// How frames are named.
+    pub names: NameOptions,
+    /// Which frames are left out or shown as one.
+    pub folding: Folding,
+    /// Keeps when CPU samples were taken, for reports that show it: 512 bytes for each stack.
+    pub keeps_when: bool,
+}
+
+impl AnalysisOptions {
+    /// CPU samples, unfiltered, with default names.
+    pub fn new() -> AnalysisOptions {
+        AnalysisOptions::default()
+    }
+
+    /// Sets [`AnalysisOptions::kinds`].
+    ///
+    /// ```
+    /// use nettrace_analysis::{AnalysisOptions, Filter, Folding, Kind, NameOptions};
+    ///
+    /// let options = AnalysisOptions::new()
+    ///     .kinds([Kind::Cpu, Kind::Exceptions])
+    ///     .filter(Filter::new())
+    ///     .names(NameOptions::default())
+    ///     .folding(Folding::default())
+    ///     .keep_when(true);
+    /// assert!(options.keeps_when && options.kinds.len() == 2);
+    /// ```
+    #[must_use]
+    pub fn kinds(mut self, kinds: impl IntoIterator<Item = Kind>) -> AnalysisOptions {
+        self.kinds = kinds.into_iter().collect();
+        self
+    }
+
+    /// Sets [`AnalysisOptions::events`].
+    #[must_use]
+    pub fn events(mut self, events: impl IntoIterator<Item = EventSelector>) -> AnalysisOptions {
+        self.events = events.into_iter().collect();
+        self
+    }
+
+    /// Sets [`AnalysisOptions::filter`].
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> AnalysisOptions {
+        self.filter = filter;
+        self
+    }
+
+    /// Sets [`AnalysisOptions::names`].
+    #[must_use]
+    pub fn names(mut self, names: NameOptions) -> AnalysisOptions {
+        self.names = names;
+        self
+    }
+
+    /// Sets [`AnalysisOptions::folding`].
+    #[must_use]
+    pub fn folding(mut self, folding: Folding) -> AnalysisOptions {
+        self.folding = folding;
+        self
+    }
+
+    /// Sets [`AnalysisOptions::keeps_when`].
+    #[must_use]
+    pub fn keep_when(mut self, keeps_when: bool) -> AnalysisOptions {
+        self.keeps_when = keeps_when;
+        self
+    }
+}
