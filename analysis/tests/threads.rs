@@ -78,6 +78,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             model::Mode,
             model::Model,
             model::Module,
+            model::NamedSample<'static>,
             model::NameOptions,
             model::NameStyle,
             model::NamesSoFar,
@@ -224,4 +225,71 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             model::Arguments,
         ],
     }
+}
+
+/// All three, for every type of the list.
+macro_rules! assert_values {
+    ($($kind:ty),* $(,)?) => {
+        fn is_value<T: std::fmt::Debug + Clone + PartialEq>() {}
+        $(is_value::<$kind>();)*
+    };
+}
+
+#[test]
+fn what_is_asked_for_and_what_is_found_can_be_shown_copied_and_compared() {
+    assert_values! {
+        AnalysisOptions, Filter, Folding, FrameGroup, NameOptions, Pattern, TopNOptions, EventSelector, convert::ConvertOptions,
+        report::TreeOptions, Profile, model::Totals, Sample, model::NamedSample<'static>, model::Timeline, model::Track,
+        model::SymbolFile, model::Mark, model::Coverage, model::MethodCode, heap::HeapDump, heap::HeapDiff, heap::HeapReport,
+        heap::HeapPathGroup, heap::Retained, heap::HeapTreeNode, report::ActivitiesReport, report::AllocReport, report::CallTree,
+        report::ContentionReport, report::CountersReport, report::ExceptionsReport, report::GcReport, report::JitReport,
+        report::LoaderReport, report::LogsReport, report::ModulesReport, report::OutcomeReport, report::SummaryReport,
+        report::TasksReport, report::ThreadPoolReport, report::ThreadsReport, report::TypesReport, report::WaitsReport, TopN,
+        report::Finding, nettrace_parser::Outcome,
+    }
+    // A model is copied, but what makes two of them the same is what is asked of them.
+    fn is_copied<T: std::fmt::Debug + Clone>() {}
+    is_copied::<Finished>();
+    is_copied::<Model>();
+    is_copied::<report::Reported<report::GcReport>>();
+    is_copied::<report::SharedReports<(report::GcReport,)>>();
+}
+
+#[test]
+fn a_copy_of_an_analysis_names_the_same_stacks_and_equals_one_of_the_same_trace() {
+    let bytes = nettrace_testdata::corpus::trace("net10-linux-x64/all.nettrace").unwrap().bytes();
+    let finished = |kinds: &[Kind]| {
+        let mut analysis = Analysis::new(AnalysisOptions::new().kinds(kinds.iter().copied()));
+        let outcome = analysis.read(&mut nettrace_parser::Reader::from_slice(&bytes).time_ordered()).unwrap();
+        assert!(outcome.is_complete());
+        analysis.finish().unwrap()
+    };
+    let (one, other) = (finished(&[Kind::Cpu, Kind::Exceptions]), finished(&[Kind::Cpu]));
+    let copy = one.clone();
+    assert_eq!((&copy.profile, &copy.outcome), (&one.profile, &one.outcome));
+    assert_eq!(copy.profile, finished(&[Kind::Exceptions, Kind::Cpu]).profile);
+    assert_ne!(copy.profile, other.profile);
+    let (resolved, of_copy) = (one.resolved(), copy.resolved());
+    let mut exceptions = 0;
+    for (key, totals) in one.profile.rows() {
+        let named = resolved.named(&key, totals);
+        assert_eq!(named, of_copy.named(&key, totals));
+        let json = serde_json::to_value(&named).unwrap();
+        assert_eq!(json["frames"].as_array().unwrap().len(), resolved.frames(key.stack).len());
+        assert_eq!(
+            (json["weight"].as_u64(), json["kind"].as_str()),
+            (
+                Some(totals.weight),
+                Some(match key.kind {
+                    Kind::Cpu => "cpu",
+                    _ => "exceptions",
+                })
+            )
+        );
+        if key.kind == Kind::Exceptions {
+            assert!(json["label"].as_str().is_some_and(|name| name.ends_with("Exception")), "{json}");
+            exceptions += totals.samples;
+        }
+    }
+    assert!(exceptions > 0);
 }

@@ -18,7 +18,7 @@ pub(crate) struct Resolved {
 }
 
 /// The session and the tables, as they are now.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Context {
     /// Tells sessions apart. Contexts of one stream have the same.
     session: Serial,

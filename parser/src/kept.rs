@@ -35,7 +35,7 @@ use std::sync::Arc;
 ///
 /// An event takes about 200 bytes and its payload. Types, threads and stacks that events have in common are kept
 /// once, as far as the stream has them once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct KeptEvents {
     /// What the events are resolved against: mostly one, see [`KeptEvents::part`].
     first: Part,
@@ -45,14 +45,14 @@ pub struct KeptEvents {
 }
 
 /// What events of one session refer to.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Part {
     context: Context,
     stacks: Copied,
     labels: Copied,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Row {
     header: BlobHeader,
     resolved: Resolved,
@@ -267,7 +267,7 @@ fn keep_row<T: Numbered + Weigh + Clone>(from: &Table<T>, slot: Slot, into: &mut
 
 /// Which copy stands for a slot of the reader. Its slots are used again, so a copy counts only if it has the same
 /// bytes.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Copied {
     /// Slots and their copies, at the place that a slot's last bits give.
     places: Vec<(Slot, Slot)>,

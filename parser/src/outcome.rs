@@ -25,7 +25,7 @@ use std::fmt;
 /// assert!(outcome.to_string().starts_with("incomplete: no end mark"));
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 #[must_use = "a stream that is cut or damaged is read without an error"]
 pub struct Outcome {
     trace: Trace,

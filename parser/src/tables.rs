@@ -282,7 +282,7 @@ impl ByteTable {
 ///
 /// What lives longer than the stretch between two sequence points is shared, so that threads can
 /// keep it as it was while reading goes on; it is copied only if it changes meanwhile.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Tables {
     pub(crate) metadata: Arc<Table<Metadata>>,
     pub(crate) stacks: ByteTable,

@@ -123,7 +123,7 @@ pub trait Convert: Send {
 }
 
 /// What a converter is asked for. Each format heeds what it can.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ConvertOptions {
     /// Kinds of samples to show; empty: the format's own choice, [`Format::kinds`]. A format that

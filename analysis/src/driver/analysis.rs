@@ -331,7 +331,7 @@ fn plain(kind: Kind, thread: ThreadHandle, stack: StackHandle, nanos: i64) -> Sa
 }
 
 /// A trace that was read to its end.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Finished {
     /// What was learned.

@@ -3,7 +3,7 @@
 use crate::model::{EventSelector, Filter, Folding, Kind, NameOptions};
 
 /// What an [`Analysis`] collects.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct AnalysisOptions {
     /// Kinds of samples to collect; empty: CPU samples.

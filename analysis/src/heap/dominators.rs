@@ -28,7 +28,7 @@ pub(super) trait Graph {
 }
 
 /// The dominator tree.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DominatorTree {
     /// Of each node its immediate dominator; [`NONE`] of the root and of what cannot be reached.
     pub(super) parents: Links,

@@ -78,7 +78,7 @@ impl HeapLosses {
 /// The objects of a managed heap at one moment. Objects are numbered from 0.
 ///
 /// An object takes 20 bytes here, and 20 more in [`Retained`](super::Retained); a reference 4.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HeapDump {
     pub(super) index: usize,
     pub(super) process_id: Option<u64>,

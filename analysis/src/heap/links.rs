@@ -4,7 +4,7 @@
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Numbers by place. Behind the end there is [`NONE`], and nothing can be stored.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Links(Vec<u32>);
 
 impl From<Vec<u32>> for Links {

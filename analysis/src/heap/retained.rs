@@ -12,7 +12,7 @@ use super::links::{NONE, length};
 ///
 /// The runtime keeps statics in arrays of its own, which handles hold. Where an object is held by a static and by such an
 /// array, the static counts; for what objects retain it makes no difference.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Retained {
     tree: DominatorTree,
     /// Of each node the bytes of all that it dominates, itself included.

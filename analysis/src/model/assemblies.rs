@@ -35,7 +35,7 @@ pub struct Domain {
 }
 
 /// The assemblies and domains of one process, in the order in which they were first reported.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Assemblies {
     rows: Vec<Assembly>,
     by_id: NumberMap<u64, u32>,

@@ -5,7 +5,7 @@ use super::sample::State;
 use super::{Mark, Model, Place, Sample, ThreadHandle};
 
 /// Which samples count. What is empty or `None` lets everything pass.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Filter {
     /// OS ids of threads.

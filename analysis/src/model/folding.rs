@@ -19,7 +19,7 @@ use super::type_name::rsplit_outside;
 use std::collections::HashMap;
 
 /// Which frames are folded. By default none.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Folding {
     /// Leaves out the code of .NET, of Microsoft's libraries and of the operating system, by module: `System.*`,
@@ -39,7 +39,7 @@ pub struct Folding {
 }
 
 /// Frames that are shown under one name.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameGroup {
     /// What a frame's text must match somewhere.

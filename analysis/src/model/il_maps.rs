@@ -12,7 +12,7 @@ use nettrace_parser::{Event, Value};
 const FIRST_SPECIAL: u32 = 0xffff_fff0;
 
 /// Maps of the codes of one process, if they are wanted.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct IlMaps {
     /// The newest code of each method, by method and re-JIT.
     newest: NumberMap<(u64, u64), MethodHandle>,

@@ -52,7 +52,7 @@ pub struct MethodCode {
 pub(super) const GUESS_REACH: u64 = 256;
 
 /// The methods of one process.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Methods {
     codes: Vec<MethodCode>,
     ranges: Ranges<MethodHandle>,

@@ -20,6 +20,7 @@ pub(crate) mod intervals;
 mod kernel;
 mod methods;
 mod modules;
+mod named;
 mod names;
 mod names_so_far;
 mod overlaps;
@@ -55,6 +56,7 @@ pub use frame_names::FrameNames;
 pub use handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
 pub use methods::MethodCode;
 pub use modules::Module;
+pub use named::NamedSample;
 pub use names::{Frame, FrameKind, NameOptions, NameStyle};
 pub(crate) use names::{short, shorten};
 pub use names_so_far::NamesSoFar;
@@ -91,7 +93,7 @@ use std::collections::HashMap;
 use universal::Mappings;
 
 /// What a trace tells. See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Model {
     session: Option<Trace>,
     processes: Vec<Process>,
@@ -110,7 +112,7 @@ pub struct Model {
 }
 
 /// A process.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Process {
     /// OS id; `None` when the stream does not say.

@@ -41,7 +41,7 @@ impl Module {
 }
 
 /// The modules of one process.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Modules {
     rows: Vec<Module>,
     /// Of each id the rows that it had, oldest first.

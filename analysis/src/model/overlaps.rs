@@ -20,7 +20,7 @@ pub(super) struct Life {
 const SHORT: usize = 16;
 
 /// Ranges by address and time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Overlaps {
     lives: Vec<Life>,
     /// First addresses of the pieces.

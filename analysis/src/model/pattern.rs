@@ -52,6 +52,21 @@ impl Pattern {
     }
 }
 
+/// By text. What was set on a `regex::RegexBuilder` beside its text is not compared.
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Pattern) -> bool {
+        match (&self.0, &other.0) {
+            (Inner::Words(one), Inner::Words(other)) => one == other,
+            #[cfg(feature = "regex")]
+            (Inner::Regex(one), Inner::Regex(other)) => one.as_str() == other.as_str(),
+            #[cfg(feature = "regex")]
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Pattern {}
+
 #[cfg(feature = "regex")]
 impl From<regex::Regex> for Pattern {
     fn from(regex: regex::Regex) -> Pattern {

@@ -22,6 +22,15 @@ pub struct ProfileKey {
     pub label: Option<TextHandle>,
 }
 
+impl ProfileKey {
+    /// What a sample is summed up with.
+    #[inline]
+    pub fn of(sample: &Sample) -> ProfileKey {
+        let Sample { kind, thread, stack, mode, label, .. } = *sample;
+        ProfileKey { kind, thread, stack, mode, label }
+    }
+}
+
 /// Sums of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -40,7 +49,8 @@ pub struct Totals {
 }
 
 impl Totals {
-    fn of(sample: &Sample) -> Totals {
+    #[inline]
+    pub(crate) fn of(sample: &Sample) -> Totals {
         Totals {
             samples: 1,
             count: sample.count,
@@ -74,7 +84,7 @@ impl Totals {
 
 /// Samples summed up by kind, thread, stack, mode and label. Its size is bounded by how many
 /// different ones there are.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Profile {
     rows: Vec<(ProfileKey, Totals)>,
     /// Where a key's row is.
@@ -84,6 +94,20 @@ pub struct Profile {
     /// When CPU samples were taken, if that was asked for.
     when: Option<When>,
 }
+
+/// The same sums, in whatever order they were met. Handles are numbers of a model: profiles of two models that are equal
+/// need not be of the same stacks.
+impl PartialEq for Profile {
+    fn eq(&self, other: &Profile) -> bool {
+        let row = |profile: &Profile, key| {
+            profile.places.get(key).and_then(|at| profile.rows.get(*at as usize)).map(|(_, totals)| *totals)
+        };
+        self.rows.len() == other.rows.len()
+            && self.rows.iter().all(|(key, totals)| row(other, key) == Some(*totals))
+    }
+}
+
+impl Eq for Profile {}
 
 const RECENT: usize = 1024;
 
@@ -105,8 +129,7 @@ impl Profile {
     /// Adds a sample.
     #[inline]
     pub fn add(&mut self, sample: &Sample) {
-        let Sample { kind, thread, stack, mode, label, .. } = *sample;
-        self.add_totals(ProfileKey { kind, thread, stack, mode, label }, &Totals::of(sample));
+        self.add_totals(ProfileKey::of(sample), &Totals::of(sample));
     }
 
     /// Adds several samples, at least one.

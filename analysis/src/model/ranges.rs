@@ -48,7 +48,7 @@ pub(crate) enum Told {
 }
 
 /// Ranges of one address space.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Ranges<T> {
     rows: Vec<Range<T>>,
     /// The newest range at each address, alive or not, by start; they do not overlap.

@@ -4,7 +4,7 @@ use super::handle::ProcessHandle;
 use std::collections::BTreeMap;
 
 /// For each address of each process how many reuses there had been when its own last one had come.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Reuses {
     /// By process and first address: the last address, and the number of the reuse. They do not overlap.
     newest: BTreeMap<(ProcessHandle, u64), (u64, usize)>,

@@ -25,7 +25,7 @@ const RECENT: usize = 1 << 16;
 pub(crate) const MOST_FRAMES: usize = 4096;
 
 /// Distinct stacks of a trace.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Stacks {
     rows: Vec<Row>,
     addresses: Vec<u64>,
@@ -38,7 +38,7 @@ pub struct Stacks {
     hashes: NumberState,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Row {
     process: ProcessHandle,
     /// Place of its first address.

@@ -47,7 +47,7 @@ impl fmt::Display for SymbolFileError {
 impl std::error::Error for SymbolFileError {}
 
 /// What lies where in a program or library.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SymbolFile {
     segments: Vec<Segment>,
     /// By address; they may overlap.
@@ -57,7 +57,7 @@ pub struct SymbolFile {
 }
 
 /// A piece of the file, and the linker's address of it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Segment {
     offset: u64,
     size: u64,
@@ -65,7 +65,7 @@ struct Segment {
 }
 
 /// A function.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Symbol {
     start: u64,
     /// Its last address.

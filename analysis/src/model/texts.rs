@@ -5,7 +5,7 @@ use super::hash::NumberMap;
 use std::sync::Arc;
 
 /// Distinct texts.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Texts {
     rows: Vec<Arc<str>>,
     handles: NumberMap<Arc<str>, TextHandle>,

@@ -20,7 +20,7 @@ pub struct Thread {
 }
 
 /// The threads of a trace.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Threads {
     rows: Vec<Thread>,
     by_id: NumberMap<(u32, u64), ThreadHandle>,

@@ -6,7 +6,7 @@ use std::slice;
 
 /// The samples of one thread in time order, for formats that show when what ran. Equal neighbours
 /// are one; each takes eight bytes, and so does the time between two samples in which there was none.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Timeline {
     /// Stack and mode, weight; or [`GAP`] and a length. What does not fit follows an [`ESCAPE`] in two rows:
     /// stack and mode, then the weight's halves.

@@ -8,7 +8,7 @@ use super::varints::{self, Varints};
 /// can be written only when all names are known. A sample takes 6 to 12 bytes.
 ///
 /// [`Timeline`](super::Timeline) is smaller, and keeps no times.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Track {
     /// Varints: time since the last sample's end (zigzag), stack and mode, weight, label.
     bytes: Vec<u8>,

@@ -34,7 +34,7 @@ pub struct Mapping {
 }
 
 /// Mappings and symbols of one process.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Mappings {
     rows: Vec<Mapping>,
     ranges: Ranges<u32>,

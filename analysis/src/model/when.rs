@@ -12,7 +12,7 @@ use super::sample::Mode;
 const CELLS: usize = 64;
 
 /// Weights over time, by stack and mode.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct When {
     from_nanos: i64,
     width_nanos: u64,

@@ -15,7 +15,7 @@ pub struct ReportPass<R> {
 }
 
 /// What a pass yields. It serialises as the report with [`Reported::outcome`] beside its members.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[must_use = "this is what the trace was read for"]
 #[non_exhaustive]

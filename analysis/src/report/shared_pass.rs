@@ -36,7 +36,7 @@ pub struct SharedPass<T> {
 }
 
 /// What a pass for several reports yields.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[must_use = "this is what the trace was read for"]
 #[non_exhaustive]
 pub struct SharedReports<O> {

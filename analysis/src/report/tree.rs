@@ -4,7 +4,7 @@ use super::{Recording, Report, ReportInput, SCHEMA, percent};
 use crate::model::{Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Profile, Resolved, State, Totals};
 
 /// Which tree. As a [`Report`] it makes a [`CallTree`].
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct TreeOptions {
     /// Begins at the outermost frame whose text matches; with `is_callers` at the innermost.

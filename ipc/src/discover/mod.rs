@@ -157,7 +157,7 @@ pub struct Listing {
 ///     }
 /// }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     directories: BTreeSet<PathBuf>,
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has it"))]

@@ -44,7 +44,7 @@ use nettrace_guid::Guid;
 use stream::FakeSession;
 
 /// What the fake says of itself and streams.
-#[derive(Clone, Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FakeConfig {
     /// Major version, 3 to 11: which commands it knows and of what it dies.
     pub major: u32,

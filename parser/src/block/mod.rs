@@ -14,7 +14,7 @@ use crate::source::Span;
 use std::fmt;
 
 /// One block of a stream, as [`Reader::next_block`](crate::Reader::next_block) lends it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Block<'r> {
     pub(crate) kind: BlockKind,
     pub(crate) start: u64,

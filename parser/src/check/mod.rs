@@ -93,7 +93,7 @@ impl fmt::Display for Violation {
 /// assert!(findings.counts().any(|(kind, _)| kind == "truncated"));
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Findings {
     violations: Vec<Violation>,
     counts: BTreeMap<&'static str, u64>,

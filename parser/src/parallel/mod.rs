@@ -57,7 +57,7 @@ pub enum Order {
 }
 
 /// How to read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
     /// Threads that read events; 1 reads in the caller's thread. Default: as many as the machine

@@ -115,7 +115,7 @@ pub fn object_type<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], O
 }
 
 /// An object of versions 3 to 5, from its begin to its end.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Object<'a> {
     /// Its type.

@@ -58,7 +58,7 @@ pub struct Rows<'r, T> {
 }
 
 /// A type: runtime 15.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapType<'r> {
     /// Identifies it; objects refer to this number.
@@ -123,7 +123,7 @@ pub struct HeapRoot {
 }
 
 /// A static variable: runtime 38.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapStatic<'r> {
     /// Address of the variable.
