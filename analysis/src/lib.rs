@@ -28,7 +28,6 @@ mod driver;
 pub mod heap;
 pub mod model;
 pub mod report;
-pub mod units;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
@@ -38,4 +37,5 @@ pub use model::{
 };
 #[cfg(feature = "symbols")]
 pub use model::{SymbolFile, SymbolFileError};
+pub use nettrace_export::units;
 pub use report::{TopN, TopNOptions};

@@ -9,18 +9,12 @@
 
 mod args;
 mod commands;
-mod condition;
 mod context;
-mod event_types;
 mod exit;
 mod failure;
-mod filter;
-mod glob;
 mod input;
 mod live;
 mod messages;
-pub mod ndjson;
-mod nearest;
 mod new_file;
 mod output;
 mod printable;
@@ -28,15 +22,12 @@ mod progress;
 mod recommended;
 mod render;
 mod samples;
-mod selection;
 mod session;
-mod shape;
 mod sparkline;
 mod style;
 mod survey;
 mod symbols;
 mod table;
-mod time_range;
 mod units;
 
 pub use exit::Exit;

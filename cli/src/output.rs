@@ -1,6 +1,6 @@
 //! Where results go: one large buffer before stdout.
 
-use crate::render::Page;
+use nettrace_export::Page;
 use std::io::{self, Write};
 
 /// Bytes are handed on when this many wait.

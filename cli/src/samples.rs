@@ -12,8 +12,8 @@ pub(crate) fn options(args: &SampleArgs) -> AnalysisOptions {
     let filter = &mut options.filter;
     filter.threads.clone_from(&args.thread);
     filter.processes.clone_from(&args.process);
-    filter.from_nanos = args.time.and_then(crate::time_range::TimeRange::from);
-    filter.to_nanos = args.time.and_then(crate::time_range::TimeRange::to);
+    filter.from_nanos = args.time.and_then(nettrace_export::TimeRange::from);
+    filter.to_nanos = args.time.and_then(nettrace_export::TimeRange::to);
     filter.frame.clone_from(&args.frame);
     filter.exclude.clone_from(&args.exclude);
     filter.states = args.state.iter().flat_map(|state| state.states()).copied().collect();

@@ -1,8 +1,8 @@
 //! One pass over a trace that counts: what `info` and `stats` show.
 
-use crate::event_types::{EventType, EventTypes};
 use crate::input::{Regions, Work};
 use crate::session::Session;
+use nettrace_export::{EventType, EventTypes};
 use nettrace_parser::parallel::{Order, Outcome};
 use nettrace_parser::{Error, Event};
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -1,13 +1,7 @@
 //! Numbers as people read them. Everything is the same in every locale.
 
-use nettrace_analysis::units::{self, thousandths};
-pub(crate) use nettrace_analysis::units::{bytes, count, counted, decimal};
-
-/// A duration in nanoseconds, to three digits behind the point: `12.346 ms`, `3.214 s`, `2 min 3.214 s`.
-pub(crate) fn duration(nanos: i64) -> String {
-    let sign = if nanos < 0 { "-" } else { "" };
-    format!("{sign}{}", units::duration(nanos.unsigned_abs()))
-}
+use nettrace_export::units::thousandths;
+pub(crate) use nettrace_export::units::{bytes, count, counted, decimal, signed_duration as duration};
 
 /// A time since the session's start in ms, cut to µs: `1,234.567`.
 pub(crate) fn milliseconds(nanos: i64) -> String {

@@ -15,7 +15,6 @@ mod new_files;
 mod outcome;
 mod reference;
 mod report;
-mod serde;
 mod shrinking;
 mod stack_names;
 mod symbols;

@@ -120,7 +120,7 @@ fn links_to_sections_of_the_format_lead_to_one_and_no_public_item_names_one_with
 /// Most tests of a crate are one program, and Cargo looks for no others.
 #[test]
 fn no_file_of_tests_is_left_out() {
-    for folder in ["parser", "analysis", "cli"] {
+    for folder in ["parser", "export", "analysis", "cli"] {
         let manifest = text(&root().join(folder).join("Cargo.toml"));
         let tests = root().join(folder).join("tests");
         let all = text(&tests.join("all.rs"));

@@ -1,6 +1,6 @@
 //! Times, sizes and other numbers of the live commands as users write them.
 
-use crate::time_range;
+use nettrace_export::time_range;
 use std::str::FromStr;
 use std::time::Duration;
 

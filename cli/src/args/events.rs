@@ -1,10 +1,8 @@
 //! Events, one a line.
 
 use super::{InputArgs, ThreadArgs};
-use crate::condition::Condition;
-use crate::filter::{EventPattern, ProviderPattern};
-use crate::time_range::TimeRange;
 use clap::{Args, ValueEnum};
+use nettrace_export::{Condition, EventPattern, FilterOptions, ProviderPattern, TimeRange};
 
 const EVENTS_EXAMPLES: &str = "\
 Times are those since the session's start. --provider and --event may be given several times: an event \
@@ -91,6 +89,19 @@ pub(crate) struct EventsArgs {
     /// Whole numbers from 2^53 on as JSON numbers, or as strings for readers that make doubles of all numbers
     #[arg(long, value_enum, value_name = "AS", default_value_t)]
     pub(crate) big_ints: BigInts,
+}
+
+impl EventsArgs {
+    /// What the events have to be.
+    pub(crate) fn filter_options(&self) -> FilterOptions {
+        let mut options = FilterOptions::default();
+        options.providers.clone_from(&self.filter.provider);
+        options.events.clone_from(&self.filter.event);
+        options.threads.clone_from(&self.filter.thread);
+        options.time = self.time;
+        options.conditions.clone_from(&self.conditions);
+        options
+    }
 }
 
 /// Which events.

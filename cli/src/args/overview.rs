@@ -1,8 +1,8 @@
 //! What a trace is and holds, and whether it keeps to the format.
 
 use super::{InputArgs, ThreadArgs};
-use crate::filter::{EventPattern, ProviderPattern};
 use clap::{Args, ValueEnum};
+use nettrace_export::{EventPattern, ProviderPattern};
 
 const INFO_EXAMPLES: &str = "\
 Examples:

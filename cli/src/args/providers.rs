@@ -2,7 +2,7 @@
 
 use super::amount;
 use super::profiles::{CLR_KEYWORDS, COMMON_KEYWORDS, RUNTIME};
-use crate::nearest::{nearest, suggestion};
+use nettrace_export::nearest::{nearest, suggestion};
 use nettrace_ipc::{Arguments, EventFilter, Level, Provider, Rundown};
 use std::str::FromStr;
 

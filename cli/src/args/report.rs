@@ -139,7 +139,7 @@ pub(crate) struct ReportArgs {
     pub(crate) format: CounterFormat,
 
     /// Only what was before this time since the session's start, such as 500ms
-    #[arg(long, value_name = "TIME", value_parser = crate::time_range::nanos, conflicts_with = "time")]
+    #[arg(long, value_name = "TIME", value_parser = nettrace_export::time_range::nanos, conflicts_with = "time")]
     pub(crate) before: Option<i64>,
 
     #[command(flatten)]

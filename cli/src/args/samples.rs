@@ -1,8 +1,8 @@
 //! What reports and conversions of stacks have in common.
 
-use crate::time_range::TimeRange;
 use clap::{Args, ValueEnum};
 use nettrace_analysis::{EventSelector, FrameGroup, Kind, Pattern, State};
+use nettrace_export::TimeRange;
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::str::FromStr;

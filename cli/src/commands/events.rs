@@ -3,14 +3,12 @@
 use super::stack_names::{self, StackNames};
 use super::{Context, failed};
 use crate::args::{BigInts, EventFormat, EventsArgs, Order};
-use crate::event_types::EventTypes;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::filter::Filter;
 use crate::input::{Input, Regions, Spare, Work};
 use crate::output::Output;
-use crate::render::{Csv, Detail, Form, Ndjson, Page, Text};
-use crate::selection::Selection;
+use crate::render::{Form, Text};
+use nettrace_export::{Csv, Detail, EventTypes, Filter, Ndjson, Page, Selection};
 use nettrace_parser::{Error, Event, Reader, TimeOrdered, Visit, parallel};
 use std::io;
 use std::ops::ControlFlow;
@@ -107,10 +105,12 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
         }
     };
     form.begin(context.out.buffer(), has_processes);
+    let filter = args.filter_options();
+    let is_filtered = !filter.is_empty();
     let mut show = Show {
         types: EventTypes::default(),
-        filter: Filter::new(args),
-        is_filtered: Filter::is_any(args),
+        filter: Filter::new(filter),
+        is_filtered,
         form,
         names: StackNames::new(detail.frames, model.as_ref()),
         selection,
@@ -147,13 +147,13 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
 }
 
 fn detail(args: &EventsArgs) -> Detail {
-    Detail {
-        stacks: args.stacks,
-        frames: shows_names(args.format, args.stacks, args.raw_stacks, args.frames),
-        raw: args.raw,
-        utc: args.utc,
-        big_ints_as_strings: args.big_ints == BigInts::String,
-    }
+    let mut detail = Detail::default();
+    detail.stacks = args.stacks;
+    detail.frames = shows_names(args.format, args.stacks, args.raw_stacks, args.frames);
+    detail.raw = args.raw;
+    detail.utc = args.utc;
+    detail.big_ints_as_strings = args.big_ints == BigInts::String;
+    detail
 }
 
 /// Whether names of frames are shown: people get them unless they want addresses, programs if they ask for them.
@@ -169,7 +169,7 @@ fn several_threads(args: &EventsArgs) -> bool {
         && args.limit.is_none()
         && args.fields.is_empty()
         && !args.frames
-        && !Filter::is_any(args)
+        && args.filter_options().is_empty()
 }
 
 /// Shows the events of regions.

@@ -4,8 +4,8 @@ use super::{Context, command_line};
 use crate::args::ManArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::nearest::{nearest, suggestion};
 use clap_mangen::Man;
+use nettrace_export::nearest::{nearest, suggestion};
 
 pub(super) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let mut command = command_line::shown().version(env!("CARGO_PKG_VERSION"));

@@ -2,13 +2,11 @@
 
 use super::{Context, next_event, stats};
 use crate::args::SchemaArgs;
-use crate::event_types::{EventType, EventTypes, Shape};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::filter::{accepts_type, unmatched_types};
 use crate::printable::printable;
-use crate::shape::Names;
 use crate::units;
+use nettrace_export::{EventType, EventTypes, Names, Shape, accepts_type, unmatched_types};
 use nettrace_parser::catalog;
 use nettrace_parser::{Count, Field, FieldType, Unit, ValueMap};
 use serde::Serialize;
@@ -151,7 +149,7 @@ impl ValuesReport {
 
 impl<'a> FieldReport<'a> {
     fn all(fields: &'a [Field], names: &'a Names) -> Vec<FieldReport<'a>> {
-        let report = |(field, name): (&'a Field, &'a crate::shape::Name)| FieldReport {
+        let report = |(field, name): (&'a Field, &'a nettrace_export::Name)| FieldReport {
             name: &name.text,
             kind: type_text(&field.kind),
             hex: field.is_hex,

@@ -2,7 +2,6 @@
 
 use super::{Context, instant, next_event};
 use crate::args::{SortKey, StatsArgs};
-use crate::event_types::EventType;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
@@ -10,6 +9,7 @@ use crate::printable::printable;
 use crate::survey::{Survey, TypeCount};
 use crate::table::{Cell, Table, left, right};
 use crate::units;
+use nettrace_export::EventType;
 use nettrace_parser::Clock;
 use serde::Serialize;
 use std::cmp::Reverse;

@@ -6,16 +6,15 @@ use super::stack_names::StackNames;
 use crate::args::amount::Bytes;
 use crate::args::profiles::{COMMON_KEYWORDS, RUNTIME};
 use crate::args::{EventFormat, EventsArgs, InputArgs, Order, ReadArgs, Show, ThreadArgs, WatchArgs};
-use crate::event_types::EventTypes;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::filter::{EventPattern, Filter, ProviderPattern};
 use crate::live::method_names::{self, Visible};
 use crate::live::request;
 use crate::live::signals::Signals;
 use crate::live::target::{self, Place, Reached, Talk};
-use crate::render::{Csv, Detail, Form, Ndjson, Page, Text};
+use crate::render::{Form, Text};
 use crate::units;
+use nettrace_export::{Csv, Detail, EventPattern, EventTypes, Filter, Ndjson, Page, ProviderPattern};
 use nettrace_ipc::{Ending, Level, Lost, Provider, RequestError, Rundown, Session};
 use nettrace_parser::{Buffered, Error, Reader, TimeOrdered};
 use std::io;
@@ -195,13 +194,11 @@ impl Watch {
     ) -> Result<Watch, Failure> {
         session.set_read_timeout(Some(SILENCE));
         let choice = as_events(args);
-        let detail = Detail {
-            stacks: args.stacks,
-            frames: shows_names(args.format, args.stacks, args.raw_stacks, args.frames),
-            raw: args.raw,
-            utc: args.utc,
-            big_ints_as_strings: false,
-        };
+        let mut detail = Detail::default();
+        detail.stacks = args.stacks;
+        detail.frames = shows_names(args.format, args.stacks, args.raw_stacks, args.frames);
+        detail.raw = args.raw;
+        detail.utc = args.utc;
         let mut form = match args.format {
             EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
             EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
@@ -215,7 +212,7 @@ impl Watch {
             naming,
             told_nameless: false,
             page: Page::default(),
-            filter: Filter::new(&choice),
+            filter: Filter::new(choice.filter_options()),
             types: EventTypes::default(),
             left: args.limit.unwrap_or(u64::MAX),
             signals,

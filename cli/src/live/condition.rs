@@ -1,7 +1,6 @@
 //! Events at which to stop: `Provider/Event where FIELD>VALUE and …`.
 
-use crate::event_types::{EventType, EventTypes};
-use crate::glob::Glob;
+use nettrace_export::{EventType, EventTypes, Glob};
 use nettrace_parser::{Event, Value, catalog};
 use std::str::FromStr;
 

@@ -5,7 +5,7 @@ use super::transcript::Transcript;
 use crate::args::amount::Span;
 use crate::args::{TalkArgs, TargetArgs};
 use crate::failure::Failure;
-use crate::nearest::{nearest, suggestion};
+use nettrace_export::nearest::{nearest, suggestion};
 use nettrace_ipc::{
     Arrival, Deadlines, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind, Recorder,
     Runtime, Search,

@@ -1,46 +1,13 @@
 //! How events are shown: one file a form. Each appends one event to a page; filters and order are decided
 //! before, writing happens behind.
 
-mod csv;
-mod digits;
-mod head;
-pub(crate) mod json;
-mod line;
-mod ndjson;
-mod page;
-mod payload;
-mod plain;
-mod plan;
-mod rows;
 mod text;
-mod text_value;
-mod utf16;
 
-pub(crate) use csv::Csv;
-pub(crate) use ndjson::Ndjson;
-pub(crate) use page::Page;
-pub(crate) use payload::PayloadWriter;
-pub(crate) use plain::plain;
 pub(crate) use text::Text;
 
-use crate::event_types::{EventTypes, Place};
-use crate::selection::Selection;
-use json::Json;
+use nettrace_export::{Csv, EventTypes, Ndjson, Page, Place, Selection};
 use nettrace_parser::Event;
 use std::borrow::Cow;
-
-/// What of an event is shown beside the ordinary.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Detail {
-    pub(crate) stacks: bool,
-    /// Names of frames beside their addresses, or in text instead of them.
-    pub(crate) frames: bool,
-    pub(crate) raw: bool,
-    /// Times as UTC.
-    pub(crate) utc: bool,
-    /// Whole numbers that a double does not hold exactly are strings.
-    pub(crate) big_ints_as_strings: bool,
-}
 
 /// One of the forms.
 #[allow(clippy::large_enum_variant, reason = "there is one of it in a run")]
@@ -62,13 +29,11 @@ impl Form {
 
     /// The names of the frames of the event that comes next.
     pub(crate) fn name_frames(&mut self, names: &[Cow<'_, str>]) {
-        let frames = match self {
-            Form::Text(text) => &mut text.frames,
-            Form::Ndjson(ndjson) => &mut ndjson.frames,
-            Form::Csv(csv) => &mut csv.frames,
-        };
-        frames.clear();
-        frames.extend(names.iter().map(|name| name.to_string()));
+        match self {
+            Form::Text(text) => text.name_frames(names),
+            Form::Ndjson(ndjson) => ndjson.name_frames(names),
+            Form::Csv(csv) => csv.name_frames(names),
+        }
     }
 
     /// One event that belongs to `place`.
@@ -93,25 +58,5 @@ impl Form {
         if let Form::Csv(csv) = self {
             csv.end(out);
         }
-    }
-}
-
-/// Appends names as an array of JSON.
-fn write_names(out: &mut Vec<u8>, names: &[String]) {
-    out.push(b'[');
-    for (at, name) in names.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        out.string(name);
-    }
-    out.push(b']');
-}
-
-/// The opcode to show, and whether the stream stores it: if not, a name that ends in Start or Stop says it.
-fn opcode(event: &Event<'_>) -> (u8, bool) {
-    match event.opcode() {
-        Some(opcode) => (opcode, true),
-        None => (event.implied_opcode(), false),
     }
 }

@@ -1,14 +1,12 @@
 //! Events for reading: one line each, aligned.
 
-use super::json::Json;
-use super::text_value::TextValues;
-use super::{Detail, opcode};
-use crate::event_types::{EventType, EventTypes, Place};
 use crate::printable::printable;
-use crate::selection::Selection;
 use crate::style::{Paint, Style};
 use crate::units;
+use nettrace_export::json::Json;
+use nettrace_export::{Detail, EventType, EventTypes, Place, Selection, TextValues, opcode};
 use nettrace_parser::{Event, catalog, utc_text};
+use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 
@@ -26,7 +24,7 @@ pub(crate) struct Text {
     values: TextValues,
     paints: Paints,
     /// Names of the frames of the event that comes next.
-    pub(super) frames: Vec<String>,
+    frames: Vec<String>,
 }
 
 struct Paints {
@@ -46,10 +44,16 @@ impl Text {
             has_processes: false,
             name_columns: NAME_COLUMNS.0,
             names: Vec::new(),
-            values: TextValues { columns },
+            values: TextValues::new(columns),
             paints,
             frames: Vec::new(),
         }
+    }
+
+    /// The names of the frames of the event that comes next.
+    pub(super) fn name_frames(&mut self, names: &[Cow<'_, str>]) {
+        self.frames.clear();
+        self.frames.extend(names.iter().map(|name| name.to_string()));
     }
 
     /// The heading.

@@ -1,8 +1,8 @@
 //! Events as NDJSON, as one of the formats of `convert`: the lines of `nettrace events --format ndjson`.
 
-use crate::ndjson::EventWriter;
 use nettrace_analysis::convert::{Convert, ConvertError, Output};
 use nettrace_analysis::{Filter, Model, Profile, Resolved, ThreadHandle};
+use nettrace_export::EventWriter;
 use nettrace_parser::Event;
 use std::io::Write;
 

@@ -2,9 +2,9 @@
 
 use crate::args::ConvertArgs;
 use crate::failure::Failure;
-use crate::nearest;
 use nettrace_analysis::Kind;
 use nettrace_analysis::convert::{FORMATS, Format, Make};
+use nettrace_export::nearest;
 use std::path::{Path, PathBuf};
 
 /// A format that can be asked for: one of the analysis, or events.

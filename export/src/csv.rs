@@ -1,0 +1,393 @@
+//! CSV as RFC 4180 has it: one row an event, lines end with CR LF, what holds a comma, a quote or a line's end
+//! stands in quotes, quotes are doubled. An empty text is `""`; nothing at all means: there is none.
+//!
+//! Columns, each with the meaning of NDJSON's key of that name: `ts_ns`, `tid`, `provider`, `id`, `version`,
+//! `event`, `level`, `pid`, `activity`, `related`, `labels` (JSON); then those of the payload; then with `--stacks`
+//! `stack` (addresses with spaces between), with `--frames` `frames` (their names, JSON), with `--raw` `ticks`, `keywords`, `opcode`, `processor`, `sequence`,
+//! `offset`, `payload_hex`.
+//!
+//! | asked for | columns of the payload |
+//! |---|---|
+//! | `--fields` | the fields as they were asked for |
+//! | one `--event` without wildcards | the fields of the first event that passes; then `payload_other`, `payload_rest`, `payload_faults` |
+//! | anything else | `payload` (JSON), `payload_rest`, `payload_faults` |
+//!
+//! Columns must be known before the first row is written, and reading a pipe twice is not possible: so the
+//! command line decides, not what happens to be in the trace. One name may stand for several versions of an
+//! event: fields that the first one does not have are the JSON object in `payload_other`.
+//!
+//! A field that is called like one of the columns in front has `payload.` before its name. Its values are as
+//! [`plain`](crate::plain) has them, arrays and objects as JSON.
+
+use crate::event_types::{EventTypes, Place};
+use crate::json::Json;
+use crate::ndjson::write_labels;
+use crate::payload::PayloadWriter;
+use crate::plain::plain;
+use crate::selection::Selection;
+use crate::shape::{Name, Names};
+use crate::{Detail, opcode, write_names};
+use nettrace_parser::{Event, FieldValue, Value};
+use std::borrow::Cow;
+
+/// Columns before the payload's.
+const COMMON: [&str; 11] =
+    ["ts_ns", "tid", "provider", "id", "version", "event", "level", "pid", "activity", "related", "labels"];
+const RAW: [&str; 7] = ["ticks", "keywords", "opcode", "processor", "sequence", "offset", "payload_hex"];
+
+/// Which columns the payload has.
+#[derive(Debug)]
+enum Layout {
+    /// Those asked for.
+    Selected(Vec<String>),
+    /// The fields of the event type that comes first.
+    Pending,
+    /// The names of the fields that have columns.
+    Fields(Vec<String>),
+    /// JSON.
+    Payload,
+}
+
+/// Writes events as CSV.
+#[derive(Debug)]
+pub struct Csv {
+    detail: Detail,
+    layout: Layout,
+    payloads: PayloadWriter,
+    /// The column of each field, by the shape's number; `None` for fields without.
+    columns: Vec<Vec<Option<usize>>>,
+    cells: Vec<Vec<u8>>,
+    /// What is the same for all events of a type, by the type's number: provider to event.
+    fixed: Vec<Vec<u8>>,
+    value: Vec<u8>,
+    /// Names of the frames of the event that comes next.
+    frames: Vec<String>,
+}
+
+impl Csv {
+    /// `is_one_type`: the command line names one event type.
+    pub fn new(detail: Detail, selection: Option<&Selection>, is_one_type: bool) -> Csv {
+        let layout = match selection {
+            Some(selection) => Layout::Selected(selection.wanted().to_vec()),
+            None if is_one_type => Layout::Pending,
+            None => Layout::Payload,
+        };
+        let payloads = PayloadWriter::new(detail.big_ints_as_strings);
+        Csv {
+            detail,
+            layout,
+            payloads,
+            columns: Vec::new(),
+            cells: Vec::new(),
+            fixed: Vec::new(),
+            value: Vec::new(),
+            frames: Vec::new(),
+        }
+    }
+
+    /// The names of the frames of the event that comes next.
+    pub fn name_frames(&mut self, names: &[Cow<'_, str>]) {
+        self.frames.clear();
+        self.frames.extend(names.iter().map(|name| name.to_string()));
+    }
+
+    /// The heading, if it is known yet.
+    pub fn begin(&self, out: &mut Vec<u8>) {
+        if !matches!(self.layout, Layout::Pending) {
+            self.heading(out);
+        }
+    }
+
+    /// The heading, if no event came to tell its columns.
+    pub fn end(&mut self, out: &mut Vec<u8>) {
+        if matches!(self.layout, Layout::Pending) {
+            self.layout = Layout::Fields(Vec::new());
+            self.heading(out);
+        }
+    }
+
+    fn heading(&self, out: &mut Vec<u8>) {
+        let raw: &[&str] = if self.detail.raw { &RAW } else { &[] };
+        let stacks: &[&str] = match (self.detail.stacks, self.detail.frames) {
+            (true, true) => &["stack", "frames"],
+            (true, false) => &["stack"],
+            _ => &[],
+        };
+        let (fields, behind): (&[String], &[&str]) = match &self.layout {
+            Layout::Selected(fields) => (fields, &[]),
+            Layout::Fields(fields) => (fields, &["payload_other", "payload_rest", "payload_faults"]),
+            Layout::Pending | Layout::Payload => (&[], &["payload", "payload_rest", "payload_faults"]),
+        };
+        let is_taken = |name: &str| {
+            let fixed = COMMON.iter().chain(behind).chain(stacks).chain(raw);
+            fixed.into_iter().any(|column| column.eq_ignore_ascii_case(name))
+        };
+        for (at, name) in COMMON.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            out.raw(name);
+        }
+        for name in fields {
+            out.push(b',');
+            let prefix = if is_taken(name) { "payload." } else { "" };
+            quoted(out, format!("{prefix}{name}").as_bytes());
+        }
+        for name in behind.iter().chain(stacks).chain(raw) {
+            out.push(b',');
+            out.raw(name);
+        }
+        out.raw("\r\n");
+    }
+
+    /// Appends one event.
+    pub fn event(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+        selection: Option<&mut Selection>,
+    ) {
+        let Some(names) = types.names(place) else { return };
+        if matches!(self.layout, Layout::Pending) {
+            self.layout = Layout::Fields(names.iter().map(|name| name.text.to_string()).collect());
+            self.heading(out);
+        }
+        self.common(out, event, place, types);
+        match selection {
+            Some(selection) => {
+                for chosen in selection.of_shape(place.shape, names) {
+                    out.push(b',');
+                    if let Some(chosen) = chosen
+                        && let Some(field) = chosen.path.field(event)
+                    {
+                        cell(out, &field, &chosen.name, &mut self.payloads, &mut self.value);
+                    }
+                }
+                // They have no column: whoever selects fields wants these and nothing else.
+                self.value.clear();
+                self.payloads.take_faults(&mut self.value, "");
+            }
+            None if matches!(self.layout, Layout::Fields(_)) => self.fields(out, event, place, names),
+            None => self.payload(out, event, names),
+        }
+        if self.detail.stacks {
+            out.push(b',');
+            for (at, address) in event.stack().addresses().enumerate() {
+                if at > 0 {
+                    out.push(b' ');
+                }
+                out.hex(address);
+            }
+        }
+        if self.detail.frames {
+            out.push(b',');
+            self.value.clear();
+            write_names(&mut self.value, &self.frames);
+            quoted(out, &self.value);
+        }
+        if self.detail.raw {
+            raw(out, event);
+        }
+        out.raw("\r\n");
+    }
+
+    fn common(&mut self, out: &mut Vec<u8>, event: &Event<'_>, place: Place, types: &EventTypes) {
+        if let Some(nanos) = event.nanos() {
+            out.number(nanos);
+        }
+        out.push(b',');
+        match event.thread_id() {
+            Some(id) => out.number(id),
+            None => out.raw("-1"),
+        }
+        out.extend_from_slice(self.fixed(place, types));
+        out.number(event.level());
+        out.push(b',');
+        if let Some(id) = event.process_id() {
+            out.number(id);
+        }
+        for id in [event.activity_id(), event.related_activity_id()] {
+            out.push(b',');
+            if let Some(id) = id {
+                out.guid(id);
+            }
+        }
+        out.push(b',');
+        if !event.labels().is_empty() {
+            self.value.clear();
+            write_labels(&mut self.value, event.labels(), "", &self.payloads);
+            text(out, &self.value);
+        }
+    }
+
+    fn fixed(&mut self, place: Place, types: &EventTypes) -> &[u8] {
+        if place.number >= self.fixed.len() {
+            self.fixed.resize(place.number + 1, Vec::new());
+        }
+        match (self.fixed.get_mut(place.number), types.row(place)) {
+            (Some(fixed), Some(row)) => {
+                if fixed.is_empty() {
+                    fixed.push(b',');
+                    text(fixed, row.provider.as_bytes());
+                    fixed.push(b',');
+                    fixed.number(row.id);
+                    fixed.push(b',');
+                    fixed.number(row.version);
+                    fixed.push(b',');
+                    text(fixed, row.event_name().as_bytes());
+                    fixed.push(b',');
+                }
+                fixed
+            }
+            _ => &[],
+        }
+    }
+
+    fn payload(&mut self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
+        self.value.clear();
+        let rest = self.payloads.object(&mut self.value, event, names);
+        out.push(b',');
+        quoted(out, &self.value);
+        self.rest(out, rest);
+    }
+
+    fn rest(&mut self, out: &mut Vec<u8>, rest: &[u8]) {
+        out.push(b',');
+        out.hex_bytes(rest);
+        out.push(b',');
+        self.value.clear();
+        self.payloads.take_faults(&mut self.value, "");
+        quoted(out, &self.value);
+    }
+
+    /// A column a field.
+    fn fields(&mut self, out: &mut Vec<u8>, event: &Event<'_>, place: Place, names: &Names) {
+        let Layout::Fields(wanted) = &self.layout else { return };
+        if place.shape >= self.columns.len() {
+            self.columns.resize(place.shape + 1, Vec::new());
+        }
+        let Some(columns) = self.columns.get_mut(place.shape) else { return };
+        if columns.is_empty() {
+            let column_of = |name: &Name| wanted.iter().position(|wanted| **wanted == *name.text);
+            *columns = names.iter().map(column_of).collect();
+        }
+        self.cells.resize(wanted.len(), Vec::new());
+        self.cells.iter_mut().for_each(Vec::clear);
+        let (mut fields, mut others) = (event.fields(), Vec::new());
+        for (name, column) in names.iter().zip(columns) {
+            let Some(field) = fields.next() else { break };
+            match column.and_then(|column| self.cells.get_mut(column)) {
+                Some(value) => {
+                    self.payloads.note(&field, name);
+                    cell(value, &field, name, &mut self.payloads, &mut self.value);
+                }
+                None => {
+                    others.extend_from_slice(name.key(others.is_empty()));
+                    self.payloads.one(&mut others, &field, name);
+                }
+            }
+        }
+        self.payloads.note_end(&fields);
+        for value in &self.cells {
+            out.push(b',');
+            out.extend_from_slice(value);
+        }
+        out.push(b',');
+        if !others.is_empty() {
+            others.insert(0, b'{');
+            others.push(b'}');
+            quoted(out, &others);
+        }
+        self.rest(out, fields.rest());
+    }
+}
+
+/// One value.
+fn cell(
+    out: &mut Vec<u8>,
+    field: &FieldValue<'_>,
+    name: &Name,
+    payloads: &mut PayloadWriter,
+    scratch: &mut Vec<u8>,
+) {
+    scratch.clear();
+    plain(scratch, field, name, payloads);
+    let is_text = matches!(field.value, Ok(Value::Utf16(_) | Value::Utf8(_)));
+    if is_text { text(out, scratch) } else { quoted(out, scratch) }
+}
+
+fn raw(out: &mut Vec<u8>, event: &Event<'_>) {
+    out.push(b',');
+    out.number(event.timestamp_ticks());
+    out.push(b',');
+    out.hex(event.keywords());
+    out.push(b',');
+    out.number(opcode(event).0);
+    out.push(b',');
+    match event.processor() {
+        Some(processor) => out.number(processor),
+        None => out.raw("-1"),
+    }
+    out.push(b',');
+    out.number(event.sequence_number());
+    out.push(b',');
+    out.number(event.offset());
+    out.push(b',');
+    out.hex_bytes(event.payload());
+}
+
+/// Appends a text; an empty one differs from none.
+fn text(out: &mut Vec<u8>, value: &[u8]) {
+    match value {
+        [] => out.raw("\"\""),
+        value => quoted(out, value),
+    }
+}
+
+/// Appends a value, in quotes if it needs them. Readers differ in what they do with spaces at the ends, so
+/// those ask for quotes too.
+fn quoted(out: &mut Vec<u8>, value: &[u8]) {
+    let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\r' | b'\n');
+    let has_space = value.first() == Some(&b' ') || value.last() == Some(&b' ');
+    if !has_space && !value.iter().any(is_special) {
+        return out.extend_from_slice(value);
+    }
+    out.push(b'"');
+    for byte in value {
+        if *byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(*byte);
+    }
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_quoted_when_they_need_it() {
+        let written = |value: &str| {
+            let mut out = Vec::new();
+            text(&mut out, value.as_bytes());
+            String::from_utf8(out).unwrap()
+        };
+        let cases = [
+            ("", "\"\""),
+            ("plain text", "plain text"),
+            ("日本", "日本"),
+            ("a,b", "\"a,b\""),
+            ("say \"hi\"", "\"say \"\"hi\"\"\""),
+            ("two\nlines", "\"two\nlines\""),
+            ("a\rb", "\"a\rb\""),
+            (" x", "\" x\""),
+            ("x ", "\"x \""),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(written(value), expected);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Regular expressions, which are a feature: building what runs them takes as long as building the rest.
+
+/// A regular expression.
+#[derive(Debug, Clone)]
+pub(crate) struct Expression {
+    #[cfg(feature = "regex")]
+    regex: regex::Regex,
+    #[cfg(not(feature = "regex"))]
+    never: std::convert::Infallible,
+}
+
+impl Expression {
+    #[cfg(feature = "regex")]
+    pub(crate) fn new(text: &str) -> Result<Expression, String> {
+        // The error of a regular expression is several lines; the last one says what is wrong.
+        let last_line = |error: regex::Error| {
+            let text = error.to_string();
+            let line = text.lines().last().unwrap_or_default().trim();
+            format!("no regular expression: {}", line.strip_prefix("error: ").unwrap_or(line))
+        };
+        regex::Regex::new(text).map(|regex| Expression { regex }).map_err(last_line)
+    }
+
+    /// There is nothing that could run it.
+    #[cfg(not(feature = "regex"))]
+    pub(crate) fn new(_: &str) -> Result<Expression, String> {
+        Err("nettrace-export was built without its feature `regex`".to_owned())
+    }
+
+    /// Whether it fits somewhere in the text.
+    #[cfg(feature = "regex")]
+    pub(crate) fn is_match(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
+
+    #[cfg(not(feature = "regex"))]
+    pub(crate) fn is_match(&self, _: &str) -> bool {
+        match self.never {}
+    }
+}

@@ -1,0 +1,86 @@
+//! Wildcards: `*` stands for any text, `?` for one character; case does not matter.
+
+/// A pattern with wildcards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glob {
+    text: String,
+    lowered: Vec<char>,
+}
+
+impl Glob {
+    /// Reads a pattern; every text is one.
+    pub fn new(text: &str) -> Glob {
+        Glob { text: text.to_owned(), lowered: lowered(text).collect() }
+    }
+
+    /// The pattern as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it stands for `name` as a whole. Takes time of the product of both lengths at worst.
+    pub fn is_match(&self, name: &str) -> bool {
+        let name: Vec<char> = lowered(name).collect();
+        let (mut at, mut place) = (0, 0);
+        // Where the last star was, and up to where it has been tried to reach.
+        let mut star: Option<(usize, usize)> = None;
+        while place < name.len() {
+            match self.lowered.get(at) {
+                Some('*') => {
+                    star = Some((at, place));
+                    at += 1;
+                }
+                Some(wanted) if *wanted == '?' || Some(wanted) == name.get(place) => {
+                    at += 1;
+                    place += 1;
+                }
+                _ => match star {
+                    Some((star_at, reached)) => {
+                        star = Some((star_at, reached + 1));
+                        at = star_at + 1;
+                        place = reached + 1;
+                    }
+                    None => return false,
+                },
+            }
+        }
+        self.lowered.iter().skip(at).all(|rest| *rest == '*')
+    }
+}
+
+fn lowered(text: &str) -> impl Iterator<Item = char> {
+    text.chars().flat_map(char::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_and_question_marks_stand_for_text_and_characters() {
+        let cases = [
+            ("*", "", true),
+            ("*", "x", true),
+            ("", "", true),
+            ("", "x", false),
+            ("*runtime", "Microsoft-Windows-DotNETRuntime", true),
+            ("*runtime", "Microsoft-Windows-DotNETRuntimeRundown", false),
+            ("*runtime*", "Microsoft-Windows-DotNETRuntimeRundown", true),
+            ("System.*", "System.Runtime", true),
+            ("System.?untime", "System.Runtime", true),
+            ("System.??untime", "System.Runtime", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-b-b-c-d", false),
+            ("ÄÖ*", "äöü", true),
+        ];
+        for (pattern, name, expected) in cases {
+            assert_eq!(Glob::new(pattern).is_match(name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn many_stars_take_no_exponential_time() {
+        let pattern = "a*".repeat(30) + "b";
+        assert!(!Glob::new(&pattern).is_match(&"a".repeat(2000)));
+    }
+}

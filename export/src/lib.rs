@@ -1,0 +1,75 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+
+mod condition;
+mod csv;
+mod event_types;
+mod expression;
+mod filter;
+mod glob;
+pub mod json;
+mod ndjson;
+pub mod nearest;
+mod page;
+mod payload;
+mod plain;
+mod selection;
+mod shape;
+mod text_value;
+pub mod time_range;
+pub mod units;
+mod utf16;
+mod writer;
+
+pub use condition::Condition;
+pub use csv::Csv;
+pub use event_types::{EventType, EventTypes, Place, Shape};
+pub use filter::{EventPattern, Filter, FilterOptions, ProviderPattern, accepts_type, unmatched_types};
+pub use glob::Glob;
+pub use ndjson::Ndjson;
+pub use page::Page;
+pub use selection::{Chosen, Selection};
+pub use shape::{Name, Names, Path};
+pub use text_value::TextValues;
+pub use time_range::TimeRange;
+pub use writer::EventWriter;
+
+use json::Json;
+use nettrace_parser::Event;
+
+/// What of an event is shown beside the ordinary.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct Detail {
+    /// The addresses of the stack's frames, innermost first.
+    pub stacks: bool,
+    /// Names of frames beside their addresses, or in text instead of them.
+    pub frames: bool,
+    /// What is stored: ticks, keywords, opcode, processor, sequence number, offset and the payload's bytes.
+    pub raw: bool,
+    /// Times as UTC, in text.
+    pub utc: bool,
+    /// Whole numbers that a double does not hold exactly are strings: those from 2^53 on.
+    pub big_ints_as_strings: bool,
+}
+
+/// Appends names as an array of JSON.
+fn write_names(out: &mut Vec<u8>, names: &[String]) {
+    out.push(b'[');
+    for (at, name) in names.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.string(name);
+    }
+    out.push(b']');
+}
+
+/// The opcode to show, and whether the stream stores it: if not, a name that ends in Start or Stop says it.
+pub fn opcode(event: &Event<'_>) -> (u8, bool) {
+    match event.opcode() {
+        Some(opcode) => (opcode, true),
+        None => (event.implied_opcode(), false),
+    }
+}

@@ -1,0 +1,540 @@
+//! One JSON object a line and event.
+//!
+//! Keys in order: `ts_ns`, `tid`, `provider`, `id`, `version`, `event`, `level`, then when there are any `pid`,
+//! `activity`, `related`, `labels`; `payload`, always, and when there are any `payload_rest` (bytes that no field
+//! takes: those behind the last field or a bad one, or the whole payload of an event that nobody describes) and
+//! `payload_faults`; then what was asked for: `stack`; `ticks`, `keywords`, `opcode`, `opcode_implied`,
+//! `processor`, `sequence`, `offset`, `payload_hex`.
+//!
+//! How values are written is described in [`payload`](crate::payload), what events are called in
+//! [`event_types`](crate::event_types), what fields are called in [`shape`](crate::shape).
+
+mod digits;
+mod head;
+pub(crate) mod line;
+mod plan;
+mod rows;
+
+use self::head::Head;
+use self::line::Literal;
+use self::plan::{Manner, Plan, unsigned};
+use crate::event_types::{EventType, EventTypes, Place};
+use crate::json::Json;
+use crate::page::Page;
+use crate::payload::PayloadWriter;
+use crate::selection::Selection;
+use crate::shape::Names;
+use crate::{Detail, opcode, write_names};
+use nettrace_parser::{Event, Label, Labels};
+use std::borrow::Cow;
+use std::io::Write;
+
+/// Room for all keys and values but those of the type and the payload.
+const HEAD_ROOM: usize = head::ROOM + 128;
+
+/// Writes events as NDJSON.
+#[derive(Debug)]
+pub struct Ndjson {
+    detail: Detail,
+    payloads: PayloadWriter,
+    /// What is the same for all events of a type, by the type's number.
+    fixed: Vec<Vec<u8>>,
+    /// The short way to write an event, by the shape's number.
+    short_ways: Vec<ShortWay>,
+    head: Head,
+    /// Names of the frames of the event that comes next.
+    frames: Vec<String>,
+}
+
+/// How events of one shape are written in the usual case.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "it lies where it is used, once for each type of event")]
+enum ShortWay {
+    /// Not worked out yet.
+    Unknown,
+    /// The long way is the only one.
+    None,
+    Some {
+        /// From the provider to the level, or to the process.
+        fixed: Literal,
+        /// The same and on to the first value of the payload.
+        to_payload: Literal,
+        /// The level in it.
+        level: u32,
+        /// The process in it. It is not in it in version 6, where threads have processes.
+        process: Option<u64>,
+        /// The payload, and the end of the line if nothing else is asked for.
+        plan: Plan,
+    },
+}
+
+impl Ndjson {
+    /// A writer that has met no event yet.
+    pub fn new(detail: Detail) -> Ndjson {
+        let payloads = PayloadWriter::new(detail.big_ints_as_strings);
+        Ndjson {
+            detail,
+            payloads,
+            fixed: Vec::new(),
+            short_ways: Vec::new(),
+            head: Head::default(),
+            frames: Vec::new(),
+        }
+    }
+
+    /// The names of the frames of the event that comes next.
+    pub fn name_frames(&mut self, names: &[Cow<'_, str>]) {
+        self.frames.clear();
+        self.frames.extend(names.iter().map(|name| name.to_string()));
+    }
+
+    /// Appends one event.
+    #[inline(always)]
+    pub fn event(
+        &mut self,
+        page: &mut Page,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+        selection: Option<&mut Selection>,
+    ) {
+        if selection.is_none() && self.write_shortly(page, event, place, types) {
+            return;
+        }
+        self.append_at_length(page, event, place, types, selection);
+    }
+
+    #[inline(never)]
+    fn append_at_length(
+        &mut self,
+        page: &mut Page,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+        selection: Option<&mut Selection>,
+    ) {
+        page.append(|out| self.write_at_length(out, event, place, types, selection));
+    }
+
+    /// Appends an event whose payload is as its description says. `false`: it is not of that kind, and nothing was
+    /// written.
+    #[inline(never)]
+    fn write_shortly(
+        &mut self,
+        page: &mut Page,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+    ) -> bool {
+        let labels = event.labels();
+        let level = place.level;
+        if !labels.is_empty() && event.level() != level {
+            // A short way is for one level: a label that changes it from event to event would undo it each time.
+            return false;
+        }
+        let process = if event.thread().is_some() { None } else { event.process_id() };
+        let (fixed, to_payload, plan) = match self.short_ways.get(place.shape) {
+            Some(ShortWay::Some { fixed, to_payload, level: of_fixed, process: in_fixed, plan })
+                if *of_fixed == level && *in_fixed == process =>
+            {
+                (fixed, to_payload, plan)
+            }
+            Some(ShortWay::None) => return false,
+            _ => {
+                self.find_short_way(level, process, place, types);
+                return self.write_shortly(page, event, place, types);
+            }
+        };
+        let manner =
+            Manner { pointer_size: event.session().pointer_size, largest: self.payloads.largest_number() };
+        let payload = event.payload();
+        let room = plan.room(payload.len());
+        let begin = page.len();
+        let mut line = page.writer(HEAD_ROOM + to_payload.len() + room);
+        self.head.write(&mut line, event.nanos(), event.thread_id(), manner);
+        let process_id = if process.is_none() { event.process_id() } else { None };
+        let (activity, related) = (event.activity_id(), event.related_activity_id());
+        if process_id.is_none() && activity.is_none() && related.is_none() && labels.is_empty() {
+            line.literal(to_payload);
+        } else {
+            line.literal(fixed);
+            if let Some(id) = process_id {
+                line.text(",\"pid\":");
+                unsigned(&mut line, id, manner);
+            }
+            if let Some(id) = activity {
+                line.text(",\"activity\":\"");
+                line.guid(id);
+                line.byte(b'"');
+            }
+            if let Some(id) = related {
+                line.text(",\"related\":\"");
+                line.guid(id);
+                line.byte(b'"');
+            }
+            if !labels.is_empty() {
+                // Their length is not known before, so no room was asked for.
+                let left = line.left();
+                page.keep(left);
+                page.append(|out| write_labels(out, labels, ",\"labels\":", &self.payloads));
+                line = page.writer(plan.begin().len() + room);
+            }
+            line.literal(plan.begin());
+        }
+        let Some(line) = plan.write(line, payload, manner) else {
+            page.cut(begin);
+            return false;
+        };
+        let left = line.left();
+        page.keep(left);
+        if self.detail.stacks || self.detail.raw {
+            self.write_details(page, event);
+        }
+        true
+    }
+
+    #[cold]
+    fn find_short_way(&mut self, level: u32, process: Option<u64>, place: Place, types: &EventTypes) {
+        while place.shape >= self.short_ways.len() {
+            self.short_ways.push(ShortWay::Unknown);
+        }
+        let has_details = self.detail.stacks || self.detail.raw;
+        let found = types.row(place).zip(types.shapes().get(place.shape)).and_then(|(row, shape)| {
+            let end = if has_details { "" } else { "}\n" };
+            let fields = shape.schema.payload_fields();
+            let plan = Plan::new(fields, &shape.names, b",\"payload\":", end.as_bytes());
+            let plan = plan.filter(|_| shape.schema.opaque.is_none())?;
+            let mut fixed = fixed_of(row);
+            fixed.number(level);
+            if let Some(id) = process {
+                fixed.raw(",\"pid\":");
+                self.payloads.integer(&mut fixed, id);
+            }
+            let to_payload = Literal::new(&[&fixed, plan.begin().bytes()].concat());
+            Some(ShortWay::Some { fixed: Literal::new(&fixed), to_payload, level, process, plan })
+        });
+        if let Some(way) = self.short_ways.get_mut(place.shape) {
+            *way = found.unwrap_or(ShortWay::None);
+        }
+    }
+
+    /// Appends any event.
+    fn write_at_length(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        place: Place,
+        types: &EventTypes,
+        selection: Option<&mut Selection>,
+    ) {
+        if self.fixed.get(place.number).is_none_or(Vec::is_empty) {
+            self.make_fixed(place, types);
+        }
+        out.raw("{\"ts_ns\":");
+        match event.nanos() {
+            Some(nanos) => self.payloads.signed(out, nanos),
+            None => out.raw("null"),
+        }
+        out.raw(",\"tid\":");
+        match event.thread_id() {
+            Some(id) => self.payloads.integer(out, id),
+            None => out.raw("-1"),
+        }
+        out.extend_from_slice(self.fixed.get(place.number).map_or(&[], Vec::as_slice));
+        out.number(event.level());
+        if let Some(id) = event.process_id() {
+            out.raw(",\"pid\":");
+            self.payloads.integer(out, id);
+        }
+        for (key, id) in
+            [(",\"activity\":\"", event.activity_id()), (",\"related\":\"", event.related_activity_id())]
+        {
+            if let Some(id) = id {
+                out.raw(key);
+                out.guid(id);
+                out.push(b'"');
+            }
+        }
+        if !event.labels().is_empty() {
+            self.labels(out, event.labels(), ",\"labels\":");
+        }
+        match (selection, types.names(place)) {
+            (None, Some(names)) => self.payload(out, event, names),
+            (Some(selection), Some(names)) => self.selected(out, event, place, names, selection),
+            (_, None) => {}
+        }
+        if self.detail.stacks {
+            write_stack_at_length(out, event);
+        }
+        self.names(out);
+        if self.detail.raw {
+            self.raw(out, event);
+        }
+        out.raw("}\n");
+    }
+
+    /// Appends what was asked for beside the ordinary, and the line's end.
+    fn write_details(&self, page: &mut Page, event: &Event<'_>) {
+        if self.detail.stacks {
+            write_stack(page, event);
+        }
+        page.append(|out| {
+            self.names(out);
+            if self.detail.raw {
+                self.raw(out, event);
+            }
+            out.raw("}\n");
+        });
+    }
+
+    /// Appends the names of the stack's frames, if they are wanted.
+    fn names(&self, out: &mut Vec<u8>) {
+        if self.detail.frames {
+            out.raw(",\"frames\":");
+            write_names(out, &self.frames);
+        }
+    }
+
+    #[cold]
+    fn make_fixed(&mut self, place: Place, types: &EventTypes) {
+        if place.number >= self.fixed.len() {
+            self.fixed.resize(place.number + 1, Vec::new());
+        }
+        if let (Some(fixed), Some(row)) = (self.fixed.get_mut(place.number), types.row(place)) {
+            *fixed = fixed_of(row);
+        }
+    }
+
+    fn payload(&mut self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
+        out.raw(",\"payload\":");
+        let rest = self.payloads.object(out, event, names);
+        if !rest.is_empty() {
+            out.raw(",\"payload_rest\":\"");
+            out.hex_bytes(rest);
+            out.push(b'"');
+        }
+        self.payloads.take_faults(out, ",\"payload_faults\":");
+    }
+
+    /// The fields that were asked for, as far as the event has them.
+    fn selected(
+        &mut self,
+        out: &mut Vec<u8>,
+        event: &Event<'_>,
+        place: Place,
+        names: &Names,
+        selection: &mut Selection,
+    ) {
+        out.raw(",\"payload\":{");
+        let mut is_first = true;
+        for chosen in selection.of_shape(place.shape, names) {
+            if let Some(chosen) = chosen
+                && let Some(field) = chosen.path.field(event)
+            {
+                out.extend_from_slice(chosen.name.key(is_first));
+                is_first = false;
+                self.payloads.one(out, &field, &chosen.name);
+            }
+        }
+        out.push(b'}');
+        self.payloads.take_faults(out, ",\"payload_faults\":");
+    }
+
+    fn raw(&self, out: &mut Vec<u8>, event: &Event<'_>) {
+        out.raw(",\"ticks\":");
+        self.payloads.integer(out, event.timestamp_ticks());
+        out.raw(",\"keywords\":");
+        out.hex_string(event.keywords());
+        let (opcode, is_stored) = opcode(event);
+        out.raw(",\"opcode\":");
+        out.number(opcode);
+        if !is_stored {
+            out.raw(",\"opcode_implied\":true");
+        }
+        out.raw(",\"processor\":");
+        match event.processor() {
+            Some(processor) => out.number(processor),
+            None => out.raw("-1"),
+        }
+        out.raw(",\"sequence\":");
+        out.number(event.sequence_number());
+        out.raw(",\"offset\":");
+        self.payloads.integer(out, event.offset());
+        out.raw(",\"payload_hex\":\"");
+        out.hex_bytes(event.payload());
+        out.push(b'"');
+    }
+
+    fn labels(&self, out: &mut Vec<u8>, labels: Labels<'_>, before: &str) {
+        write_labels(out, labels, before, &self.payloads);
+    }
+}
+
+/// From the provider to the key of the level.
+fn fixed_of(row: &EventType) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.raw(",\"provider\":");
+    out.string(&row.provider);
+    out.raw(",\"id\":");
+    out.number(row.id);
+    out.raw(",\"version\":");
+    out.number(row.version);
+    out.raw(",\"event\":");
+    out.string(&row.event_name());
+    out.raw(",\"level\":");
+    out
+}
+
+fn write_stack(page: &mut Page, event: &Event<'_>) {
+    let stack = event.stack();
+    let mut line = page.writer(16 + stack.len() * 24);
+    line.text(",\"stack\":[");
+    for (at, address) in stack.addresses().enumerate() {
+        line.text(if at > 0 { ",\"0x" } else { "\"0x" });
+        line.hex(address);
+        line.byte(b'"');
+    }
+    line.byte(b']');
+    let left = line.left();
+    page.keep(left);
+}
+
+fn write_stack_at_length(out: &mut Vec<u8>, event: &Event<'_>) {
+    out.raw(",\"stack\":[");
+    for (at, address) in event.stack().addresses().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.hex_string(address);
+    }
+    out.push(b']');
+}
+
+/// What a label says beside what the event's own keys show.
+enum Said<'r> {
+    Text(&'r [u8]),
+    Number(i64),
+    Trace(nettrace_parser::TraceId),
+    Span(u64),
+}
+
+/// The key and value of a label that no other key of the event shows.
+fn said(label: Label<'_>) -> Option<(&[u8], Said<'_>)> {
+    match label {
+        Label::Text { key, value } => Some((key, Said::Text(value))),
+        Label::Number { key, value, .. } => Some((key, Said::Number(value))),
+        Label::TraceId(id) => Some((&b"trace_id"[..], Said::Trace(id))),
+        Label::SpanId(id) => Some((&b"span_id"[..], Said::Span(id))),
+        _ => None,
+    }
+}
+
+/// Labels as an object, with `before` in front; a key that comes several times has an array of its values.
+/// Labels that are shown by other keys (activities, level, version, keywords, opcode) are left out; nothing is
+/// written if no other is there.
+pub(crate) fn write_labels(out: &mut Vec<u8>, labels: Labels<'_>, before: &str, numbers: &PayloadWriter) {
+    let mut all = labels.iter().filter_map(said);
+    let Some(first) = all.next() else { return };
+    let Some(second) = all.next() else {
+        // One is the usual number, and needs no list.
+        out.raw(before);
+        out.push(b'{');
+        out.lossy_string(first.0);
+        out.push(b':');
+        label_value(out, &first.1, numbers);
+        return out.push(b'}');
+    };
+    let mut said: Vec<(&[u8], Said<'_>)> = [first, second].into_iter().chain(all).collect();
+    // A JSON object has each key once. Few events have several labels, so sorting costs nothing; values of one
+    // key stay in their order.
+    said.sort_by_key(|(key, _)| *key);
+    out.raw(before);
+    out.push(b'{');
+    for (at, group) in said.chunk_by(|a, b| a.0 == b.0).enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        if let Some((key, _)) = group.first() {
+            out.lossy_string(key);
+        }
+        out.raw(if group.len() > 1 { ":[" } else { ":" });
+        for (at, (_, value)) in group.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            label_value(out, value, numbers);
+        }
+        if group.len() > 1 {
+            out.push(b']');
+        }
+    }
+    out.push(b'}');
+}
+
+fn label_value(out: &mut Vec<u8>, value: &Said<'_>, numbers: &PayloadWriter) {
+    // Writing to a vector cannot fail.
+    let _ = match value {
+        Said::Text(text) => {
+            out.lossy_string(text);
+            Ok(())
+        }
+        Said::Number(number) => {
+            numbers.signed(out, *number);
+            Ok(())
+        }
+        Said::Trace(id) => write!(out, "\"{id}\""),
+        Said::Span(id) => write!(out, "\"{id:016x}\""),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nettrace_parser::Reader;
+    use nettrace_testdata::corpus;
+
+    #[test]
+    fn the_short_way_writes_what_the_long_way_writes() {
+        for trace in corpus::traces() {
+            // The largest ones take long in a build without optimisation and say nothing new.
+            if std::fs::metadata(trace.path()).unwrap().len() > 1_500_000 {
+                continue;
+            }
+            let bytes = trace.bytes();
+            for big_ints_as_strings in [false, true] {
+                let mut ndjson = Ndjson::new(Detail { big_ints_as_strings, ..Detail::default() });
+                let mut types = EventTypes::default();
+                let mut reader = Reader::from_slice(&bytes);
+                let (mut page, mut short, mut long) = (Page::default(), Vec::new(), Vec::new());
+                let (mut events, mut shortly) = (0u32, 0u32);
+                while let Some(event) = reader.next_event().unwrap() {
+                    let place = types.place_of(&event);
+                    short.clear();
+                    long.clear();
+                    events += 1;
+                    if ndjson.write_shortly(&mut page, &event, place, &types) {
+                        page.pour(&mut short);
+                        shortly += 1;
+                        ndjson.write_at_length(&mut long, &event, place, &types, None);
+                        assert!(
+                            short == long,
+                            "{}\n{}\n{}",
+                            trace.name(),
+                            String::from_utf8_lossy(&short),
+                            String::from_utf8_lossy(&long)
+                        );
+                    } else {
+                        assert_eq!(page.len(), 0);
+                    }
+                }
+                // Types of the smallest traces are not all of the usual kinds.
+                let is_tiny = events < 10;
+                assert!(
+                    is_tiny || u64::from(shortly) * 10 >= u64::from(events) * 9,
+                    "{}: {shortly} of {events}",
+                    trace.name()
+                );
+            }
+        }
+    }
+}

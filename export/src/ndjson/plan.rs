@@ -1,0 +1,405 @@
+//! How payloads of one shape become JSON, worked out once: what stands between the values, and how each value is
+//! read. Following a plan is several times as fast as walking the fields.
+//!
+//! A plan knows only the usual: payloads that hold all their fields and nothing else, of types whose bytes mean one
+//! thing. It gives up at the slightest doubt, and what it would have written is written by
+//! [`PayloadWriter`](super::payload::PayloadWriter), which knows everything. So both must agree; a test sees to
+//! that with all traces.
+
+mod making;
+
+use super::line::{Literal, Writer};
+use super::rows::{self, Rows};
+use crate::shape::Names;
+use nettrace_parser::{Field, Guid};
+
+/// Values that payloads' counts may ask for, in all. What has more is left to others.
+const MOST_VALUES: usize = 1 << 16;
+
+/// Numbers of fields that others are counted by.
+const REGISTERS: usize = 8;
+
+/// How to write payloads of one shape, or elements of one type.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// In front of the first value.
+    begin: Literal,
+    steps: Vec<Step>,
+    /// Of elements: behind the last one, and between two of them the same with a comma and the beginning.
+    end: Literal,
+    between: Literal,
+    /// Room for all that is there once, and the most that each byte of the payload may ask for beside.
+    room: usize,
+    growth: usize,
+    /// Least bytes of a payload.
+    least_bytes: usize,
+    /// Whether numbers are kept that others are counted by.
+    keeps: bool,
+}
+
+#[derive(Debug)]
+struct Step {
+    value: Value,
+    /// At most [`Literal::CHUNK`] bytes.
+    after: Literal,
+}
+
+/// How a value is read and written. Quotes, and the `0x` of what is hexadecimal, stand in the literals around it.
+#[derive(Debug)]
+enum Value {
+    U8,
+    U16,
+    U32,
+    U64,
+    I8,
+    I16,
+    I32,
+    I64,
+    HexU8,
+    HexU16,
+    HexU32,
+    HexU64,
+    HexPointer,
+    F32,
+    F64,
+    Bool8,
+    Bool32,
+    Text,
+    Guid,
+    VarUInt,
+    HexVarUInt,
+    /// UTF-8 behind its length.
+    Utf8,
+    /// Bytes that are not shown.
+    Skip(usize),
+    Elements(Box<Elements>),
+    /// A whole number that others are counted by, and where it is kept.
+    Kept(Box<Value>, usize),
+}
+
+#[derive(Debug)]
+struct Elements {
+    count: Number,
+    each: Plan,
+    /// How all but the first are written when there are many, if they are all of one size.
+    rows: Option<Rows>,
+}
+
+impl Value {
+    /// Least bytes that it takes in a payload.
+    fn least_bytes(&self) -> usize {
+        match self {
+            Value::U8 | Value::I8 | Value::HexU8 | Value::Bool8 | Value::VarUInt | Value::HexVarUInt => 1,
+            Value::U16 | Value::I16 | Value::HexU16 | Value::Text | Value::Utf8 => 2,
+            Value::U32 | Value::I32 | Value::HexU32 | Value::F32 | Value::Bool32 | Value::HexPointer => 4,
+            Value::U64 | Value::I64 | Value::HexU64 | Value::F64 => 8,
+            Value::Guid => 16,
+            Value::Kept(value, _) => value.least_bytes(),
+            Value::Skip(count) => *count,
+            Value::Elements(elements) => match elements.count {
+                Number::Here => 2,
+                Number::Kept(_) | Number::Fixed(_) => 0,
+            },
+        }
+    }
+
+    /// Most bytes that it becomes, beside what the payload's bytes ask for each.
+    fn room(&self) -> usize {
+        match self {
+            Value::Bool8 | Value::Bool32 | Value::U8 | Value::I8 => 5,
+            Value::U16 | Value::I16 | Value::U32 | Value::I32 => 11,
+            Value::HexU8 | Value::HexU16 | Value::HexU32 | Value::HexU64 => 16,
+            Value::HexPointer | Value::HexVarUInt => 16,
+            // With quotes.
+            Value::U64 | Value::I64 | Value::VarUInt => 22,
+            Value::F32 | Value::F64 => 26,
+            Value::Guid => 36,
+            Value::Kept(value, _) => value.room(),
+            Value::Text | Value::Utf8 | Value::Skip(_) | Value::Elements(_) => 0,
+        }
+    }
+}
+
+/// How many elements there are.
+#[derive(Debug, Clone, Copy)]
+enum Number {
+    /// A u16 in front of them says it.
+    Here,
+    Kept(usize),
+    Fixed(usize),
+}
+
+/// What following a plan needs to know beside the payload.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    pub(crate) pointer_size: u8,
+    /// Whole numbers above this are strings.
+    pub(crate) largest: u64,
+}
+
+/// What is known of a payload that is being written.
+struct State {
+    registers: [usize; REGISTERS],
+    values_left: usize,
+}
+
+impl Plan {
+    /// The plan for payloads with these fields, `before` in front of their object; `None` if there are values of
+    /// types that it takes more to read.
+    pub(crate) fn new(fields: &[Field], names: &Names, before: &[u8], behind: &[u8]) -> Option<Plan> {
+        making::plan(fields, names, before, behind)
+    }
+
+    /// Room that a payload of this size takes, without the beginning.
+    #[inline(always)]
+    pub(crate) fn room(&self, payload_bytes: usize) -> usize {
+        self.room + payload_bytes * self.growth
+    }
+
+    /// What comes before the first value. Whoever follows the plan writes it.
+    pub(crate) fn begin(&self) -> &Literal {
+        &self.begin
+    }
+
+    /// Appends the payload behind its beginning. `None` if it is not the usual: then what was written is worth
+    /// nothing.
+    #[inline(always)]
+    pub(crate) fn write<'b>(&self, line: Writer<'b>, payload: &[u8], manner: Manner) -> Option<Writer<'b>> {
+        let mut state = State { registers: [0; REGISTERS], values_left: MOST_VALUES };
+        match self.values(line, payload, &mut state, manner) {
+            Some((line, [])) => Some(line),
+            _ => None,
+        }
+    }
+
+    /// Writes the values, and what is behind each: the line, and what is left of the payload.
+    ///
+    /// Both go in and out by value, so that they are in registers between.
+    #[inline(always)]
+    fn values<'b, 'r>(
+        &self,
+        mut line: Writer<'b>,
+        mut rest: &'r [u8],
+        state: &mut State,
+        manner: Manner,
+    ) -> Option<(Writer<'b>, &'r [u8])> {
+        for step in &self.steps {
+            step.value.write(&mut line, &mut rest, state, manner)?;
+            line.short_literal(&step.after);
+        }
+        Some((line, rest))
+    }
+}
+
+impl Plan {
+    /// The way to write many elements, if they are all of one size.
+    fn rows(&self) -> Option<Rows> {
+        let before = [&self.between].into_iter().chain(self.steps.iter().map(|step| &step.after));
+        Rows::new(self.steps.iter().zip(before).map(|(step, before)| (step.cell(), before.bytes())))
+    }
+}
+
+#[inline(always)]
+pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (bytes, behind) = rest.split_first_chunk()?;
+    *rest = behind;
+    Some(*bytes)
+}
+
+/// Appends a whole number; one that is too large for doubles in quotes, if that is wanted.
+#[inline(always)]
+pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, manner: Manner) {
+    if number > manner.largest {
+        line.byte(b'"');
+        line.unsigned(number);
+        line.byte(b'"');
+    } else {
+        line.unsigned(number);
+    }
+}
+
+/// The same with a sign.
+#[inline(always)]
+pub(crate) fn signed(line: &mut Writer<'_>, number: i64, manner: Manner) {
+    if number.unsigned_abs() > manner.largest {
+        line.byte(b'"');
+        line.signed(number);
+        line.byte(b'"');
+    } else {
+        line.signed(number);
+    }
+}
+
+impl Step {
+    /// The value as one of a row.
+    fn cell(&self) -> Option<rows::Kind> {
+        match self.value {
+            Value::HexPointer | Value::HexU64 => Some(rows::Kind::Address),
+            Value::HexU32 => Some(rows::Kind::Number(rows::Number::HexU32)),
+            Value::U64 => Some(rows::Kind::Number(rows::Number::U64)),
+            Value::U32 => Some(rows::Kind::Number(rows::Number::U32)),
+            Value::U16 => Some(rows::Kind::Number(rows::Number::U16)),
+            Value::U8 => Some(rows::Kind::Number(rows::Number::U8)),
+            _ => None,
+        }
+    }
+}
+
+impl Value {
+    #[inline(always)]
+    fn write(
+        &self,
+        line: &mut Writer<'_>,
+        rest: &mut &[u8],
+        state: &mut State,
+        manner: Manner,
+    ) -> Option<()> {
+        match self {
+            Value::Text => {
+                let taken = line.utf16(rest)?;
+                *rest = rest.get(taken..)?;
+            }
+            Value::Elements(elements) => {
+                (*line, *rest) = elements.write(line.taken(), rest, state, manner)?;
+            }
+            Value::HexPointer if manner.pointer_size == 8 => line.hex(u64::from_le_bytes(take(rest)?)),
+            Value::HexPointer => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
+            Value::U32 => line.unsigned(u64::from(u32::from_le_bytes(take(rest)?))),
+            Value::U16 => line.unsigned(u64::from(u16::from_le_bytes(take(rest)?))),
+            Value::U8 => line.unsigned(u64::from(u8::from_le_bytes(take(rest)?))),
+            Value::U64 => unsigned(line, u64::from_le_bytes(take(rest)?), manner),
+            Value::HexU64 => line.hex(u64::from_le_bytes(take(rest)?)),
+            Value::HexU32 => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
+            Value::I32 => line.signed(i64::from(i32::from_le_bytes(take(rest)?))),
+            Value::I64 => signed(line, i64::from_le_bytes(take(rest)?), manner),
+            Value::VarUInt => unsigned(line, varuint(rest)?, manner),
+            Value::HexVarUInt => line.hex(varuint(rest)?),
+            Value::Kept(value, register) => {
+                let number;
+                (*line, *rest, number) = value.write_kept(line.taken(), rest, manner)?;
+                *state.registers.get_mut(*register)? = usize::try_from(number).ok()?;
+            }
+            other => (*line, *rest) = other.write_rare(line.taken(), rest)?,
+        }
+        Some(())
+    }
+
+    /// Whole numbers that others are counted by: beside line and payload, the number.
+    #[inline(never)]
+    fn write_kept<'b, 'r>(
+        &self,
+        mut line: Writer<'b>,
+        mut rest: &'r [u8],
+        manner: Manner,
+    ) -> Option<(Writer<'b>, &'r [u8], u64)> {
+        let number = match self {
+            Value::U8 => u64::from(u8::from_le_bytes(take(&mut rest)?)),
+            Value::U16 => u64::from(u16::from_le_bytes(take(&mut rest)?)),
+            Value::U32 | Value::HexU32 => u64::from(u32::from_le_bytes(take(&mut rest)?)),
+            Value::U64 | Value::HexU64 => u64::from_le_bytes(take(&mut rest)?),
+            Value::VarUInt | Value::HexVarUInt => varuint(&mut rest)?,
+            _ => return None,
+        };
+        match self {
+            Value::HexU32 | Value::HexU64 | Value::HexVarUInt => line.hex(number),
+            _ => unsigned(&mut line, number, manner),
+        }
+        Some((line, rest, number))
+    }
+}
+
+impl Value {
+    /// Values that are rarer, and that nothing is counted by.
+    #[inline(never)]
+    fn write_rare<'b, 'r>(&self, mut line: Writer<'b>, mut rest: &'r [u8]) -> Option<(Writer<'b>, &'r [u8])> {
+        match self {
+            Value::Utf8 => {
+                let count = usize::from(u16::from_le_bytes(take(&mut rest)?));
+                let (text, behind) = rest.split_at_checked(count)?;
+                rest = behind;
+                line.plain_ascii(text)?;
+            }
+            Value::HexU16 => line.hex(u64::from(u16::from_le_bytes(take(&mut rest)?))),
+            Value::HexU8 => line.hex(u64::from(u8::from_le_bytes(take(&mut rest)?))),
+            Value::I16 => line.signed(i64::from(i16::from_le_bytes(take(&mut rest)?))),
+            Value::I8 => line.signed(i64::from(i8::from_le_bytes(take(&mut rest)?))),
+            Value::F64 => line.float(f64::from_le_bytes(take(&mut rest)?)),
+            Value::F32 => line.float(f32::from_le_bytes(take(&mut rest)?)),
+            Value::Bool32 => line.text(truth(u32::from_le_bytes(take(&mut rest)?) != 0)),
+            Value::Bool8 => line.text(truth(u8::from_le_bytes(take(&mut rest)?) != 0)),
+            Value::Guid => line.guid(Guid::from_bytes(take(&mut rest)?)),
+            Value::Skip(count) => rest = rest.get(*count..)?,
+            // Whoever comes here has seen to the others.
+            _ => return None,
+        }
+        Some((line, rest))
+    }
+}
+
+fn truth(value: bool) -> &'static str {
+    if value { "true" } else { "false" }
+}
+
+/// A varint of up to ten bytes that fits into 64 bits: what is wrong with others is reported elsewhere.
+#[inline]
+fn varuint(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for (at, byte) in rest.iter().take(10).enumerate() {
+        if at == 9 && *byte > 1 {
+            return None;
+        }
+        number |= u64::from(byte & 0x7f) << (at * 7);
+        if byte & 0x80 == 0 {
+            *rest = rest.get(at + 1..)?;
+            return Some(number);
+        }
+    }
+    None
+}
+
+impl Elements {
+    /// Writes all elements, with commas between.
+    #[inline(never)]
+    fn write<'b, 'r>(
+        &self,
+        line: Writer<'b>,
+        rest: &'r [u8],
+        state: &mut State,
+        manner: Manner,
+    ) -> Option<(Writer<'b>, &'r [u8])> {
+        let (mut line, mut rest) = (line, rest);
+        let count = match self.count {
+            Number::Here => usize::from(u16::from_le_bytes(take(&mut rest)?)),
+            Number::Kept(register) => *state.registers.get(register)?,
+            Number::Fixed(count) => count,
+        };
+        let Some(last) = count.checked_sub(1) else { return Some((line, rest)) };
+        let each = &self.each;
+        let values = count.checked_mul(each.steps.len().max(1))?;
+        state.values_left = state.values_left.checked_sub(values)?;
+        line.literal(&each.begin);
+        if let [Step { value: Value::U32, .. }] = each.steps.as_slice() {
+            for index in 0..count {
+                line.unsigned(u64::from(u32::from_le_bytes(take(&mut rest)?)));
+                line.literal(if index == last { &each.end } else { &each.between });
+            }
+            return Some((line, rest));
+        }
+        if let Some(rows) = self.rows.as_ref().filter(|rows| rows.are_worth(count, manner)) {
+            (line, rest) = each.values(line, rest, state, manner)?;
+            (line, rest) = rows.write(line, rest, last, manner)?;
+            line.literal(&each.end);
+            return Some((line, rest));
+        }
+        // Numbers kept within an element are for what is within it.
+        let registers = if each.keeps { Some(state.registers) } else { None };
+        for index in 0..count {
+            (line, rest) = each.values(line, rest, state, manner)?;
+            line.literal(if index == last { &each.end } else { &each.between });
+            if let Some(registers) = registers {
+                state.registers = registers;
+            }
+        }
+        Some((line, rest))
+    }
+}

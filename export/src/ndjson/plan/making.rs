@@ -1,0 +1,205 @@
+//! How a plan is made of a type's fields: pieces of text that stand between values are put together, and what a plan
+//! does not know ends the making.
+
+use super::{Elements, Number, Plan, REGISTERS, Step, Value};
+use crate::ndjson::line::Literal;
+use crate::shape::Names;
+use crate::utf16;
+use nettrace_parser::{Count, Field, FieldType};
+
+/// See [`Plan::new`].
+pub(crate) fn plan(fields: &[Field], names: &Names, before: &[u8], behind: &[u8]) -> Option<Plan> {
+    let mut making = Making { pending: before.to_vec(), ..Making::default() };
+    making.object(fields, names)?;
+    making.pending.extend_from_slice(behind);
+    Some(making.finish())
+}
+
+/// A plan in the making.
+#[derive(Default)]
+struct Making {
+    /// What was written since the last value.
+    pending: Vec<u8>,
+    begin: Literal,
+    steps: Vec<Step>,
+}
+
+impl Making {
+    /// Ends a payload.
+    fn finish(mut self) -> Plan {
+        self.take_pending();
+        self.plan(Literal::default(), Literal::default())
+    }
+
+    /// Ends an element.
+    fn finish_element(mut self) -> Plan {
+        if self.steps.is_empty() {
+            self.take_pending();
+        }
+        let between = [&self.pending[..], b",", self.begin.bytes()].concat();
+        let end = Literal::new(&self.pending);
+        self.plan(end, Literal::new(&between))
+    }
+
+    fn plan(self, end: Literal, between: Literal) -> Plan {
+        let of_steps = self.steps.iter().map(|step| step.value.room() + step.after.len());
+        let room = of_steps.sum::<usize>() + between.len();
+        // Each element takes some bytes of the payload; those ask for the room that it needs.
+        let of_elements = self.steps.iter().filter_map(|step| match &step.value {
+            Value::Elements(elements) => {
+                let each = &elements.each;
+                // The first one's beginning is the room of what is between it and one that is not there.
+                Some(each.growth + each.room.div_ceil(each.least_bytes.max(1)))
+            }
+            _ => None,
+        });
+        let of_texts = self.steps.iter().map(|step| match step.value {
+            Value::Text => utf16::GROWTH,
+            Value::Utf8 => 1,
+            _ => 0,
+        });
+        let growth = of_elements.chain(of_texts).max().unwrap_or(0);
+        let least_bytes = self.steps.iter().map(|step| step.value.least_bytes()).sum();
+        let keeps = self.steps.iter().any(|step| matches!(step.value, Value::Kept(..)));
+        let Making { begin, steps, .. } = self;
+        Plan { begin, steps, end, between, room, growth, least_bytes, keeps }
+    }
+
+    /// Puts what was written behind the last value, or in front of all.
+    fn take_pending(&mut self) {
+        let text = std::mem::take(&mut self.pending);
+        if self.steps.is_empty() {
+            self.begin = Literal::new(&text);
+            return;
+        }
+        // Longer ones behind nothing, so that nobody asks how long they are.
+        for (at, piece) in text.chunks(Literal::CHUNK).enumerate() {
+            if at > 0 {
+                self.steps.push(Step { value: Value::Skip(0), after: Literal::default() });
+            }
+            if let Some(step) = self.steps.last_mut() {
+                step.after = Literal::new(piece);
+            }
+        }
+    }
+
+    fn object(&mut self, fields: &[Field], names: &Names) -> Option<()> {
+        self.pending.push(b'{');
+        let mut names = names.iter();
+        let mut is_first = true;
+        for field in fields {
+            if let FieldType::Padding(count) = field.kind {
+                // It writes nothing, so what is pending goes on behind it.
+                let value = Value::Skip(usize::from(count));
+                self.steps.push(Step { value, after: Literal::default() });
+                continue;
+            }
+            let name = names.next()?;
+            self.pending.extend_from_slice(name.key(is_first));
+            is_first = false;
+            let register = match field.register() {
+                Some(register) => {
+                    Some(usize::from(register)).filter(|register| *register < REGISTERS).map(Some)?
+                }
+                None => None,
+            };
+            self.value(&field.kind, &name.inner, field.is_hex, register)?;
+        }
+        self.pending.push(b'}');
+        Some(())
+    }
+
+    fn push(&mut self, value: Value) {
+        self.take_pending();
+        self.steps.push(Step { value, after: Literal::default() });
+    }
+
+    fn value(
+        &mut self,
+        kind: &FieldType,
+        inner: &Names,
+        is_hex: bool,
+        register: Option<usize>,
+    ) -> Option<()> {
+        let value = match kind {
+            FieldType::U8 if is_hex => Value::HexU8,
+            FieldType::I8 if is_hex => Value::HexU8,
+            FieldType::U16 | FieldType::I16 if is_hex => Value::HexU16,
+            FieldType::U32 | FieldType::I32 if is_hex => Value::HexU32,
+            FieldType::U64 | FieldType::I64 if is_hex => Value::HexU64,
+            FieldType::Pointer => Value::HexPointer,
+            FieldType::U8 => Value::U8,
+            FieldType::U16 => Value::U16,
+            FieldType::U32 => Value::U32,
+            FieldType::U64 => Value::U64,
+            FieldType::VarUInt if is_hex => Value::HexVarUInt,
+            FieldType::VarUInt => Value::VarUInt,
+            FieldType::CountedUtf8 => Value::Utf8,
+            FieldType::I8 => Value::I8,
+            FieldType::I16 => Value::I16,
+            FieldType::I32 => Value::I32,
+            FieldType::I64 => Value::I64,
+            FieldType::F32 => Value::F32,
+            FieldType::F64 => Value::F64,
+            FieldType::Boolean8 => Value::Bool8,
+            FieldType::Boolean32 => Value::Bool32,
+            FieldType::Guid => Value::Guid,
+            FieldType::Utf16Text => Value::Text,
+            FieldType::Object(fields) => return self.object(fields, inner),
+            FieldType::Array(element) => return self.elements(element, inner, is_hex, Number::Here),
+            FieldType::FixedArray(element, count) => {
+                return self.elements(element, inner, is_hex, Number::Fixed(usize::from(*count)));
+            }
+            FieldType::Repeated(element, Count::Earlier { register, .. }) => {
+                return self.elements(element, inner, is_hex, Number::Kept(usize::from(*register)));
+            }
+            _ => return None,
+        };
+        let is_kept = matches!(
+            value,
+            Value::U8
+                | Value::U16
+                | Value::U32
+                | Value::U64
+                | Value::VarUInt
+                | Value::HexVarUInt
+                | Value::HexU32
+                | Value::HexU64
+        );
+        if register.is_some() && !is_kept {
+            return None;
+        }
+        let (before, after): (&[u8], &[u8]) = match value {
+            Value::HexU8 | Value::HexU16 | Value::HexU32 | Value::HexU64 => (b"\"0x", b"\""),
+            Value::HexPointer | Value::HexVarUInt => (b"\"0x", b"\""),
+            Value::Guid | Value::Text | Value::Utf8 => (b"\"", b"\""),
+            _ => (b"", b""),
+        };
+        self.pending.extend_from_slice(before);
+        self.push(match register {
+            Some(register) => Value::Kept(Box::new(value), register),
+            None => value,
+        });
+        self.pending.extend_from_slice(after);
+        Some(())
+    }
+
+    fn elements(&mut self, element: &FieldType, inner: &Names, is_hex: bool, count: Number) -> Option<()> {
+        // Arrays of these are texts, or bytes.
+        if matches!(element, FieldType::U8 | FieldType::Utf16CodeUnit | FieldType::Utf8CodeUnit) {
+            return None;
+        }
+        let mut each = Making::default();
+        each.value(element, inner, is_hex, None)?;
+        let each = each.finish_element();
+        if each.least_bytes == 0 || each.steps.is_empty() {
+            // Any number of them fits into any payload.
+            return None;
+        }
+        self.pending.push(b'[');
+        let rows = each.rows();
+        self.push(Value::Elements(Box::new(Elements { count, each, rows })));
+        self.pending.push(b']');
+        Some(())
+    }
+}

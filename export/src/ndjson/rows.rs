@@ -1,0 +1,307 @@
+//! Elements that are all of one size: addresses and whole numbers without anything between. Arrays of them are long,
+//! and of addresses side by side the upper half is mostly the same. So it is kept as text, in one piece with what
+//! stands around it, and only the lower halves are written into it.
+
+use super::digits;
+use super::line::Writer;
+use super::plan::{Manner, take, unsigned};
+
+/// Most text of a part.
+pub(crate) const TEXT: usize = 96;
+
+/// Most parts of an element.
+const MOST_PARTS: usize = 8;
+
+/// Fewer elements than these are not worth the beginning.
+const LEAST_ROWS: usize = 4;
+
+/// Digits of half an address.
+const HALF: usize = 8;
+
+/// How to write elements that follow another one.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    parts: Vec<Part>,
+}
+
+/// Up to two addresses, with what stands in front of them, then a number, with what stands in front of it.
+#[derive(Debug, Default)]
+struct Part {
+    /// What stands in front of each.
+    addresses: Vec<Vec<u8>>,
+    before_number: Vec<u8>,
+    number: Option<Number>,
+}
+
+/// How a value is read and written, of traces with addresses of 8 bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// Hexadecimal, 8 bytes.
+    Address,
+    Number(Number),
+}
+
+/// The same of a number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Number {
+    U64,
+    U32,
+    U16,
+    U8,
+    /// Hexadecimal.
+    HexU32,
+}
+
+/// The text of a part, with the upper halves of its addresses.
+#[derive(Debug, Clone, Copy)]
+struct Text {
+    bytes: [u8; TEXT],
+    len: usize,
+    /// Where the lower halves come.
+    lower: [usize; 2],
+    upper: [u32; 2],
+    /// Some upper half is zero: then the number of digits differs, and there is no such text.
+    is_short: bool,
+}
+
+impl Part {
+    fn most_text(&self) -> usize {
+        let of_addresses = self.addresses.iter().map(|before| before.len() + 2 * HALF).sum::<usize>();
+        of_addresses + self.before_number.len()
+    }
+
+    /// The text for addresses with these upper halves.
+    #[cold]
+    fn text(&self, upper: [u32; 2]) -> Text {
+        let mut text = Text { bytes: [0; TEXT], len: 0, lower: [0; 2], upper, is_short: false };
+        for (before, (upper, lower)) in self.addresses.iter().zip(upper.into_iter().zip(0..)) {
+            let (digits, count) = digits::hex_up_to_eight(upper);
+            text.is_short |= upper == 0;
+            text.append(before);
+            text.append(digits.get(..count).unwrap_or_default());
+            text.lower[lower] = text.len;
+            text.append(&[b'0'; HALF]);
+        }
+        text.append(&self.before_number);
+        text
+    }
+
+    #[inline(always)]
+    fn write(&self, line: &mut Writer<'_>, rest: &mut &[u8], text: &mut Text, manner: Manner) -> Option<()> {
+        match self.addresses.as_slice() {
+            [] => line.put(&text.bytes, text.len),
+            [_] => {
+                let number = u64::from_le_bytes(take(rest)?);
+                let upper = [(number >> 32) as u32, 0];
+                if text.upper != upper {
+                    *text = self.text(upper);
+                }
+                if text.is_short {
+                    self.write_short(line, [number, 0]);
+                } else {
+                    line.put_with_hex(&text.bytes, text.len, [(text.lower[0], number as u32)]);
+                }
+            }
+            [_, _, ..] => {
+                let one = u64::from_le_bytes(take(rest)?);
+                let other = u64::from_le_bytes(take(rest)?);
+                let upper = [(one >> 32) as u32, (other >> 32) as u32];
+                if text.upper != upper {
+                    *text = self.text(upper);
+                }
+                if text.is_short {
+                    self.write_short(line, [one, other]);
+                } else {
+                    let lower = [(text.lower[0], one as u32), (text.lower[1], other as u32)];
+                    line.put_with_hex(&text.bytes, text.len, lower);
+                }
+            }
+        }
+        match self.number {
+            Some(Number::U64) => unsigned(line, u64::from_le_bytes(take(rest)?), manner),
+            Some(Number::U32) => line.unsigned(u64::from(u32::from_le_bytes(take(rest)?))),
+            Some(Number::U16) => line.unsigned(u64::from(u16::from_le_bytes(take(rest)?))),
+            Some(Number::U8) => line.unsigned(u64::from(u8::from_le_bytes(take(rest)?))),
+            Some(Number::HexU32) => line.hex(u64::from(u32::from_le_bytes(take(rest)?))),
+            None => {}
+        }
+        Some(())
+    }
+
+    /// Addresses of fewer digits, and all up to the number.
+    #[cold]
+    fn write_short(&self, line: &mut Writer<'_>, numbers: [u64; 2]) {
+        for (before, number) in self.addresses.iter().zip(numbers) {
+            line.bytes(before);
+            line.hex(number);
+        }
+        line.bytes(&self.before_number);
+    }
+}
+
+impl Text {
+    fn append(&mut self, bytes: &[u8]) {
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + bytes.len()) {
+            place.copy_from_slice(bytes);
+            self.len += bytes.len();
+        }
+    }
+}
+
+impl Rows {
+    /// For elements of these values, each with what stands in front of it.
+    pub(crate) fn new<'a>(values: impl Iterator<Item = (Option<Kind>, &'a [u8])>) -> Option<Rows> {
+        let (mut parts, mut part) = (Vec::new(), Part::default());
+        for (kind, before) in values {
+            let kind = kind?;
+            // Room for what may still come in front of a number.
+            let is_full = part.addresses.len() == 2 || part.most_text() + before.len() + 2 * HALF > TEXT;
+            match kind {
+                Kind::Address => {
+                    if is_full && !part.addresses.is_empty() {
+                        parts.push(std::mem::take(&mut part));
+                    }
+                    part.addresses.push(before.to_vec());
+                }
+                Kind::Number(number) => {
+                    if part.most_text() + before.len() > TEXT {
+                        parts.push(std::mem::take(&mut part));
+                    }
+                    part.before_number = before.to_vec();
+                    part.number = Some(number);
+                    parts.push(std::mem::take(&mut part));
+                }
+            }
+        }
+        if !part.addresses.is_empty() {
+            parts.push(part);
+        }
+        let fits = parts.iter().all(|part| part.most_text() <= TEXT);
+        (fits && (1..=MOST_PARTS).contains(&parts.len())).then_some(Rows { parts })
+    }
+
+    /// Whether this number of elements is worth it.
+    #[inline]
+    pub(crate) fn are_worth(&self, count: usize, manner: Manner) -> bool {
+        count >= LEAST_ROWS && manner.pointer_size == 8
+    }
+
+    /// Writes `count` elements, each with what stands in front of it: the line, and what is behind the elements.
+    #[inline(never)]
+    pub(crate) fn write<'b, 'r>(
+        &self,
+        mut line: Writer<'b>,
+        mut rest: &'r [u8],
+        count: usize,
+        manner: Manner,
+    ) -> Option<(Writer<'b>, &'r [u8])> {
+        let [first, others @ ..] = self.parts.as_slice() else { return None };
+        let mut texts = [first.text([0; 2]); MOST_PARTS];
+        for (text, part) in texts.iter_mut().skip(1).zip(others) {
+            *text = part.text([0; 2]);
+        }
+        if others.is_empty() {
+            // The usual case, and nothing to look for between elements.
+            let [text, ..] = &mut texts;
+            for _ in 0..count {
+                first.write(&mut line, &mut rest, text, manner)?;
+            }
+            return Some((line, rest));
+        }
+        for _ in 0..count {
+            for (part, text) in self.parts.iter().zip(&mut texts) {
+                part.write(&mut line, &mut rest, text, manner)?;
+            }
+        }
+        Some((line, rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Page;
+
+    const MANNER: Manner = Manner { pointer_size: 8, largest: u64::MAX };
+
+    fn number(kind: Number, number: u64, bytes: &mut Vec<u8>) -> String {
+        let mut put = |size: usize| {
+            bytes.extend_from_slice(&number.to_le_bytes()[..size]);
+            number & u64::MAX >> (64 - 8 * size)
+        };
+        match kind {
+            Number::U64 => put(8).to_string(),
+            Number::U32 => put(4).to_string(),
+            Number::U16 => put(2).to_string(),
+            Number::U8 => put(1).to_string(),
+            Number::HexU32 => format!("{:x}", put(4)),
+        }
+    }
+
+    fn assert_written(kinds: &[Kind], names: &[&str], numbers: &[u64]) {
+        let values = kinds.iter().copied().map(Some).zip(names.iter().map(|name| name.as_bytes()));
+        let rows = Rows::new(values).expect("what can be written");
+        let (mut bytes, mut expected, mut count) = (Vec::new(), String::new(), 0);
+        for start in 0..numbers.len() * 3 {
+            for (at, (kind, name)) in kinds.iter().zip(names).enumerate() {
+                // Runs of one number, and all numbers beside each other.
+                let value = numbers[(start / 3 + at * (start % 3)) % numbers.len()];
+                expected += name;
+                expected += &match *kind {
+                    Kind::Address => {
+                        bytes.extend(value.to_le_bytes());
+                        format!("{value:x}")
+                    }
+                    Kind::Number(kind) => number(kind, value, &mut bytes),
+                };
+            }
+            count += 1;
+        }
+        bytes.push(7);
+        let mut page = Page::default();
+        let writer = page.writer(expected.len() + TEXT);
+        let (writer, rest) = rows.write(writer, &bytes, count, MANNER).expect("all of them are there");
+        assert_eq!(rest, [7]);
+        let left = writer.left();
+        page.keep(left);
+        assert_eq!(String::from_utf8(page.filled().to_vec()).unwrap(), expected);
+        let writer = page.writer(expected.len() + TEXT);
+        assert!(rows.write(writer, &bytes, count + 1, MANNER).is_none(), "one more is not there");
+    }
+
+    #[test]
+    fn rows_of_all_kinds_are_written_with_addresses_of_all_lengths() {
+        let numbers = [
+            0,
+            1,
+            0xffff_ffff,
+            1 << 32,
+            0x7f12_0000_0001,
+            0x7f12_3456_789a,
+            0x7f12_3456_789b,
+            0xf_7f12_3456_789c,
+            u64::MAX,
+        ];
+        let (address, of) = (Kind::Address, Kind::Number);
+        assert_written(
+            &[address, address, of(Number::U64)],
+            &["},{\"a\":\"0x", "\",\"b\":\"0x", "\",\"c\":"],
+            &numbers,
+        );
+        let four = [address, of(Number::U64), address, of(Number::U8)];
+        assert_written(&four, &["<a 0x", " b ", " c 0x", "> d "], &numbers);
+        let others = [address, of(Number::U16), of(Number::HexU32), of(Number::U32), address];
+        assert_written(&others, &["<", " ", " 0x", " ", "> "], &numbers);
+        let long = "0123456789012345678901234567890123456789";
+        assert_written(&[address, address, address], &[long, long, ""], &numbers);
+        assert_written(&[of(Number::U64)], &[long], &numbers);
+    }
+
+    #[test]
+    fn what_is_too_long_or_of_another_kind_is_left_to_others() {
+        let long = "0123456789".repeat(TEXT / 10 + 1);
+        assert!(Rows::new([(Some(Kind::Address), long.as_bytes())].into_iter()).is_none());
+        assert!(Rows::new([(None, &b"a"[..])].into_iter()).is_none());
+        assert!(Rows::new([].into_iter()).is_none());
+    }
+}

@@ -1,0 +1,94 @@
+//! What a user may have meant: the names nearest to one that does not exist.
+
+/// At most three of `names` that are like `wanted`, nearest first.
+pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let wanted: Vec<char> = wanted.to_lowercase().chars().filter(|c| !matches!(c, '*' | '?')).collect();
+    let needle: String = wanted.iter().collect();
+    let mut found: Vec<(usize, &str)> = names
+        .filter_map(|name| {
+            let lowered = name.to_lowercase();
+            if !needle.is_empty() && lowered.contains(&needle) {
+                return Some((0, name));
+            }
+            let name_chars: Vec<char> = lowered.chars().collect();
+            let distance = distance(&wanted, &name_chars);
+            // A third of the letters may be wrong.
+            (distance * 3 <= wanted.len().max(3)).then_some((distance, name))
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    // Beside a name with one wrong letter, one with five was hardly meant.
+    let least = found.first().map_or(0, |(distance, _)| *distance);
+    found.retain(|(distance, _)| *distance <= least * 2 + 1);
+    found.truncate(3);
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The names as a half-sentence: ` (is it a or b?)`, empty without names.
+pub fn suggestion(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => format!("; did you mean {one}?"),
+        [rest @ .., last] => format!("; did you mean {} or {last}?", rest.join(", ")),
+    }
+}
+
+/// How many letters must be put in, taken out, changed or swapped with the next one to make one text of the
+/// other. Texts are cut at 256 letters.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let (a, b) = (a.get(..256).unwrap_or(a), b.get(..256).unwrap_or(b));
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let at = |row: &[usize], place: usize| row.get(place).copied().unwrap_or(usize::MAX - 1);
+            let mut least =
+                (at(&row, j) + usize::from(x != y)).min(at(&row, j + 1) + 1).min(at(&next, j) + 1);
+            let is_swap = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
+            if is_swap {
+                least = least.min(at(&before, j - 1) + 1);
+            }
+            next.push(least);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letters(text: &str) -> Vec<char> {
+        text.chars().collect()
+    }
+
+    #[test]
+    fn the_distance_counts_letters_put_in_taken_out_changed_and_swapped() {
+        let cases = [
+            ("", "", 0),
+            ("abc", "", 3),
+            ("", "abc", 3),
+            ("kitten", "sitting", 3),
+            ("flaw", "lawn", 2),
+            ("strat", "start", 1),
+        ];
+        for (a, b, expected) in cases {
+            assert_eq!(distance(&letters(a), &letters(b)), expected, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn misspelt_and_shortened_names_are_found() {
+        let names = ["System.Runtime", "Microsoft-Windows-DotNETRuntime", "Demo"];
+        assert_eq!(nearest("System.Runtme", names.into_iter()), ["System.Runtime"]);
+        let both = nearest("runtime", names.into_iter());
+        assert_eq!(both, ["Microsoft-Windows-DotNETRuntime", "System.Runtime"]);
+        let fields = ["ExceptionMessage", "ExceptionFlags", "ExceptionEIP"];
+        assert_eq!(nearest("ExceptionMesage", fields.into_iter()), ["ExceptionMessage"]);
+        assert!(nearest("Something.Else", names.into_iter()).is_empty());
+        assert_eq!(suggestion(&["a", "b", "c"]), "; did you mean a, b or c?");
+    }
+}

@@ -1,0 +1,123 @@
+//! Memory for output, of which a part is filled.
+//!
+//! What is behind the filled part is memory too, so a line is written where it stays: safe code cannot write
+//! behind the end of a vector without filling it first.
+
+use crate::ndjson::line::Writer;
+
+/// Bytes beyond the room that was asked for that a [`Writer`] may touch.
+const OVERHANG: usize = 128;
+
+/// The memory grows by this much at least.
+const STEP: usize = 8 * 1024;
+
+/// Output that waits to be handed on.
+#[derive(Debug, Default)]
+pub struct Page {
+    bytes: Vec<u8>,
+    filled: usize,
+    /// Where text is put together that is appended as a whole.
+    text: Vec<u8>,
+}
+
+impl Page {
+    /// What was appended.
+    pub fn filled(&self) -> &[u8] {
+        self.bytes.get(..self.filled).unwrap_or_default()
+    }
+
+    /// How much was appended.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.filled
+    }
+
+    /// Forgets what was appended. The memory stays, but for what one huge event took.
+    pub fn clear(&mut self, most_kept: usize) {
+        self.filled = 0;
+        if self.bytes.len() > most_kept {
+            self.bytes.truncate(most_kept);
+            self.bytes.shrink_to(most_kept);
+            self.text.shrink_to(most_kept);
+        }
+    }
+
+    /// Moves what was appended to a vector.
+    pub fn pour(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.filled());
+        self.filled = 0;
+    }
+
+    /// Appends by something that knows vectors only.
+    pub fn append<T>(&mut self, append: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        let mut text = std::mem::take(&mut self.text);
+        let made = append(&mut text);
+        let mut writer = self.writer(text.len());
+        writer.bytes(&text);
+        let left = writer.left();
+        self.keep(left);
+        text.clear();
+        self.text = text;
+        made
+    }
+
+    /// Begins to append at most `bytes` bytes. What is written counts when
+    /// [`Page::keep`] says so.
+    #[inline(always)]
+    pub(crate) fn writer(&mut self, room: usize) -> Writer<'_> {
+        if self.bytes.len() < self.filled + room + OVERHANG {
+            self.grow(room + OVERHANG);
+        }
+        Writer::new(&mut self.bytes[self.filled..])
+    }
+
+    #[cold]
+    fn grow(&mut self, room: usize) {
+        self.bytes.resize(self.filled + room.max(STEP), 0);
+    }
+
+    /// Counts what was written, when a writer has `left` bytes left.
+    #[inline(always)]
+    pub(crate) fn keep(&mut self, left: usize) {
+        self.filled = self.bytes.len() - left;
+    }
+
+    /// Forgets all but the first `len` bytes.
+    pub(crate) fn cut(&mut self, len: usize) {
+        self.filled = self.filled.min(len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_what_is_appended_to_vectors_stand_one_behind_the_other() {
+        let mut page = Page::default();
+        for round in 0..2000 {
+            let mut writer = page.writer(20);
+            writer.unsigned(round);
+            let left = writer.left();
+            page.keep(left);
+            if round % 100 == 0 {
+                page.append(|out| out.push(b'\n'));
+            }
+        }
+        let expected: String =
+            (0..2000).map(|round| format!("{round}{}", if round % 100 == 0 { "\n" } else { "" })).collect();
+        assert_eq!(String::from_utf8(page.filled().to_vec()).unwrap(), expected);
+        page.clear(0);
+        assert_eq!((page.len(), page.filled()), (0, &[][..]));
+    }
+
+    #[test]
+    fn a_line_that_is_not_kept_leaves_nothing() {
+        let mut page = Page::default();
+        page.append(|out| out.extend_from_slice(b"first"));
+        page.writer(100).text("second");
+        let mut out = b"<".to_vec();
+        page.pour(&mut out);
+        assert_eq!((out.as_slice(), page.len()), (&b"<first"[..], 0));
+    }
+}

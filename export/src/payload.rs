@@ -1,0 +1,268 @@
+//! Payloads as JSON.
+//!
+//! | value | JSON |
+//! |---|---|
+//! | truth value | `true`, `false` |
+//! | address, and any whole number whose field is marked hexadecimal | string `"0x7f00c0de"` |
+//! | any other whole number, enumerations too | number, all digits; with `--big-ints string` a string from 2^53 on |
+//! | floating point number | the shortest number that reads back the same; `"NaN"`, `"Infinity"`, `"-Infinity"` |
+//! | decimal | number, all digits |
+//! | text, character | string; half of a surrogate pair is U+FFFD |
+//! | guid | string, lower case, with dashes |
+//! | date | string, `"2024-02-29T12:34:56.0080000Z"` |
+//! | bytes | string, two hexadecimal digits each |
+//! | array | array |
+//! | object | object |
+//! | absent: the payload ends before it | `null` |
+//! | bad | `null`, and told in `payload_faults` |
+
+use crate::json::Json;
+use crate::shape::{Name, Names};
+use nettrace_parser::{Event, FieldValue, Fields, Value};
+use std::fmt;
+use std::io::Write;
+
+/// Whole numbers above this are not exact in JavaScript, nor in any reader that makes doubles of all numbers.
+const LARGEST_SAFE: u64 = (1 << 53) - 1;
+
+/// Writes payloads as JSON.
+#[derive(Debug, Default)]
+pub(crate) struct PayloadWriter {
+    /// Whole numbers that a double does not hold exactly are strings.
+    big_ints_as_strings: bool,
+    /// What was wrong with the fields of the event: JSON objects with commas between.
+    faults: Vec<u8>,
+}
+
+/// Where in nested objects a field is.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    outer: Option<&'a Within<'a>>,
+    name: &'a Name,
+}
+
+impl fmt::Display for Within<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(outer) = self.outer {
+            write!(f, "{outer}.")?;
+        }
+        f.write_str(&self.name.text)
+    }
+}
+
+impl PayloadWriter {
+    pub(crate) fn new(big_ints_as_strings: bool) -> PayloadWriter {
+        PayloadWriter { big_ints_as_strings, faults: Vec::new() }
+    }
+
+    /// Whole numbers above this are strings.
+    pub(crate) fn largest_number(&self) -> u64 {
+        if self.big_ints_as_strings { LARGEST_SAFE } else { u64::MAX }
+    }
+
+    /// Appends the object of all fields. What is behind them is returned: the payload's rest.
+    #[inline]
+    pub(crate) fn object<'r>(&mut self, out: &mut Vec<u8>, event: &Event<'r>, names: &Names) -> &'r [u8] {
+        out.push(b'{');
+        let mut fields = event.fields();
+        let mut is_first = true;
+        for name in names.iter() {
+            // Those behind a bad field of unknown size are not found.
+            let Some(field) = fields.next() else { break };
+            out.extend_from_slice(name.key(is_first));
+            is_first = false;
+            self.field(out, &field, Within { outer: None, name });
+        }
+        out.push(b'}');
+        self.note_end(&fields);
+        fields.rest()
+    }
+
+    /// Notes that the description ends before the payload's meaning does, if so.
+    #[inline]
+    pub(crate) fn note_end(&mut self, fields: &Fields<'_>) {
+        if let Some(fault) = fields.opaque() {
+            self.fault(None, fields.rest_offset(), &fault);
+        }
+    }
+
+    /// Notes what is wrong with a field that is shown elsewhere.
+    pub(crate) fn note(&mut self, field: &FieldValue<'_>, name: &Name) {
+        self.note_field(field, Within { outer: None, name });
+    }
+
+    /// Appends the value of one field.
+    pub(crate) fn one(&mut self, out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name) {
+        self.field(out, field, Within { outer: None, name });
+    }
+
+    /// Appends the array of all faults since the last call, if there are any, with `before` in front.
+    #[inline]
+    pub(crate) fn take_faults(&mut self, out: &mut Vec<u8>, before: &str) {
+        if !self.faults.is_empty() {
+            out.raw(before);
+            out.push(b'[');
+            out.extend_from_slice(&self.faults);
+            out.push(b']');
+            self.faults.clear();
+        }
+    }
+
+    /// Appends a whole number.
+    #[inline]
+    pub(crate) fn integer(&self, out: &mut Vec<u8>, number: u64) {
+        if self.big_ints_as_strings && number > LARGEST_SAFE {
+            out.push(b'"');
+            out.number(number);
+            out.push(b'"');
+        } else {
+            out.number(number);
+        }
+    }
+
+    /// Appends a whole number.
+    #[inline]
+    pub(crate) fn signed(&self, out: &mut Vec<u8>, number: i64) {
+        if self.big_ints_as_strings && number.unsigned_abs() > LARGEST_SAFE {
+            out.push(b'"');
+            out.number(number);
+            out.push(b'"');
+        } else {
+            out.number(number);
+        }
+    }
+
+    #[inline]
+    fn field(&mut self, out: &mut Vec<u8>, field: &FieldValue<'_>, within: Within<'_>) {
+        self.note_field(field, within);
+        match &field.value {
+            Ok(value) => self.value(out, value, within),
+            Err(_) => out.raw("null"),
+        }
+    }
+
+    #[inline]
+    fn note_field(&mut self, field: &FieldValue<'_>, within: Within<'_>) {
+        match &field.value {
+            Ok(Value::Utf16(text)) if !text.is_terminated() => {
+                self.fault(Some(within), field.offset, &"the text has no end mark");
+            }
+            Ok(_) => {}
+            Err(fault) => self.fault(Some(within), fault.offset, &fault.fault),
+        }
+    }
+
+    #[inline]
+    fn value(&mut self, out: &mut Vec<u8>, value: &Value<'_>, within: Within<'_>) {
+        if within.name.is_hex
+            && let Some(bits) = bits(value)
+        {
+            return out.hex_string(bits);
+        }
+        match value {
+            Value::Utf16(text) => out.utf16_string(text.bytes()),
+            Value::U32(number) => out.number(*number),
+            Value::I32(number) => out.number(*number),
+            Value::U64(number) => self.integer(out, *number),
+            Value::I64(number) => self.signed(out, *number),
+            Value::Pointer(number) => out.hex_string(*number),
+            Value::U16(number) => out.number(*number),
+            Value::I16(number) => out.number(*number),
+            Value::U8(number) => out.number(*number),
+            Value::I8(number) => out.number(*number),
+            Value::F64(number) => out.float(*number),
+            Value::F32(number) => out.float(*number),
+            Value::Bool(true) => out.raw("true"),
+            Value::Bool(false) => out.raw("false"),
+            Value::Absent => out.raw("null"),
+            value => self.long_value(out, value, within),
+        }
+    }
+
+    /// Values of many parts, and the rare ones.
+    fn long_value(&mut self, out: &mut Vec<u8>, value: &Value<'_>, within: Within<'_>) {
+        match value {
+            Value::Char(unit) => out.utf16_string(&unit.to_le_bytes()),
+            Value::Utf8(text) => out.lossy_string(text.bytes()),
+            Value::Guid(guid) => {
+                out.push(b'"');
+                out.guid(*guid);
+                out.push(b'"');
+            }
+            Value::DateTime(date) => {
+                // Writing to a vector cannot fail, here and below.
+                let _ = write!(out, "\"{date}\"");
+            }
+            Value::Decimal(number) => {
+                let at = out.len();
+                let _ = write!(out, "{number}");
+                let digits = out.iter().skip(at).filter(|byte| byte.is_ascii_digit());
+                // A double holds any 15 digits exactly.
+                if self.big_ints_as_strings && digits.skip_while(|digit| **digit == b'0').count() > 15 {
+                    out.insert(at, b'"');
+                    out.push(b'"');
+                }
+            }
+            Value::Bytes(bytes) => {
+                out.push(b'"');
+                out.hex_bytes(bytes);
+                out.push(b'"');
+            }
+            Value::Array(array) => {
+                out.push(b'[');
+                for (at, element) in array.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    self.value(out, &element, within);
+                }
+                out.push(b']');
+            }
+            Value::Object(object) => {
+                out.push(b'{');
+                let mut is_first = true;
+                for (name, field) in within.name.inner.iter().zip(object.fields()) {
+                    out.extend_from_slice(name.key(is_first));
+                    is_first = false;
+                    self.field(out, &field, Within { outer: Some(&within), name });
+                }
+                out.push(b'}');
+            }
+            // What a later version of the parser may know, as it shows it.
+            value => out.string(&value.to_string()),
+        }
+    }
+
+    #[cold]
+    fn fault(&mut self, within: Option<Within<'_>>, offset: usize, fault: &dyn fmt::Display) {
+        if !self.faults.is_empty() {
+            self.faults.push(b',');
+        }
+        self.faults.raw("{\"field\":");
+        match within {
+            Some(within) => self.faults.string(&within.to_string()),
+            None => self.faults.raw("null"),
+        }
+        self.faults.raw(",\"offset\":");
+        self.faults.number(offset);
+        self.faults.raw(",\"fault\":");
+        self.faults.string(&fault.to_string());
+        self.faults.push(b'}');
+    }
+}
+
+/// The bits of a whole number of any size.
+#[inline]
+pub(crate) fn bits(value: &Value<'_>) -> Option<u64> {
+    Some(match *value {
+        Value::U8(number) => u64::from(number),
+        Value::U16(number) => u64::from(number),
+        Value::U32(number) => u64::from(number),
+        Value::U64(number) | Value::Pointer(number) => number,
+        Value::I8(number) => u64::from(number.cast_unsigned()),
+        Value::I16(number) => u64::from(number.cast_unsigned()),
+        Value::I32(number) => u64::from(number.cast_unsigned()),
+        Value::I64(number) => number.cast_unsigned(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,57 @@
+//! Values as they are, without quotes: for CSV, and for comparing.
+//!
+//! Numbers as in JSON, those in hexadecimal as `0x…`; texts as they are; bytes as digits; arrays and objects as
+//! JSON; what is absent or bad as nothing.
+
+use crate::json::{Float, Json};
+use crate::payload::{PayloadWriter, bits};
+use crate::shape::Name;
+use nettrace_parser::{FieldValue, Value};
+use std::io::Write;
+
+/// Appends a field's value.
+pub(crate) fn plain(out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name, json: &mut PayloadWriter) {
+    let Ok(value) = &field.value else { return };
+    if name.is_hex
+        && let Some(bits) = bits(value)
+    {
+        return out.hex(bits);
+    }
+    // Writing to a vector cannot fail.
+    let _ = match value {
+        Value::Absent => Ok(()),
+        Value::Pointer(address) => {
+            out.hex(*address);
+            Ok(())
+        }
+        Value::F32(number) => {
+            float(out, *number);
+            Ok(())
+        }
+        Value::F64(number) => {
+            float(out, *number);
+            Ok(())
+        }
+        Value::Guid(guid) => {
+            out.guid(*guid);
+            Ok(())
+        }
+        Value::Bytes(bytes) => {
+            out.hex_bytes(bytes);
+            Ok(())
+        }
+        Value::Array(_) | Value::Object(_) => {
+            json.one(out, field, name);
+            Ok(())
+        }
+        value => write!(out, "{value}"),
+    };
+}
+
+/// Appends a floating point number, or the name of what is none.
+pub(crate) fn float(out: &mut Vec<u8>, number: impl Float) {
+    match number.special() {
+        Some(name) => out.raw(name),
+        None => out.float(number),
+    }
+}

@@ -1,0 +1,95 @@
+//! `--fields`: which fields of payloads are shown, in which order.
+
+use crate::event_types::EventTypes;
+use crate::nearest::{nearest, suggestion};
+use crate::shape::{Name, Names, Path};
+
+/// The fields that were asked for.
+#[derive(Debug)]
+pub struct Selection {
+    wanted: Vec<String>,
+    /// Where they are in each shape, as far as shapes were met: the places of all of them one after the other.
+    of_shapes: Vec<Vec<Option<Chosen>>>,
+}
+
+/// A field that an event has.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// Where it is in the payload.
+    pub path: Path,
+    /// As the schema spells it, with the names of the objects around it.
+    pub name: Name,
+}
+
+impl Selection {
+    /// `None` when nothing was asked for: all fields are shown.
+    pub fn new(wanted: &[String]) -> Option<Selection> {
+        let mut distinct: Vec<String> = Vec::new();
+        for name in wanted.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+            if !distinct.iter().any(|known| known == name) {
+                distinct.push(name.to_owned());
+            }
+        }
+        (!distinct.is_empty()).then(|| Selection { wanted: distinct, of_shapes: Vec::new() })
+    }
+
+    /// The names as they were asked for.
+    pub fn wanted(&self) -> &[String] {
+        &self.wanted
+    }
+
+    /// Where the fields stand in payloads of a shape, in the order asked for; `None` for those it does not have.
+    pub fn of_shape(&mut self, shape: usize, names: &Names) -> &[Option<Chosen>] {
+        if shape >= self.of_shapes.len() {
+            self.of_shapes.resize(shape + 1, Vec::new());
+        }
+        match self.of_shapes.get_mut(shape) {
+            Some(chosen) => {
+                if chosen.is_empty() {
+                    *chosen = choose_all(names, &self.wanted);
+                }
+                chosen
+            }
+            None => &[],
+        }
+    }
+
+    /// Names that no event has which was shown, each with what may have been meant.
+    pub fn unmatched(&self, types: &EventTypes) -> Vec<String> {
+        let shown = || self.of_shapes.iter().enumerate().filter(|(_, chosen)| !chosen.is_empty());
+        if shown().next().is_none() {
+            // Nothing passed; that is said elsewhere.
+            return Vec::new();
+        }
+        let is_missing = |at: usize| shown().all(|(_, chosen)| chosen.get(at).is_none_or(Option::is_none));
+        let missing = self.wanted.iter().enumerate().filter(|(at, _)| is_missing(*at));
+        missing
+            .map(|(_, wanted)| {
+                let known: Vec<String> = shown()
+                    .filter_map(|(shape, _)| types.shapes().get(shape))
+                    .flat_map(|shape| shape.names.all())
+                    .collect();
+                let names = nearest(wanted, known.iter().map(String::as_str));
+                format!("no event has a field {wanted}{}", suggestion(&names))
+            })
+            .collect()
+    }
+}
+
+fn choose_all(names: &Names, wanted: &[String]) -> Vec<Option<Chosen>> {
+    let mut all: Vec<Option<Chosen>> = Vec::new();
+    for wanted in wanted {
+        // Two spellings of one field are one field.
+        let is_new = |chosen: &Chosen| all.iter().flatten().all(|known| known.path != chosen.path);
+        let chosen = choose(names, wanted).filter(is_new);
+        all.push(chosen);
+    }
+    all
+}
+
+fn choose(names: &Names, wanted: &str) -> Option<Chosen> {
+    let path = names.find(wanted)?;
+    let name = names.at(&path)?;
+    let name = if path.outermost().is_some() { name.clone() } else { name.renamed(&names.spelt(&path)) };
+    Some(Chosen { path, name })
+}

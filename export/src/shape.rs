@@ -1,0 +1,240 @@
+//! What the fields of a payload are called, and where each stands: worked out once for each event type.
+//!
+//! A JSON object, a line of text and a row of CSV have each name once, and no name is empty. So a field
+//! without a name is called `field_N` by its place among its siblings, counted from 1, and a name that came
+//! before gets `_2`, `_3` and so on behind it.
+
+use crate::json::Json;
+use nettrace_parser::{Event, Field, FieldType, FieldValue, Object, Schema, Unit};
+use std::collections::{HashMap, HashSet};
+
+/// The names of sibling fields, in payload order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names(Box<[Name]>);
+
+/// The name of one field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// As it is shown.
+    pub text: Box<str>,
+    /// `,"name":` as JSON.
+    key: Box<[u8]>,
+    /// Whether the numbers are shown in hexadecimal.
+    pub is_hex: bool,
+    /// What the numbers count, if that is known.
+    pub unit: Option<Unit>,
+    /// Names of the fields within, of an object or of an array's elements.
+    pub inner: Names,
+}
+
+impl Name {
+    fn new(text: String, field: &Field) -> Name {
+        let mut key = Vec::new();
+        key.push(b',');
+        key.string(&text);
+        key.push(b':');
+        Name {
+            text: text.into_boxed_str(),
+            key: key.into_boxed_slice(),
+            is_hex: field.is_hex,
+            unit: field.unit,
+            inner: Names::of_type(&field.kind),
+        }
+    }
+
+    /// The same field under another name.
+    pub fn renamed(&self, text: &str) -> Name {
+        let mut key = Vec::new();
+        key.push(b',');
+        key.string(text);
+        key.push(b':');
+        Name { text: text.into(), key: key.into_boxed_slice(), ..self.clone() }
+    }
+
+    /// The key with a comma in front, which the first key of an object does without.
+    #[inline]
+    pub fn key(&self, is_first: bool) -> &[u8] {
+        self.key.get(usize::from(is_first)..).unwrap_or_default()
+    }
+}
+
+impl Names {
+    /// The names of the fields that a schema's payloads have.
+    pub fn of(schema: &Schema) -> Names {
+        Names::of_fields(schema.payload_fields())
+    }
+
+    fn of_fields(fields: &[Field]) -> Names {
+        // What the parser passes over silently has no place here either.
+        let fields = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
+        let stored: HashSet<&str> = fields.clone().map(|field| &*field.name).collect();
+        let mut given: HashSet<String> = HashSet::new();
+        // The next number behind a name, so that many fields of one name do not try all numbers each.
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let names = fields.enumerate().map(|(at, field)| {
+            let is_free = |name: &str, given: &HashSet<String>| !given.contains(name);
+            let mut text = field.name.to_string();
+            if text.is_empty() || !is_free(&text, &given) {
+                let stem = if text.is_empty() { format!("field_{}", at + 1) } else { text };
+                let number = numbers.entry(stem.clone()).or_insert(if field.name.is_empty() { 1 } else { 2 });
+                loop {
+                    text = if *number == 1 { stem.clone() } else { format!("{stem}_{number}") };
+                    *number += 1;
+                    if is_free(&text, &given) && !stored.contains(&*text) {
+                        break;
+                    }
+                }
+            }
+            given.insert(text.clone());
+            Name::new(text, field)
+        });
+        Names(names.collect())
+    }
+
+    fn of_type(kind: &FieldType) -> Names {
+        match kind {
+            FieldType::Object(fields) => Names::of_fields(fields),
+            FieldType::Array(element)
+            | FieldType::FixedArray(element, _)
+            | FieldType::RelLoc(element)
+            | FieldType::DataLoc(element)
+            | FieldType::Repeated(element, _) => Names::of_type(element),
+            _ => Names::default(),
+        }
+    }
+
+    /// The names, in payload order.
+    #[inline]
+    pub fn iter(&self) -> std::slice::Iter<'_, Name> {
+        self.0.iter()
+    }
+
+    /// Where the field of a name stands; fields within objects have their object's name and a point in
+    /// front. Case matters only if there are several.
+    pub fn find(&self, wanted: &str) -> Option<Path> {
+        let exactly = |name: &str, wanted: &str| name == wanted;
+        self.find_by(wanted, &exactly).or_else(|| self.find_by(wanted, &str::eq_ignore_ascii_case))
+    }
+
+    fn find_by(&self, wanted: &str, is: &dyn Fn(&str, &str) -> bool) -> Option<Path> {
+        let whole = self.iter().position(|name| is(&name.text, wanted)).map(|at| Path(vec![at]));
+        whole.or_else(|| {
+            self.iter().enumerate().find_map(|(at, name)| {
+                let (head, rest) = wanted.split_at_checked(name.text.len())?;
+                let rest = rest.strip_prefix('.').filter(|_| is(head, &name.text))?;
+                let mut path = name.inner.find_by(rest, is)?;
+                path.0.insert(0, at);
+                Some(path)
+            })
+        })
+    }
+
+    /// The name at a place.
+    pub fn at(&self, path: &Path) -> Option<&Name> {
+        let (last, outer) = path.0.split_last()?;
+        let mut names = self;
+        for at in outer {
+            names = &names.0.get(*at)?.inner;
+        }
+        names.0.get(*last)
+    }
+
+    /// The name at a place, with those of the objects around it in front.
+    pub fn spelt(&self, path: &Path) -> String {
+        let mut text = String::new();
+        let mut names = self;
+        for at in &path.0 {
+            let Some(name) = names.0.get(*at) else { break };
+            if !text.is_empty() {
+                text.push('.');
+            }
+            text.push_str(&name.text);
+            names = &name.inner;
+        }
+        text
+    }
+
+    /// All names, those within objects with their object's name and a point in front.
+    pub fn all(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for name in self.iter() {
+            all.push(name.text.to_string());
+            all.extend(name.inner.all().into_iter().map(|inner| format!("{}.{inner}", name.text)));
+        }
+        all
+    }
+}
+
+/// Where a field stands: its number among its siblings, from the outermost object inwards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path(Vec<usize>);
+
+impl Path {
+    /// The number of a field that is in no object.
+    pub fn outermost(&self) -> Option<usize> {
+        match self.0.as_slice() {
+            [at] => Some(*at),
+            _ => None,
+        }
+    }
+
+    /// The field there. `None` when the payload does not reach so far, or a field before it is bad.
+    pub fn field<'r>(&self, event: &Event<'r>) -> Option<FieldValue<'r>> {
+        let (first, inner) = self.0.split_first()?;
+        let mut field = event.fields().nth(*first)?;
+        for at in inner {
+            let object: Object<'r> = field.value.ok()?.as_object()?;
+            field = object.fields().nth(*at)?;
+        }
+        Some(field)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nettrace_parser::Reader;
+    use nettrace_testdata::synth::{
+        EventType, Field as SynthField, FieldType as SynthType, Session, SessionThread, Step, Value, Version,
+    };
+
+    fn names_of(fields: Vec<SynthField>) -> Names {
+        let values = Value::samples(&fields, 1);
+        let session = Session {
+            types: vec![EventType { name: "E".into(), fields, ..EventType::default() }],
+            threads: vec![SessionThread::new(1)],
+            steps: vec![Step::event(0, 0, 1, values)],
+            ..Session::new(Version::V4)
+        };
+        let bytes = session.record().stream.into_bytes();
+        let mut reader = Reader::from_slice(&bytes);
+        let event = reader.next_event().unwrap().unwrap();
+        Names::of(event.schema().unwrap())
+    }
+
+    fn texts(names: &Names) -> Vec<&str> {
+        names.iter().map(|name| &*name.text).collect()
+    }
+
+    #[test]
+    fn every_field_has_a_name_and_none_has_that_of_another() {
+        let field = |name: &str| SynthField::new(name, SynthType::Int32);
+        let names = names_of(["", "a", "a", "a_2", "a", "", "field_1"].map(field).to_vec());
+        assert_eq!(texts(&names), ["field_1_2", "a", "a_3", "a_2", "a_4", "field_6", "field_1"]);
+    }
+
+    #[test]
+    fn fields_are_found_by_their_names_in_any_case_and_within_objects() {
+        let inner = vec![SynthField::new("x", SynthType::Int32), SynthField::new("y.z", SynthType::Int32)];
+        let names = names_of(vec![
+            SynthField::new("a", SynthType::Int32),
+            SynthField::new("A", SynthType::Int32),
+            SynthField::new("o", SynthType::Object(inner)),
+        ]);
+        let find = |name: &str| names.find(name).map(|path| path.0);
+        assert_eq!((find("a"), find("A"), find("o")), (Some(vec![0]), Some(vec![1]), Some(vec![2])));
+        assert_eq!((find("O.X"), find("o.y.z")), (Some(vec![2, 0]), Some(vec![2, 1])));
+        assert_eq!((find("x"), find("o.q"), find("")), (None, None, None));
+        assert_eq!(names.all(), ["a", "A", "o", "o.x", "o.y.z"]);
+    }
+}

@@ -1,0 +1,200 @@
+//! Values for reading: `Reason=AllocSmall Count=3 Name="…"`.
+//!
+//! Texts stand in double quotes, and what would end a line, move a cursor or end the quotes is escaped as in
+//! Rust: `\n`, `\"`, `\u{7f}`. Values of enumerations are shown by name, as far as they have names. Numbers
+//! have the unit behind them that the catalog knows (`RangeLength=1288 B`). Descriptions in streams have no place
+//! for units: there they are part of names (`milliseconds`), or a field of their own beside the number, as
+//! `DisplayUnits` of counters and `unit` of metrics, and are shown as such.
+
+use crate::json::Json;
+use crate::payload::bits;
+use crate::plain::float;
+use crate::shape::{Name, Names};
+use nettrace_parser::{Event, FieldValue, Value};
+use std::io::Write;
+
+/// Writes payloads as text.
+#[derive(Debug, Default)]
+pub struct TextValues {
+    /// Columns that one value may take; what is longer is cut.
+    columns: Option<usize>,
+}
+
+impl TextValues {
+    /// `columns`: those that one value may take. What is longer is cut.
+    pub fn new(columns: Option<usize>) -> TextValues {
+        TextValues { columns }
+    }
+
+    /// Appends all fields, and what is behind them.
+    pub fn payload(&self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
+        let mut fields = event.fields();
+        let at = out.len();
+        for name in names.iter() {
+            let Some(field) = fields.next() else { break };
+            if out.len() > at {
+                out.push(b' ');
+            }
+            self.pair(out, &field, name);
+        }
+        let rest = fields.rest();
+        if !rest.is_empty() {
+            // Surplus of a described payload, or all of one that is not.
+            if out.len() > at {
+                out.raw(" +");
+            }
+            out.number(rest.len());
+            out.raw(" B ");
+            self.cut(out, |out| out.hex_bytes(rest));
+        }
+        if let Some(fault) = fields.opaque() {
+            let _ = write!(out, " <the description ends here: {fault}>");
+        }
+    }
+
+    /// Appends `name=value`.
+    pub fn pair(&self, out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name) {
+        escaped(out, &name.text, false);
+        out.push(b'=');
+        match &field.value {
+            Ok(value) => match named(field) {
+                Some(known) => out.raw(&known),
+                None => self.cut(out, |out| value_text(out, value, name)),
+            },
+            // Writing to a vector cannot fail, here and below.
+            Err(fault) => drop(write!(out, "<{fault}>")),
+        }
+    }
+
+    /// Appends what `write` appends, as much of it as there are columns for.
+    fn cut(&self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+        let at = out.len();
+        write(out);
+        let Some(columns) = self.columns.filter(|columns| out.len() - at > *columns) else { return };
+        let text = String::from_utf8_lossy(out.get(at..).unwrap_or_default()).into_owned();
+        let Some((end, _)) = text.char_indices().nth(columns) else { return };
+        let more = text.chars().count() - columns;
+        out.truncate(at);
+        out.raw(text.get(..end).unwrap_or_default());
+        let _ = write!(out, "… (and {more} more)");
+    }
+}
+
+/// The value's name in the catalog.
+fn named(field: &FieldValue<'_>) -> Option<String> {
+    field.map().and_then(|_| field.value_name())
+}
+
+fn value_text(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
+    if let Some(unit) = name.unit
+        && !matches!(value, Value::Absent | Value::Array(_) | Value::Object(_))
+    {
+        bare(out, value, name);
+        out.push(b' ');
+        return out.raw(unit.symbol());
+    }
+    bare(out, value, name);
+}
+
+/// A value without its unit.
+fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
+    if name.is_hex
+        && let Some(bits) = bits(value)
+    {
+        return out.hex(bits);
+    }
+    match value {
+        Value::Absent => out.raw("null"),
+        Value::Utf16(_) | Value::Utf8(_) | Value::Char(_) => escaped(out, &value.to_string(), true),
+        Value::F32(number) => float(out, *number),
+        Value::F64(number) => float(out, *number),
+        Value::Guid(guid) => out.guid(*guid),
+        Value::Bytes(bytes) => {
+            out.raw("0x");
+            out.hex_bytes(bytes);
+        }
+        Value::Array(array) => {
+            out.push(b'[');
+            for (at, element) in array.iter().enumerate() {
+                if at > 0 {
+                    out.raw(", ");
+                }
+                value_text(out, &element, name);
+            }
+            out.push(b']');
+        }
+        Value::Object(object) => {
+            out.push(b'{');
+            for (at, (inner, field)) in name.inner.iter().zip(object.fields()).enumerate() {
+                if at > 0 {
+                    out.push(b' ');
+                }
+                escaped(out, &inner.text, false);
+                out.push(b'=');
+                match (&field.value, named(&field)) {
+                    (_, Some(known)) => out.raw(&known),
+                    (Ok(value), None) => value_text(out, value, inner),
+                    (Err(fault), None) => drop(write!(out, "<{fault}>")),
+                }
+            }
+            out.push(b'}');
+        }
+        value => drop(write!(out, "{value}")),
+    }
+}
+
+/// Appends text without control characters, in quotes if asked for.
+fn escaped(out: &mut Vec<u8>, text: &str, is_quoted: bool) {
+    if is_quoted {
+        out.push(b'"');
+    }
+    for c in text.chars() {
+        let must_escape = c.is_control() || is_invisible(c) || is_quoted && matches!(c, '"' | '\\');
+        match must_escape {
+            true => drop(write!(out, "{}", c.escape_default())),
+            false => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    if is_quoted {
+        out.push(b'"');
+    }
+}
+
+/// Characters that make a terminal show others elsewhere or end the line: marks of direction, separators.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped_and_letters_of_all_scripts_are_not() {
+        let text = |text: &str, is_quoted| {
+            let mut out = Vec::new();
+            escaped(&mut out, text, is_quoted);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(text("日本 λ 🎉", true), "\"日本 λ 🎉\"");
+        assert_eq!(
+            text("a\nb\t\"c\" \\ \x1b[31m\u{7f}\u{85}", true),
+            r#""a\nb\t\"c\" \\ \u{1b}[31m\u{7f}\u{85}""#
+        );
+        assert_eq!(text("\u{202e}x", true), r#""\u{202e}x""#);
+        assert_eq!(text("a\"b\\\n", false), r#"a"b\\n"#);
+    }
+
+    #[test]
+    fn long_values_are_cut_between_characters_and_say_so() {
+        let values = TextValues { columns: Some(4) };
+        let cut = |text: &str| {
+            let mut out = b"x=".to_vec();
+            values.cut(&mut out, |out| out.raw(text));
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(cut("abcd"), "x=abcd");
+        assert_eq!(cut("日本"), "x=日本");
+        assert_eq!(cut("日本日本日本"), "x=日本日本… (and 2 more)");
+    }
+}

@@ -1,0 +1,123 @@
+//! Stretches of time as users write them: `1.5s..3s`.
+
+use std::str::FromStr;
+
+/// A stretch of time since the session's start, in nanoseconds: from the first until before the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeRange {
+    from: Option<i64>,
+    to: Option<i64>,
+}
+
+impl TimeRange {
+    /// First moment, if there is one.
+    pub fn from(self) -> Option<i64> {
+        self.from
+    }
+
+    /// First moment behind it, if there is one.
+    pub fn to(self) -> Option<i64> {
+        self.to
+    }
+
+    /// Whether a moment, in nanoseconds since the session's start, lies in it.
+    pub fn contains(self, nanos: i64) -> bool {
+        self.from.is_none_or(|from| from <= nanos) && self.to.is_none_or(|to| nanos < to)
+    }
+}
+
+impl FromStr for TimeRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TimeRange, String> {
+        let (from, to) = text.split_once("..").ok_or("expected FROM..TO, such as 1.5s..3s, 1s.. or ..3s")?;
+        let end = |text: &str| (!text.is_empty()).then(|| nanos(text)).transpose();
+        let range = TimeRange { from: end(from.trim())?, to: end(to.trim())? };
+        match (range.from, range.to) {
+            (Some(from), Some(to)) if to <= from => Err(format!("it ends at {to} ns, before it begins")),
+            _ => Ok(range),
+        }
+    }
+}
+
+/// Units, longest name first where one ends in another.
+const UNITS: [(&str, i128); 7] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("min", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+
+/// `1.5s`, `200ms`, `-10us`, `3`: exact, in nanoseconds; digits below a nanosecond are cut off.
+pub fn nanos(text: &str) -> Result<i64, String> {
+    let wrong = || format!("\"{text}\" is no time; write 1.5s, 200ms, 10us or 3 (seconds)");
+    let (number, unit) = UNITS
+        .iter()
+        .find_map(|(name, unit)| Some((text.strip_suffix(name)?.trim_end(), *unit)))
+        .unwrap_or((text, 1_000_000_000));
+    let (is_negative, number) = match number.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, number.strip_prefix('+').unwrap_or(number)),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if (whole.is_empty() && fraction.is_empty()) || !is_digits(whole) || !is_digits(fraction) {
+        return Err(wrong());
+    }
+    // 18 digits of a fraction are finer than any unit here can show.
+    let fraction = fraction.get(..18).unwrap_or(fraction);
+    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| wrong())? };
+    let scale = 10i128.pow(fraction.len() as u32);
+    let fraction: i128 = if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| wrong())? };
+    let nanos = whole.checked_mul(unit).and_then(|nanos| nanos.checked_add(fraction * unit / scale));
+    let nanos = nanos.map(|nanos| if is_negative { -nanos } else { nanos });
+    nanos.and_then(|nanos| i64::try_from(nanos).ok()).ok_or_else(|| format!("\"{text}\" is too long"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_exactly_in_all_units() {
+        let cases = [
+            ("1.5s", 1_500_000_000),
+            ("200ms", 200_000_000),
+            ("10us", 10_000),
+            ("10µs", 10_000),
+            ("7ns", 7),
+            ("3", 3_000_000_000),
+            (".5", 500_000_000),
+            ("2min", 120_000_000_000),
+            ("1h", 3_600_000_000_000),
+            ("-0.25 s", -250_000_000),
+            ("0.123456789", 123_456_789),
+            ("0.1234567894", 123_456_789),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(nanos(text), Ok(expected), "{text}");
+        }
+        for text in ["", "s", ".", "1.2.3", "1e3", "x", "1 2", "99999999999h", "--1"] {
+            assert!(nanos(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_range_holds_its_first_moment_and_not_its_last() {
+        let range: TimeRange = "1s..2s".parse().unwrap();
+        let held = [999_999_999, 1_000_000_000, 1_999_999_999, 2_000_000_000].map(|t| range.contains(t));
+        assert_eq!(held, [false, true, true, false]);
+    }
+
+    #[test]
+    fn both_ends_of_a_range_may_be_left_out() {
+        assert!("..".parse::<TimeRange>().unwrap().contains(-5));
+        assert!(!"1ns..".parse::<TimeRange>().unwrap().contains(0));
+        assert!(!"..1ns".parse::<TimeRange>().unwrap().contains(1));
+        assert!("3s..1s".parse::<TimeRange>().is_err());
+        assert!("3s".parse::<TimeRange>().is_err());
+    }
+}

@@ -1,0 +1,229 @@
+//! UTF-16 as it stands in payloads → the inside of a JSON string: converted and escaped in one go, and its end
+//! found on the way.
+//!
+//! Most texts are ASCII that stands for itself, so sixteen code units are tried together, then four as one `u64`;
+//! only what is left is taken one by one. A lone surrogate becomes U+FFFD.
+
+use crate::json::escape_of;
+
+/// Bytes that may be written beyond the end of the text.
+pub(crate) const OVERHANG: usize = 16;
+
+/// Most bytes of text that a byte of UTF-16 becomes: two are `\u001f`.
+pub(crate) const GROWTH: usize = 3;
+
+/// Units that are taken one by one after one that is special: texts of other scripts stay so.
+const SINGLE_RUN: usize = 8;
+
+/// Appends text, without quotes. An odd last byte is left out.
+pub(crate) fn escape_utf16(out: &mut Vec<u8>, bytes: &[u8]) {
+    let at = out.len();
+    out.resize(at + bytes.len() * GROWTH + OVERHANG, 0);
+    let written = convert::<false>(bytes, &mut out[at..]).map_or(0, |(_, written)| written);
+    out.truncate(at + written);
+}
+
+/// Writes text up to its zero unit to the beginning of `out`, escaped: the bytes it takes with the zero unit, and
+/// the bytes written. `None` without a zero unit. `out` has [`GROWTH`] bytes for each of `bytes`, and
+/// [`OVERHANG`] more.
+#[inline]
+pub(crate) fn text_until_zero(bytes: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
+    convert::<true>(bytes, out)
+}
+
+#[inline(always)]
+fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
+    let (mut from, mut to) = (0, 0);
+    loop {
+        let is_stopped = loop {
+            let Some(block) = bytes[from..].first_chunk::<32>() else { break false };
+            let Some(target) = out[to..].first_chunk_mut::<16>() else { break false };
+            let count = plain_block(block, target);
+            from += count * 2;
+            to += count;
+            if count < 16 {
+                break true;
+            }
+        };
+        while !is_stopped && let Some(units) = bytes[from..].first_chunk::<8>() {
+            let (plain, count) = plain_units(u64::from_le_bytes(*units));
+            out[to..][..4].copy_from_slice(&plain);
+            from += count * 2;
+            to += count;
+            if count < 4 {
+                break;
+            }
+        }
+        let mut singles = 0;
+        while singles < SINGLE_RUN {
+            let unit = match bytes[from..].first_chunk::<2>() {
+                Some(unit) => u16::from_le_bytes(*unit),
+                None if ENDS_AT_ZERO => return None,
+                None => return Some((from, to)),
+            };
+            from += 2;
+            match unit {
+                0 if ENDS_AT_ZERO => return Some((from, to)),
+                0x20..0x7f if unit != 0x22 && unit != 0x5c => {
+                    out[to] = unit as u8;
+                    to += 1;
+                    singles += 1;
+                }
+                _ => {
+                    let (taken, written) = escape_one(unit, &bytes[from..], &mut out[to..]);
+                    from += taken;
+                    to += written;
+                    // An escape among ASCII is alone.
+                    singles += if unit < 0x80 { SINGLE_RUN } else { 1 };
+                }
+            }
+        }
+    }
+}
+
+/// Sixteen units as sixteen bytes, and how many of them, counted from the first, stand for themselves in JSON.
+///
+/// Without branches and with all steps done for all units, one after the other: so the compiler makes vectors of
+/// them. By itself, and with differences where one would compare, because elsewhere and else it does not.
+#[inline(never)]
+fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> usize {
+    let mut wide = [0i16; 16];
+    for (wide, unit) in wide.iter_mut().zip(units.as_chunks::<2>().0) {
+        *wide = i16::from_le_bytes(*unit);
+    }
+    // What is no byte becomes 0 or 255, which do not stand for themselves either.
+    for (byte, unit) in out.iter_mut().zip(wide) {
+        *byte = unit.clamp(0, 255) as u8;
+    }
+    let mut special = *out;
+    for byte in &mut special {
+        let is_beyond = byte.wrapping_sub(0x20).saturating_sub(0x5e);
+        *byte = is_beyond | 1u8.saturating_sub(*byte ^ 0x22) | 1u8.saturating_sub(*byte ^ 0x5c);
+    }
+    u128::from_le_bytes(special).trailing_zeros() as usize / 8
+}
+
+const ONES: u64 = 0x0001_0001_0001_0001;
+const HIGH: u64 = 0x8000_8000_8000_8000;
+
+/// Four units as four bytes, and how many of them, counted from the first, stand for themselves in JSON.
+#[inline(always)]
+fn plain_units(units: u64) -> ([u8; 4], usize) {
+    // The high bit of a lane is lost where the lane, as far as it is ASCII, is below a space, a quote, a
+    // backslash; no lane borrows from its neighbour, as each has its high bit set first.
+    let ascii = units & (ONES * 0x7f);
+    let not_control = (ascii | HIGH).wrapping_sub(ONES * 0x20);
+    let not_quote = ((ascii ^ (ONES * 0x22)) | HIGH).wrapping_sub(ONES);
+    let not_backslash = ((ascii ^ (ONES * 0x5c)) | HIGH).wrapping_sub(ONES);
+    // Set where the lane is 0x7f; and where it is no ASCII, whatever bit says so.
+    let delete = (ascii + ONES) << 8;
+    let beyond = (units & (ONES * 0xff80)) | (units & (ONES * 0x7f80)).wrapping_add(ONES * 0x7f80);
+    let special = (!(not_control & not_quote & not_backslash) | delete | beyond) & HIGH;
+    let count = if special == 0 { 4 } else { special.trailing_zeros() as usize / 16 };
+    let pairs = (units | units >> 8) & 0x0000_ffff_0000_ffff;
+    (((pairs | pairs >> 16) as u32).to_le_bytes(), count)
+}
+
+/// One character that does not stand for itself: bytes taken beside those of its first unit, bytes written.
+fn escape_one(unit: u16, rest: &[u8], out: &mut [u8]) -> (usize, usize) {
+    let mut write = |bytes: &[u8]| {
+        out[..bytes.len()].copy_from_slice(bytes);
+        bytes.len()
+    };
+    match unit {
+        0..0x80 => {
+            let (escaped, len) = escape_of(unit as u8);
+            write(&escaped);
+            (0, len)
+        }
+        0x80..0x800 => (0, write(&[0xc0 | (unit >> 6) as u8, 0x80 | (unit & 0x3f) as u8])),
+        0xd800..0xe000 => match pair(unit, rest) {
+            Some(c) => (2, write(c.encode_utf8(&mut [0; 4]).as_bytes())),
+            None => (0, write("\u{fffd}".as_bytes())),
+        },
+        _ => {
+            let bytes =
+                [0xe0 | (unit >> 12) as u8, 0x80 | (unit >> 6 & 0x3f) as u8, 0x80 | (unit & 0x3f) as u8];
+            (0, write(&bytes))
+        }
+    }
+}
+
+/// The character of a high surrogate and the low one that follows.
+fn pair(high: u16, rest: &[u8]) -> Option<char> {
+    let low = u16::from_le_bytes(*rest.first_chunk::<2>()?);
+    char::decode_utf16([high, low]).next()?.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(units: &[u16]) -> String {
+        let bytes: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
+        let mut out = vec![b'"'];
+        escape_utf16(&mut out, &bytes);
+        // With an end mark, and with more behind it.
+        let bytes = [&bytes[..], &[0, 0], &[0x41; 40]].concat();
+        let mut target = vec![0; bytes.len() * GROWTH + OVERHANG];
+        let (taken, written) = text_until_zero(&bytes, &mut target).unwrap();
+        if !units.contains(&0) {
+            assert_eq!((taken, &target[..written]), (units.len() * 2 + 2, &out[1..]), "{units:x?}");
+        }
+        out.push(b'"');
+        String::from_utf8(out).unwrap()
+    }
+
+    fn assert_same(units: &[u16]) {
+        let json = json(units);
+        let read: String = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{json}: {error}"));
+        assert_eq!(read, String::from_utf16_lossy(units), "{units:x?}");
+        assert!(!json.bytes().any(|byte| byte < 0x20 || byte == 0x7f), "{json}");
+    }
+
+    #[test]
+    fn every_code_unit_at_every_place_of_a_word_comes_out_as_a_json_reader_expects() {
+        for unit in 0..=u16::MAX {
+            for at in [0, 1, 2, 3, 7, 15, 16, 20] {
+                let mut units = [u16::from(b'a'); 21];
+                units[at] = unit;
+                assert_same(&units);
+            }
+        }
+    }
+
+    #[test]
+    fn texts_of_all_lengths_and_scripts_come_out() {
+        let texts = [
+            "",
+            "plain text of ASCII only, \"quoted\"",
+            "日本語のテキスト",
+            "a🎉b🎉",
+            "\u{7f}\u{80}\u{7ff}\u{800}",
+        ];
+        for text in texts {
+            let units: Vec<u16> = text.encode_utf16().collect();
+            for end in 0..=units.len() {
+                for start in 0..=end {
+                    assert_same(&units[start..end]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_without_end_mark_is_told_from_one_that_ends() {
+        let mut out = [0; 200];
+        assert_eq!(text_until_zero(&[0x61, 0, 0x62], &mut out), None);
+        assert_eq!(text_until_zero(&[0x61; 40], &mut out), None);
+        assert_eq!(text_until_zero(&[], &mut out), None);
+        assert_eq!(text_until_zero(&[0, 0], &mut out), Some((2, 0)));
+    }
+
+    #[test]
+    fn an_odd_last_byte_is_left_out() {
+        let mut out = Vec::new();
+        escape_utf16(&mut out, &[0x61, 0, 0x62]);
+        assert_eq!(out, b"a");
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests of the whole crate, in one program: each program of its own costs seconds to build and to link.
+
+mod serde;
