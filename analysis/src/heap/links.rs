@@ -36,9 +36,40 @@ impl Links {
             *slot = slot.wrapping_add(value);
         }
     }
+}
 
-    pub(super) fn fill(&mut self, value: u32) {
-        self.0.fill(value);
+/// A set of numbers below a limit.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bits(Vec<u64>);
+
+impl Bits {
+    /// None of them.
+    pub(super) fn new(limit: usize) -> Bits {
+        Bits(vec![0; limit.div_ceil(64)])
+    }
+
+    /// All of them.
+    pub(super) fn filled(limit: usize) -> Bits {
+        Bits(vec![u64::MAX; limit.div_ceil(64)])
+    }
+
+    #[inline(always)]
+    pub(super) fn has(&self, number: u32) -> bool {
+        self.0.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
+    }
+
+    /// Whether it was not there.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, number: u32) -> bool {
+        let Some(bits) = self.0.get_mut(number as usize / 64) else { return false };
+        let bit = 1u64 << (number % 64);
+        let is_new = *bits & bit == 0;
+        *bits |= bit;
+        is_new
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.fill(0);
     }
 }
 

@@ -8,12 +8,14 @@
 //! What is missing of a dump is counted in [`HeapLosses`], and all else is delivered.
 
 mod addresses;
+mod breadth_first;
 mod build;
 mod diff;
 mod dominators;
 mod dump;
 mod gathered;
 mod kinds;
+mod lengauer_tarjan;
 mod links;
 mod paths;
 mod reading;

@@ -3,7 +3,7 @@
 use super::dominators::{DominatorTree, Graph};
 use super::dump::{HeapDump, Root};
 use super::kinds::RootKind;
-use super::links::{NONE, length};
+use super::links::{Bits, NONE, length};
 
 /// What each object keeps alive: the dominator tree of a dump, 20 bytes an object.
 ///
@@ -48,8 +48,8 @@ struct Rooted<'d> {
     nodes: u32,
     /// Arrays in which the runtime keeps statics, sorted.
     tables: Vec<u32>,
-    /// Objects that statics hold, a bit each.
-    is_static: Vec<u64>,
+    /// Objects that statics hold.
+    is_static: Bits,
 }
 
 impl<'d> Rooted<'d> {
@@ -69,14 +69,12 @@ impl<'d> Rooted<'d> {
             }
             starts.push(length(&targets));
         }
-        let mut is_static = vec![0u64; (objects as usize).div_ceil(64)];
+        let mut is_static = Bits::new(objects as usize);
         for at in statics {
             let object = dump.roots().get(*at as usize).map_or(NONE, |root| root.object);
             targets.push(object);
             starts.push(length(&targets));
-            if let Some(bits) = is_static.get_mut(object as usize / 64) {
-                *bits |= 1 << (object % 64);
-            }
+            is_static.insert(object);
         }
         targets.extend((0..KINDS).map(|kind| objects.saturating_add(kind)));
         starts.push(length(&targets));
@@ -111,13 +109,13 @@ impl Graph for Rooted<'_> {
         self.targets.get(begin as usize..end as usize).unwrap_or_default()
     }
 
+    fn edges(&self) -> usize {
+        self.dump.targets.len().saturating_add(self.targets.len())
+    }
+
     #[inline]
     fn counts(&self, source: u32, target: u32) -> bool {
-        let is_static = |object: u32| {
-            let bits = self.is_static.get(object as usize / 64).copied().unwrap_or(0);
-            bits >> (object % 64) & 1 == 1
-        };
-        self.tables.is_empty() || !is_static(target) || self.tables.binary_search(&source).is_err()
+        self.tables.is_empty() || !self.is_static.has(target) || self.tables.binary_search(&source).is_err()
     }
 }
 

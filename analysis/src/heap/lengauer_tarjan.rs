@@ -1,0 +1,182 @@
+//! The algorithm of Lengauer and Tarjan with path compression: O(m log n), whatever the graph.
+//!
+//! There is no recursion: a linked list of a million elements is as good as any other graph. Nodes are numbered in the
+//! order of a depth-first search, and most arrays are by that number. On a large heap nothing takes time but waiting
+//! for memory, so what is used together lies together: a reference is looked at once in the search, and once more if
+//! it leads to a smaller number. Of all others only the least source counts. Two tricks save memory: a node is linked
+//! to its parent exactly if its number is not below the one at hand, so the parents serve as the forest; and the
+//! buckets are lists in the array that takes the dominators later.
+
+use super::dominators::{Dominators, Graph};
+use super::links::{Links, NONE, length};
+
+/// What the depth-first search knows of a node.
+#[derive(Debug, Clone, Copy)]
+struct Met {
+    /// [`NONE`]: it was never reached.
+    number: u32,
+    /// The least number of a node with an edge to it.
+    least_source: u32,
+    /// The first of its late edges.
+    late: u32,
+}
+
+/// An edge that leads to a smaller number than it comes from.
+#[derive(Debug, Clone, Copy)]
+struct Late {
+    /// Number of the node that it comes from.
+    source: u32,
+    /// The next one that leads to the same node.
+    next: u32,
+}
+
+/// What the depth-first search finds.
+struct Search {
+    /// The nodes in the order in which they were reached.
+    vertices: Vec<u32>,
+    /// By node.
+    met: Vec<Met>,
+    /// Of each number the number that it was reached from.
+    parents: Vec<u32>,
+    late: Vec<Late>,
+}
+
+fn search(graph: &impl Graph) -> Search {
+    let nodes = graph.nodes();
+    let unmet = Met { number: NONE, least_source: NONE, late: NONE };
+    let mut met = vec![unmet; nodes as usize];
+    let (mut vertices, mut parents, mut late): (Vec<u32>, Vec<u32>, Vec<Late>) = Default::default();
+    // Nodes on the way, with their numbers and how many of their edges were looked at.
+    let mut ways: Vec<(u32, u32, u32)> = Vec::new();
+    let root = graph.root();
+    if let Some(first) = met.get_mut(root as usize) {
+        first.number = 0;
+        vertices.push(root);
+        parents.push(NONE);
+        ways.push((root, 0, 0));
+    }
+    while let Some((source, number, next)) = ways.last_mut() {
+        let (source, number) = (*source, *number);
+        let Some(target) = graph.successors(source).get(*next as usize).copied() else {
+            ways.pop();
+            continue;
+        };
+        *next = next.wrapping_add(1);
+        let Some(known) = met.get_mut(target as usize) else { continue };
+        if !graph.counts(source, target) {
+            continue;
+        }
+        if known.number == NONE {
+            let own = length(&vertices);
+            *known = Met { number: own, least_source: number, late: NONE };
+            parents.push(number);
+            vertices.push(target);
+            ways.push((target, own, 0));
+        } else if known.number < number {
+            let place = length(&late);
+            late.push(Late { source: number, next: known.late });
+            known.late = place;
+        } else {
+            known.least_source = known.least_source.min(number);
+        }
+    }
+    Search { vertices, met, parents, late }
+}
+
+/// A node in a forest of nodes that were done.
+#[derive(Debug, Clone, Copy)]
+struct Linked {
+    /// Its parent in the search tree; once compressed one further up.
+    ancestor: u32,
+    /// The node with the least semidominator from here up to the ancestor, which is left out.
+    label: u32,
+    /// That semidominator.
+    least: u32,
+}
+
+/// Trees of nodes that were done, with the least semidominator on the way up.
+struct Forest {
+    nodes: Vec<Linked>,
+    /// Nodes on a way that is being compressed.
+    way: Vec<u32>,
+}
+
+impl Forest {
+    #[inline(always)]
+    fn get(&self, number: u32) -> Linked {
+        let none = Linked { ancestor: NONE, label: NONE, least: NONE };
+        self.nodes.get(number as usize).copied().unwrap_or(none)
+    }
+
+    /// The node with the least semidominator between a node and the root of its tree, and that semidominator. Nodes from
+    /// `linked` on are linked.
+    #[inline]
+    fn least(&mut self, number: u32, linked: u32) -> (u32, u32) {
+        let mut above = self.get(number);
+        if above.ancestor < linked || above.ancestor == NONE {
+            return (above.label, above.least);
+        }
+        let mut top = number;
+        while above.ancestor >= linked && above.ancestor != NONE {
+            self.way.push(top);
+            top = above.ancestor;
+            above = self.get(top);
+        }
+        while let Some(below) = self.way.pop() {
+            if let Some(node) = self.nodes.get_mut(below as usize) {
+                if above.least < node.least {
+                    (node.label, node.least) = (above.label, above.least);
+                }
+                node.ancestor = above.ancestor;
+                above = *node;
+            }
+        }
+        (above.label, above.least)
+    }
+}
+
+/// The immediate dominators of a graph.
+pub(super) fn dominators(graph: &impl Graph) -> Dominators {
+    let Search { vertices, met, parents, late } = search(graph);
+    let reached = length(&vertices);
+    let linked = |(number, ancestor)| Linked { ancestor, label: number, least: number };
+    let mut forest = Forest { nodes: (0u32..).zip(parents).map(linked).collect(), way: Vec::new() };
+    let mut semis = Links::filled(vertices.len(), NONE);
+    // Of a number below the one at hand the first of its bucket; of one in a bucket the next; in the end the
+    // dominator.
+    let mut dominators = Links::filled(vertices.len(), NONE);
+    for (number, node) in (0..reached).zip(&vertices).skip(1).rev() {
+        let parent = forest.get(number).ancestor;
+        let Some(known) = met.get(*node as usize) else { continue };
+        let mut semi = known.least_source.min(parent);
+        let mut edge = known.late;
+        while let Some(Late { source, next }) = late.get(edge as usize).copied() {
+            let (_, least) = forest.least(source, number.wrapping_add(1));
+            semi = semi.min(least);
+            edge = next;
+        }
+        semis.set(number, semi);
+        if let Some(own) = forest.nodes.get_mut(number as usize) {
+            own.least = semi;
+        }
+        dominators.set(number, dominators.get(semi));
+        dominators.set(semi, number);
+        let mut held = dominators.get(parent);
+        dominators.set(parent, NONE);
+        while held != NONE {
+            let next = dominators.get(held);
+            let (label, least) = forest.least(held, number);
+            // The semidominator of what is in the parent's bucket is the parent.
+            dominators.set(held, if least < parent { label } else { parent });
+            held = next;
+        }
+    }
+    drop((met, late, forest));
+    for number in 1..reached {
+        let dominator = dominators.get(number);
+        if dominator != semis.get(number) {
+            dominators.set(number, dominators.get(dominator));
+        }
+    }
+    Dominators { vertices, parents: dominators }
+}
