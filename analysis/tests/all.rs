@@ -4,6 +4,7 @@
 mod activity;
 mod activity_synth;
 mod common;
+mod consumers_heaps;
 mod consumers_stacks;
 mod consumers_timelines;
 mod event_filter;

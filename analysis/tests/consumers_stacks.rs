@@ -37,7 +37,7 @@ fn top(finished: &Finished) -> TopN {
 const NOTHING_TRIED: i32 = 75;
 
 /// What a program prints; `None` if it is not there, or is no good for us.
-fn ran(program: &str, arguments: &[&str]) -> Option<String> {
+pub(crate) fn ran(program: &str, arguments: &[&str]) -> Option<String> {
     match Command::new(program).args(arguments).output() {
         Ok(output) => {
             let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -53,6 +53,19 @@ fn ran(program: &str, arguments: &[&str]) -> Option<String> {
             None
         }
     }
+}
+
+/// What a script of `analysis/consumers` prints that needs a package of Node, and nothing else but the file.
+pub(crate) fn script_with(name: &str, package: &str, file: &Path) -> Option<String> {
+    let home = std::env::var_os("NETTRACE_CONSUMERS").map(PathBuf::from).or_else(|| {
+        Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache").join("nettrace-consumers"))
+    })?;
+    if !home.join("node_modules").join(package).exists() {
+        eprintln!("SKIPPED: {name}: {package} is not there; analysis/consumers/install gets it");
+        return None;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("consumers").join(name);
+    ran("node", &[script.to_str().unwrap(), file.to_str().unwrap()])
 }
 
 /// What a script of `analysis/consumers` prints.

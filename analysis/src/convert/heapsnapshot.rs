@@ -7,10 +7,10 @@
 //! | edges | elements, in the order in which objects hold them: no event names fields; statics are properties of their kind's node, with their names |
 //! | `self_size` | bytes that the object takes itself |
 //! | ids | odd, in the order of nodes |
-//! | which dump | the first of the trace |
+//! | which dump | [`ConvertOptions::dump`]; without, the first of the trace |
 
 use super::encode::Json;
-use super::{Convert, ConvertError, ConvertOptions, Output};
+use super::{Convert, ConvertError, ConvertOptions, Output, dominator_paths};
 use crate::heap::{HeapDump, HeapReader, Root, RootKind};
 use crate::model::{Model, Profile, Resolved, ThreadHandle};
 use nettrace_parser::Event;
@@ -51,12 +51,14 @@ const PROPERTY: u64 = 2;
 pub struct HeapSnapshot<'o> {
     out: Output<'o>,
     heap: HeapReader,
+    dump: Option<usize>,
 }
 
 impl<'o> HeapSnapshot<'o> {
     /// Writes to `out`.
     pub fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> HeapSnapshot<'o> {
-        HeapSnapshot { out: Output::new(out, options.is_gzip), heap: HeapReader::new() }
+        let out = Output::new(out, options.is_gzip);
+        HeapSnapshot { out, heap: HeapReader::new(), dump: options.dump }
     }
 }
 
@@ -75,10 +77,9 @@ impl Convert for HeapSnapshot<'_> {
     }
 
     fn finish(self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
-        let HeapSnapshot { out, heap } = *self;
-        let dumps = heap.finish();
-        let dump = dumps.first().ok_or(ConvertError::NothingToShow { wanted: "heap dump" })?;
-        let mut out = Snapshot::of(dump).write(out)?;
+        let HeapSnapshot { out, heap, dump } = *self;
+        let dump = dominator_paths::chosen(heap.finish(), dump)?;
+        let mut out = Snapshot::of(&dump).write(out)?;
         out.write_all(b"\n")?;
         Ok(out.finish()?)
     }

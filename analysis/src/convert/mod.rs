@@ -21,6 +21,7 @@
 
 mod chromium;
 mod cpuprofile;
+mod dominator_paths;
 mod encode;
 #[cfg(feature = "firefox")]
 mod firefox;
@@ -135,6 +136,8 @@ pub struct ConvertOptions {
     pub counts_samples: bool,
     /// Title, such as the file's name.
     pub title: String,
+    /// Which heap dump of the trace, from 1, for formats that show one, and for [`Kind::Heap`]; `None`: the first.
+    pub dump: Option<usize>,
     /// Compresses with gzip (feature `gzip`). Formats that are always compressed are so without it.
     pub is_gzip: bool,
 }
@@ -227,7 +230,7 @@ pub const FORMATS: &[Format] = &[
         kinds: speedscope::KINDS,
         takes_kinds: true,
         is_always_gzip: false,
-        make: |out, options| Box::new(Speedscope::new(out, options)),
+        make: |out, options| dominator_paths::or_samples(options, Speedscope::new(out, options)),
     },
     #[cfg(feature = "gzip")]
     Format {
@@ -237,7 +240,7 @@ pub const FORMATS: &[Format] = &[
         kinds: pprof::KINDS,
         takes_kinds: true,
         is_always_gzip: true,
-        make: |out, options| Box::new(Pprof::new(out, options)),
+        make: |out, options| dominator_paths::or_samples(options, Pprof::new(out, options)),
     },
     Format {
         name: "folded",
@@ -246,7 +249,7 @@ pub const FORMATS: &[Format] = &[
         kinds: folded::KINDS,
         takes_kinds: true,
         is_always_gzip: false,
-        make: |out, options| Box::new(Folded::new(out, options)),
+        make: |out, options| dominator_paths::or_samples(options, Folded::new(out, options)),
     },
     Format {
         name: "svg",
@@ -255,7 +258,7 @@ pub const FORMATS: &[Format] = &[
         kinds: svg::KINDS,
         takes_kinds: true,
         is_always_gzip: false,
-        make: |out, options| Box::new(Svg::new(out, options)),
+        make: |out, options| dominator_paths::or_samples(options, Svg::new(out, options)),
     },
     Format {
         name: "cpuprofile",

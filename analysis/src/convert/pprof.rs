@@ -3,7 +3,7 @@
 //! | | |
 //! |---|---|
 //! | opened by | `go tool pprof`, Pyroscope, Parca, Google Cloud Profiler, speedscope |
-//! | sample types | CPU: `samples/count`, `wall/nanoseconds`, or `cpu/nanoseconds` where an operating system took the samples. Allocations: `alloc_objects/count`, `alloc_space/bytes`. Contention, waits: `contentions/count`, `delay/nanoseconds`. Others: their name and `count`, then `value` if it is another |
+//! | sample types | CPU: `samples/count`, `wall/nanoseconds`, or `cpu/nanoseconds` where an operating system took the samples. Allocations: `alloc_objects/count`, `alloc_space/bytes`. Contention, waits: `contentions/count`, `delay/nanoseconds`. A heap dump: `inuse_objects/count`, `inuse_space/bytes`. Others: their name and `count`, then `value` if it is another |
 //! | labels | `thread` (text), `thread_id` and `process_id` (numbers), `state`; `type` of what was allocated or thrown |
 //! | mappings | one a module; the first is the program, which viewers name |
 //! | locations | one a function: offsets and lines are not known |
@@ -112,6 +112,7 @@ fn value_types(kind: Kind, clock: SampleClock) -> [(&'static str, &'static str);
         Kind::Exceptions => [("samples", "count"), ("exceptions", "count")],
         Kind::ThreadStarts => [("samples", "count"), ("threads", "count")],
         Kind::Event => [("events", "count"), ("value", "count")],
+        Kind::Heap => [("inuse_objects", "count"), ("inuse_space", "bytes")],
     }
 }
 
@@ -200,6 +201,11 @@ impl File<'_, '_> {
         let ids: Vec<u64> = frames.iter().map(|frame| self.location(*frame)).collect();
         let mut sample = Message::new();
         sample.packed(1, ids.into_iter()).packed(2, [totals.count, totals.weight].into_iter());
+        if key.kind == Kind::Heap {
+            // Objects are of no thread.
+            self.put(field::SAMPLE, &sample)?;
+            return Ok(true);
+        }
         let model = resolved.model();
         self.text_label(&mut sample, "thread", &model.thread_label(key.thread));
         if let Some(thread) = model.threads().get(key.thread) {

@@ -18,12 +18,16 @@ pub struct HeapTreeNode {
     pub name: String,
     /// What it is: `root`, `static`, `type`.
     pub kind: &'static str,
+    /// Of a type its module; empty: none is known.
+    pub module: String,
     /// How many roots or objects. Objects of a type that keep each other alive are counted here all.
     pub count: u64,
     /// Their own bytes.
     pub bytes: u64,
     /// Bytes of all that they keep alive, themselves included.
     pub retained_bytes: u64,
+    /// How many objects they keep alive, themselves included.
+    pub retained_count: u64,
     /// The same in percent of all that roots reach.
     pub percent: f64,
     /// What they keep alive directly; most bytes first.
@@ -45,6 +49,8 @@ struct Group {
     /// Places in the order of the tree.
     places: Vec<usize>,
     retained: u64,
+    /// Objects among what is retained.
+    objects: u64,
 }
 
 impl HeapTreeNode {
@@ -53,7 +59,8 @@ impl HeapTreeNode {
         let order: Vec<(HeapNode, usize)> = retained.walk().collect();
         let all = retained.bytes(HeapNode::Root);
         let tree = Tree { dump, retained, order, all, min: all as f64 * min_percent.max(0.0) / 100.0 };
-        tree.grown(Label::All, Group { places: vec![0], retained: all }, 0)
+        let objects = tree.objects(HeapNode::Root, 0, tree.order.len());
+        tree.grown(Label::All, Group { places: vec![0], retained: all, objects }, 0)
     }
 }
 
@@ -100,6 +107,7 @@ impl Tree<'_> {
                     let group = below.entry(of_child).or_default();
                     group.places.push(child);
                     group.retained = group.retained.saturating_add(self.retained.bytes(node));
+                    group.objects = group.objects.saturating_add(self.objects(node, child, next));
                 }
                 child = next.max(child.saturating_add(1));
             }
@@ -114,14 +122,34 @@ impl Tree<'_> {
             .map(|(label, group)| self.grown(label, group, depth.saturating_add(1)))
             .collect();
         let (name, kind) = self.name(label);
+        let module = match label {
+            Label::Type(at) => self.dump.types().get(at as usize).map(|row| row.module.clone()),
+            _ => None,
+        };
         HeapTreeNode {
             name,
             kind,
+            module: module.unwrap_or_default(),
             count,
             bytes,
             retained_bytes: group.retained,
+            retained_count: group.objects,
             percent: percent(group.retained, self.all),
             children,
+        }
+    }
+
+    /// How many objects lie from a node at a place up to the end of what it dominates.
+    fn objects(&self, node: HeapNode, place: usize, end: usize) -> u64 {
+        let nodes = end.saturating_sub(place) as u64;
+        match node {
+            // Below objects there is nothing else.
+            HeapNode::Object(_) => nodes,
+            HeapNode::Static(_) => nodes.saturating_sub(1),
+            HeapNode::Root | HeapNode::Kind(_) => {
+                let nodes = self.order.get(place..end).unwrap_or_default();
+                nodes.iter().filter(|(node, _)| matches!(node, HeapNode::Object(_))).count() as u64
+            }
         }
     }
 

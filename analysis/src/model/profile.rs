@@ -49,6 +49,11 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// So many things of this weight together, at one time.
+    pub(crate) fn at(nanos: i64, count: u64, weight: u64) -> Totals {
+        Totals { samples: count, count, weight, first_nanos: nanos, last_nanos: nanos }
+    }
+
     #[inline]
     pub(crate) fn of(sample: &Sample) -> Totals {
         Totals {

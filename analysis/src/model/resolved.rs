@@ -146,6 +146,35 @@ impl<'m> Resolved<'m> {
         resolved
     }
 
+    /// Frames and stacks that are no code: those of a profile of other things. `stacks`: places in `frames`, innermost
+    /// first.
+    pub(crate) fn of_things(
+        model: &'m Model,
+        profile: &'m Profile,
+        frames: Vec<Frame>,
+        stacks: &[Vec<FrameHandle>],
+    ) -> Resolved<'m> {
+        let (mut flat, mut rows) = (Vec::new(), Vec::with_capacity(stacks.len()));
+        for stack in stacks {
+            let start = flat.len();
+            flat.extend_from_slice(stack);
+            let leaf = FrameKind::Unknown;
+            rows.push(StackRow { start, end: flat.len(), leaf, wait: Wait::No, passes: true });
+        }
+        Resolved {
+            model,
+            profile,
+            frames,
+            flat,
+            stacks: rows,
+            states: Vec::new(),
+            names: NameOptions::default(),
+            coverage: Coverage::default(),
+            joins_recursion: false,
+            texts: OnceLock::new(),
+        }
+    }
+
     /// Leaves out frames that have less than `least_percent` of the weight, with all that they call, of the samples
     /// that the filter lets pass: what ends there counts for the next frame outwards. Where there are several kinds of
     /// samples, a frame is left out if it has less of each.

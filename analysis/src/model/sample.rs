@@ -28,6 +28,9 @@ pub enum Kind {
     OffCpu,
     /// Events that were asked for. Weight: 1, or the value of the field that was asked for.
     Event,
+    /// Objects of a heap dump, on the path of those that keep them alive: see
+    /// [`Retained`](crate::heap::Retained). Weight: their own bytes. Converters read them from the events themselves.
+    Heap,
 }
 
 /// Unit of a weight.
@@ -46,7 +49,7 @@ pub enum Unit {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Cpu,
         Kind::AllocationTicks,
         Kind::AllocationSamples,
@@ -56,6 +59,7 @@ impl Kind {
         Kind::ThreadStarts,
         Kind::OffCpu,
         Kind::Event,
+        Kind::Heap,
     ];
 
     /// What events of the runtime's provider with this id are samples of, or a part of.
@@ -83,6 +87,7 @@ impl Kind {
             Kind::ThreadStarts => "thread starts",
             Kind::OffCpu => "off cpu",
             Kind::Event => "events",
+            Kind::Heap => "heap dump",
         }
     }
 
@@ -90,7 +95,7 @@ impl Kind {
     pub fn unit(self) -> Unit {
         match self {
             Kind::Cpu | Kind::Contention | Kind::Waits | Kind::OffCpu => Unit::Nanoseconds,
-            Kind::AllocationTicks | Kind::AllocationSamples => Unit::Bytes,
+            Kind::AllocationTicks | Kind::AllocationSamples | Kind::Heap => Unit::Bytes,
             Kind::Exceptions | Kind::ThreadStarts | Kind::Event => Unit::Count,
         }
     }

@@ -15,7 +15,9 @@ Examples:
   nettrace convert trace.nettrace --format speedscope
   nettrace convert trace.nettrace.gz -o profile.pb.gz
   nettrace convert trace.nettrace -o a.speedscope.json -o b.folded --state managed
-  nettrace convert trace.nettrace --format folded --kind alloc -o - | flamegraph.pl > alloc.svg";
+  nettrace convert trace.nettrace --format folded --kind alloc -o - | flamegraph.pl > alloc.svg
+  nettrace convert dump.nettrace --kind heap -o retained.svg -o retained.pb.gz
+  nettrace convert dump.nettrace -o dump.heapsnapshot";
 
 /// Write a trace's stacks in another tool's format
 #[derive(Debug, Args)]
@@ -39,14 +41,18 @@ pub(crate) struct ConvertArgs {
     #[arg(long, short = 'o', value_name = "OUT")]
     pub(crate) output: Vec<PathBuf>,
 
-    /// What to count: cpu, alloc, exceptions, contention, waits, threads, off-cpu, or an event: GC/Start,
-    /// GCStart, Provider/Name, Provider/ID
+    /// What to count: cpu, alloc, exceptions, contention, waits, threads, off-cpu; heap: objects of a heap dump, on the
+    /// path of those that alone keep them alive; or an event: GC/Start, GCStart, Provider/Name, Provider/ID
     #[arg(long, visible_alias = "event", value_name = "KIND")]
     pub(crate) kind: Vec<KindArg>,
 
     /// With an event as --kind: the field whose value is its weight
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
+
+    /// heapsnapshot, --kind heap: the dump of this number, from 1; without: the first
+    #[arg(long, value_name = "N")]
+    pub(crate) dump: Option<usize>,
 
     /// folded, svg: the thread in front of each stack
     #[arg(long)]

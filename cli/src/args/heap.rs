@@ -260,7 +260,7 @@ pub(crate) enum ObjectSort {
 /// What keeps how much alive, from the roots down: the dominator tree, by type
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  nettrace heap tree dump.nettrace --min 5%\n  nettrace heap tree dump.nettrace --folded | inferno-flamegraph > heap.svg"
+    after_help = "Examples:\n  nettrace heap tree dump.nettrace --min 5%\n  nettrace heap tree dump.nettrace --folded | inferno-flamegraph > heap.svg\n  nettrace convert dump.nettrace --kind heap -o heap.svg -o heap.pb.gz"
 )]
 pub(crate) struct HeapTreeArgs {
     /// The trace: a file, plain or gzip, or - for standard input

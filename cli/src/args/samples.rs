@@ -140,6 +140,7 @@ pub(crate) const KINDS: &[(&str, &[Kind])] = &[
     ("waits", &[Kind::Waits]),
     ("threads", &[Kind::ThreadStarts]),
     ("off-cpu", &[Kind::OffCpu]),
+    ("heap", &[Kind::Heap]),
 ];
 
 impl KindArg {

@@ -323,6 +323,7 @@ impl Page<'_, '_> {
                 let clock = self.clock.name();
                 format!("{samples} CPU samples{what}, {weight} of {clock} summed over threads")
             }
+            Kind::Heap => format!("Kept alive by what stands above: {samples} objects, {weight}"),
             kind => format!("{}: {samples} samples, {weight}", kind.name()),
         }
     }
@@ -330,11 +331,12 @@ impl Page<'_, '_> {
     /// The colours that are in use, and what they mean; the switch that shows what waited.
     fn legend(&self, text: &mut String, resolved: &Resolved<'_>) {
         let has = |kind| resolved.all_frames().iter().any(|frame| frame.kind == kind);
+        let is_heap = self.kind == Kind::Heap;
         let kinds = [
-            (has(FrameKind::Managed), "m s0", "managed"),
+            (has(FrameKind::Managed), "m s0", if is_heap { "objects" } else { "managed" }),
             (has(FrameKind::Native), "n s0", "native"),
             (has(FrameKind::Kernel), "k s0", "kernel"),
-            (has(FrameKind::Unknown), "u s0", "unknown"),
+            (has(FrameKind::Unknown), "u s0", if is_heap { "roots" } else { "unknown" }),
             (self.graph.has_labels, "l s0", "type"),
         ];
         let mut x = 8usize;
@@ -379,7 +381,8 @@ impl Page<'_, '_> {
         let share = u128::from(weight).saturating_mul(20_000).saturating_add(whole);
         let share = share.checked_div(whole.saturating_mul(2)).unwrap_or(0);
         let (weight, samples) = (self.weight(weight), units::count(samples));
-        format!("({weight}, {}.{:02} %, {samples} samples)", share / 100, share % 100)
+        let what = if self.kind == Kind::Heap { "objects" } else { "samples" };
+        format!("({weight}, {}.{:02} %, {samples} {what})", share / 100, share % 100)
     }
 
     fn frame(&mut self, placed: &Placed, names: &Names<'_, '_>) -> io::Result<()> {

@@ -6,8 +6,12 @@ use super::target::{Target, Wanted};
 use crate::args::{ConvertArgs, InputArgs, KINDS};
 use crate::failure::Failure;
 use crate::units;
-use nettrace_analysis::convert::shown_kinds;
-use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Profile};
+use nettrace_analysis::convert::{Convert, ConvertError, shown_kinds};
+use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Model, Profile, Resolved, ThreadHandle};
+use nettrace_parser::Event;
+use nettrace_parser::view::HeapRows;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What follows on "the trace has no CPU samples". Reads the trace once more, where that is possible: what is
 /// not wanted is not collected.
@@ -22,23 +26,61 @@ pub(super) fn there_are(
     if !input.file.is_file() {
         return String::new();
     }
-    survey(input, args, context).map_or_else(|_| String::new(), |profile| told(&profile, wanted, targets))
+    survey(input, args, context).map_or_else(|_| String::new(), |survey| told(&survey, wanted, targets))
 }
 
-fn survey(input: &InputArgs, args: &ConvertArgs, context: &mut Context<'_>) -> Result<Profile, Failure> {
+/// What a trace has.
+struct Survey {
+    profile: Profile,
+    /// Objects of its heap dumps.
+    objects: u64,
+}
+
+/// Counts objects of heap dumps.
+struct Objects(Arc<AtomicU64>);
+
+impl Convert for Objects {
+    fn wants_samples(&self) -> bool {
+        false
+    }
+
+    fn wants_events(&self) -> bool {
+        true
+    }
+
+    fn event(&mut self, event: &Event<'_>, _: ThreadHandle, _: &Model) -> Result<(), ConvertError> {
+        if let Some(HeapRows::Objects(rows)) = HeapRows::of(event) {
+            self.0.fetch_add(rows.count.into(), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+        Ok(())
+    }
+}
+
+fn survey(input: &InputArgs, args: &ConvertArgs, context: &mut Context<'_>) -> Result<Survey, Failure> {
     let mut options = AnalysisOptions::new();
     options.kinds = KINDS.iter().flat_map(|(_, kinds)| kinds.iter().copied()).collect();
     let mut trace = Analysed::new(context.open(input)?, args.threads.into())?;
     let mut analysis = Analysis::new(options);
+    let objects = Arc::new(AtomicU64::new(0));
+    analysis.add(Box::new(Objects(Arc::clone(&objects))));
     let failed = |file: &str, error: String| Failure::Input { file: file.to_owned(), message: error };
     trace.read(&mut analysis, |file, error| failed(file, error.to_string()))?;
     let file = trace.file;
-    Ok(analysis.finish().map_err(|error| failed(&file, error.to_string()))?.profile)
+    let finished = analysis.finish().map_err(|error| failed(&file, error.to_string()))?;
+    Ok(Survey { profile: finished.profile, objects: objects.load(Ordering::Relaxed) })
 }
 
-fn told(profile: &Profile, wanted: &[Kind], targets: &[Target]) -> String {
+fn told(survey: &Survey, wanted: &[Kind], targets: &[Target]) -> String {
+    let Survey { profile, objects } = survey;
     let counts = profile.kinds();
     let count = |kinds: &[Kind]| {
+        if kinds.contains(&Kind::Heap) {
+            return *objects;
+        }
         let shown = shown_kinds(kinds, profile).unwrap_or_default();
         counts.iter().filter(|(kind, _)| shown.contains(kind)).map(|(_, count)| count).sum::<u64>()
     };

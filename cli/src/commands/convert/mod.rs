@@ -95,6 +95,7 @@ pub(super) fn write(
             options.title =
                 input.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             options.is_gzip = target.is_gzip;
+            options.dump = args.dump;
             analysis.add(make(out, &options));
         }
         trace.read(&mut analysis, |file, error| match error {

@@ -1,0 +1,132 @@
+//! A heap dump as stacks, for formats of stacks: [`Kind::Heap`].
+//!
+//! A stack is a path down the dominator tree, by type: the roots first, then what they keep alive, down to the objects
+//! that are counted. So what a frame has below it is what it retains.
+
+use super::{Convert, ConvertError, ConvertOptions};
+use crate::heap::{HeapDump, HeapReader, HeapTreeNode, Retained};
+use crate::model::{
+    Frame, FrameHandle, FrameKind, Kind, Mode, Model, Profile, ProfileKey, Resolved, StackHandle,
+    ThreadHandle, Totals,
+};
+use nettrace_parser::Event;
+use std::collections::HashMap;
+
+/// The converter itself, or one that gives it a heap dump instead of samples, if that is asked for.
+pub(super) fn or_samples<'o>(
+    options: &ConvertOptions,
+    converter: impl Convert + 'o,
+) -> Box<dyn Convert + 'o> {
+    if !options.kinds.contains(&Kind::Heap) {
+        return Box::new(converter);
+    }
+    Box::new(DominatorPaths { inner: Box::new(converter), heap: HeapReader::new(), dump: options.dump })
+}
+
+/// The dump that is asked for.
+pub(super) fn chosen(dumps: Vec<HeapDump>, wanted: Option<usize>) -> Result<HeapDump, ConvertError> {
+    let there = dumps.len();
+    let place = wanted.unwrap_or(1).checked_sub(1);
+    let dump = place.and_then(|place| dumps.into_iter().nth(place));
+    dump.ok_or_else(|| match wanted {
+        Some(number) if there > 0 => ConvertError::other(match there {
+            1 => format!("there is no dump {number}: the trace has one"),
+            there => format!("there is no dump {number}: the trace has {there}"),
+        }),
+        _ => ConvertError::NothingToShow { wanted: Kind::Heap.name() },
+    })
+}
+
+struct DominatorPaths<'o> {
+    inner: Box<dyn Convert + 'o>,
+    heap: HeapReader,
+    dump: Option<usize>,
+}
+
+impl Convert for DominatorPaths<'_> {
+    fn wants_samples(&self) -> bool {
+        false
+    }
+
+    fn wants_events(&self) -> bool {
+        true
+    }
+
+    fn event(&mut self, event: &Event<'_>, _: ThreadHandle, _: &Model) -> Result<(), ConvertError> {
+        self.heap.event(event);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+        let DominatorPaths { inner, heap, dump } = *self;
+        let dump = chosen(heap.finish(), dump)?;
+        let tree = HeapTreeNode::of(&dump, &Retained::of(&dump), 0.0);
+        let mut paths = Paths { nanos: dump.start_nanos(), ..Paths::default() };
+        paths.walk(&tree);
+        let Paths { frames, stacks, profile, .. } = paths;
+        inner.finish(&Resolved::of_things(resolved.model(), &profile, frames, &stacks), &profile)
+    }
+}
+
+/// Objects of a type as a frame.
+fn of_type(name: &str, module: &str) -> Frame {
+    let front = name.split('<').next().unwrap_or(name);
+    let short = front.rfind('.').and_then(|dot| name.get(dot.saturating_add(1)..)).unwrap_or(name);
+    Frame {
+        module: module.to_owned(),
+        method: short.to_owned(),
+        ..Frame::group(name.to_owned(), FrameKind::Managed)
+    }
+}
+
+/// What the tree becomes.
+#[derive(Default)]
+struct Paths {
+    nanos: i64,
+    frames: Vec<Frame>,
+    places: HashMap<(&'static str, String, String), FrameHandle>,
+    /// Innermost first.
+    stacks: Vec<Vec<FrameHandle>>,
+    profile: Profile,
+}
+
+impl Paths {
+    fn walk(&mut self, tree: &HeapTreeNode) {
+        // No deeper than the tree, which is cut.
+        let mut open = vec![(tree, Vec::new())];
+        while let Some((node, mut path)) = open.pop() {
+            path.insert(0, self.frame(node));
+            let below = |part: fn(&HeapTreeNode) -> u64| {
+                node.children.iter().fold(0u64, |sum, child| sum.saturating_add(part(child)))
+            };
+            let bytes = node.retained_bytes.saturating_sub(below(|child| child.retained_bytes));
+            let count = node.retained_count.saturating_sub(below(|child| child.retained_count));
+            open.extend(node.children.iter().rev().map(|child| (child, path.clone())));
+            if count > 0 {
+                let key = ProfileKey {
+                    kind: Kind::Heap,
+                    thread: ThreadHandle::next(0),
+                    stack: StackHandle::next(self.stacks.len()),
+                    mode: Mode::Unknown,
+                    label: None,
+                };
+                self.stacks.push(path);
+                self.profile.add_totals(key, &Totals::at(self.nanos, count, bytes));
+            }
+        }
+    }
+
+    fn frame(&mut self, node: &HeapTreeNode) -> FrameHandle {
+        let next = FrameHandle::next(self.frames.len());
+        let key = (node.kind, node.name.clone(), node.module.clone());
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            self.frames.push(match node.kind {
+                "type" => of_type(&node.name, &node.module),
+                "static" => Frame::group(format!("static {}", node.name), FrameKind::Unknown),
+                _ => Frame::group(node.name.clone(), FrameKind::Unknown),
+            });
+        }
+        place
+    }
+}

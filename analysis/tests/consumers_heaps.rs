@@ -1,0 +1,94 @@
+//! Heap dumps, opened by the programs that their formats are made for: memlab, the loader of Chromium's own DevTools, and
+//! `go tool pprof`, as `analysis/consumers/install` gets them. What is not there is said (`SKIPPED`).
+
+use super::consumers_stacks::{ran, script_with};
+use nettrace_analysis::convert::{ConvertOptions, Format};
+use nettrace_analysis::heap::{HeapDump, HeapNode, HeapReader, HeapReport, Retained};
+use nettrace_analysis::{Analysis, AnalysisOptions, Kind};
+use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const TRACE: &str = "net3.1-linux-x64/heap.nettrace";
+
+/// Writes the trace's dump in a format; gives the file and the dump.
+fn converted(format: &str, name: &str) -> (PathBuf, HeapDump) {
+    let bytes = corpus::trace(TRACE).unwrap().bytes();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut options = ConvertOptions::new();
+    options.kinds = vec![Kind::Heap];
+    let mut analysis = Analysis::new(AnalysisOptions::new().kinds([Kind::Heap]));
+    let file = std::fs::File::create(&path).unwrap();
+    analysis.add((Format::by_name(format).unwrap().make)(Box::new(file), &options));
+    let _ = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    analysis.finish().unwrap();
+    let mut heap = HeapReader::new();
+    let _ = heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    (path, heap.finish().remove(0))
+}
+
+/// Objects, own bytes and retained bytes of each type.
+fn types(dump: &HeapDump) -> BTreeMap<String, [u64; 3]> {
+    let report = HeapReport::new(std::slice::from_ref(dump), dump, &Retained::of(dump));
+    let of_type =
+        report.types.iter().map(|row| (row.name.clone(), [row.count, row.bytes, row.retained_bytes]));
+    let types: BTreeMap<String, [u64; 3]> = of_type.collect();
+    assert_eq!(types.len(), report.types.len(), "types of one name would be one");
+    assert_eq!(report.reachable_objects, report.objects);
+    types
+}
+
+#[test]
+fn memlab_finds_the_same_objects_and_what_each_retains() {
+    let (path, dump) = converted("heapsnapshot", "consumers-memlab.heapsnapshot");
+    let Some(text) = script_with("memlab.cjs", "@memlab/heap-analysis", &path) else { return };
+    let seen: Json = serde_json::from_str(&text).unwrap();
+    let theirs: BTreeMap<String, [u64; 2]> = serde_json::from_value(seen["types"].clone()).unwrap();
+    let ours: BTreeMap<String, [u64; 2]> =
+        types(&dump).into_iter().map(|(name, [count, bytes, _])| (name, [count, bytes])).collect();
+    assert_eq!(theirs, ours);
+    // Objects have the last ids, in their order.
+    let theirs: BTreeMap<u64, u64> = serde_json::from_value(seen["retained"].clone()).unwrap();
+    let retained = Retained::of(&dump);
+    let ours: Vec<u64> = (0..dump.objects()).map(|object| retained.bytes(HeapNode::Object(object))).collect();
+    assert_eq!(theirs.into_values().collect::<Vec<_>>(), ours);
+}
+
+#[test]
+fn devtools_of_chromium_shows_the_same_classes_and_what_they_retain() {
+    let (path, dump) = converted("heapsnapshot", "consumers-devtools.heapsnapshot");
+    let Some(text) = script_with("devtools.cjs", "puppeteer-core", &path) else { return };
+    let seen: Json = serde_json::from_str(&text).unwrap();
+    assert_eq!(seen["total"].as_u64(), Some(dump.bytes()));
+    let mut theirs: BTreeMap<String, [u64; 3]> = serde_json::from_value(seen["types"].clone()).unwrap();
+    // Roots and their kinds have no bytes of their own.
+    theirs.retain(|_, [_, bytes, _]| *bytes > 0);
+    assert_eq!(theirs, types(&dump));
+}
+
+#[test]
+fn pprof_shows_what_types_have_and_retain() {
+    let (path, dump) = converted("pprof", "consumers-heap.pb.gz");
+    let path = path.to_str().unwrap();
+    let top = |index: &str, unit: &str| {
+        let (index, unit) = (format!("-sample_index={index}"), format!("-unit={unit}"));
+        let arguments =
+            ["tool", "pprof", "-top", &index, &unit, "-nodecount=100000", "-nodefraction=0", path];
+        let text = ran("go", &arguments)?;
+        let mut rows: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+        for line in text.lines().skip_while(|line| !line.contains("flat%")).skip(1) {
+            let columns: Vec<&str> = line.split_whitespace().collect();
+            let number = |text: &str| text.trim_end_matches('B').parse().unwrap();
+            rows.insert(columns[5..].join(" "), [number(columns[0]), number(columns[3])]);
+        }
+        Some(rows)
+    };
+    let Some(bytes) = top("inuse_space", "B") else { return };
+    let objects = top("inuse_objects", "1").unwrap();
+    for (name, [count, own, retained]) in types(&dump) {
+        assert_eq!((bytes[&name], objects[&name][0]), ([own, retained], count), "{name}");
+    }
+    assert_eq!((bytes["roots"], objects["roots"]), ([0, dump.bytes()], [0, dump.objects().into()]));
+}
