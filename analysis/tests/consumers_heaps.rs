@@ -3,7 +3,7 @@
 
 use super::consumers_stacks::{ran, script_with};
 use nettrace_analysis::convert::{ConvertOptions, Format};
-use nettrace_analysis::heap::{HeapDump, HeapNode, HeapReader, HeapReport, Retained};
+use nettrace_analysis::heap::{HeapDump, HeapNode, HeapReader, Retained};
 use nettrace_analysis::{Analysis, AnalysisOptions, Kind};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -29,15 +29,22 @@ fn converted(format: &str, name: &str) -> (PathBuf, HeapDump) {
     (path, heap.finish().remove(0))
 }
 
-/// Objects, own bytes and retained bytes of each type.
+/// Objects, own bytes and retained bytes of each type. Others know no modules: types of one name are one.
 fn types(dump: &HeapDump) -> BTreeMap<String, [u64; 3]> {
-    let report = HeapReport::new(std::slice::from_ref(dump), dump, &Retained::of(dump));
-    let of_type =
-        report.types.iter().map(|row| (row.name.clone(), [row.count, row.bytes, row.retained_bytes]));
-    let types: BTreeMap<String, [u64; 3]> = of_type.collect();
-    assert_eq!(types.len(), report.types.len(), "types of one name would be one");
-    assert_eq!(report.reachable_objects, report.objects);
-    types
+    let mut names: Vec<&str> = dump.types().iter().map(|row| &*row.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let place = |object: u32| names.binary_search(&dump.type_name(object)).ok();
+    let retained = Retained::of(dump);
+    assert!((0..dump.objects()).all(|object| retained.is_reachable(object)));
+    let kept = retained.bytes_by_group(names.len(), place);
+    let mut sums: Vec<[u64; 3]> = kept.into_iter().map(|bytes| [0, 0, bytes]).collect();
+    for object in 0..dump.objects() {
+        let sum = &mut sums[place(object).unwrap()];
+        (sum[0], sum[1]) = (sum[0] + 1, sum[1] + dump.bytes_of(object));
+    }
+    let sums = names.iter().map(|name| (*name).to_owned()).zip(sums);
+    sums.filter(|(_, [count, ..])| *count > 0).collect()
 }
 
 #[test]
@@ -86,7 +93,7 @@ fn pprof_shows_what_types_have_and_retain() {
         Some(rows)
     };
     let Some(bytes) = top("inuse_space", "B") else { return };
-    let objects = top("inuse_objects", "1").unwrap();
+    let objects = top("inuse_objects", "minimum").unwrap();
     for (name, [count, own, retained]) in types(&dump) {
         assert_eq!((bytes[&name], objects[&name][0]), ([own, retained], count), "{name}");
     }

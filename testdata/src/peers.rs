@@ -109,7 +109,22 @@ impl Peer {
     /// # Panics
     /// If it does not.
     pub fn start(&self, folder: &Folder, scenario: &str, seconds: u32) -> Target {
-        let mut child = self.command(folder.path(), scenario, seconds).spawn().expect("the program starts");
+        self.ready(folder, self.command(folder.path(), scenario, seconds))
+    }
+
+    /// The same of a program that holds the objects of `programs/KnownGraph.cs`, too.
+    ///
+    /// # Panics
+    /// As [`Peer::start`].
+    pub fn start_with_known_graph(&self, folder: &Folder, scenario: &str, seconds: u32) -> Target {
+        let hook = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/KnownGraph.dll");
+        let mut command = self.command(folder.path(), scenario, seconds);
+        command.env("DOTNET_STARTUP_HOOKS", hook);
+        self.ready(folder, command)
+    }
+
+    fn ready(&self, folder: &Folder, mut command: Command) -> Target {
+        let mut child = command.spawn().expect("the program starts");
         let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
         let mut line = String::new();
         output.read_line(&mut line).expect("its output can be read");

@@ -14,9 +14,8 @@
 
 use super::dominators::{Dominators, Graph};
 use super::links::{Bits, Links, NONE, length};
+use super::threads::share;
 use std::hint::black_box;
-use std::sync::Mutex;
-use std::thread;
 
 /// Nodes whose edges are brought near together.
 const BATCH: usize = 32;
@@ -88,20 +87,7 @@ fn number(targets: &mut [u32], vertices: &[u32], nodes: u32) {
         numbers.set(*node, number);
     }
     let renamed = |targets: &mut [u32]| targets.iter_mut().for_each(|target| *target = numbers.get(*target));
-    if targets.len() <= PIECE {
-        return renamed(targets);
-    }
-    let pieces = Mutex::new(targets.chunks_mut(PIECE));
-    let work = || {
-        while let Some(piece) = pieces.lock().ok().and_then(|mut pieces| pieces.next()) {
-            renamed(piece);
-        }
-    };
-    thread::scope(|scope| {
-        // If there is no second thread, one does it all.
-        let _ = thread::Builder::new().spawn_scoped(scope, &work);
-        work();
-    });
+    share(targets.chunks_mut(PIECE), renamed);
 }
 
 /// The immediate dominators of a graph; `None`: it takes too long in this way.

@@ -3,7 +3,7 @@
 
 use super::addresses::Addresses;
 use super::dump::{HeapDump, HeapLosses, HeapType, Root};
-use super::gathered::{Block, Gathered};
+use super::gathered::{Block, Gathered, NOTHING};
 use super::kinds::{HeapGeneration, RootKind};
 use super::links::{NONE, length};
 use super::type_rows::{Names, TypeRows};
@@ -50,14 +50,15 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
             object => roots.push(Root { object, kind: root.kind, name: root.name }),
         }
     }
+    let count = usize::try_from(gathered.references.len()).unwrap_or(0);
+    let mut references = gathered.references.found(|address| addresses.find(&gathered.addresses, address));
+    drop(addresses);
     let mut held = held.into_iter().peekable();
     let mut repeated = is_repeated.iter().copied().peekable();
     let objects = length(&gathered.addresses);
     let mut starts: Vec<u32> = Vec::with_capacity(gathered.addresses.len().saturating_add(1));
     // As many as are told, and no more than are there.
-    let mut targets: Vec<u32> = Vec::with_capacity(
-        usize::try_from(gathered.references.len()).unwrap_or(0).saturating_add(held.len()),
-    );
+    let mut targets: Vec<u32> = Vec::with_capacity(count.saturating_add(held.len()));
     let mut begin = 0u64;
     let mut unknown = 0u64;
     starts.push(0);
@@ -67,12 +68,12 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
         begin = begin.saturating_add(count);
         if repeated.next_if_eq(&object).is_none() {
             for place in own.clone() {
-                let Some(address) = owners.place(&blocks, place).and_then(|at| gathered.references.get(at))
-                else {
+                let Some(target) = owners.place(&blocks, place).and_then(|at| references.get(at)) else {
                     break;
                 };
-                match addresses.find(&gathered.addresses, address) {
-                    NONE => unknown = unknown.saturating_add(u64::from(address != 0)),
+                match target {
+                    NONE => unknown = unknown.saturating_add(1),
+                    NOTHING => {}
                     target => targets.push(target),
                 }
             }
@@ -81,13 +82,12 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
             }
         }
         if owners.is_plain {
-            gathered.references.release_before(own.start);
+            references.release_before(own.start);
         }
         // Beyond what 32 bits count nothing is referred to.
         targets.truncate(NONE as usize);
         starts.push(length(&targets));
     }
-    drop(addresses);
     losses.unknown_references = losses.unknown_references.saturating_add(unknown);
     let process = model.process(gathered.process);
     let mut dump = HeapDump {

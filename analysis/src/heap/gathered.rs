@@ -2,6 +2,7 @@
 
 use super::kinds::RootKind;
 use super::links::{NONE, length};
+use super::threads::share;
 use crate::model::ProcessHandle;
 use crate::model::hash::NumberMap;
 use nettrace_parser::view::{
@@ -111,8 +112,29 @@ impl References {
         self.len
     }
 
+    /// Finds the objects that they lead to. Gives back the memory of addresses on the way.
+    pub(super) fn found(&mut self, find: impl Fn(u64) -> u32 + Sync) -> FoundReferences {
+        let pieces = std::mem::take(&mut self.pieces);
+        let mut found = vec![Vec::new(); pieces.len()];
+        share(found.iter_mut().zip(pieces), |(found, addresses)| {
+            let object = |address: &u64| if *address == 0 { NOTHING } else { find(*address) };
+            *found = addresses.iter().map(object).collect();
+        });
+        FoundReferences { pieces: found }
+    }
+}
+
+/// A reference that refers to nothing.
+pub(super) const NOTHING: u32 = NONE - 1;
+
+/// References as objects, in the same pieces: [`NOTHING`], or [`NONE`] where no object is known.
+pub(super) struct FoundReferences {
+    pieces: Vec<Vec<u32>>,
+}
+
+impl FoundReferences {
     #[inline]
-    pub(super) fn get(&self, at: u64) -> Option<u64> {
+    pub(super) fn get(&self, at: u64) -> Option<u32> {
         let at = usize::try_from(at).ok()?;
         self.pieces.get(at / PIECE)?.get(at % PIECE).copied()
     }

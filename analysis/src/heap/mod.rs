@@ -21,6 +21,7 @@ mod paths;
 mod reading;
 mod report;
 mod retained;
+mod threads;
 mod tree;
 mod type_rows;
 

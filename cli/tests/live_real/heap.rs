@@ -53,6 +53,62 @@ fn a_process_is_dumped_again_and_again_and_each_time_types_have_names() {
     });
 }
 
+/// Counts, own and retained bytes of the types of `KnownGraph`, and through what its objects are held.
+fn assert_known_graph(subject: &Subject, file: &str, major: u32) {
+    let report = ran(&["heap", file, "--type", "^Known\\.", "--json"], &subject.folder).json();
+    let sums = |name: &str| {
+        let row = row(&report, name);
+        assert_eq!(row["module"], "KnownGraph", ".NET {major}: {name}");
+        ["count", "bytes", "retained_bytes", "largest_bytes"].map(|key| row[key].as_u64().unwrap())
+    };
+    // A header of 16 bytes and the fields; of arrays the length, too, and no more than their bytes.
+    let (session, cart, data) = (16 + 2 * 8, 16 + 8, 24 + 100);
+    let all = session + cart + data;
+    assert_eq!(sums("Known.Session"), [1000, 1000 * session, 1000 * all, session], ".NET {major}");
+    assert_eq!(sums("Known.Cart"), [1000, 1000 * cart, 1000 * cart, cart], ".NET {major}");
+    assert_eq!(sums("Known.Link"), [500, 500 * 24, 500 * 24, 24], ".NET {major}");
+    assert_eq!(sums("Known.Subscriber"), [300, 300 * 24, 300 * 24, 24], ".NET {major}");
+    assert!(report["types"].as_array().unwrap().iter().all(|row| row["name"] != "Known.Garbage"));
+    let path = |name: &str| {
+        let wanted = format!("^Known\\.{name}$");
+        let report = ran(&["heap", "paths", file, "--type", &wanted, "--json"], &subject.folder).json();
+        let paths = report["paths"].as_array().unwrap();
+        assert_eq!(paths.len(), 1, ".NET {major}: {report}");
+        assert_eq!(paths[0]["root_kind"], "static", ".NET {major}");
+        let mut way = vec![paths[0]["root_name"].as_str().unwrap().to_owned()];
+        let steps = paths[0]["steps"].as_array().unwrap();
+        way.extend(steps.iter().map(|step| step["type_name"].as_str().unwrap().to_owned()));
+        (paths[0]["count"].as_u64().unwrap(), way.join(" > "))
+    };
+    let list = "s_sessions > System.Collections.Generic.List<Session> > Known.Session[] > Known.Session";
+    assert_eq!(path("Session"), (1000, list.to_owned()), ".NET {major}");
+    assert_eq!(path("Link"), (500, "s_ring > Known.Link".to_owned()), ".NET {major}");
+    let handlers = "s_publisher > Known.Publisher > System.EventHandler > System.Object[] > System.EventHandler \
+                    > Known.Subscriber";
+    assert_eq!(path("Subscriber"), (300, handlers.to_owned()), ".NET {major}");
+}
+
+#[test]
+fn a_known_graph_is_found_object_by_object_with_who_holds_it() {
+    peers::each(peers::all(), |peer| {
+        let mut subject = Subject::with_known_graph(peer, "sleep");
+        let run = subject.run(&["heap", "--save", "alone.nettrace"]);
+        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
+        assert!(run.text().contains("paused for "), "{}", run.text());
+        assert_known_graph(&subject, "alone.nettrace", peer.major);
+        // Beside another session, of which the runtime's types are not asked.
+        let beside = subject.spawn(&["collect", "--duration", "8s", "-o", "beside.nettrace"]);
+        let file = subject.folder.path().join("beside.nettrace.part");
+        wait_until("the other session", || std::fs::metadata(&file).is_ok_and(|data| data.len() > 0));
+        let run = subject.run(&["heap", "--save", "second.nettrace"]);
+        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
+        assert_known_graph(&subject, "second.nettrace", peer.major);
+        let beside = finished(beside.wait_with_output().unwrap());
+        assert_eq!(beside.code, Some(0), "{}", beside.stderr);
+        subject.assert_unharmed();
+    });
+}
+
 #[test]
 fn beside_another_session_a_dump_is_whole_and_says_which_names_it_lacks() {
     peers::each(peers::all(), |peer| {

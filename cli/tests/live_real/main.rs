@@ -32,6 +32,17 @@ impl Subject {
     fn start(peer: &Peer, scenario: &str) -> Subject {
         let folder = Folder::new();
         let target = peer.start(&folder, scenario, 0);
+        Subject::of(target, folder)
+    }
+
+    /// The same with the objects of `KnownGraph`.
+    fn with_known_graph(peer: &Peer, scenario: &str) -> Subject {
+        let folder = Folder::new();
+        let target = peer.start_with_known_graph(&folder, scenario, 0);
+        Subject::of(target, folder)
+    }
+
+    fn of(target: Target, folder: Folder) -> Subject {
         let mut subject = Subject { target, folder, descriptors_before: 0 };
         // What a runtime makes for its first session it keeps.
         let warm_up = subject.collect(&["--duration", "100ms", "-o", "warm-up.nettrace"]);

@@ -1,0 +1,42 @@
+//! Work that does not depend on each other, on several processors.
+
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::thread;
+
+/// More threads only wait for memory.
+const MOST: usize = 4;
+
+/// Does the work of each piece, in any order. Whether there are further threads or not, all is done.
+pub(super) fn share<T>(pieces: impl ExactSizeIterator<Item = T> + Send, work: impl Fn(T) + Sync) {
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST).min(pieces.len());
+    let pieces = Mutex::new(pieces);
+    let run = || {
+        // Taken by itself, so that others can take theirs meanwhile.
+        let next = || pieces.lock().ok().and_then(|mut pieces| pieces.next());
+        while let Some(piece) = next() {
+            work(piece);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // If there is no further thread, this one does it all.
+            let _ = thread::Builder::new().spawn_scoped(scope, &run);
+        }
+        run();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_piece_is_done_once() {
+        for count in [0, 1, 1000] {
+            let mut numbers = vec![0u32; count];
+            share(numbers.chunks_mut(3), |piece| piece.iter_mut().for_each(|number| *number += 1));
+            assert!(numbers.iter().all(|number| *number == 1));
+        }
+    }
+}
