@@ -198,6 +198,11 @@ impl Launched {
         }
     }
 
+    /// As [`Port::turned_away`].
+    pub fn turned_away(&self) -> u64 {
+        self.0.as_ref().map_or(0, |running| running.port.turned_away())
+    }
+
     /// For another thread: lets everybody go whom the program has started.
     pub fn resumer(&self) -> Option<Resumer> {
         self.0.as_ref().map(|running| running.port.resumer())

@@ -56,6 +56,16 @@ impl Listener {
         }
     }
 
+    /// A descriptor that stands for nothing but itself, to be given back when others have run out.
+    #[cfg(unix)]
+    pub(crate) fn spare(&self) -> io::Result<std::os::fd::OwnedFd> {
+        use std::os::fd::AsFd;
+        match self {
+            Listener::Unix { listener, .. } => listener.as_fd().try_clone_to_owned(),
+            Listener::Tcp(listener) => listener.as_fd().try_clone_to_owned(),
+        }
+    }
+
     /// The next connection, or `None` if none came in time.
     pub(crate) fn accept(&self, wait: Duration) -> io::Result<Option<Wire>> {
         #[cfg(unix)]

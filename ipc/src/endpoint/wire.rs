@@ -146,6 +146,15 @@ impl Wire {
         }
     }
 
+    /// The process at the other end, where the kernel tells and we can see it.
+    pub(crate) fn peer_pid(&self) -> Option<u32> {
+        match self {
+            #[cfg(unix)]
+            Wire::Unix(stream) => super::unix::peer(stream).map(|peer| peer.pid),
+            _ => None,
+        }
+    }
+
     /// Ends both directions, for all clones; a read in progress returns.
     pub(crate) fn close(&self) {
         // A connection that the other side closed already cannot be shut down: that is what we want.

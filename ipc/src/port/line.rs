@@ -2,10 +2,13 @@
 //!
 //! A runtime keeps one connection open to a port and uses it for one command; then it connects again,
 //! half a millisecond later. Connections are told apart by the runtime's cookie.
+//!
+//! An idle connection costs a descriptor, so one whose process has ended is closed as soon as that is
+//! noticed, and the runtime is forgotten a while later.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::advertise::Advertise;
 use crate::command::process::ResumeRuntime;
@@ -18,6 +21,11 @@ use nettrace_guid::Guid;
 
 /// How long an idle connection is believed without looking again.
 const TICK: Duration = Duration::from_millis(50);
+/// A runtime without a connection is forgotten after so long, if nobody holds it. One that lives is back
+/// within half a second, unless a command keeps it busy.
+const ABSENCE: Duration = Duration::from_secs(60);
+/// A runtime that has nothing to do here is sent away no more often than this.
+const BETWEEN_RETURNS: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -38,16 +46,45 @@ struct State {
     resume_newcomers: bool,
     /// the port's owner is gone
     closed: bool,
+    /// resumed without being given out, for want of descriptors
+    turned_away: u64,
 }
 
 #[derive(Debug)]
 struct Known {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux looks for who is missing"))]
     pid: u64,
+    /// the process as the kernel shows it to us, where it does
+    peer: Option<u32>,
     idle: Option<(Wire, Option<Tap>)>,
+    /// since when it has had no idle connection, as far as was looked
+    absent_since: Option<Instant>,
     resumed: bool,
     /// its resume is its owner's business, unless the port is closed
     given_out: bool,
+    /// its owner wanted it resumed and could not reach it: that is done when it connects again
+    owed: bool,
+    /// held by each line that was given out
+    holders: Arc<()>,
+}
+
+impl Known {
+    fn new(advertise: Advertise, peer: Option<u32>) -> Self {
+        Known {
+            pid: advertise.pid,
+            peer,
+            idle: None,
+            absent_since: None,
+            resumed: false,
+            given_out: false,
+            owed: false,
+            holders: Arc::default(),
+        }
+    }
+
+    fn is_held(&self) -> bool {
+        Arc::strong_count(&self.holders) > 1
+    }
 }
 
 impl Table {
@@ -72,10 +109,11 @@ impl Table {
         let mut first = false;
         let known = state.runtimes.entry(advertise.cookie).or_insert_with(|| {
             first = true;
-            Known { pid: advertise.pid, idle: None, resumed: false, given_out: false }
+            Known::new(advertise, wire.peer_pid())
         });
         known.idle = Some((wire, tap));
-        let resume = unwanted && !known.resumed && (closed || !known.given_out);
+        known.absent_since = None;
+        let resume = !known.resumed && (known.owed || unwanted && (closed || !known.given_out));
         if first && !unwanted {
             state.arrived.push_back(advertise);
         }
@@ -87,13 +125,105 @@ impl Table {
         }
     }
 
+    /// As [`Table::arrive`] when descriptors have run out: who needs nothing but a resume gets that over this
+    /// connection, which is then closed.
+    pub(super) fn arrive_crowded(self: &Arc<Self>, advertise: Advertise, wire: Wire, tap: Option<Tap>) {
+        let mut state = self.lock();
+        let waits = match state.runtimes.get(&advertise.cookie) {
+            // Its holder needs the connection; one that is still to be given out gets a holder.
+            Some(known) if known.is_held() || !(known.resumed || known.given_out) => {
+                drop(state);
+                return self.arrive(advertise, wire, tap);
+            }
+            Some(known) => !known.resumed,
+            None => true,
+        };
+        if !waits {
+            drop(state);
+            // It connects again at once.
+            std::thread::sleep(BETWEEN_RETURNS);
+            return;
+        }
+        let is_wanted = !state.resume_newcomers;
+        let known =
+            state.runtimes.entry(advertise.cookie).or_insert_with(|| Known::new(advertise, wire.peer_pid()));
+        known.resumed = true;
+        let is_first = !std::mem::replace(&mut known.given_out, true);
+        if is_wanted && is_first {
+            state.turned_away = state.turned_away.saturating_add(1);
+        }
+        drop(state);
+        if self.resume_over(Connection::new(wire, tap)).is_err() {
+            // It connects again, and this happens again.
+            self.own_line(advertise.cookie).resume_failed();
+        }
+    }
+
+    /// Gives up every connection that nobody holds. Who has not been given out yet goes on at once; who goes on
+    /// already connects again when there is room.
+    pub(super) fn shed(self: &Arc<Self>) {
+        let mut state = self.lock();
+        let waiting: Vec<Advertise> = state.arrived.drain(..).collect();
+        let mut shed = Vec::new();
+        for advertise in waiting {
+            let Some(known) = state.runtimes.get_mut(&advertise.cookie) else { continue };
+            (known.resumed, known.given_out) = (true, true);
+            if let Some((wire, tap)) = known.idle.take() {
+                shed.push((advertise.cookie, Connection::new(wire, tap)));
+            } else {
+                (known.resumed, known.owed) = (false, true);
+            }
+            state.turned_away = state.turned_away.saturating_add(1);
+        }
+        for known in state.runtimes.values_mut().filter(|known| known.resumed && !known.is_held()) {
+            known.idle = None;
+        }
+        drop(state);
+        let table = Arc::clone(self);
+        let cookies: Vec<Guid> = shed.iter().map(|(cookie, _)| *cookie).collect();
+        let resume = move || {
+            for (cookie, connection) in shed {
+                if table.resume_over(connection).is_err() {
+                    // It connects again, and is resumed then.
+                    table.own_line(cookie).resume_failed();
+                }
+            }
+        };
+        if std::thread::Builder::new().name("nettrace-resume".to_owned()).spawn(resume).is_err() {
+            // Their connections are closed by that, so they come again.
+            cookies.into_iter().for_each(|cookie| self.own_line(cookie).resume_failed());
+        }
+    }
+
+    /// How many went on without being given out, for want of descriptors.
+    pub(super) fn turned_away(&self) -> u64 {
+        self.lock().turned_away
+    }
+
+    /// Closes the connections of processes that have ended, and forgets who has long been away.
+    pub(super) fn look_round(&self) {
+        let mut state = self.lock();
+        state.runtimes.retain(|_, known| {
+            // Dropping it closes it.
+            drop(known.idle.take_if(|(wire, _)| wire.is_closed()));
+            if known.idle.is_some() {
+                known.absent_since = None;
+                return true;
+            }
+            let is_away = known.absent_since.get_or_insert_with(Instant::now).elapsed() >= ABSENCE;
+            let is_awaited = known.is_held() || !(known.given_out || known.resumed);
+            is_awaited || !is_away
+        });
+    }
+
     pub(super) fn line(self: &Arc<Self>, cookie: Guid) -> Line {
-        Line { table: Arc::clone(self), cookie, _in_use: Some(Arc::clone(&self.in_use)) }
+        let holder = self.lock().runtimes.get(&cookie).map(|known| Arc::clone(&known.holders));
+        Line { table: Arc::clone(self), cookie, _in_use: Some(Arc::clone(&self.in_use)), _holder: holder }
     }
 
     /// A line of ours for a moment, which does not count as use.
     fn own_line(self: &Arc<Self>, cookie: Guid) -> Line {
-        Line { table: Arc::clone(self), cookie, _in_use: None }
+        Line { table: Arc::clone(self), cookie, _in_use: None, _holder: None }
     }
 
     /// Whether no runtime of this port, and no session of one, is held by anybody.
@@ -147,6 +277,15 @@ impl Table {
         }
     }
 
+    fn resume_over(&self, mut connection: Connection) -> Result<(), Error> {
+        let result = connection.exchange(&ResumeRuntime, self.deadlines.connect, self.deadlines.reply);
+        connection.close();
+        match result {
+            Err(error) if error.is_unknown_command() => Ok(()),
+            result => result,
+        }
+    }
+
     /// Process ids that have been resumed, as they see themselves.
     #[cfg(target_os = "linux")]
     pub(super) fn resumed_pids(&self) -> Vec<u64> {
@@ -160,6 +299,7 @@ pub(crate) struct Line {
     table: Arc<Table>,
     cookie: Guid,
     _in_use: Option<Arc<()>>,
+    _holder: Option<Arc<()>>,
 }
 
 impl Line {
@@ -168,10 +308,15 @@ impl Line {
         let deadline = Deadline::after(wait);
         let mut state = self.table.lock();
         loop {
-            let idle = state.runtimes.get_mut(&self.cookie).and_then(|known| known.idle.take());
-            match idle {
+            let Some(known) = state.runtimes.get_mut(&self.cookie) else {
+                return Err(Error::Gone { step: Step::Accept });
+            };
+            match known.idle.take() {
                 Some((wire, tap)) if !wire.is_closed() => return Ok(Connection::new(wire, tap)),
                 Some(_) => continue,
+                None if known.peer.is_some_and(has_ended) => {
+                    return Err(Error::Gone { step: Step::Accept });
+                }
                 None => {}
             }
             let left = deadline.left().ok_or(Error::Deadline { step: Step::Accept, after: wait })?;
@@ -185,7 +330,7 @@ impl Line {
         self.set_resumed(true);
     }
 
-    /// It did not get through.
+    /// It did not get through. It is made up for when the runtime connects again.
     pub(crate) fn resume_failed(&self) {
         self.set_resumed(false);
     }
@@ -198,23 +343,37 @@ impl Line {
     fn set_resumed(&self, resumed: bool) {
         if let Some(known) = self.table.lock().runtimes.get_mut(&self.cookie) {
             known.resumed = resumed;
+            known.owed = !resumed;
         }
     }
 
     fn resume(&self) -> Result<(), Error> {
         self.resuming();
-        let deadlines = &self.table.deadlines;
-        let resumed = self.take(deadlines.connect).and_then(|mut connection| {
-            let result = connection.exchange(&ResumeRuntime, deadlines.connect, deadlines.reply);
-            connection.close();
-            match result {
-                Err(error) if error.is_unknown_command() => Ok(()),
-                result => result,
-            }
-        });
+        let connection = self.take(self.table.deadlines.connect);
+        let resumed = connection.and_then(|connection| self.table.resume_over(connection));
         if resumed.is_err() {
             self.resume_failed();
         }
         resumed
     }
+}
+
+/// Whether the process is surely gone: nobody needs to wait for it to connect again.
+#[cfg(target_os = "linux")]
+fn has_ended(pid: u32) -> bool {
+    use rustix::io::Errno;
+    use rustix::process::{Pid, test_kill_process};
+    let Some(id) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
+    if test_kill_process(id) == Err(Errno::SRCH) {
+        return true;
+    }
+    // Nobody has fetched its exit code yet: Z.
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
+}
+
+/// Only Linux says who is at the other end.
+#[cfg(not(target_os = "linux"))]
+fn has_ended(_pid: u32) -> bool {
+    false
 }

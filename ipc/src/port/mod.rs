@@ -7,11 +7,12 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 mod address;
 pub(crate) mod advertise;
 mod line;
+mod reserve;
 
 use address::Place;
 pub use address::{PortAddress, PortMode};
@@ -25,9 +26,12 @@ use crate::error::{Error, RequestError, Step};
 use crate::runtime::Runtime;
 use crate::transcript::Recorder;
 use nettrace_guid::Guid;
+use reserve::{Reserve, has_run_out};
 
 /// How often the listening thread looks whether it is still wanted.
 const TICK: Duration = Duration::from_millis(50);
+/// How often it is looked whose process has ended.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 /// Connections that may be saying who they are at the same time; more are turned away (a runtime tries
 /// again).
 const MAX_GREETINGS: usize = 256;
@@ -141,17 +145,37 @@ impl Port {
         let (watched, stopping) = (Arc::downgrade(&table), Arc::clone(&stop));
         let spawned = std::thread::Builder::new().name("nettrace-port".to_owned()).spawn(move || {
             let greetings = Arc::new(AtomicUsize::new(0));
+            let mut reserve = Reserve::default();
+            let mut looked = Instant::now();
             while !stopping.load(Ordering::SeqCst) && watched.strong_count() > 0 {
-                match listener.accept(TICK) {
-                    Ok(Some(wire)) => greet(wire, &watched, &greetings, greeting),
+                reserve.fill(&listener);
+                let accepted = listener.accept(TICK);
+                let has_run_out = accepted.as_ref().is_err_and(has_run_out);
+                if (has_run_out || looked.elapsed() >= BETWEEN_LOOKS)
+                    && let Some(table) = watched.upgrade()
+                {
+                    table.look_round();
+                    looked = Instant::now();
+                    if has_run_out {
+                        table.shed();
+                    }
+                }
+                match accepted {
+                    Ok(Some(wire)) => {
+                        let greeter = Greeter { table: Weak::clone(&watched), limit: greeting };
+                        greeter.greet(wire, &greetings, reserve.is_touched());
+                    }
                     Ok(None) => {}
-                    // Out of descriptors, for instance: others may give some back.
+                    Err(_) if has_run_out && reserve.spend() => {}
+                    // Others may give some back.
                     Err(_) => std::thread::sleep(TICK),
                 }
             }
+            drop(reserve);
             // Who came in the last moment would wait for ever.
+            let greeter = Greeter { table: watched, limit: greeting };
             while let Ok(Some(wire)) = listener.accept(Duration::ZERO) {
-                arrive(wire, &watched, greeting);
+                greeter.arrive(wire, false);
             }
         });
         let thread = Some(spawned.map_err(|source| Error::Io { step: Step::Listen, source })?);
@@ -179,6 +203,12 @@ impl Port {
     /// Resumes everybody who waits, given out or not, and from now on whoever comes.
     pub fn resume_everyone(&self) {
         self.table.close();
+    }
+
+    /// How many runtimes were resumed without being given out, because this process had no descriptor
+    /// left for them. A higher limit (`ulimit -n`) helps.
+    pub fn turned_away(&self) -> u64 {
+        self.table.turned_away()
     }
 
     /// For another thread: lets everybody go while this one is busy with the port.
@@ -235,32 +265,44 @@ impl Resumer {
     }
 }
 
-/// Lets a connection say who it is on a thread of its own, so that a slow one delays nobody.
-fn greet(wire: Wire, table: &Weak<Table>, greetings: &Arc<AtomicUsize>, limit: Duration) {
-    if greetings.fetch_add(1, Ordering::SeqCst) >= MAX_GREETINGS {
-        greetings.fetch_sub(1, Ordering::SeqCst);
-        return;
-    }
-    let (own_table, own_greetings) = (Weak::clone(table), Arc::clone(greetings));
-    let spawned = std::thread::Builder::new().name("nettrace-greeting".to_owned()).spawn(move || {
-        arrive(wire, &own_table, limit);
-        own_greetings.fetch_sub(1, Ordering::SeqCst);
-    });
-    if spawned.is_err() {
-        greetings.fetch_sub(1, Ordering::SeqCst);
-    }
+/// Takes in who connects.
+struct Greeter {
+    table: Weak<Table>,
+    limit: Duration,
 }
 
-/// Reads who it is and hands it over, unless the port is gone.
-fn arrive(mut wire: Wire, table: &Weak<Table>, limit: Duration) {
-    let Some(advertise) = read_advertise(&mut wire, Deadline::after(limit)) else { return };
-    let Some(table) = table.upgrade() else { return };
-    let tap = table.recorder.as_ref().map(|recorder| {
-        let tap = recorder.open("accept");
-        tap.received(&advertise.to_bytes());
-        tap
-    });
-    table.arrive(advertise, wire, tap);
+impl Greeter {
+    /// Lets a connection say who it is on a thread of its own, so that a slow one delays nobody.
+    fn greet(self, wire: Wire, greetings: &Arc<AtomicUsize>, is_crowded: bool) {
+        if greetings.fetch_add(1, Ordering::SeqCst) >= MAX_GREETINGS {
+            greetings.fetch_sub(1, Ordering::SeqCst);
+            return;
+        }
+        let own_greetings = Arc::clone(greetings);
+        let spawned = std::thread::Builder::new().name("nettrace-greeting".to_owned()).spawn(move || {
+            self.arrive(wire, is_crowded);
+            own_greetings.fetch_sub(1, Ordering::SeqCst);
+        });
+        if spawned.is_err() {
+            greetings.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Reads who it is and hands it over, unless the port is gone.
+    fn arrive(&self, mut wire: Wire, is_crowded: bool) {
+        let Some(advertise) = read_advertise(&mut wire, Deadline::after(self.limit)) else { return };
+        let Some(table) = self.table.upgrade() else { return };
+        let tap = table.recorder.as_ref().map(|recorder| {
+            let tap = recorder.open("accept");
+            tap.received(&advertise.to_bytes());
+            tap
+        });
+        if is_crowded {
+            table.arrive_crowded(advertise, wire, tap)
+        } else {
+            table.arrive(advertise, wire, tap)
+        }
+    }
 }
 
 /// `None` for whoever is no runtime: too slow, another magic, gone.

@@ -1,0 +1,63 @@
+//! Descriptors held back for the moment in which the process has no more of them.
+//!
+//! A runtime that cannot be accepted waits for ever. So a port keeps some descriptors that it does not need, and
+//! gives them up one by one when it is refused another.
+
+use crate::endpoint::Listener;
+
+/// Runtimes that can be let go at the same time when descriptors have run out.
+#[cfg(unix)]
+const SPARE: usize = 8;
+
+#[derive(Debug, Default)]
+pub(super) struct Reserve {
+    #[cfg(unix)]
+    spare: Vec<std::os::fd::OwnedFd>,
+}
+
+#[cfg(unix)]
+impl Reserve {
+    /// Takes as many as there are to be had.
+    pub(super) fn fill(&mut self, listener: &Listener) {
+        while self.spare.len() < SPARE {
+            let Ok(one) = listener.spare() else { return };
+            self.spare.push(one);
+        }
+    }
+
+    /// Whether descriptors have run out.
+    pub(super) fn is_touched(&self) -> bool {
+        self.spare.len() < SPARE
+    }
+
+    /// Gives one up. Tells whether there was one.
+    pub(super) fn spend(&mut self) -> bool {
+        self.spare.pop().is_some()
+    }
+}
+
+/// Elsewhere handles do not run out in practice.
+#[cfg(not(unix))]
+impl Reserve {
+    pub(super) fn fill(&mut self, _listener: &Listener) {}
+
+    pub(super) fn is_touched(&self) -> bool {
+        false
+    }
+
+    pub(super) fn spend(&mut self) -> bool {
+        false
+    }
+}
+
+/// Whether the process or the system has no more descriptors.
+#[cfg(unix)]
+pub(super) fn has_run_out(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+}
+
+#[cfg(not(unix))]
+pub(super) fn has_run_out(_error: &std::io::Error) -> bool {
+    false
+}
