@@ -66,6 +66,7 @@ fn run_into<'o>(
     let console = Console {
         stdin: Box::new(io::empty()),
         stdout: &mut stdout,
+        detached_stdout: || None,
         stderr: &mut stderr,
         stdin_is_terminal: false,
         stdout_is_terminal: false,

@@ -30,6 +30,7 @@ pub(crate) struct Context<'a> {
     /// Whether somebody looks at lines that are rewritten.
     pub(crate) shows_status: bool,
     pub(crate) progress: Rc<Progress>,
+    pub(crate) detached_stdout: fn() -> Option<Box<dyn io::Write + Send>>,
     pub(crate) out: Output<'a>,
     pub(crate) messages: Messages<'a>,
     /// For what goes to stdout.
@@ -49,6 +50,7 @@ impl<'a> Context<'a> {
             stdout_is_terminal: console.stdout_is_terminal,
             shows_status: console.stderr_is_terminal && !cli.quiet,
             progress: Rc::new(Progress::new(console.stderr_is_terminal && !cli.quiet)),
+            detached_stdout: console.detached_stdout,
             out: Output::new(console.stdout),
             messages: Messages::new(console.stderr, message_style, cli.quiet),
             style,

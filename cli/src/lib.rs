@@ -28,9 +28,11 @@ mod style;
 mod survey;
 mod symbols;
 mod table;
+mod unblocked;
 mod units;
 
 pub use exit::Exit;
+pub use unblocked::Unblocked;
 
 use args::Cli;
 use clap::{CommandFactory, FromArgMatches};
@@ -46,6 +48,9 @@ pub struct Console<'a> {
     pub stdin: Box<dyn Read>,
     /// Takes the results.
     pub stdout: &'a mut (dyn Write + Send),
+    /// The same as `stdout`, for a thread that writes what a session brings: it may outlive the command, since
+    /// nothing ends a write that nobody reads. `None`: such results are written like all others.
+    pub detached_stdout: fn() -> Option<Box<dyn Write + Send>>,
     /// Takes everything else.
     pub stderr: &'a mut dyn Write,
     /// Whether a person would have to type the trace.
@@ -66,6 +71,7 @@ pub struct Console<'a> {
 /// let console = Console {
 ///     stdin: Box::new(std::io::empty()),
 ///     stdout: &mut stdout,
+///     detached_stdout: || None,
 ///     stderr: &mut stderr,
 ///     stdin_is_terminal: false,
 ///     stdout_is_terminal: false,

@@ -1,18 +1,28 @@
 //! The `nettrace` command.
 
-use nettrace_cli::{Console, run};
-use std::io::{IsTerminal, stderr, stdin, stdout};
+use nettrace_cli::{Console, Unblocked, run};
+use std::io::{IsTerminal, Write, stderr, stdin, stdout};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let console = Console {
         stdin: Box::new(stdin()),
         stdout: &mut stdout(),
-        stderr: &mut stderr(),
+        detached_stdout,
+        stderr: &mut Unblocked::new(|| Box::new(stderr())),
         stdin_is_terminal: stdin().is_terminal(),
         stdout_is_terminal: stdout().is_terminal(),
         stderr_is_terminal: stderr().is_terminal(),
         variable: &|name| std::env::var(name).ok(),
     };
     run(std::env::args_os(), console).into()
+}
+
+/// A handle of its own: a thread that hangs in writing to it holds no lock of the other's.
+fn detached_stdout() -> Option<Box<dyn Write + Send>> {
+    #[cfg(unix)]
+    let handle = std::os::fd::AsFd::as_fd(&stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let handle = std::os::windows::io::AsHandle::as_handle(&stdout()).try_clone_to_owned();
+    Some(Box::new(std::fs::File::from(handle.ok()?)))
 }

@@ -40,14 +40,18 @@ impl<'a> Messages<'a> {
     /// What happened, or what is waited for.
     pub(crate) fn note(&mut self, text: &str) {
         if !self.is_quiet {
-            // A closed stderr is no reason to stop.
-            let _ = writeln!(self.stream, "nettrace: {}", printable(text));
+            self.write(&format!("nettrace: {}\n", printable(text)));
         }
     }
 
     fn line(&mut self, label: &str, text: &str) {
+        self.write(&format!("nettrace: {label} {}\n", printable(text)));
+    }
+
+    /// In one piece, so that lines of several writers do not mix.
+    fn write(&mut self, line: &str) {
         // A closed stderr is no reason to stop.
-        let _ = writeln!(self.stream, "nettrace: {label} {}", printable(text));
+        let _ = self.stream.write_all(line.as_bytes());
     }
 
     /// Says what is wrong with a trace that was read to its end.

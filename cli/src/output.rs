@@ -1,5 +1,6 @@
 //! Where results go: one large buffer before stdout.
 
+use crate::live::outlet::Outlet;
 use nettrace_export::Page;
 use std::io::{self, Write};
 
@@ -10,16 +11,30 @@ const BUFFER_BYTES: usize = 64 * 1024;
 pub(crate) struct Output<'a> {
     stream: &'a mut (dyn Write + Send),
     buffer: Vec<u8>,
+    /// Where results go instead of the stream.
+    outlet: Option<Outlet>,
+    /// Lines that wait, where they are counted.
+    items: u64,
 }
 
 impl<'a> Output<'a> {
     pub(crate) fn new(stream: &'a mut (dyn Write + Send)) -> Output<'a> {
-        Output { stream, buffer: Vec::with_capacity(BUFFER_BYTES + 4096) }
+        Output { stream, buffer: Vec::with_capacity(BUFFER_BYTES + 4096), outlet: None, items: 0 }
     }
 
     /// The bytes that wait; append to them, then call [`Output::hand_on`].
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
+    }
+
+    /// From now on results go there.
+    pub(crate) fn lead_to(&mut self, outlet: Outlet) {
+        self.outlet = Some(outlet);
+    }
+
+    /// Counts a line among what waits.
+    pub(crate) fn count_item(&mut self) {
+        self.items += 1;
     }
 
     /// Writes what waits if it is much.
@@ -31,6 +46,9 @@ impl<'a> Output<'a> {
     /// Writes what others have put together, behind what waits.
     pub(crate) fn pass_on(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_buffer()?;
+        if let Some(outlet) = &self.outlet {
+            return outlet.offer(bytes.to_vec(), 0);
+        }
         bytes.chunks(BUFFER_BYTES).try_for_each(|piece| self.stream.write_all(piece))
     }
 
@@ -44,7 +62,10 @@ impl<'a> Output<'a> {
     #[inline(never)]
     pub(crate) fn write_page(&mut self, page: &mut Page) -> io::Result<()> {
         self.write_buffer()?;
-        let written = self.stream.write_all(page.filled());
+        let written = match &self.outlet {
+            Some(outlet) => outlet.offer(page.filled().to_vec(), 0),
+            None => self.stream.write_all(page.filled()),
+        };
         page.clear(16 * BUFFER_BYTES);
         written
     }
@@ -52,11 +73,17 @@ impl<'a> Output<'a> {
     /// Writes all that waits.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.write_buffer()?;
-        self.stream.flush()
+        if self.outlet.is_some() { Ok(()) } else { self.stream.flush() }
     }
 
     #[inline(never)]
     fn write_buffer(&mut self) -> io::Result<()> {
+        if let Some(outlet) = &self.outlet {
+            if self.buffer.is_empty() {
+                return Ok(());
+            }
+            return outlet.offer(std::mem::take(&mut self.buffer), std::mem::take(&mut self.items));
+        }
         let written = self.stream.write_all(&self.buffer);
         self.buffer.clear();
         // One huge event must not make all others expensive.

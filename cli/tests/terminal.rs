@@ -43,6 +43,7 @@ fn shown(args: &[&str], columns: &str) -> String {
     let console = Console {
         stdin: Box::new(std::io::empty()),
         stdout: &mut stdout,
+        detached_stdout: || None,
         stderr: &mut stderr,
         stdin_is_terminal: true,
         stdout_is_terminal: true,

@@ -20,7 +20,7 @@ use std::path::Path;
 pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let ask = ask(&args.request);
     let talk = Talk::new(&ask.talk)?;
-    let place = target::find(&ask.target, &talk)?;
+    let place = target::find(&ask.target, &talk, &Signals::unnoticed())?;
     let (reached, port) = match place {
         Place::Process(reached) => (*reached, None),
         Place::Port(port) => {

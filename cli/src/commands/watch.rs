@@ -9,9 +9,11 @@ use crate::args::{EventFormat, EventsArgs, InputArgs, Order, ReadArgs, Show, Thr
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::method_names::{self, Visible};
+use crate::live::outlet::{Outlet, Thrown};
 use crate::live::request;
 use crate::live::signals::Signals;
 use crate::live::target::{self, Place, Reached, Talk};
+use crate::live::unless_ended::unless_ended;
 use crate::render::{Form, Text};
 use crate::units;
 use nettrace_export::{Csv, Detail, EventPattern, EventTypes, Filter, Ndjson, Page, ProviderPattern};
@@ -24,6 +26,10 @@ use std::time::{Duration, Instant};
 /// Bytes come in bursts, about ten a second. After so long without any, the burst is over, and everything that
 /// waits for its place in time is shown.
 const SILENCE: Duration = Duration::from_millis(50);
+/// Events between two looks at signals and clock.
+const LOOK: u64 = 32;
+/// A process may have hundreds of megabytes of events left when it is stopped. They are shown for so long.
+const REST: Duration = Duration::from_secs(2);
 /// How often losses are reported at most.
 const BETWEEN_LOSSES: Duration = Duration::from_secs(5);
 
@@ -46,7 +52,7 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
     let talk = Talk::new(&args.talk)?;
     let signals = Signals::notice()?;
     let mut open_port = None;
-    let reached = match target::find(&args.target, &talk)? {
+    let reached = match target::find(&args.target, &talk, &signals)? {
         Place::Process(reached) => *reached,
         Place::Port(port) => {
             context.messages.note(&target::invitation(&port));
@@ -56,11 +62,21 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
             reached
         }
     };
-    let session = reached.runtime.start(&config).map_err(|error| reached.failed(&error))?;
+    let runtime = reached.runtime.clone();
+    let started = unless_ended(&signals, move || {
+        let started = runtime.start(&config);
+        let resumed = started.is_ok().then(|| runtime.resume());
+        started.map(|session| (session, resumed))
+    })?;
+    let Some(started) = started else {
+        context.messages.warning(&format!("{} did not answer in time", reached.label()));
+        return Ok(Exit::Failed);
+    };
+    let (session, resumed) = started.map_err(|error| reached.failed(&error))?;
     for lost in session.lost().iter().filter(|lost| **lost != Lost::StacksOff) {
         context.messages.warning(&format!("{}: it is too old for part of this: {lost}", reached.label()));
     }
-    reached.runtime.resume().map_err(|error| reached.failed(&error))?;
+    resumed.transpose().map_err(|error| reached.failed(&error))?;
     let mut names = StackNames::new(shows_names, None);
     if let Some(names) = names.so_far().filter(|_| has_names) {
         let loaded = method_names::learn_loaded(&reached, args.session.buffersize, &signals, names);
@@ -179,8 +195,11 @@ struct Watch {
     types: EventTypes,
     left: u64,
     signals: Signals,
+    outlet: Option<Outlet>,
+    told_stall: bool,
     deadline: Option<Instant>,
     is_stopping: bool,
+    stopping_since: Option<Instant>,
     told_losses: (u64, Instant),
 }
 
@@ -204,6 +223,13 @@ impl Watch {
             EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
             EventFormat::Csv => Form::Csv(Csv::new(detail, None, false)),
         };
+        let deadline = args.duration.and_then(|span| Instant::now().checked_add(span.0));
+        let stdout = (context.detached_stdout)();
+        let outlet = stdout.map(|stdout| Outlet::new(stdout, args.on_stall, signals.clone())).transpose()?;
+        if let Some(outlet) = &outlet {
+            outlet.set_deadline(deadline);
+            context.out.lead_to(outlet.clone());
+        }
         form.begin(context.out.buffer(), false);
         context.out.finish()?;
         Ok(Watch {
@@ -216,14 +242,23 @@ impl Watch {
             types: EventTypes::default(),
             left: args.limit.unwrap_or(u64::MAX),
             signals,
-            deadline: args.duration.and_then(|span| Instant::now().checked_add(span.0)),
+            outlet,
+            told_stall: false,
+            deadline,
             is_stopping: false,
+            stopping_since: None,
             told_losses: (0, Instant::now()),
         })
     }
 
     fn run(mut self, reached: &Reached, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let mut round = 0_u64;
         while self.left > 0 {
+            // Also when no event is one to be shown.
+            if round.is_multiple_of(LOOK) && self.look_up(context) {
+                break;
+            }
+            round += 1;
             match self.events.next_event() {
                 Ok(Some(event)) => {
                     self.naming.names.learn(&event);
@@ -234,10 +269,16 @@ impl Watch {
                     if !self.filter.accepts(&event, place, &self.types) {
                         continue;
                     }
+                    if let Some(outlet) = self.outlet.as_ref().filter(|outlet| outlet.is_full()) {
+                        // Nobody would see it; the session is to be read as fast as can be.
+                        outlet.throw(1);
+                        continue;
+                    }
                     self.naming.names.name(&event, &mut self.form);
                     self.form.event(&mut self.page, &event, place, &self.types, None);
                     self.page.pour(context.out.buffer());
                     self.left -= 1;
+                    context.out.count_item();
                     context.out.hand_on()?;
                 }
                 Ok(None) => break,
@@ -248,6 +289,7 @@ impl Watch {
                         context.out.finish()?;
                     }
                     self.pause(context);
+                    round = 0;
                 }
                 Err(error) => {
                     context.out.finish()?;
@@ -255,9 +297,16 @@ impl Watch {
                     return Err(Failure::Input { file: reached.label(), message });
                 }
             }
-            self.look_up();
         }
         context.out.finish()?;
+        if let Some(outlet) = &self.outlet {
+            let thrown = outlet.finish()?;
+            if thrown != Thrown::default() {
+                let events = units::counted(thrown.items, "event");
+                let text = "not shown, since standard output was not read";
+                context.messages.warning(&format!("{events} {text}"));
+            }
+        }
         if self.left > 0 {
             for message in self.filter.unmatched(&self.types) {
                 context.messages.warning(&format!("{}: {message}", reached.label()));
@@ -295,14 +344,28 @@ impl Watch {
         self.told_losses = (total, Instant::now());
     }
 
-    /// Stops the session when it is time to; what still comes is shown.
-    fn look_up(&mut self) {
+    /// Stops the session when it is time to; what still comes is shown, unless that takes too long: true.
+    fn look_up(&mut self, context: &mut Context<'_>) -> bool {
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if !self.is_stopping && (is_late || self.signals.seen().is_some()) {
+        let mut is_over = is_late || self.signals.seen().is_some();
+        if let Some(outlet) = &self.outlet {
+            is_over |= outlet.is_given_up();
+            if outlet.has_thrown() && !std::mem::replace(&mut self.told_stall, true) {
+                context.messages.warning("standard output is not read: events are thrown away until it is");
+            }
+        }
+        if !self.is_stopping && is_over {
             self.is_stopping = true;
+            self.signals.end_by_itself();
+            self.stopping_since = Some(Instant::now());
             let session = self.events.reader().source().get_ref();
             // Without a thread to stop it on, it is stopped when it is dropped.
             let _ = session.stop_handle().stop_soon();
         }
+        let is_long = self.stopping_since.is_some_and(|since| since.elapsed() >= REST);
+        if is_long {
+            context.messages.warning("the rest is not shown: the process had too much left to tell");
+        }
+        is_long
     }
 }

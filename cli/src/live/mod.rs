@@ -6,9 +6,11 @@
 
 pub(crate) mod condition;
 pub(crate) mod method_names;
+pub(crate) mod outlet;
 pub(crate) mod recording;
 pub(crate) mod request;
 pub(crate) mod signals;
 pub(crate) mod status;
 pub(crate) mod target;
 pub(crate) mod transcript;
+pub(crate) mod unless_ended;

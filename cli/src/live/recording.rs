@@ -2,6 +2,7 @@
 //! them on the way, so that losses and events to stop at are known at once.
 
 use super::condition::Watcher;
+use super::outlet::Outlet;
 use crate::failure::Failure;
 use crate::new_file::{NewFile, Written};
 use nettrace_ipc::{Ending, Session, StopHandle};
@@ -26,11 +27,15 @@ pub(crate) enum Notice {
     Event(String),
     /// The stream has ended.
     Ended(usize),
+    /// A session has begun, or was refused: whoever asked for it knows where to look.
+    Begun,
 }
 
 /// Where the bytes go.
 pub(crate) enum Sink {
     File(NewFile),
+    /// To standard output, which a thread of its own writes.
+    Outlet(Outlet),
     /// To whoever has standard output, as [`Notice::Bytes`].
     Notices,
 }
@@ -161,6 +166,8 @@ impl Intake {
         room.copy_from_slice(bytes);
         let written = match &mut self.sink {
             Sink::File(file) => file.write_all(bytes),
+            Sink::Outlet(_) if count == 0 => Ok(()),
+            Sink::Outlet(outlet) => outlet.offer(bytes.to_vec(), 0),
             Sink::Notices => {
                 let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
                 if count > 0 {
@@ -253,7 +260,7 @@ fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &A
             left = file.abandon();
             (None, None)
         }
-        Sink::Notices => (None, None),
+        Sink::Outlet(_) | Sink::Notices => (None, None),
     };
     const LOSSES: [Class; 5] =
         [Class::FramingLost, Class::BlockLost, Class::RestOfBlockLost, Class::RowLost, Class::Incomplete];

@@ -1,5 +1,6 @@
 //! How a recording goes: one line on stderr, rewritten, when somebody looks.
 
+use crate::unblocked::Unblocked;
 use crate::units;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -17,6 +18,8 @@ pub(crate) struct State {
     pub(crate) sessions: usize,
     /// The processes are being asked for the rest.
     pub(crate) is_stopping: bool,
+    /// A Ctrl-C ends us at once.
+    pub(crate) gives_up: bool,
 }
 
 /// Shows how recording goes. Does nothing when nobody looks.
@@ -29,6 +32,7 @@ pub(crate) struct Status {
     window: (Instant, u64),
     rate: u64,
     buffer_megabytes: u32,
+    stderr: Unblocked,
 }
 
 impl Status {
@@ -42,6 +46,7 @@ impl Status {
             window: (now, 0),
             rate: 0,
             buffer_megabytes,
+            stderr: Unblocked::new(|| Box::new(std::io::stderr())),
         }
     }
 
@@ -61,13 +66,13 @@ impl Status {
         self.is_shown = true;
         let text = line(self.start.elapsed(), state, self.rate, self.buffer_megabytes);
         // A line that cannot be shown is no reason to stop.
-        let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
+        let _ = self.stderr.write_all(format!("\r{text}\x1b[K").as_bytes());
     }
 
     /// Takes the line away, for something to be said.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.is_shown) {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+            let _ = self.stderr.write_all(b"\r\x1b[K");
         }
     }
 }
@@ -91,7 +96,7 @@ fn line(elapsed: Duration, state: State, rate: u64, buffer_megabytes: u32) -> St
     );
     if state.lost > 0 && !state.is_stopping {
         text.push_str(&format!(" ({})", advice(buffer_megabytes)));
-    } else if state.is_stopping {
+    } else if state.is_stopping && state.gives_up {
         text.push_str("  (Ctrl-C gives up)");
     }
     text
@@ -108,7 +113,8 @@ mod tests {
 
     #[test]
     fn the_line_tells_time_size_rate_and_losses() {
-        let state = State { bytes: 3 << 20, events: 100, lost: 0, sessions: 1, is_stopping: false };
+        let state =
+            State { bytes: 3 << 20, events: 100, lost: 0, sessions: 1, is_stopping: false, gives_up: false };
         let after = Duration::from_secs(3725);
         assert_eq!(line(after, state, 1234, 256), "recording 01:02:05  3.0 MiB  1,234 events/s  0 lost");
         let lossy = State { lost: 7, sessions: 2, ..state };
@@ -116,7 +122,10 @@ mod tests {
             line(after, lossy, 1, 4),
             "recording 01:02:05  2 sessions  3.0 MiB  1 event/s  7 lost (--buffersize 16 or fewer events would help)"
         );
+        // A second Ctrl-C right after the first is the same.
         let stopping = State { is_stopping: true, ..state };
+        assert!(line(after, stopping, 0, 4).ends_with("0 lost"));
+        let stopping = State { gives_up: true, ..stopping };
         assert!(line(after, stopping, 0, 4).ends_with("0 lost  (Ctrl-C gives up)"));
     }
 }

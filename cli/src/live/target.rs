@@ -2,6 +2,7 @@
 
 use super::signals::Signals;
 use super::transcript::Transcript;
+use super::unless_ended::unless_ended;
 use crate::args::amount::Span;
 use crate::args::{TalkArgs, TargetArgs};
 use crate::failure::Failure;
@@ -124,8 +125,9 @@ pub(crate) enum Place {
     Port(Port),
 }
 
-/// The one that the user named. Connects to nobody but those behind a port.
-pub(crate) fn find(args: &TargetArgs, talk: &Talk) -> Result<Place, Failure> {
+/// The one that the user named. Connects to nobody but those behind a port, and waits for them no longer than until
+/// a signal.
+pub(crate) fn find(args: &TargetArgs, talk: &Talk, signals: &Signals) -> Result<Place, Failure> {
     if let Some(pid) = args.process_id {
         return by_id(pid, talk).map(|reached| Place::Process(Box::new(reached)));
     }
@@ -138,7 +140,9 @@ pub(crate) fn find(args: &TargetArgs, talk: &Talk) -> Result<Place, Failure> {
     let address = PortAddress::parse(port).map_err(|error| Failure::Usage(error.to_string()))?;
     if address.mode() == PortMode::Connect {
         let runtime = talk.with(Runtime::at(address.endpoint()));
-        return Ok(Place::Process(Box::new(Reached::by_itself(runtime, None))));
+        let reached = unless_ended(signals, move || Reached::by_itself(runtime, None))?;
+        let reached = reached.ok_or_else(|| cannot(port, "did not answer in time"))?;
+        return Ok(Place::Process(Box::new(reached)));
     }
     let options = PortOptions::default().recorder(talk.recorder.clone()).deadlines(talk.deadlines);
     let opened = Port::listen(&address, options);
@@ -179,14 +183,20 @@ fn by_name(name: &str, talk: &Talk) -> Result<Reached, Failure> {
 }
 
 /// Waits for the first that comes to a port; `None` if a signal came before. The others go on untouched.
-pub(crate) fn first(port: &Port, signals: &Signals) -> Option<Reached> {
+pub(crate) fn first_arrival(port: &Port, signals: &Signals) -> Option<Arrival> {
     while signals.seen().is_none() {
         if let Some(arrival) = port.next(TICK) {
             port.resume_newcomers();
-            return Some(Reached::arrived(arrival));
+            return Some(arrival);
         }
     }
     None
+}
+
+/// The same, with its name.
+pub(crate) fn first(port: &Port, signals: &Signals) -> Option<Reached> {
+    let arrival = first_arrival(port, signals)?;
+    unless_ended(signals, move || Reached::arrived(arrival)).ok().flatten()
 }
 
 /// What to tell a program so that it comes to our port.

@@ -2,6 +2,7 @@
 
 use super::Unfinished;
 use crate::printable::printable;
+use crate::unblocked::Unblocked;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -62,7 +63,7 @@ pub(crate) fn give_up() {
             let text =
                 format!("nettrace: what was recorded is in {}\n", printable(&part.display().to_string()));
             // A closed stderr is no reason to wait.
-            let _ = io::stderr().write_all(text.as_bytes());
+            let _ = Unblocked::new(|| Box::new(io::stderr())).write_all(text.as_bytes());
         }
     }
 }

@@ -164,6 +164,7 @@ fn said(args: &[&str], prints: Prints, bytes: &[u8]) {
     let console = Console {
         stdin: Box::new(Cursor::new(bytes.to_vec())),
         stdout: &mut stdout,
+        detached_stdout: || None,
         stderr: &mut stderr,
         stdin_is_terminal: false,
         stdout_is_terminal: false,

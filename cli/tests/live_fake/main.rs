@@ -4,10 +4,12 @@
 mod collect;
 #[path = "../common/mod.rs"]
 mod common;
+mod crowds;
 mod heap;
 mod process;
 mod ps;
 mod replay;
+mod stalls;
 mod stopping;
 mod targets;
 mod watch;

@@ -1,6 +1,6 @@
 //! The command line of `nettrace collect`.
 
-use super::{SessionArgs, TalkArgs, TargetArgs};
+use super::{OnStall, SessionArgs, TalkArgs, TargetArgs};
 use crate::args::amount::{Bytes, Rotation, Span};
 use crate::args::providers::RundownChoice;
 use crate::live::condition::Condition;
@@ -47,6 +47,10 @@ pub(crate) struct CollectArgs {
     /// NAME_DATE_TIME.nettrace
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    /// When standard output is not read and 16 MiB wait for it; drop leaves a hole in the trace
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "stop")]
+    pub(crate) on_stall: OnStall,
 
     /// Convert the finished trace too, into files beside it: speedscope, … as in nettrace convert --format list
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]

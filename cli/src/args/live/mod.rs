@@ -162,6 +162,10 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Span>,
 
+    /// When standard output is not read, as in a pager, and 16 MiB wait for it
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "drop")]
+    pub(crate) on_stall: OnStall,
+
     /// Show stacks, innermost frame first: names as text, addresses for programs
     ///
     /// For names the runtime's events of loaded methods are asked for, which are not shown unless they were asked
@@ -200,6 +204,17 @@ pub(crate) enum Show {
     Contention,
     /// Messages of Microsoft.Extensions.Logging
     Logs,
+}
+
+/// What happens when standard output is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnStall {
+    /// Throw away what does not fit, and say how much
+    Drop,
+    /// End the session, after a second
+    Stop,
+    /// Wait; the process may have to wait too
+    Wait,
 }
 
 const REPLAY_EXAMPLES: &str = "\

@@ -1,17 +1,21 @@
 //! All recordings of one run: starts them, watches them, ends them, and tells how they ended.
 
 use super::super::Context;
+use super::begin::{Begin, Beginnings, Begun, Whom};
 use super::files::Files;
 use super::summary::Summary;
 use crate::args::CollectArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::condition::{Condition, Watcher};
-use crate::live::recording::{Notice, Plan, Recording, Sink};
+use crate::live::outlet::Outlet;
+use crate::live::recording::{Notice, Plan, Recording};
 use crate::live::signals::Signals;
 use crate::live::status::{State, Status};
 use crate::live::target::{Reached, TICK};
+use crate::live::unless_ended::GRACE;
 use crate::new_file::Written;
+use crate::units;
 use nettrace_ipc::{Launched, Port, SessionConfig};
 use std::collections::VecDeque;
 use std::io::Write;
@@ -23,12 +27,25 @@ use std::time::{Duration, Instant};
 const NOTICES: usize = 64;
 /// How often a rotation that failed is tried again.
 const RETRY: Duration = Duration::from_secs(1);
+/// Processes that may be asked for a session at the same time.
+const AT_ONCE: usize = 4;
 
 /// Where more processes come from.
 pub(super) enum Newcomers<'n> {
     None,
     Port(&'n Port),
     Launched(&'n mut Launched),
+}
+
+impl Newcomers<'_> {
+    /// How many went on unrecorded because descriptors had run out.
+    fn turned_away(&self) -> u64 {
+        match self {
+            Newcomers::None => 0,
+            Newcomers::Port(port) => port.turned_away(),
+            Newcomers::Launched(launched) => launched.turned_away(),
+        }
+    }
 }
 
 /// One recording.
@@ -48,9 +65,11 @@ struct Active {
 
 /// All recordings of one run.
 pub(super) struct Collector {
-    config: SessionConfig,
     conditions: Vec<Condition>,
-    files: Option<Files>,
+    beginnings: Beginnings,
+    /// Standard output, if the trace goes there.
+    outlet: Option<Outlet>,
+    told_stall: bool,
     signals: Signals,
     status: Status,
     duration: Option<Duration>,
@@ -65,13 +84,18 @@ pub(super) struct Collector {
     /// Finished files by process and number within a rotation, oldest first; of a rotation those that are kept.
     finished: VecDeque<(Option<u64>, u64, Written)>,
     count: usize,
+    /// Processes that were to be recorded.
+    wanted: usize,
     /// Recordings are over at this moment.
     deadline: Option<Instant>,
     is_stopping: bool,
+    stopping_since: Option<Instant>,
     /// Of recordings that have ended.
     totals: (u64, u64, u64),
     is_damaged: bool,
     failure: Option<Failure>,
+    /// Processes that went on unrecorded because descriptors had run out.
+    turned_away: u64,
 }
 
 impl Collector {
@@ -80,14 +104,17 @@ impl Collector {
         config: SessionConfig,
         conditions: Vec<Condition>,
         files: Option<Files>,
+        outlet: Option<Outlet>,
         signals: Signals,
     ) -> Collector {
         let buffer_megabytes = args.session.buffersize.get();
         let limit = args.max_size.map(|size| size.0).or(args.rotate.map(|rotation| rotation.bytes));
+        let notices = sync_channel(NOTICES);
         Collector {
-            config,
             conditions,
-            files,
+            beginnings: Beginnings::new(config, files, outlet.clone(), notices.0.clone()),
+            outlet,
+            told_stall: false,
             signals,
             status: Status::new(false, buffer_megabytes),
             duration: args.duration.map(|span| span.0),
@@ -96,67 +123,81 @@ impl Collector {
             kept: args.rotate.map(|rotation| rotation.files),
             resumes: args.resume_runtime,
             buffer_megabytes,
-            notices: sync_channel(NOTICES),
+            notices,
             active: Vec::new(),
             finished: VecDeque::new(),
             count: 0,
+            wanted: 0,
             deadline: None,
             is_stopping: false,
+            stopping_since: None,
             totals: (0, 0, 0),
             is_damaged: false,
             failure: None,
+            turned_away: 0,
         }
     }
 
-    /// Whether nothing was ever recorded.
+    /// Whether nothing was ever to be recorded.
     pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.wanted == 0
     }
 
-    /// Records a process; afterwards, if wanted, lets it go in case it waits at startup.
-    pub(super) fn add(
-        &mut self,
-        reached: Reached,
-        resumes: bool,
-        context: &mut Context<'_>,
-    ) -> Result<(), Failure> {
+    /// Records a process; afterwards, if wanted, lets it go in case it waits at startup. `is_only`: the command fails
+    /// if that cannot be done.
+    pub(super) fn add(&mut self, whom: Whom, resumes: bool, is_only: bool) -> Result<(), Failure> {
+        self.wanted += 1;
         let part = self.kept.map(|_| 1);
-        self.start(reached.clone(), part, context)?;
-        if resumes {
-            // The session goes on whatever became of this; a process that does not wait loses nothing.
-            if let Err(error) = reached.runtime.resume() {
-                context.messages.warning(&format!("{}: not resumed: {error}", reached.label()));
-            }
-        }
-        if self.count == 1 {
-            self.status = Status::new(context.shows_status, self.buffer_megabytes);
-            self.deadline = self.duration.and_then(|duration| Instant::now().checked_add(duration));
-        }
-        Ok(())
+        Ok(self.beginnings.begin(Begin { whom, part, resumes, is_only, replaces: None })?)
     }
 
-    /// Starts a session and its recording. No file is left behind if that fails.
-    fn start(
+    /// A session has begun, or could not.
+    fn take_begun(&mut self, begun: Begun, context: &mut Context<'_>) {
+        let Begun { begin, reached, result } = begun;
+        let failure = match result {
+            Ok(started) => {
+                let first = begin.replaces.is_none();
+                match self.record(started, &reached, begin.part, first, context) {
+                    Ok(()) => {
+                        if let Some(replaced) = begin.replaces {
+                            self.stop_one(replaced);
+                        }
+                        return;
+                    }
+                    Err(failure) => failure,
+                }
+            }
+            Err(failure) => failure,
+        };
+        self.status.clear();
+        match begin.replaces {
+            Some(number) => {
+                // The process may be ending; if not, the file grows until the next try.
+                context.messages.warning(&format!("no new file yet: {failure}"));
+                if let Some(active) = self.active.iter_mut().find(|active| active.number == number) {
+                    active.full_since = Instant::now().checked_add(RETRY);
+                }
+            }
+            None if begin.is_only => {
+                self.failure.get_or_insert(failure);
+            }
+            // It must not spoil the others.
+            None => context.messages.error(&failure),
+        }
+    }
+
+    /// Records a session that has begun.
+    fn record(
         &mut self,
-        reached: Reached,
+        started: super::begin::Started,
+        reached: &Reached,
         part: Option<u64>,
+        is_first: bool,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let made = match &mut self.files {
-            Some(files) => Some(files.create(&reached, part)?),
-            None => None,
-        };
-        let (path, sink) = match made {
-            Some((path, file)) => (Some(path), Sink::File(file)),
-            None => (None, Sink::Notices),
-        };
-        let session = match reached.runtime.start(&self.config) {
-            Ok(session) => session,
-            // The file is empty, and goes with its sink.
-            Err(error) => return Err(reached.failed(&error)),
-        };
+        let super::begin::Started { session, path, sink, resumed } = started;
         let number = self.count;
-        if part.is_none_or(|part| part == 1) {
+        if is_first {
             for lost in session.lost() {
                 context
                     .messages
@@ -165,13 +206,17 @@ impl Collector {
             let file = path.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
             context.messages.note(&format!("recording {} to {file}", reached.label()));
         }
+        // The session goes on whatever became of this; a process that does not wait loses nothing.
+        if let Some(Err(error)) = resumed {
+            context.messages.warning(&format!("{}: not resumed: {error}", reached.label()));
+        }
         let watcher = (!self.conditions.is_empty()).then(|| Watcher::new(self.conditions.clone()));
         let plan = Plan { number, sink, limit: self.limit, watcher };
         let recording = Recording::start(session, plan, self.notices.0.clone())?;
         self.count += 1;
         self.active.push(Active {
             number,
-            reached,
+            reached: reached.clone(),
             path,
             part: part.unwrap_or(1),
             recording,
@@ -179,6 +224,16 @@ impl Collector {
             is_stopping: false,
             full_since: None,
         });
+        if self.count == 1 {
+            self.status = Status::new(context.shows_status, self.buffer_megabytes);
+            self.deadline = self.duration.and_then(|duration| Instant::now().checked_add(duration));
+            if let Some(outlet) = &self.outlet {
+                outlet.set_deadline(self.deadline);
+            }
+        }
+        if self.is_stopping {
+            self.stop_one(number);
+        }
         Ok(())
     }
 
@@ -189,9 +244,21 @@ impl Collector {
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         loop {
-            let is_expecting = !self.is_stopping && self.admit(newcomers, context)?;
+            let is_expecting = !self.is_stopping && self.admit(newcomers)?;
+            self.tell_turned_away(newcomers.turned_away(), context);
             if self.active.is_empty() && !is_expecting {
-                return Ok(());
+                if self.beginnings.is_empty() {
+                    return Ok(());
+                }
+                // One signal ends us, whether the process answers or not.
+                if self.stopping_since.is_some_and(|since| since.elapsed() >= GRACE) {
+                    for label in self.beginnings.give_up() {
+                        let text =
+                            "did not answer in time; a session that begins all the same is not recorded";
+                        context.messages.warning(&format!("{label} {text}"));
+                    }
+                    return Ok(());
+                }
             }
             match self.notices.1.recv_timeout(TICK) {
                 Ok(notice) => self.take(notice, context),
@@ -202,6 +269,10 @@ impl Collector {
             while let Ok(notice) = self.notices.1.try_recv() {
                 self.take(notice, context);
             }
+            while let Some(begun) = self.beginnings.next() {
+                self.take_begun(begun, context);
+            }
+            self.look_at_outlet(context);
             self.go_on_rotating(context);
             let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if !self.is_stopping && (is_late || self.signals.seen().is_some()) {
@@ -213,30 +284,55 @@ impl Collector {
     }
 
     /// Takes in who comes. Tells whether more may come.
-    fn admit(&mut self, newcomers: &mut Newcomers<'_>, context: &mut Context<'_>) -> Result<bool, Failure> {
-        let (arrival, more, resumes) = match newcomers {
-            Newcomers::None => return Ok(false),
-            Newcomers::Port(port) => (port.next(Duration::ZERO), true, self.resumes),
-            Newcomers::Launched(launched) => {
-                let failed = |error: nettrace_ipc::Error| Failure::Input {
-                    file: "the started program".to_owned(),
-                    message: error.to_string(),
-                };
-                let arrival = launched.next(Duration::ZERO).map_err(failed)?;
-                (arrival, launched.try_wait().map_err(failed)?.is_none(), true)
+    fn admit(&mut self, newcomers: &mut Newcomers<'_>) -> Result<bool, Failure> {
+        loop {
+            // Each needs some descriptors, and the machine has other things to do.
+            let is_busy = self.beginnings.count() >= AT_ONCE;
+            let (arrival, more, resumes) = match newcomers {
+                Newcomers::None => return Ok(false),
+                Newcomers::Port(_) if is_busy => return Ok(true),
+                Newcomers::Port(port) => (port.next(Duration::ZERO), true, self.resumes),
+                Newcomers::Launched(launched) => {
+                    let failed = |error: nettrace_ipc::Error| Failure::Input {
+                        file: "the started program".to_owned(),
+                        message: error.to_string(),
+                    };
+                    let arrival = launched.next(Duration::ZERO).map_err(failed)?;
+                    (arrival, launched.try_wait().map_err(failed)?.is_none(), true)
+                }
+            };
+            match arrival {
+                Some(arrival) => self.add(Whom::Arrived(arrival), resumes, false)?,
+                None => return Ok(more),
             }
-        };
-        if let Some(arrival) = arrival {
-            let runtime = arrival.runtime.clone();
-            if let Err(failure) = self.add(Reached::arrived(arrival), resumes, context) {
-                // One that cannot be recorded must not wait for ever, nor spoil the others.
-                self.status.clear();
-                context.messages.error(&failure);
-                let _ = runtime.resume();
-            }
-            return Ok(true);
         }
-        Ok(more)
+    }
+
+    /// Standard output may be read too slowly, or no more.
+    fn look_at_outlet(&mut self, context: &mut Context<'_>) {
+        let Some(outlet) = &self.outlet else { return };
+        let (has_thrown, is_over) = (outlet.has_thrown(), outlet.is_given_up() || outlet.is_broken());
+        if has_thrown && !std::mem::replace(&mut self.told_stall, true) {
+            self.status.clear();
+            context.messages.warning(match is_over {
+                true => "standard output is not read: the trace is cut here, and the session is stopped",
+                false => "standard output is not read: the trace has a hole from here on",
+            });
+        }
+        if is_over && !self.is_stopping {
+            self.stop_all();
+        }
+    }
+
+    /// Says it when the first process is let go for want of descriptors, not for each: there may be thousands.
+    fn tell_turned_away(&mut self, now: u64, context: &mut Context<'_>) {
+        let before = std::mem::replace(&mut self.turned_away, now);
+        if before == 0 && now > 0 {
+            self.status.clear();
+            context.messages.warning(
+                "out of file descriptors: processes that come now are let go unrecorded; ulimit -n raises the limit",
+            );
+        }
     }
 
     fn take(&mut self, notice: Notice, context: &mut Context<'_>) {
@@ -257,6 +353,7 @@ impl Collector {
                 }
                 None => self.stop_one(number),
             },
+            Notice::Begun => {}
             Notice::Event(text) => {
                 let end = Instant::now().checked_add(self.keep_after);
                 // The first event counts.
@@ -289,17 +386,16 @@ impl Collector {
             return;
         }
         active.full_since = None;
-        let (number, reached, part) = (active.number, active.reached.clone(), active.part + 1);
-        match self.start(reached, Some(part), context) {
-            Ok(()) => self.stop_one(number),
-            Err(failure) => {
-                // The process may be ending; if not, the file grows until the next try.
-                self.status.clear();
-                context.messages.warning(&format!("no new file yet: {failure}"));
-                if let Some(active) = self.active.iter_mut().find(|active| active.number == number) {
-                    active.full_since = Instant::now().checked_add(RETRY);
-                }
-            }
+        let begin = Begin {
+            whom: Whom::Reached(active.reached.clone()),
+            part: Some(active.part + 1),
+            resumes: false,
+            is_only: false,
+            replaces: Some(active.number),
+        };
+        if let Err(error) = self.beginnings.begin(begin) {
+            self.status.clear();
+            context.messages.warning(&format!("no new file: {error}"));
         }
     }
 
@@ -314,6 +410,8 @@ impl Collector {
 
     fn stop_all(&mut self) {
         self.is_stopping = true;
+        self.stopping_since.get_or_insert_with(Instant::now);
+        self.signals.end_by_itself();
         let numbers: Vec<usize> = self.active.iter().map(|active| active.number).collect();
         for number in numbers {
             self.stop_one(number);
@@ -330,7 +428,8 @@ impl Collector {
         }
         let is_stopping =
             self.is_stopping || (self.active.iter().all(|a| a.is_stopping) && !self.active.is_empty());
-        State { bytes, events, lost, sessions: self.active.len(), is_stopping }
+        let gives_up = self.signals.gives_up();
+        State { bytes, events, lost, sessions: self.active.len(), is_stopping, gives_up }
     }
 
     /// Tells how a recording ended.
@@ -381,7 +480,20 @@ impl Collector {
     }
 
     /// How the command ends.
-    pub(super) fn conclude(&mut self, _context: &mut Context<'_>) -> Result<Exit, Failure> {
+    pub(super) fn conclude(&mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        if self.turned_away > 0 {
+            let processes = units::counted(self.turned_away, "process").replace("processs", "processes");
+            context.messages.warning(&format!("{processes} went on unrecorded for want of file descriptors"));
+        }
+        if let Some(outlet) = self.outlet.take() {
+            let thrown = outlet.finish()?;
+            if thrown.bytes > 0 {
+                let bytes = units::bytes(thrown.bytes);
+                let text = "of the trace were thrown away, since standard output was not read";
+                context.messages.warning(&format!("{bytes} {text}"));
+                self.is_damaged = true;
+            }
+        }
         match self.failure.take() {
             Some(failure) => Err(failure),
             None if self.count == 0 => Ok(Exit::Failed),

@@ -1,5 +1,6 @@
 //! `nettrace collect`: events of running processes into files.
 
+mod begin;
 mod collector;
 mod dry_run;
 mod files;
@@ -11,9 +12,11 @@ use crate::args::CollectArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::condition::Condition;
+use crate::live::outlet::Outlet;
 use crate::live::request;
 use crate::live::signals::Signals;
-use crate::live::target::{self, Place, Reached, TICK, Talk};
+use crate::live::target::{self, Place, TICK, Talk};
+use begin::Whom;
 use collector::{Collector, Newcomers};
 use files::Files;
 use formats::Formats;
@@ -61,7 +64,9 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     let talk = Talk::new(&args.talk)?;
     let signals = Signals::notice()?;
     let files = (!is_stdout).then_some(files);
-    let mut collector = Collector::new(args, config, conditions, files, signals.clone());
+    let stdout = if is_stdout { (context.detached_stdout)() } else { None };
+    let outlet = stdout.map(|stdout| Outlet::new(stdout, args.on_stall, signals.clone())).transpose()?;
+    let mut collector = Collector::new(args, config, conditions, files, outlet, signals.clone());
     let result = if args.command.is_empty() {
         collect(args, &mut collector, &signals, &talk, context)
     } else {
@@ -110,16 +115,14 @@ fn collect(
         }
         for reached in all {
             // One that is just ending must not spoil the others.
-            if let Err(failure) = collector.add(reached, false, context) {
-                context.messages.error(&failure);
-            }
+            collector.add(Whom::Reached(reached), false, false)?;
         }
         collector.run(&mut Newcomers::None, context)?;
         return collector.conclude(context);
     }
-    match target::find(&args.target, talk)? {
+    match target::find(&args.target, talk, signals)? {
         Place::Process(reached) => {
-            collector.add(*reached, args.resume_runtime, context)?;
+            collector.add(Whom::Reached(*reached), args.resume_runtime, true)?;
             collector.run(&mut Newcomers::None, context)?;
         }
         Place::Port(port) => {
@@ -128,10 +131,10 @@ fn collect(
             if args.all {
                 collector.run(&mut Newcomers::Port(&port), context)?;
             } else {
-                let Some(reached) = target::first(&port, signals) else {
+                let Some(arrival) = target::first_arrival(&port, signals) else {
                     return Ok(Exit::Failed);
                 };
-                collector.add(reached, args.resume_runtime, context)?;
+                collector.add(Whom::Arrived(arrival), args.resume_runtime, true)?;
                 collector.run(&mut Newcomers::None, context)?;
             }
         }
@@ -190,7 +193,7 @@ fn record_launched(
             message: error.to_string(),
         };
         if let Some(arrival) = launched.next(TICK).map_err(failed)? {
-            collector.add(Reached::arrived(arrival), true, context)?;
+            collector.add(Whom::Arrived(arrival), true, true)?;
             break;
         }
         if signals.seen().is_some() || launched.try_wait().map_err(failed)?.is_some() {
@@ -201,15 +204,20 @@ fn record_launched(
     collector.run(&mut newcomers, context)
 }
 
-/// SIGTERM is sent to us alone, but meant for the program too. Ctrl-C has reached both.
+/// SIGTERM is sent to us alone, but meant for the program too, and so may be SIGHUP. Ctrl-C has reached both.
 #[cfg(unix)]
 pub(super) fn pass_on(signals: &Signals, launched: &mut Launched) {
     use rustix::process::{Pid, Signal, kill_process};
     let is_running = matches!(launched.try_wait(), Ok(None));
     let pid = launched.pid().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-    if let (true, Some(pid), Some(signal_hook::consts::SIGTERM)) = (is_running, pid, signals.seen()) {
+    let signal = match signals.seen() {
+        Some(signal_hook::consts::SIGTERM) => Signal::TERM,
+        Some(signal_hook::consts::SIGHUP) => Signal::HUP,
+        _ => return,
+    };
+    if let (true, Some(pid)) = (is_running, pid) {
         // It may have ended meanwhile.
-        let _ = kill_process(pid, Signal::TERM);
+        let _ = kill_process(pid, signal);
     }
 }
 

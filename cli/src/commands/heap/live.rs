@@ -61,7 +61,7 @@ fn attach(
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let mut open_port = None;
-    let reached = match target::find(target, talk)? {
+    let reached = match target::find(target, talk, signals)? {
         Place::Process(reached) => *reached,
         Place::Port(port) => {
             context.messages.note(&target::invitation(&port));

@@ -1,0 +1,190 @@
+//! Sessions that are about to begin: each on a thread of its own, since a process may take its time to answer, or
+//! never do, and signals and clock are to be obeyed meanwhile.
+
+use super::files::Files;
+use crate::failure::Failure;
+use crate::live::outlet::Outlet;
+use crate::live::recording::{Notice, Sink};
+use crate::live::target::Reached;
+use nettrace_ipc::{Arrival, Error, Session, SessionConfig};
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Who is to be recorded.
+#[derive(Debug)]
+pub(super) enum Whom {
+    Reached(Reached),
+    /// Came to a port; who it is has still to be asked.
+    Arrived(Arrival),
+}
+
+/// What is to be begun.
+#[derive(Debug)]
+pub(super) struct Begin {
+    pub(super) whom: Whom,
+    /// Number within a rotation.
+    pub(super) part: Option<u64>,
+    /// Let it go once the session has begun.
+    pub(super) resumes: bool,
+    /// There is nobody else to record.
+    pub(super) is_only: bool,
+    /// The recording whose next file this is.
+    pub(super) replaces: Option<usize>,
+}
+
+/// A session that has begun.
+pub(super) struct Started {
+    pub(super) session: Session,
+    pub(super) path: Option<PathBuf>,
+    pub(super) sink: Sink,
+    /// How its resume went, if that was wanted.
+    pub(super) resumed: Option<Result<(), Error>>,
+}
+
+/// What became of a beginning.
+pub(super) struct Begun {
+    pub(super) begin: How,
+    pub(super) reached: Reached,
+    pub(super) result: Result<Started, Failure>,
+}
+
+/// What the beginning was for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How {
+    pub(super) part: Option<u64>,
+    pub(super) is_only: bool,
+    pub(super) replaces: Option<usize>,
+}
+
+/// All that are under way.
+pub(super) struct Beginnings {
+    config: SessionConfig,
+    places: Arc<Mutex<Places>>,
+    sender: Sender<Begun>,
+    begun: Receiver<Begun>,
+    notices: SyncSender<Notice>,
+    count: usize,
+    next: usize,
+}
+
+/// Where traces go.
+struct Places {
+    files: Option<Files>,
+    outlet: Option<Outlet>,
+    /// The processes of those that are under way, by the number of the beginning.
+    under_way: Vec<(usize, String)>,
+}
+
+impl Beginnings {
+    pub(super) fn new(
+        config: SessionConfig,
+        files: Option<Files>,
+        outlet: Option<Outlet>,
+        notices: SyncSender<Notice>,
+    ) -> Beginnings {
+        let (sender, begun) = channel();
+        let places = Arc::new(Mutex::new(Places { files, outlet, under_way: Vec::new() }));
+        Beginnings { config, places, sender, begun, notices, count: 0, next: 0 }
+    }
+
+    /// How many are under way.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Asks for a session.
+    pub(super) fn begin(&mut self, begin: Begin) -> io::Result<()> {
+        let number = self.next;
+        self.next += 1;
+        let label = match &begin.whom {
+            Whom::Reached(reached) => reached.label(),
+            Whom::Arrived(arrival) => format!("process {}", arrival.pid),
+        };
+        lock(&self.places).under_way.push((number, label));
+        let (config, places) = (self.config.clone(), Arc::clone(&self.places));
+        let (sender, notices) = (self.sender.clone(), self.notices.clone());
+        let thread = std::thread::Builder::new().name("nettrace-begin".to_owned());
+        thread.spawn(move || {
+            let begun = run(begin, &config, &places);
+            lock(&places).under_way.retain(|(other, _)| *other != number);
+            // Who is dropped here, because nobody takes it any more, is stopped by that.
+            if sender.send(begun).is_ok() {
+                let _ = notices.send(Notice::Begun);
+            }
+        })?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// One that is done.
+    pub(super) fn next(&mut self) -> Option<Begun> {
+        let begun = self.begun.try_recv().ok()?;
+        self.count = self.count.saturating_sub(1);
+        Some(begun)
+    }
+
+    /// Waits no longer. Tells whose sessions they were.
+    pub(super) fn give_up(&mut self) -> Vec<String> {
+        self.count = 0;
+        let under_way = std::mem::take(&mut lock(&self.places).under_way);
+        let mut labels = Vec::new();
+        for (_, label) in under_way {
+            labels.push(label);
+        }
+        // Their threads may never come back to do it.
+        crate::new_file::give_up();
+        labels
+    }
+}
+
+fn lock(places: &Mutex<Places>) -> MutexGuard<'_, Places> {
+    places.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run(begin: Begin, config: &SessionConfig, places: &Mutex<Places>) -> Begun {
+    let Begin { whom, part, resumes, is_only, replaces } = begin;
+    let is_newcomer = matches!(whom, Whom::Arrived(_));
+    let reached = match whom {
+        Whom::Reached(reached) => reached,
+        Whom::Arrived(arrival) => Reached::arrived(arrival),
+    };
+    let result = start(&reached, part, resumes, config, places);
+    if result.is_err() && is_newcomer {
+        // One that cannot be recorded must not wait for ever.
+        let _ = reached.runtime.resume();
+    }
+    Begun { begin: How { part, is_only, replaces }, reached, result }
+}
+
+/// Starts a session. No file is left behind if that fails.
+fn start(
+    reached: &Reached,
+    part: Option<u64>,
+    resumes: bool,
+    config: &SessionConfig,
+    places: &Mutex<Places>,
+) -> Result<Started, Failure> {
+    let (path, sink) = {
+        let mut places = lock(places);
+        let made = places.files.as_mut().map(|files| files.create(reached, part)).transpose()?;
+        match (made, &places.outlet) {
+            (Some((path, file)), _) => (Some(path), Sink::File(file)),
+            (None, Some(outlet)) => (None, Sink::Outlet(outlet.clone())),
+            (None, None) => (None, Sink::Notices),
+        }
+    };
+    match reached.runtime.start(config) {
+        Ok(session) => {
+            let resumed = resumes.then(|| reached.runtime.resume());
+            Ok(Started { session, path, sink, resumed })
+        }
+        // The file is empty, and goes with its sink.
+        Err(error) => Err(reached.failed(&error)),
+    }
+}

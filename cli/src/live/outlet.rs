@@ -1,0 +1,320 @@
+//! Standard output of a session: a thread of its own writes, so that a reader that stands still (`| less`) holds up
+//! neither the session nor the process that it belongs to.
+//!
+//! A session that is not read blocks its process, which then cannot even exit. So what waits for the reader is
+//! bounded, and what becomes of the rest is the user's choice: `--on-stall`.
+
+use super::signals::Signals;
+use super::target::TICK;
+use crate::args::OnStall;
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What may wait for the reader.
+const LIMIT_BYTES: usize = 16 << 20;
+/// Bytes of one write: how fine progress is seen.
+const WRITE_BYTES: usize = 16 << 10;
+/// A reader that takes nothing for so long, while nothing more can wait, stands still.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long a reader that takes nothing is waited for at the end.
+const LAST_GRACE: Duration = Duration::from_secs(2);
+
+/// What was not written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Thrown {
+    pub(crate) bytes: u64,
+    /// Lines, where they are counted.
+    pub(crate) items: u64,
+}
+
+impl Thrown {
+    fn add(&mut self, piece: &Piece) {
+        self.bytes += piece.bytes.len() as u64;
+        self.items += piece.items;
+    }
+}
+
+#[derive(Debug)]
+struct Piece {
+    bytes: Vec<u8>,
+    items: u64,
+}
+
+#[derive(Debug)]
+struct State {
+    pieces: VecDeque<Piece>,
+    queued_bytes: usize,
+    /// Of the piece that is being written.
+    written_bytes: Option<usize>,
+    last_progress: Instant,
+    thrown: Thrown,
+    failure: Option<io::Error>,
+    /// From here on everything is thrown away: the stream ends here.
+    is_given_up: bool,
+    /// Nothing more will come.
+    is_closed: bool,
+    /// Whoever waits for room goes on without after this.
+    deadline: Option<Instant>,
+}
+
+/// Takes bytes for standard output and never waits longer than it may.
+#[derive(Debug, Clone)]
+pub(crate) struct Outlet {
+    shared: Arc<Shared>,
+    on_stall: OnStall,
+    signals: Signals,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Outlet {
+    /// Starts the thread that writes. It may outlive the command: nothing ends a write to a pipe that nobody reads.
+    pub(crate) fn new(
+        mut stream: Box<dyn Write + Send>,
+        on_stall: OnStall,
+        signals: Signals,
+    ) -> io::Result<Outlet> {
+        let state = State {
+            pieces: VecDeque::new(),
+            queued_bytes: 0,
+            written_bytes: None,
+            last_progress: Instant::now(),
+            thrown: Thrown::default(),
+            failure: None,
+            is_given_up: false,
+            is_closed: false,
+            deadline: None,
+        };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let own = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("nettrace-stdout".to_owned());
+        thread.spawn(move || write(&own, &mut *stream))?;
+        Ok(Outlet { shared, on_stall, signals })
+    }
+
+    /// After this nobody waits for room any more, as after a signal.
+    pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
+        self.shared.lock().deadline = deadline;
+    }
+
+    /// Takes bytes that are `items` lines, or throws them away. An error: nobody reads any more.
+    pub(crate) fn offer(&self, bytes: Vec<u8>, items: u64) -> io::Result<()> {
+        let piece = Piece { bytes, items };
+        let mut state = self.shared.lock();
+        let mut ending_since = None;
+        loop {
+            if let Some(error) = &state.failure {
+                return Err(error.kind().into());
+            }
+            if state.is_given_up {
+                break;
+            }
+            // One that is larger than all that may wait has to go through, too.
+            if state.pieces.is_empty() || state.queued_bytes + piece.bytes.len() <= LIMIT_BYTES {
+                state.queued_bytes += piece.bytes.len();
+                state.pieces.push_back(piece);
+                drop(state);
+                self.shared.changed.notify_all();
+                return Ok(());
+            }
+            let is_ending = self.signals.seen().is_some()
+                || state.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let stands_still = match self.on_stall {
+                OnStall::Drop => break,
+                OnStall::Stop => state.last_progress.elapsed() >= GRACE,
+                OnStall::Wait if is_ending => {
+                    let since = *ending_since.get_or_insert_with(Instant::now);
+                    since.max(state.last_progress).elapsed() >= GRACE
+                }
+                OnStall::Wait => false,
+            };
+            if stands_still {
+                state.is_given_up = true;
+                break;
+            }
+            let waited = self.shared.changed.wait_timeout(state, TICK);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        state.thrown.add(&piece);
+        Ok(())
+    }
+
+    /// Counts lines that were not even put together, because they would have been thrown away.
+    pub(crate) fn throw(&self, items: u64) {
+        self.shared.lock().thrown.items += items;
+    }
+
+    /// Whether the next bytes are thrown away.
+    pub(crate) fn is_full(&self) -> bool {
+        let state = self.shared.lock();
+        state.is_given_up || (self.on_stall == OnStall::Drop && state.queued_bytes >= LIMIT_BYTES)
+    }
+
+    /// Whether the session is to be stopped, since its reader stands still.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.shared.lock().is_given_up
+    }
+
+    /// Whether something was thrown away.
+    pub(crate) fn has_thrown(&self) -> bool {
+        self.shared.lock().thrown != Thrown::default()
+    }
+
+    /// Whether nobody reads any more.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.shared.lock().failure.is_some()
+    }
+
+    /// Waits until everything is written, as long as the reader takes something now and then. Tells what was not
+    /// written.
+    pub(crate) fn finish(&self) -> io::Result<Thrown> {
+        let mut state = self.shared.lock();
+        state.is_closed = true;
+        self.shared.changed.notify_all();
+        let since = Instant::now();
+        loop {
+            if let Some(error) = state.failure.take() {
+                return Err(error);
+            }
+            if state.pieces.is_empty() && state.written_bytes.is_none() {
+                return Ok(state.thrown);
+            }
+            if since.max(state.last_progress).elapsed() >= LAST_GRACE {
+                state.is_given_up = true;
+                while let Some(piece) = state.pieces.pop_front() {
+                    state.thrown.add(&piece);
+                }
+                let unwritten = state.written_bytes.unwrap_or_default();
+                state.thrown.bytes += unwritten as u64;
+                return Ok(state.thrown);
+            }
+            let waited = self.shared.changed.wait_timeout(state, TICK);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Writes what comes until nothing more comes.
+fn write(shared: &Shared, stream: &mut dyn Write) {
+    loop {
+        let mut state = shared.lock();
+        let piece = loop {
+            if let Some(piece) = state.pieces.pop_front() {
+                break piece;
+            }
+            if state.is_closed {
+                return;
+            }
+            state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        };
+        state.written_bytes = Some(piece.bytes.len());
+        drop(state);
+        for bytes in piece.bytes.chunks(WRITE_BYTES) {
+            let written = stream.write_all(bytes).and_then(|()| stream.flush());
+            let mut state = shared.lock();
+            state.last_progress = Instant::now();
+            state.queued_bytes = state.queued_bytes.saturating_sub(bytes.len());
+            state.written_bytes = state.written_bytes.map(|left| left.saturating_sub(bytes.len()));
+            if let Err(error) = written {
+                state.failure = Some(error);
+                drop(state);
+                shared.changed.notify_all();
+                return;
+            }
+        }
+        shared.lock().written_bytes = None;
+        shared.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+    /// A reader that takes one write for each word it gets.
+    struct Gate(Receiver<()>, SyncSender<usize>);
+
+    impl Write for Gate {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.recv().map_err(|_| io::ErrorKind::BrokenPipe)?;
+            let _ = self.1.send(bytes.len());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn gated(on_stall: OnStall) -> (Outlet, SyncSender<()>, Receiver<usize>) {
+        let (open, gate) = sync_channel(1 << 16);
+        let (took, taken) = sync_channel(1 << 16);
+        let outlet = Outlet::new(Box::new(Gate(gate, took)), on_stall, Signals::unnoticed()).unwrap();
+        (outlet, open, taken)
+    }
+
+    #[test]
+    fn what_does_not_fit_is_thrown_away_and_counted() {
+        let (outlet, open, taken) = gated(OnStall::Drop);
+        for _ in 0..20 {
+            outlet.offer(vec![0; 1 << 20], 10).unwrap();
+        }
+        assert!(outlet.is_full() && outlet.has_thrown() && !outlet.is_given_up());
+        for _ in 0..(17 << 20) / WRITE_BYTES {
+            open.send(()).unwrap();
+        }
+        let thrown = outlet.finish().unwrap();
+        let written: usize = taken.try_iter().sum();
+        assert_eq!(written as u64 + thrown.bytes, 20 << 20);
+        assert!((3..=4).contains(&(thrown.bytes >> 20)), "{thrown:?}");
+        assert_eq!(thrown.items * (1 << 20), thrown.bytes * 10);
+    }
+
+    #[test]
+    fn a_stream_that_may_not_have_holes_ends_where_its_reader_stands_still() {
+        let (outlet, open, taken) = gated(OnStall::Stop);
+        while !outlet.is_given_up() {
+            outlet.offer(vec![0; 1 << 20], 0).unwrap();
+        }
+        let before = outlet.shared.lock().thrown;
+        // There is room again, but the stream has ended.
+        for _ in 0..(17 << 20) / WRITE_BYTES {
+            open.send(()).unwrap();
+        }
+        outlet.offer(vec![0; 100], 0).unwrap();
+        let thrown = outlet.finish().unwrap();
+        assert_eq!(thrown.bytes, before.bytes + 100);
+        assert!(taken.try_iter().sum::<usize>() >= LIMIT_BYTES);
+    }
+
+    #[test]
+    fn nobody_who_is_to_wait_waits_longer_than_the_session() {
+        let (outlet, _open, _taken) = gated(OnStall::Wait);
+        outlet.set_deadline(Some(Instant::now()));
+        while !outlet.is_given_up() {
+            outlet.offer(vec![0; 4 << 20], 0).unwrap();
+        }
+        assert!(outlet.finish().unwrap().bytes > LIMIT_BYTES as u64);
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_is_an_error() {
+        let (outlet, open, _taken) = gated(OnStall::Wait);
+        drop(open);
+        outlet.offer(vec![0; 10], 0).unwrap();
+        assert!(outlet.finish().is_err());
+    }
+}

@@ -1,0 +1,180 @@
+//! Readers of standard output that stand still: `| less` that nobody scrolls.
+
+use super::{Folder, LONG, address, common::command, signal, wait_until};
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+use nettrace_testdata::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Value, Version};
+use std::fs::File;
+use std::io::{PipeReader, Read};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// Events of the stream: as text they are more than may wait for a reader.
+const EVENTS: u64 = 8_000;
+
+/// A process that says much, and ends when it has said it only if somebody listens.
+fn talkative() -> FakeRuntime {
+    let fields = vec![Field::new("text", FieldType::String)];
+    let event_type =
+        EventType { provider: "Synth".into(), event_id: 1, name: "E".into(), fields, ..EventType::default() };
+    let text = "x".repeat(3000);
+    let mut session = Session {
+        types: vec![event_type],
+        threads: vec![SessionThread::new(11)],
+        steps: (0..EVENTS).map(|_| Step::event(0, 0, 10, vec![Value::Text(text.clone())])).collect(),
+        ..Session::new(Version::V4)
+    };
+    session.events_per_block = 10;
+    let bytes = session.record().stream.into_bytes();
+    let (stream, tail) = bytes.split_at(bytes.len() - 1);
+    let config = FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() };
+    FakeRuntime::start(config).unwrap()
+}
+
+/// A command whose standard output nobody reads.
+struct Stalled {
+    child: Child,
+    reader: PipeReader,
+    folder: Folder,
+}
+
+impl Stalled {
+    fn start(fake: &FakeRuntime, words: &[&str]) -> Stalled {
+        let folder = Folder::new();
+        let port = address(fake);
+        let (reader, writer) = std::io::pipe().unwrap();
+        let args = [words, &["--port", &port, "--patience", "120s"]].concat();
+        let child = command(&args)
+            .current_dir(&folder.0)
+            .stdin(Stdio::null())
+            .stdout(writer)
+            .stderr(File::create(folder.0.join("stderr")).unwrap())
+            .spawn()
+            .unwrap();
+        Stalled { child, reader, folder }
+    }
+
+    fn said(&self) -> String {
+        std::fs::read_to_string(self.folder.0.join("stderr")).unwrap()
+    }
+
+    fn end(&mut self) -> Option<i32> {
+        let start = Instant::now();
+        let code = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status.code();
+            }
+            assert!(start.elapsed() < LONG, "it does not end: {}", self.said());
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        // Nothing less than a minute is a promise on a busy machine; people see this.
+        eprintln!("ended after {:?}", start.elapsed());
+        code
+    }
+}
+
+impl Drop for Stalled {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const WATCH: [&str; 5] = ["watch", "--providers", "X", "--format", "ndjson"];
+
+#[test]
+fn watch_throws_away_what_nobody_reads_and_obeys_signals() {
+    for name in ["INT", "TERM", "HUP"] {
+        let fake = talkative();
+        let mut stalled = Stalled::start(&fake, &WATCH);
+        wait_until("the stall", || stalled.said().contains("standard output is not read"));
+        signal(&stalled.child, name);
+        assert_eq!(stalled.end(), Some(0), "SIG{name}: {}", stalled.said());
+        // The process was read on, or the session could not have been stopped.
+        assert_eq!((fake.stops().len(), fake.session_count()), (1, 0), "SIG{name}");
+        let said = stalled.said();
+        assert!(said.contains("not shown, since standard output was not read"), "{said}");
+    }
+}
+
+#[test]
+fn watch_counts_what_it_throws_away() {
+    let fake = talkative();
+    let mut stalled = Stalled::start(&fake, &WATCH);
+    wait_until("the stall", || stalled.said().contains("standard output is not read"));
+    signal(&stalled.child, "INT");
+    assert_eq!(stalled.end(), Some(0), "{}", stalled.said());
+    let said = stalled.said();
+    let line = said.lines().find(|line| line.contains(" not shown, since")).unwrap();
+    let digits: String = line.split(" event").next().unwrap().chars().filter(char::is_ascii_digit).collect();
+    let thrown: u64 = digits.parse().unwrap();
+    assert!(thrown > 0 && thrown <= EVENTS, "{line}");
+    // What stands in the pipe is whole lines, but for the last.
+    let mut shown = vec![0; 1 << 17];
+    let mut count = 0;
+    while let taken @ 1.. = stalled.reader.read(&mut shown[count..]).unwrap() {
+        count += taken;
+    }
+    let text = String::from_utf8_lossy(&shown[..count]).into_owned();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.pop();
+    assert!(lines.len() > 10 && lines.iter().all(|line| line.ends_with('}')), "{text}");
+}
+
+#[test]
+fn watch_waits_for_its_reader_or_stops_if_that_is_wished() {
+    let fake = talkative();
+    let mut stalled = Stalled::start(&fake, &[&WATCH[..], &["--on-stall", "stop"]].concat());
+    assert_eq!(stalled.end(), Some(0), "{}", stalled.said());
+    assert_eq!(fake.stops().len(), 1, "{}", stalled.said());
+    // One that waits loses nothing once it is read, and obeys as long as it is not.
+    let fake = talkative();
+    let mut stalled =
+        Stalled::start(&fake, &[&WATCH[..], &["--on-stall", "wait", "--duration", "2s"]].concat());
+    assert_eq!(stalled.end(), Some(0), "{}", stalled.said());
+}
+
+#[test]
+fn a_trace_that_nobody_reads_is_cut_and_its_session_stopped() {
+    for (on_stall, said) in [("stop", "the trace is cut here"), ("drop", "the trace has a hole")] {
+        let fake = talkative();
+        let duration = if on_stall == "drop" { "5s" } else { "600s" };
+        let mut stalled =
+            Stalled::start(&fake, &["collect", "-o", "-", "--on-stall", on_stall, "--duration", duration]);
+        assert_eq!(stalled.end(), Some(3), "{}", stalled.said());
+        assert!(stalled.said().contains(said), "{}", stalled.said());
+        assert!(stalled.said().contains("of the trace were thrown away"), "{}", stalled.said());
+        assert_eq!((fake.stops().len(), fake.session_count()), (1, 0));
+    }
+}
+
+#[test]
+fn a_trace_that_nobody_reads_ends_at_a_signal() {
+    let fake = talkative();
+    let mut stalled = Stalled::start(&fake, &["collect", "-o", "-", "--on-stall", "wait"]);
+    wait_until("the session", || fake.session_count() == 1);
+    signal(&stalled.child, "INT");
+    assert_eq!(stalled.end(), Some(3), "{}", stalled.said());
+    assert_eq!(fake.stops().len(), 1);
+}
+
+#[test]
+fn messages_that_nobody_reads_hold_up_nothing() {
+    let fake = talkative();
+    let folder = Folder::new();
+    let port = address(&fake);
+    let (reader, writer) = std::io::pipe().unwrap();
+    // `2>&1 | less`
+    let mut child = command(&[&WATCH[..], &["--port", &port]].concat())
+        .current_dir(&folder.0)
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone().unwrap())
+        .stderr(writer)
+        .spawn()
+        .unwrap();
+    wait_until("the session", || fake.session_count() == 1);
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "INT");
+    wait_until("its end", || child.try_wait().unwrap().is_some());
+    assert_eq!(fake.stops().len(), 1);
+    drop(reader);
+}
