@@ -28,6 +28,7 @@ mod driver;
 pub mod heap;
 pub mod model;
 pub mod report;
+mod sorted;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{

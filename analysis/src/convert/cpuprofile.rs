@@ -16,6 +16,7 @@ use crate::model::{
     Call, CallNode, CallNodes, FrameHandle, Kind, Model, Piece, Profile, Resolved, Sample, ThreadHandle,
     Timeline,
 };
+use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -68,7 +69,7 @@ impl Convert for CpuProfile<'_> {
             *weight = weight.saturating_add(totals.weight);
         }
         let mut order: Vec<ThreadHandle> = weights.keys().copied().collect();
-        order.sort_by_key(|thread| (Reverse(weights.get(thread)), *thread));
+        order.sort_few_by_key(|thread| (Reverse(weights.get(thread)), *thread));
         let start = threads.values().filter_map(Timeline::first_nanos).min().unwrap_or(0).max(0) / 1000;
         let is_alone = order.len() == 1;
         // A node, and how long. What the filter leaves out is nothing, except between what one thread did.

@@ -24,6 +24,7 @@ use crate::model::{
     Argument, Arguments, Category, Flow, FrameHandle, Kind, Mark, Model, Place, ProcessHandle, Profile,
     Resolved, Sample, Span, StackHandle, ThreadHandle, Track,
 };
+use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -395,7 +396,7 @@ impl Convert for Perfetto<'_> {
         }
         let mut named: Vec<(u64, Row)> =
             self.tracks.iter().map(|(place, uuid)| (*uuid, place.clone())).collect();
-        named.sort_by_key(|(uuid, _)| *uuid);
+        named.sort_few_by_key(|(uuid, _)| *uuid);
         for (uuid, place) in named {
             if matches!(place, Row::Process(_) | Row::Thread(_)) {
                 let track = self.describe(&place, uuid, model)?;

@@ -19,6 +19,7 @@ use crate::model::{
     FrameHandle, Kind, Model, Piece, Profile, Resolved, Run, Sample, StackHandle, TextHandle, ThreadHandle,
     Timeline, Unit,
 };
+use crate::sorted::SortFew;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -192,7 +193,7 @@ impl Document<'_, '_> {
             .zip(threads)
             .map(|(thread, timeline)| (weight_of(timeline), thread, timeline))
             .collect();
-        order.sort_by_key(|(weight, thread, _)| (std::cmp::Reverse(*weight), *thread));
+        order.sort_few_by_key(|(weight, thread, _)| (std::cmp::Reverse(*weight), *thread));
         for (weight, thread, timeline) in order.into_iter().filter(|(weight, ..)| *weight > 0) {
             let _ = weight;
             let name = resolved.model().thread_label(thread);

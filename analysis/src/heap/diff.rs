@@ -2,6 +2,7 @@
 
 use super::report::{HeapReport, HeapTypeRow};
 use crate::document::SCHEMA;
+use crate::sorted::SortFew;
 use std::collections::BTreeMap;
 
 /// What grew between two dumps.
@@ -134,7 +135,7 @@ impl HeapDiff {
                 types.push(diff);
             }
         }
-        types.sort_by(|a, b| b.bytes_growth.cmp(&a.bytes_growth).then_with(|| a.name.cmp(&b.name)));
+        types.sort_few_by(|a, b| b.bytes_growth.cmp(&a.bytes_growth).then_with(|| a.name.cmp(&b.name)));
         let size = |report: &HeapReport| HeapSize {
             dump: report.dump,
             objects: report.objects,

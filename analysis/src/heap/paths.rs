@@ -4,6 +4,7 @@ use super::dump::HeapDump;
 use super::kinds::RootKind;
 use super::links::{Links, NONE, length};
 use super::retained::{HeapNode, Retained};
+use crate::sorted::SortFew;
 use std::collections::HashMap;
 
 /// Steps of a group that are kept, at each end.
@@ -142,7 +143,7 @@ impl HeapPaths {
         );
         let mut groups: Vec<HeapPathGroup> =
             sums.into_iter().map(|(way, held)| grouping.group(way, &held)).collect();
-        groups.sort_by(|a, b| {
+        groups.sort_few_by(|a, b| {
             let most = b.bytes.cmp(&a.bytes).then(b.count.cmp(&a.count));
             most.then(a.root_kind.cmp(&b.root_kind)).then_with(|| a.example.cmp(&b.example))
         });

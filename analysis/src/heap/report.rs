@@ -4,6 +4,7 @@ use super::dump::{HeapDump, HeapLosses};
 use super::kinds::{HeapGeneration, RootKind};
 use super::retained::{HeapNode, Retained};
 use crate::document::{SCHEMA, percent};
+use crate::sorted::SortFew;
 use std::collections::{BTreeMap, HashSet};
 
 /// What is on a heap.
@@ -248,7 +249,9 @@ fn type_rows(dump: &HeapDump, retained: &Retained, types: &[Sums], all: u64) -> 
             percent: percent(sums.bytes, all),
         })
         .collect();
-    rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (&a.name, &a.module).cmp(&(&b.name, &b.module))));
+    rows.sort_few_by(|a, b| {
+        b.bytes.cmp(&a.bytes).then_with(|| (&a.name, &a.module).cmp(&(&b.name, &b.module)))
+    });
     rows
 }
 
@@ -281,7 +284,7 @@ fn module_rows(dump: &HeapDump, retained: &Retained, types: &[Sums], all: u64) -
             }
         })
         .collect();
-    rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.module.cmp(&b.module)));
+    rows.sort_few_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.module.cmp(&b.module)));
     rows
 }
 
@@ -313,7 +316,7 @@ fn static_rows(dump: &HeapDump, retained: &Retained) -> Vec<HeapStaticRow> {
             })
         })
         .collect();
-    rows.sort_by(|a, b| {
+    rows.sort_few_by(|a, b| {
         let largest = b.retained_bytes.cmp(&a.retained_bytes).then(b.bytes.cmp(&a.bytes));
         largest.then_with(|| (&a.name, &a.type_name).cmp(&(&b.name, &b.type_name)))
     });

@@ -4,6 +4,7 @@ use super::dump::HeapDump;
 use super::kinds::RootKind;
 use super::retained::{HeapNode, Retained};
 use crate::document::percent;
+use crate::sorted::SortFew;
 use std::collections::HashMap;
 
 /// Levels that are shown.
@@ -116,7 +117,7 @@ impl Tree<'_> {
             .into_iter()
             .filter(|(_, group)| depth < DEPTH && group.retained > 0 && group.retained as f64 >= self.min)
             .collect();
-        below.sort_by(|a, b| b.1.retained.cmp(&a.1.retained).then(a.0.cmp(&b.0)));
+        below.sort_few_by(|a, b| b.1.retained.cmp(&a.1.retained).then(a.0.cmp(&b.0)));
         let children = below
             .into_iter()
             .map(|(label, group)| self.grown(label, group, depth.saturating_add(1)))

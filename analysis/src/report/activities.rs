@@ -20,6 +20,7 @@ use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
 use crate::model::intervals::{Interval, OpenActivities, OpenActivity, Place};
 use crate::model::{Mode, Model, Resolved, TextHandle, ThreadHandle, event_name, short};
+use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::borrow::Cow;
@@ -418,7 +419,7 @@ impl Report for Activities {
             .into_iter()
             .filter(|(site, _)| resolved.selected(site.stack, Mode::Unknown).is_some())
             .collect();
-        sites.sort_by_key(|(site, _)| *site);
+        sites.sort_few_by_key(|(site, _)| *site);
         let mut rows: BTreeMap<&str, NamedStats> = BTreeMap::new();
         let mut nodes: Vec<ActivityStats> = vec![ActivityStats::default(); self.tree.nodes().len()];
         let mut slowest = Vec::new();
@@ -453,7 +454,7 @@ impl Report for Activities {
             all.durations.merge(&stats.durations);
             slowest.extend(std::mem::take(&mut stats.slowest).into_iter().map(|slow| (name, slow)));
         }
-        slowest.sort_by(|(one_name, one), (other_name, other)| {
+        slowest.sort_few_by(|(one_name, one), (other_name, other)| {
             let key = |name, slow: &Slow| (Reverse(slow.duration), slow.start, name, slow.thread);
             key(*one_name, one).cmp(&key(*other_name, other))
         });
@@ -471,7 +472,7 @@ impl Report for Activities {
         });
         let mut activities: Vec<ActivityRow> =
             rows.into_iter().map(|(name, stats)| row(name, stats, &parts)).collect();
-        activities.sort_by(|one, other| {
+        activities.sort_few_by(|one, other| {
             // Requests that came in, then those that were made, then others.
             let group = |row: &ActivityRow| match row.direction.as_deref() {
                 Some("in") => 0,
@@ -533,7 +534,7 @@ fn row(name: &str, row: NamedStats<'_>, parts: &dyn Fn(&Totals, u64) -> Parts) -
         0 | 1 => Vec::new(),
         _ => row.layers.into_iter().map(layer).collect(),
     };
-    layers.sort_by_key(|layer| Reverse(layer.durations.total_ns));
+    layers.sort_few_by_key(|layer| Reverse(layer.durations.total_ns));
     ActivityRow {
         name: name.to_owned(),
         direction: row.direction.map(str::to_owned),
@@ -577,7 +578,7 @@ fn tree_rows(tree: &ActivityTree, stats: &[ActivityStats], resolved: &Resolved<'
     }
     let total = |at: &usize| stats.get(*at).map_or(0, |stats| stats.durations.sum());
     let mut rows = Vec::new();
-    roots.sort_by_key(|at| (total(at), Reverse(*at)));
+    roots.sort_few_by_key(|at| (total(at), Reverse(*at)));
     let mut due = roots;
     while let Some(at) = due.pop() {
         let (Some(node), Some(stats)) = (nodes.get(at), stats.get(at)) else { continue };
@@ -590,7 +591,7 @@ fn tree_rows(tree: &ActivityTree, stats: &[ActivityStats], resolved: &Resolved<'
             durations: Distribution::spread(&stats.durations),
         });
         let mut children = inside.get_mut(at).map(std::mem::take).unwrap_or_default();
-        children.sort_by_key(|at| (total(at), Reverse(*at)));
+        children.sort_few_by_key(|at| (total(at), Reverse(*at)));
         due.extend(children);
     }
     rows

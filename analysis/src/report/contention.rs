@@ -9,6 +9,7 @@ use super::waiting::Waiting;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::told_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
+use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider};
 use std::cmp::Reverse;
@@ -174,7 +175,7 @@ impl Report for Contention {
                     .into_iter()
                     .map(|(id, count)| LockOwner { thread_id: id, name: names.get(&id).cloned(), count })
                     .collect();
-                owners.sort_by_key(|owner| (Reverse(owner.count), owner.thread_id));
+                owners.sort_few_by_key(|owner| (Reverse(owner.count), owner.thread_id));
                 owners.truncate(top);
                 Lock {
                     lock_id: lock_id.map(|id| format!("{id:#x}")),
@@ -185,7 +186,7 @@ impl Report for Contention {
                 }
             })
             .collect();
-        locks.sort_by(|one, other| {
+        locks.sort_few_by(|one, other| {
             let key = |lock: &Lock| (Reverse(lock.waits.total_ns), lock.lock_id.clone());
             key(one).cmp(&key(other))
         });

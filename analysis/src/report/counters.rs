@@ -11,6 +11,7 @@
 use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved, short};
+use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind};
 use std::collections::HashMap;
@@ -231,7 +232,7 @@ impl Report for Counters {
     fn finish(self, _: &Resolved<'_>) -> CountersReport {
         let mut all: Vec<(Key, CounterSeries)> = self.series.into_iter().collect();
         // Of sessions that saw the same, the one that saw most.
-        all.sort_by(|(one, one_series), (other, other_series)| {
+        all.sort_few_by(|(one, one_series), (other, other_series)| {
             fn same(key: &Key) -> impl Ord + '_ {
                 (&key.provider, &key.name, &key.tags, key.kind)
             }

@@ -2,6 +2,7 @@
 
 use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
 use super::counters::CountersReport;
+use crate::sorted::SortFew;
 use nettrace_parser::utc_text;
 use std::io::{self, Write};
 
@@ -34,7 +35,7 @@ impl CountersReport {
         let all =
             self.series.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
         let mut all: Vec<_> = all.collect();
-        all.sort_by_key(|(_, point)| (point.ts_ns, point.order));
+        all.sort_few_by_key(|(_, point)| (point.ts_ns, point.order));
         all.into_iter()
     }
 

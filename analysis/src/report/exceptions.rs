@@ -19,6 +19,7 @@ use super::stack_rows::{DISPATCH, StackRow, stack_rows};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::{Block, Bounds, Clause, Handlers, Interval, nanos_between};
 use crate::model::{Mode, Model, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text, type_text};
+use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
 use std::cmp::Reverse;
@@ -336,7 +337,7 @@ impl Report for Exceptions {
         let mut types: BTreeMap<String, (Site, Vec<(StackHandle, u64)>)> = BTreeMap::new();
         let mut all = Site::default();
         let mut sites: Vec<(SiteKey, Site)> = self.sites.into_iter().collect();
-        sites.sort_by_key(|(key, _)| *key);
+        sites.sort_few_by_key(|(key, _)| *key);
         for ((stored, stack), site) in &sites {
             if resolved.selected(*stack, Mode::Unknown).is_none() {
                 continue;
@@ -357,7 +358,7 @@ impl Report for Exceptions {
                 *sum = sum.saturating_add(*count);
             }
             let mut rows: Vec<(String, u64)> = sums.into_iter().collect();
-            rows.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+            rows.sort_few_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
             rows.truncate(top);
             rows.into_iter()
         };
@@ -393,7 +394,7 @@ impl Report for Exceptions {
                 }
             })
             .collect();
-        types.sort_by(|one, other| {
+        types.sort_few_by(|one, other| {
             other.count.cmp(&one.count).then_with(|| one.type_name.cmp(&other.type_name))
         });
         let mut threads: Vec<ExceptionThread> = all
@@ -408,7 +409,7 @@ impl Report for Exceptions {
                 }
             })
             .collect();
-        threads.sort_by_key(|row| (Reverse(row.count), row.thread_id));
+        threads.sort_few_by_key(|row| (Reverse(row.count), row.thread_id));
         ExceptionsReport {
             schema: SCHEMA,
             count: all.count,

@@ -8,6 +8,7 @@ use super::gc::GcTotals;
 use super::jit::JitTotals;
 use super::waits::WaitsReport;
 use crate::model::{Coverage, rounded};
+use crate::sorted::SortFew;
 use crate::units::{bytes, count, counted, duration};
 use std::sync::Arc;
 
@@ -210,7 +211,7 @@ impl Finding {
 
 /// The most telling ones, the first of them first.
 pub(super) fn rank(findings: &mut Vec<Finding>) {
-    findings.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+    findings.sort_few_by(|one, other| other.weight.total_cmp(&one.weight));
     findings.truncate(MOST);
 }
 

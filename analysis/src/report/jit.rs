@@ -4,6 +4,7 @@ use super::fields::Walk;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::Matcher;
 use crate::model::{Model, NameOptions, ProcessHandle, Resolved, TextHandle, ThreadHandle, method_text};
+use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
 use std::cmp::Reverse;
@@ -340,7 +341,7 @@ impl Report for Jit {
             add(&mut tier.duration_ns, row.duration_ns);
         }
         let mut tiers: Vec<TierTotals> = tiers.into_values().collect();
-        tiers.sort_by_key(|row| (Reverse(row.methods), row.tier));
+        tiers.sort_few_by_key(|row| (Reverse(row.methods), row.tier));
         JitReport {
             schema: SCHEMA,
             totals,
@@ -387,7 +388,7 @@ impl Decisions {
                 count: *count,
             })
             .collect();
-        reasons.sort_by(|a, b| (Reverse(a.count), &a.reason).cmp(&(Reverse(b.count), &b.reason)));
+        reasons.sort_few_by(|a, b| (Reverse(a.count), &a.reason).cmp(&(Reverse(b.count), &b.reason)));
         JitDecisions {
             done: self.done,
             refused: self.refused.values().fold(0, |sum, count| sum.saturating_add(*count)),

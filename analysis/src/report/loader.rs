@@ -4,6 +4,7 @@ use super::fields::Walk;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::{Interval, Matcher};
 use crate::model::{Model, ProcessHandle, Resolved, TextHandle, ThreadHandle};
+use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, ModuleChange};
 use std::collections::HashMap;
@@ -340,9 +341,9 @@ impl Report for Loader {
         let id = |process: ProcessHandle| model.process(process).and_then(|process| process.id);
         let text = |text: TextHandle| model.texts().get(text).to_owned();
         let mut assemblies = self.assemblies.finish(model);
-        assemblies.sort_by(|a, b| (a.loaded_ns, &a.name).cmp(&(b.loaded_ns, &b.name)));
+        assemblies.sort_few_by(|a, b| (a.loaded_ns, &a.name).cmp(&(b.loaded_ns, &b.name)));
         let mut modules = self.modules.finish(model);
-        modules.sort_by(|a, b| (a.loaded_ns, &a.path).cmp(&(b.loaded_ns, &b.path)));
+        modules.sort_few_by(|a, b| (a.loaded_ns, &a.path).cmp(&(b.loaded_ns, &b.path)));
         let mut binds: Vec<BindRow> = self
             .binds
             .into_iter()
@@ -356,7 +357,7 @@ impl Report for Loader {
                 ..sums
             })
             .collect();
-        binds.sort_by(|a, b| {
+        binds.sort_few_by(|a, b| {
             let key = |row: &BindRow| (std::cmp::Reverse(row.duration_ns), row.first_ns);
             key(a).cmp(&key(b)).then_with(|| {
                 (&a.assembly, &a.path, &a.requested_by, &a.context).cmp(&(

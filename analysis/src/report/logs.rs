@@ -14,6 +14,7 @@
 use super::log_scopes::LogScopes;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, Resolved, ThreadHandle, short};
+use crate::sorted::SortFew;
 use nettrace_parser::view::{self, KnownProvider};
 use nettrace_parser::{Event, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -317,7 +318,7 @@ impl Report for Logs {
     fn finish(self, _: &Resolved<'_>) -> LogsReport {
         let mut loggers: Vec<LoggerCount> =
             self.loggers.into_iter().map(|(logger, count)| LoggerCount { logger, count }).collect();
-        loggers.sort_by_key(|row| std::cmp::Reverse(row.count));
+        loggers.sort_few_by_key(|row| std::cmp::Reverse(row.count));
         LogsReport {
             schema: SCHEMA,
             count: self.count,

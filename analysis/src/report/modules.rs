@@ -2,6 +2,7 @@
 
 use super::{Recording, Report, ReportInput, SCHEMA};
 use crate::model::{Model, Process, Resolved};
+use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -87,7 +88,7 @@ impl ModulesReport {
                 kind: "native",
                 ..ModuleRow::default()
             }));
-            rows.sort_by(|a, b| {
+            rows.sort_few_by(|a, b| {
                 let key = |row: &ModuleRow| {
                     (row.kind, Reverse(row.jitted_methods.saturating_add(row.precompiled_methods)))
                 };

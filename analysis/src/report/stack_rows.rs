@@ -1,6 +1,7 @@
 //! Stacks of a report, by weight.
 
 use crate::model::{FrameHandle, Resolved, StackHandle};
+use crate::sorted::SortFew;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ pub(crate) fn stack_rows(
         *sum = sum.saturating_add(count);
     }
     let mut rows: Vec<_> = by_frames.into_iter().collect();
-    rows.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    rows.sort_few_by_key(|(_, count)| std::cmp::Reverse(*count));
     rows.truncate(top);
     let row = |(frames, count): (&[FrameHandle], u64)| StackRow {
         count,

@@ -17,6 +17,7 @@ use super::stack_rows::{StackRow, TASK_LIBRARY, below, stack_rows};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::Matcher;
 use crate::model::{Mode, Model, ProcessHandle, Resolved, StackHandle, TextHandle, task_text};
+use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
@@ -313,7 +314,7 @@ impl Report for Tasks {
         let mut all = Site::default();
         let mut rows: BTreeMap<String, (Site, Vec<(StackHandle, u64)>)> = BTreeMap::new();
         let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
-        sites.sort_by_key(|(place, _)| *place);
+        sites.sort_few_by_key(|(place, _)| *place);
         for (place, site) in sites {
             let row = rows.entry(named(&place, "scheduled by")).or_default();
             row.0.merge(&site);
@@ -338,7 +339,7 @@ impl Report for Tasks {
                 ),
             })
             .collect();
-        tasks.sort_by_key(|row| Reverse((row.scheduled, row.started)));
+        tasks.sort_few_by_key(|row| Reverse((row.scheduled, row.started)));
         let mut waits: BTreeMap<(String, bool), (Distribution, u64)> = BTreeMap::new();
         for ((place, is_blocking), (waited, begun)) in
             self.waits.iter().filter(|((place, _), _)| passes(place))
@@ -357,7 +358,7 @@ impl Report for Tasks {
                 TaskWaitRow { name, is_blocking, waits: waited.spread(), still_waiting }
             })
             .collect();
-        waits.sort_by_key(|row| Reverse(row.waits.total_ns));
+        waits.sort_few_by_key(|row| Reverse(row.waits.total_ns));
         let mut activities: Vec<TaskActivity> = all
             .activities
             .iter()
@@ -366,7 +367,7 @@ impl Report for Tasks {
                 scheduled: *scheduled,
             })
             .collect();
-        activities.sort_by(|one, other| {
+        activities.sort_few_by(|one, other| {
             other.scheduled.cmp(&one.scheduled).then_with(|| one.activity.cmp(&other.activity))
         });
         TasksReport {

@@ -6,6 +6,7 @@ use super::series::{Series, SeriesPoint};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::Matcher;
 use crate::model::{Model, ProcessHandle, Resolved};
+use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::BTreeMap;
@@ -309,7 +310,7 @@ impl Report for ThreadPool {
             .iter()
             .map(|(stored, count)| PoolReason { reason: reason(*stored), count: *count })
             .collect();
-        reasons.sort_by_key(|row| std::cmp::Reverse(row.count));
+        reasons.sort_few_by_key(|row| std::cmp::Reverse(row.count));
         let workers = self.workers.points();
         // Workers are small whole numbers.
         let whole = |value: f64| crate::model::rounded(value);

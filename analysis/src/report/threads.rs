@@ -2,6 +2,7 @@
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
 use crate::model::{FrameHandle, Kind, Profile, Resolved, State, ThreadHandle, Totals};
+use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -149,7 +150,7 @@ impl ThreadsReport {
                 (handle, row)
             })
             .collect();
-        threads.sort_by_key(|(handle, row)| (Reverse(row.samples), Reverse(row.total_ns), *handle));
+        threads.sort_few_by_key(|(handle, row)| (Reverse(row.samples), Reverse(row.total_ns), *handle));
         ThreadsReport {
             schema: SCHEMA,
             samples: all.samples,

@@ -4,6 +4,7 @@ use super::{Recording, Report, ReportInput, SCHEMA, percent};
 use crate::model::{
     Cells, Frame, FrameHandle, FrameKind, Kind, Profile, Resolved, State, ThreadHandle, Totals, When,
 };
+use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -192,7 +193,7 @@ impl TopN {
             all.add_when(frames.iter().filter_map(|frame| groups.of(*frame)), &cells, &mut met);
         }
         let mut threads: Vec<(ThreadHandle, Table)> = threads.into_iter().collect();
-        threads.sort_by_key(|(thread, table)| (Reverse(table.total_ns), *thread));
+        threads.sort_few_by_key(|(thread, table)| (Reverse(table.total_ns), *thread));
         let model = resolved.model();
         TopN {
             schema: SCHEMA,
@@ -282,7 +283,7 @@ impl Table {
         let mut rows: Vec<MethodRow> = self.rows.iter().filter_map(row).collect();
         let by_self = |row: &MethodRow| (row.self_ns, row.self_samples, row.total_ns);
         let by_total = |row: &MethodRow| (row.total_ns, row.total_samples, row.self_ns);
-        rows.sort_by(|a, b| {
+        rows.sort_few_by(|a, b| {
             let order = match options.is_inclusive {
                 true => by_total(b).cmp(&by_total(a)),
                 false => by_self(b).cmp(&by_self(a)),

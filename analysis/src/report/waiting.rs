@@ -3,6 +3,7 @@
 use super::distribution::Distribution;
 use crate::model::ThreadHandle;
 use crate::model::intervals::{Edge, Interval, Matcher};
+use crate::sorted::SortFew;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -77,7 +78,7 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         let (mut totals, open) = (self.totals, self.open.finish(self.last_nanos));
         totals.still_waiting = open.filter(|wait| wait.what.as_ref().is_some_and(&passes)).count() as u64;
         let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
-        sites.sort_by_key(|(place, _)| *place);
+        sites.sort_few_by_key(|(place, _)| *place);
         for (_, site) in &sites {
             totals.started = totals.started.saturating_add(site.started);
             totals.waits.merge(&site.waits);

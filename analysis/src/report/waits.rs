@@ -7,6 +7,7 @@ use super::waiting::Waiting;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::report::stack_rows::{guessed_of, names_of};
+use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
@@ -146,7 +147,7 @@ impl Report for Waits {
             }
         }
         let mut places: Vec<_> = places.into_iter().filter(|(_, waits)| waits.count() > 0).collect();
-        places.sort_by_key(|(_, waits)| Reverse(waits.sum()));
+        places.sort_few_by_key(|(_, waits)| Reverse(waits.sum()));
         let places = places.into_iter().take(top).map(|((source, frames), waits)| WaitPlace {
             source: match source {
                 1 => "MonitorWait".to_owned(),
@@ -158,7 +159,7 @@ impl Report for Waits {
             guessed: guessed_of(resolved, frames),
         });
         let mut threads: Vec<_> = threads.into_iter().collect();
-        threads.sort_by_key(|(thread, (_, total))| (Reverse(*total), *thread));
+        threads.sort_few_by_key(|(thread, (_, total))| (Reverse(*total), *thread));
         let threads = threads.into_iter().take(top).map(|(thread, (count, total_ns))| {
             let row = resolved.model().threads().get(thread);
             let (thread_id, name) = row.map_or((None, None), |row| (row.os_thread_id, row.name.clone()));

@@ -2,6 +2,7 @@
 
 use super::{Bounds, Edge, Interval};
 use crate::model::hash::NumberMap;
+use crate::sorted::SortFew;
 use std::hash::Hash;
 
 /// Most starts kept open inside each other. More are a sign of lost stops.
@@ -169,7 +170,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         let mut open: Vec<(K, Begun<T>)> =
             open.flat_map(|(key, open)| open.into_iter().map(move |begun| (key, begun))).collect();
         // Stable: what began at once under one key stays in its order.
-        open.sort_by_key(|(key, begun)| (begun.at.nanos, *key));
+        open.sort_few_by_key(|(key, begun)| (begun.at.nanos, *key));
         open.into_iter().map(move |(_, begun)| {
             let interval = Interval::whole(begun.at, Edge { nanos, ..begun.at }, None, begun.what);
             Interval { bounds: Bounds::OpenAtEnd, ..interval }

@@ -3,6 +3,7 @@
 use super::mark::{Argument, Arguments, Category, Ends, Flow, Mark, Place, Span};
 use crate::model::hash::NumberMap;
 use crate::model::intervals::{Bounds, Edge, Interval, Matcher};
+use crate::sorted::SortFew;
 
 /// What tells one open span from another: what it is, and two numbers, such as process and task.
 pub(super) type Key = (What, u64, u64);
@@ -145,7 +146,7 @@ impl Matched {
     pub(super) fn finish(&mut self, nanos: i64, others: Vec<Interval<Subject>>, ready: &mut Vec<Mark>) {
         let mut open: Vec<_> = self.matcher.finish(nanos).chain(others).collect();
         // Stable: what began at once stays in its order.
-        open.sort_by_key(|interval| interval.start.nanos);
+        open.sort_few_by_key(|interval| interval.start.nanos);
         for interval in open {
             ready.push(Mark::Span(self.losses.span(interval)));
         }

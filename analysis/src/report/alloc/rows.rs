@@ -3,6 +3,7 @@
 use super::{Ledger, Sums, TypeKey};
 use crate::model::{FrameHandle, Mode, Resolved, ThreadHandle, rounded};
 use crate::report::stack_rows::{guessed_of, names_of};
+use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -180,9 +181,9 @@ impl AllocSource {
                 max_object_bytes: Some(row.all.max_object_bytes).filter(|bytes| *bytes > 0),
             })
             .collect();
-        types.sort_by(|a, b| (Reverse(a.bytes), &a.type_name).cmp(&(Reverse(b.bytes), &b.type_name)));
+        types.sort_few_by(|a, b| (Reverse(a.bytes), &a.type_name).cmp(&(Reverse(b.bytes), &b.type_name)));
         let mut stacks: Vec<((&[FrameHandle], &str), Sums)> = stacks.into_iter().collect();
-        stacks.sort_by_key(|(key, sums)| (Reverse(rounded(sums.bytes)), *key));
+        stacks.sort_few_by_key(|(key, sums)| (Reverse(rounded(sums.bytes)), *key));
         let stacks = stacks
             .into_iter()
             .map(|((frames, name), sums)| AllocStack {
@@ -195,7 +196,7 @@ impl AllocSource {
             })
             .collect();
         let mut threads: Vec<(ThreadHandle, Sums)> = threads.into_iter().collect();
-        threads.sort_by_key(|(thread, sums)| (Reverse(rounded(sums.bytes)), *thread));
+        threads.sort_few_by_key(|(thread, sums)| (Reverse(rounded(sums.bytes)), *thread));
         let model = resolved.model();
         let threads = threads
             .into_iter()

@@ -2,6 +2,7 @@
 
 use super::{At, Doing, Parts, Piece, Work};
 use crate::model::{Resolved, StackHandle, ThreadHandle};
+use crate::sorted::SortFew;
 use std::collections::HashMap;
 
 /// Pieces of threads' time that are kept before they are summed up.
@@ -157,7 +158,7 @@ impl Account {
         let mut points: Vec<At> =
             self.pieces.iter().flat_map(|piece| [piece.from, piece.to]).filter(is_inside).collect();
         points.push(until);
-        points.sort_by_key(|at| at.nanos);
+        points.sort_few_by_key(|at| at.nanos);
         points.dedup_by_key(|at| at.nanos);
         let mut from = start;
         for to in points {
