@@ -131,7 +131,7 @@ impl Csv {
         for name in fields {
             out.push(b',');
             let prefix = if is_taken(name) { "payload." } else { "" };
-            quoted(out, format!("{prefix}{name}").as_bytes());
+            write_csv_value(out, format!("{prefix}{name}").as_bytes());
         }
         for name in behind.iter().chain(stacks).chain(raw) {
             out.push(b',');
@@ -185,7 +185,7 @@ impl Csv {
             out.push(b',');
             self.value.clear();
             write_names(&mut self.value, &self.frames);
-            quoted(out, &self.value);
+            write_csv_value(out, &self.value);
         }
         if self.detail.raw {
             raw(out, event);
@@ -249,7 +249,7 @@ impl Csv {
         self.value.clear();
         let rest = self.payloads.object(&mut self.value, event, names);
         out.push(b',');
-        quoted(out, &self.value);
+        write_csv_value(out, &self.value);
         self.rest(out, rest);
     }
 
@@ -259,7 +259,7 @@ impl Csv {
         out.push(b',');
         self.value.clear();
         self.payloads.take_faults(&mut self.value, "");
-        quoted(out, &self.value);
+        write_csv_value(out, &self.value);
     }
 
     /// A column a field.
@@ -298,7 +298,7 @@ impl Csv {
         if !others.is_empty() {
             others.insert(0, b'{');
             others.push(b'}');
-            quoted(out, &others);
+            write_csv_value(out, &others);
         }
         self.rest(out, fields.rest());
     }
@@ -315,7 +315,7 @@ fn cell(
     scratch.clear();
     plain(scratch, field, name, payloads);
     let is_text = matches!(field.value, Ok(Value::Utf16(_) | Value::Utf8(_)));
-    if is_text { text(out, scratch) } else { quoted(out, scratch) }
+    if is_text { text(out, scratch) } else { write_csv_value(out, scratch) }
 }
 
 fn raw(out: &mut Vec<u8>, event: &Event<'_>) {
@@ -342,13 +342,19 @@ fn raw(out: &mut Vec<u8>, event: &Event<'_>) {
 fn text(out: &mut Vec<u8>, value: &[u8]) {
     match value {
         [] => out.raw("\"\""),
-        value => quoted(out, value),
+        value => write_csv_value(out, value),
     }
 }
 
-/// Appends a value, in quotes if it needs them. Readers differ in what they do with spaces at the ends, so
-/// those ask for quotes too.
-fn quoted(out: &mut Vec<u8>, value: &[u8]) {
+/// Appends a value of CSV, in quotes if it needs them: for commas, quotes and line ends. Readers differ in what they do
+/// with spaces at the ends, so those ask for quotes too.
+///
+/// ```
+/// let mut line = Vec::new();
+/// nettrace_export::write_csv_value(&mut line, b"orders, \"all\"");
+/// assert_eq!(line, b"\"orders, \"\"all\"\"\"");
+/// ```
+pub fn write_csv_value(out: &mut Vec<u8>, value: &[u8]) {
     let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\r' | b'\n');
     let has_space = value.first() == Some(&b' ') || value.last() == Some(&b' ');
     if !has_space && !value.iter().any(is_special) {

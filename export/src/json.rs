@@ -149,7 +149,9 @@ macro_rules! float {
 
 float! { f32, f64 }
 
-fn must_escape(byte: u8) -> bool {
+/// Whether a byte of UTF-8 must not stand for itself in a string: quotes, backslashes, control characters.
+#[inline]
+pub const fn must_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\' || byte == 0x7f
 }
 
@@ -159,14 +161,13 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
 }
 
 /// How a byte of ASCII is written in a string that does not stand for itself, and how many of the bytes count.
-pub fn escape_of(byte: u8) -> ([u8; 6], usize) {
-    let short = |letter: u8| ([b'\\', letter, 0, 0, 0, 0], 2);
+pub const fn escape_of(byte: u8) -> ([u8; 6], usize) {
     match byte {
-        b'"' | b'\\' => short(byte),
-        b'\n' => short(b'n'),
-        b'\r' => short(b'r'),
-        b'\t' => short(b't'),
-        _ => ([b'\\', b'u', b'0', b'0', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]], 6),
+        b'"' | b'\\' => ([b'\\', byte, 0, 0, 0, 0], 2),
+        b'\n' => ([b'\\', b'n', 0, 0, 0, 0], 2),
+        b'\r' => ([b'\\', b'r', 0, 0, 0, 0], 2),
+        b'\t' => ([b'\\', b't', 0, 0, 0, 0], 2),
+        _ => ([b'\\', b'u', b'0', b'0', HEX[(byte >> 4) as usize], HEX[(byte & 15) as usize]], 6),
     }
 }
 

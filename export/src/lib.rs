@@ -23,7 +23,7 @@ mod utf16;
 mod writer;
 
 pub use condition::Condition;
-pub use csv::Csv;
+pub use csv::{Csv, write_csv_value};
 pub use event_types::{EventType, EventTypes, Place, Shape};
 pub use filter::{EventPattern, Filter, FilterOptions, ProviderPattern, accepts_type, unmatched_types};
 pub use glob::Glob;

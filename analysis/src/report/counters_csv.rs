@@ -3,6 +3,7 @@
 use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
 use super::counters::CountersReport;
 use crate::sorted::SortFew;
+use nettrace_export::write_csv_value;
 use nettrace_parser::utc_text;
 use std::io::{self, Write};
 
@@ -14,18 +15,23 @@ impl CountersReport {
     /// `Timestamp,Provider,Counter Name,Counter Type,Mean/Increment`.
     ///
     /// Times are UTC with milliseconds, or milliseconds since the session's start if the stream does not say when that
-    /// was. Names have the unit and the interval in parentheses, and tags in brackets. Fields with commas, quotes or line
-    /// ends are quoted.
+    /// was. Names have the unit and the interval in parentheses, and tags in brackets. Names are quoted as
+    /// [`write_csv_value`] does it.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{HEADER}")?;
+        let mut names = Vec::new();
         for (series, point) in self.in_time_order() {
             let kind = if series.kind.is_rate() { "Rate" } else { "Metric" };
-            let time = self.time_text(point.ts_ns);
-            let name = counter_name(series);
-            writeln!(out, "{time},{},{},{kind},{}", quoted(&series.provider), quoted(&name), point.value)?;
+            names.clear();
+            write_csv_value(&mut names, series.provider.as_bytes());
+            names.push(b',');
+            write_csv_value(&mut names, counter_name(series).as_bytes());
+            write!(out, "{},", self.time_text(point.ts_ns))?;
+            out.write_all(&names)?;
+            writeln!(out, ",{kind},{}", point.value)?;
         }
         Ok(())
     }
@@ -65,14 +71,6 @@ fn counter_name(series: &CounterSeries) -> String {
     format!("{name}{unit}{tags}")
 }
 
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +88,6 @@ mod tests {
         assert_eq!(counter_name(&series), "order.duration (Count / 5 sec)");
         series.kind = CounterKind::Mean;
         series.display_name = "Order, \"all\"".to_owned();
-        assert_eq!(quoted(&counter_name(&series)), "\"Order, \"\"all\"\"\"");
+        assert_eq!(counter_name(&series), "Order, \"all\"");
     }
 }
