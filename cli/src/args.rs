@@ -74,6 +74,7 @@ pub(crate) enum Command {
     Watch(Box<WatchArgs>),
     Process(Box<ProcessArgs>),
     Replay(ReplayArgs),
+    ListProfiles(ListProfilesArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

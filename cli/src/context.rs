@@ -21,7 +21,7 @@ pub(crate) const STDIN_NAME: &str = "standard input";
 /// What commands work with.
 pub(crate) struct Context<'a> {
     stdin: Option<Box<dyn Read>>,
-    stdin_is_terminal: bool,
+    pub(crate) stdin_is_terminal: bool,
     pub(crate) stdout_is_terminal: bool,
     /// Columns that the environment says the terminal has.
     columns: Option<usize>,

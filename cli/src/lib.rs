@@ -83,7 +83,7 @@ pub struct Console<'a> {
 /// ```
 pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Exit {
     let mut console = console;
-    let args = command_line::with_report_first(with_summary(args.into_iter().collect()));
+    let args = command_line::with_report_first(with_summary(with_equals(args.into_iter().collect())));
     let parsed = command_line::whole().try_get_matches_from(args).and_then(|matches| {
         command_line::check(&matches)?;
         Cli::from_arg_matches(&matches)
@@ -95,6 +95,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Ex
         }
         Err(error) => help_or_usage(&error, &mut console),
     }
+}
+
+/// `collect --rundown:false`, as dotnet-trace takes it, stands for `--rundown=false`.
+fn with_equals(mut args: Vec<OsString>) -> Vec<OsString> {
+    let is_collect = args.get(1).is_some_and(|word| word == "collect");
+    for word in args.iter_mut().skip(2).take_while(|word| *word != "--").filter(|_| is_collect) {
+        let Some((option, value)) = word.to_str().and_then(|text| text.split_once(':')) else { continue };
+        let is_option = option.starts_with('-') && option.chars().all(|c| c == '-' || c.is_ascii_lowercase());
+        if is_option {
+            *word = format!("{option}={value}").into();
+        }
+    }
+    args
 }
 
 /// `nettrace FILE …` stands for `nettrace report summary FILE …`. A name that a command has is the command's; what

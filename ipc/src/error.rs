@@ -322,6 +322,12 @@ impl fmt::Display for Error {
                 match message.as_deref().map(str::trim) {
                     Some(text) if !text.is_empty() => write!(f, ": {text}"),
                     _ => code.advice().map_or(Ok(()), |advice| write!(f, " ({advice})")),
+                }?;
+                match command.since() {
+                    Some(major) if *code == HResult::UNKNOWN_COMMAND && major > 3 => {
+                        write!(f, "; it came with .NET {major}")
+                    }
+                    _ => Ok(()),
                 }
             }
             Error::Reply { command, fault } => write!(f, "unbelievable reply to {command}: {fault}"),

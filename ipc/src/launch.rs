@@ -198,6 +198,11 @@ impl Launched {
         }
     }
 
+    /// As [`Port::let_go`]: processes that the program started, and nobody records.
+    pub fn let_go(&self) -> Vec<u64> {
+        self.0.as_ref().map_or_else(Vec::new, |running| running.port.let_go())
+    }
+
     /// As [`Port::turned_away`].
     pub fn turned_away(&self) -> u64 {
         self.0.as_ref().map_or(0, |running| running.port.turned_away())

@@ -68,6 +68,9 @@ impl FromStr for Bytes {
     }
 }
 
+/// Each part is a whole trace, with a beginning and an end of its own.
+const LEAST_PART: u64 = 64 << 10;
+
 /// `5x100MB`: at most five files of about that size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rotation {
@@ -85,7 +88,13 @@ impl FromStr for Rotation {
         if files == 0 {
             return Err("at least one file must be kept".to_owned());
         }
-        Ok(Rotation { files, bytes: size.parse::<Bytes>()?.0 })
+        let bytes = size.parse::<Bytes>()?.0;
+        if bytes < LEAST_PART {
+            return Err(format!(
+                "{text}: each file has at least 64 KB, since each begins with names; 5x100MB"
+            ));
+        }
+        Ok(Rotation { files, bytes })
     }
 }
 
@@ -146,7 +155,7 @@ mod tests {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
         assert_eq!("5x10MB".parse(), Ok(Rotation { files: 5, bytes: 10 << 20 }));
-        for wrong in ["5", "0x1MB", "x1MB", "5x"] {
+        for wrong in ["5", "0x1MB", "x1MB", "5x", "5x100", "5x63KB"] {
             assert!(wrong.parse::<Rotation>().is_err(), "{wrong}");
         }
     }

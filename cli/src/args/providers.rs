@@ -8,7 +8,11 @@ use std::str::FromStr;
 
 /// The value of `--providers`.
 #[derive(Debug, Clone)]
-pub(crate) struct ProviderList(pub(crate) Vec<Provider>);
+pub(crate) struct ProviderList {
+    pub(crate) providers: Vec<Provider>,
+    /// Names of those that were given without keywords.
+    pub(crate) bare: Vec<String>,
+}
 
 impl FromStr for ProviderList {
     type Err = String;
@@ -16,8 +20,15 @@ impl FromStr for ProviderList {
     fn from_str(text: &str) -> Result<ProviderList, String> {
         let entries = split_outside_quotes(text);
         let entries = entries.iter().map(|entry| entry.trim()).filter(|entry| !entry.is_empty());
-        let providers: Vec<Provider> = entries.map(provider).collect::<Result<_, _>>()?;
-        if providers.is_empty() { Err("no provider given".to_owned()) } else { Ok(ProviderList(providers)) }
+        let mut list = ProviderList { providers: Vec::new(), bare: Vec::new() };
+        for entry in entries {
+            let provider = provider(entry)?;
+            if entry.split(':').nth(1).is_none_or(|keywords| keywords.trim().is_empty()) {
+                list.bare.push(provider.name().to_owned());
+            }
+            list.providers.push(provider);
+        }
+        if list.providers.is_empty() { Err("no provider given".to_owned()) } else { Ok(list) }
     }
 }
 
@@ -162,7 +173,7 @@ mod tests {
 
     fn shown(text: &str) -> Vec<String> {
         let list = text.parse::<ProviderList>().unwrap_or_else(|error| panic!("{text}: {error}"));
-        list.0.iter().map(Provider::to_string).collect()
+        list.providers.iter().map(Provider::to_string).collect()
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod events;
 mod heap;
 mod info;
 mod info_text;
+mod list_profiles;
 mod man;
 mod outcome;
 mod process;
@@ -48,6 +49,7 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Watch(args) => watch::run(&args, context),
         Command::Process(args) => process::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
+        Command::ListProfiles(_) => list_profiles::run(context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     };

@@ -44,7 +44,7 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
         }
     }
     context.out.finish()?;
-    Ok(Exit::Fine)
+    answer.lacking.map_or(Ok(Exit::Fine), Err)
 }
 
 /// What was answered. The keys are a promise to scripts.
@@ -59,12 +59,18 @@ struct Report<'r> {
 struct Answer {
     text: Vec<String>,
     json: Value,
+    /// What else was asked for, and is not there.
+    lacking: Option<Failure>,
 }
 
 impl Answer {
     /// A command without an answer of its own.
     fn done(command: CommandId, text: String) -> Answer {
-        Answer { text: vec![text], json: json!({ "command": command.to_string(), "done": true }) }
+        Answer {
+            text: vec![text],
+            json: json!({ "command": command.to_string(), "done": true }),
+            lacking: None,
+        }
     }
 }
 
@@ -131,8 +137,14 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
             runtime.apply_startup_hook(&hook).map_err(failed)?;
             Ok(Answer::done(CommandId::APPLY_STARTUP_HOOK, format!("{label}: {path} has run")))
         }
-        ProcessRequest::Dump { output, kind, crash_report, logging, .. } => {
+        ProcessRequest::Dump { ask, output, kind, crash_report, logging } => {
             let path = absolute(output)?;
+            // As we see the file that the process will write.
+            let seen = runtime.target_root().join(path.trim_start_matches('/'));
+            if !ask.talk.force && seen.exists() {
+                let message = "is there already; --force replaces it".to_owned();
+                return Err(Failure::Input { file: path, message });
+            }
             let kind = match kind {
                 DumpChoice::Normal => DumpType::Normal,
                 DumpChoice::Heap => DumpType::WithHeap,
@@ -171,7 +183,7 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
             let reply = runtime.send_unchecked(&RawCommand::unchecked(command, payload)).map_err(failed)?;
             let hex: String = reply.iter().map(|byte| format!("{byte:02x}")).collect();
             let json = json!({ "command": command.to_string(), "reply_hex": hex });
-            Ok(Answer { text: vec![hex], json })
+            Ok(Answer { text: vec![hex], json, lacking: None })
         }
     }
 }
@@ -203,23 +215,25 @@ fn info(reached: &Reached) -> Result<Answer, Failure> {
         "runtime_identifier": info.runtime_identifier,
         "commands": commands,
     });
-    Ok(Answer { text, json })
+    Ok(Answer { text, json, lacking: None })
 }
 
 fn environment(reached: &Reached, variables: Vec<Variable>, names: &[String]) -> Result<Answer, Failure> {
     let is_wanted = |variable: &&Variable| names.is_empty() || names.contains(&variable.name);
     let wanted: Vec<&Variable> = variables.iter().filter(is_wanted).collect();
-    if let Some(name) = names.iter().find(|name| !wanted.iter().any(|variable| variable.name == **name)) {
-        let message = format!("its environment has no {name}");
-        return Err(Failure::Input { file: reached.label(), message });
-    }
+    let is_missing = |name: &&String| !wanted.iter().any(|variable| variable.name == **name);
+    let missing: Vec<&str> = names.iter().filter(is_missing).map(String::as_str).collect();
+    let lacking = (!missing.is_empty()).then(|| {
+        let message = format!("its environment has no {}", missing.join(", "));
+        Failure::Input { file: reached.label(), message }
+    });
     let text = wanted.iter().map(|variable| match &variable.value {
         Some(value) => format!("{}={value}", variable.name),
         None => variable.name.clone(),
     });
     let json: Vec<Value> =
         wanted.iter().map(|variable| json!({ "name": variable.name, "value": variable.value })).collect();
-    Ok(Answer { text: text.collect(), json: json!({ "variables": json }) })
+    Ok(Answer { text: text.collect(), json: json!({ "variables": json }), lacking })
 }
 
 fn variable_change(text: &str, is_unset: bool) -> Result<(SetEnvironmentVariable, String), Failure> {

@@ -210,19 +210,21 @@ fn write_text(context: &mut Context<'_>, args: &PsArgs, report: &Report) -> Resu
 
 fn row(process: &ProcessReport, is_whole: bool) -> [String; 7] {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
-    let mut command = printable(&process.command_line).to_string();
+    let mut command = process.command_line.clone();
     if !is_whole && command.chars().count() > COMMAND_COLUMNS {
         command = command.chars().take(COMMAND_COLUMNS - 1).chain(['…']).collect();
     }
+    // All but numbers comes from outside, also what is said of a reply.
     [
         process.pid.to_string(),
-        printable(&process.name).to_string(),
+        process.name.clone(),
         known(&process.version),
         known(&process.architecture),
         process.uptime_s.map_or_else(|| "?".to_owned(), uptime),
         can(process),
         command,
     ]
+    .map(|cell| printable(&cell))
 }
 
 /// What it can do, in a few words, or why it can do nothing.

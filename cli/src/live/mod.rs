@@ -5,6 +5,7 @@
 //! shows the [`status`].
 
 pub(crate) mod condition;
+pub(crate) mod enter;
 pub(crate) mod method_names;
 pub(crate) mod outlet;
 pub(crate) mod recording;

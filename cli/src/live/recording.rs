@@ -5,6 +5,7 @@ use super::condition::Watcher;
 use super::outlet::Outlet;
 use crate::failure::Failure;
 use crate::new_file::{NewFile, Written};
+use flate2::write::GzEncoder;
 use nettrace_ipc::{Ending, Session, StopHandle};
 use nettrace_parser::{Buffered, Class, Reader};
 use std::cell::RefCell;
@@ -34,6 +35,8 @@ pub(crate) enum Notice {
 /// Where the bytes go.
 pub(crate) enum Sink {
     File(NewFile),
+    /// Compressed.
+    Packed(GzEncoder<NewFile>),
     /// To standard output, which a thread of its own writes.
     Outlet(Outlet),
     /// To whoever has standard output, as [`Notice::Bytes`].
@@ -46,6 +49,8 @@ pub(crate) struct Plan {
     pub(crate) sink: Sink,
     /// When to tell that the size is reached.
     pub(crate) limit: Option<u64>,
+    /// What may come on top of that, from a process that has been told to stop.
+    pub(crate) rest: u64,
     pub(crate) watcher: Option<Watcher>,
 }
 
@@ -153,6 +158,8 @@ struct Intake {
     notices: SyncSender<Notice>,
     number: usize,
     limit: Option<u64>,
+    /// The largest size, whatever the process does.
+    most: Option<u64>,
     counts: Arc<Counts>,
     failure: Option<io::Error>,
 }
@@ -166,6 +173,7 @@ impl Intake {
         room.copy_from_slice(bytes);
         let written = match &mut self.sink {
             Sink::File(file) => file.write_all(bytes),
+            Sink::Packed(file) => file.write_all(bytes),
             Sink::Outlet(_) if count == 0 => Ok(()),
             Sink::Outlet(outlet) => outlet.offer(bytes.to_vec(), 0),
             Sink::Notices => {
@@ -185,6 +193,11 @@ impl Intake {
         }
         let total = self.counts.bytes.load(Ordering::Relaxed) + count as u64;
         self.counts.bytes.store(total, Ordering::Relaxed);
+        if self.most.is_some_and(|most| total >= most) {
+            let error = "the process goes on and on although it was told to stop; the file ends here";
+            self.failure = Some(io::Error::other(error));
+            return Err(io::ErrorKind::Other.into());
+        }
         if self.limit.take_if(|limit| total >= *limit).is_some() {
             // Nobody listens any more when the command is over.
             let _ = self.notices.send(Notice::Size(self.number));
@@ -206,10 +219,19 @@ impl Read for Tee {
 const LOOK: u64 = 1024;
 
 fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &Arc<Counts>) -> Outcome {
-    let Plan { number, sink, limit, mut watcher } = plan;
+    let Plan { number, sink, limit, rest, mut watcher } = plan;
+    let most = limit.map(|limit| limit.saturating_add(rest));
     let (own_notices, own_counts) = (notices.clone(), Arc::clone(counts));
-    let intake =
-        Intake { session, sink, notices: own_notices, number, limit, counts: own_counts, failure: None };
+    let intake = Intake {
+        session,
+        sink,
+        notices: own_notices,
+        number,
+        limit,
+        most,
+        counts: own_counts,
+        failure: None,
+    };
     let intake = Rc::new(RefCell::new(intake));
     let mut reader = Reader::new(Buffered::new(Tee(Rc::clone(&intake))));
     let mut events = 0_u64;
@@ -249,19 +271,23 @@ fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &A
         }
     }
     // What cannot be received any more spoils nothing; what cannot be written does, and stays without its name.
-    let mut left = None;
-    let is_written = intake.failure.is_none();
-    let (written, unnamed) = match std::mem::replace(&mut intake.sink, Sink::Notices) {
-        Sink::File(file) if is_written => match file.finish() {
-            Ok(written) => (Some(written), None),
-            Err(failure) => (None, Some(failure)),
-        },
-        Sink::File(file) => {
-            left = file.abandon();
-            (None, None)
-        }
-        Sink::Outlet(_) | Sink::Notices => (None, None),
+    let file = match std::mem::replace(&mut intake.sink, Sink::Notices) {
+        Sink::File(file) => Some(Ok(file)),
+        Sink::Packed(packed) => Some(packed.finish()),
+        Sink::Outlet(_) | Sink::Notices => None,
     };
+    let (mut written, mut unnamed, mut left) = (None, None, None);
+    match file {
+        Some(Ok(file)) if intake.failure.is_none() => match file.finish() {
+            Ok(whole) => written = Some(whole),
+            Err(failure) => unnamed = Some(failure),
+        },
+        Some(Ok(file)) => left = file.abandon(),
+        Some(Err(error)) => {
+            intake.failure.get_or_insert(error);
+        }
+        None => {}
+    }
     const LOSSES: [Class; 5] =
         [Class::FramingLost, Class::BlockLost, Class::RestOfBlockLost, Class::RowLost, Class::Incomplete];
     let failure = intake.failure.take().or(failure);

@@ -32,7 +32,7 @@ pub(crate) fn config(
 ) -> Result<SessionConfig, Failure> {
     let failed = |error: RequestError| Failure::Usage(error.to_string());
     let profiles = if more.is_empty() { profiles(args) } else { &args.profile };
-    let mut wanted: Vec<Provider> = args.providers.iter().flat_map(|list| list.0.clone()).collect();
+    let mut wanted: Vec<Provider> = args.providers.iter().flat_map(|list| list.providers.clone()).collect();
     for profile in profiles {
         wanted.extend(profile.providers().map_err(failed)?);
     }
@@ -70,6 +70,55 @@ fn filtered(mut wanted: Vec<Provider>, args: &SessionArgs) -> Result<Providers, 
         }
     });
     Providers::new(with_ids)
+}
+
+/// The providers as a table, each with what asked for it; a heading first.
+pub(crate) fn table(args: &SessionArgs, config: &SessionConfig) -> Vec<String> {
+    let mut rows = vec![["Provider", "Keywords", "Level", "Enabled by"].map(str::to_owned)];
+    for provider in config.providers() {
+        let level = provider.wanted_level();
+        rows.push([
+            provider.name().to_owned(),
+            format!("{:#018x}", provider.wire_keywords()),
+            format!("{level:?}({})", level.number()),
+            sources(args, provider.name()).join(", "),
+        ]);
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2)];
+    let line = |row: &[String; 4]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}  "));
+        format!("{}{}", cells.collect::<String>(), row[3])
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Which options asked for a provider.
+fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
+    let mut sources = Vec::new();
+    for list in &args.providers {
+        if list.bare.iter().any(|bare| bare == name) {
+            let keywords = if name == RUNTIME { "those of dotnet-common" } else { "all keywords" };
+            sources.push(format!("--providers ({keywords}; dotnet-trace would ask for 0)"));
+        } else if list.providers.iter().any(|provider| provider.name() == name) {
+            sources.push("--providers".to_owned());
+        }
+    }
+    for profile in profiles(args) {
+        if profile.providers().is_ok_and(|providers| providers.iter().any(|other| other.name() == name)) {
+            let profile = clap::ValueEnum::to_possible_value(profile);
+            let profile = profile.map(|value| value.get_name().to_owned()).unwrap_or_default();
+            let option = if args.profile.is_empty() { "default" } else { "--profile" };
+            sources.push(format!("{option} {profile}"));
+        }
+    }
+    if args.clrevents.is_some() && name == RUNTIME {
+        sources.push("--clrevents".to_owned());
+    }
+    if args.events.iter().any(|ids| ids.provider == name) {
+        sources.push("--events".to_owned());
+    }
+    sources
 }
 
 /// What the user should know before such a session.

@@ -60,6 +60,13 @@ impl Signals {
         i32::try_from(self.seen.load(Ordering::SeqCst)).ok().filter(|signal| *signal != 0)
     }
 
+    /// The user wishes the end without a signal: as if Ctrl-C had come.
+    pub(crate) fn wish_end(&self) {
+        self.end_by_itself();
+        let number = usize::try_from(SIGINT).unwrap_or(usize::MAX);
+        let _ = self.seen.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
     /// The end has begun without a signal, because it was time. The next Ctrl-C gives up.
     pub(crate) fn end_by_itself(&self) {
         let mut ending = self.ending();

@@ -34,7 +34,10 @@ impl Talk {
                 .reply(patience)
                 .start(patience)
                 .stop(patience)
-                .drain(patience),
+                .drain(patience)
+                .dump(patience)
+                .startup_hook(patience)
+                .profiler(patience),
             None => defaults,
         };
         let transcript =
@@ -65,6 +68,8 @@ pub(crate) struct Reached {
     /// Its name; may be empty.
     pub(crate) name: String,
     pub(crate) runtime: Runtime,
+    /// It was started to wait for somebody.
+    pub(crate) may_wait: bool,
 }
 
 impl Reached {
@@ -85,7 +90,8 @@ impl Reached {
 
     fn of(found: &Found, talk: &Talk) -> Result<Reached, Failure> {
         let pid = u64::from(found.pid);
-        let reached = |runtime| Reached { pid: Some(pid), name: found.name.clone(), runtime };
+        let (name, may_wait) = (found.name.clone(), found.told_to_suspend);
+        let reached = |runtime| Reached { pid: Some(pid), name, runtime, may_wait };
         match (found.runtime(), &found.endpoint) {
             (Some(runtime), _) => Ok(reached(talk.with(runtime))),
             (None, Err(reason)) => Err(cannot(&format!("process {pid}"), &reason.to_string())),
@@ -98,7 +104,7 @@ impl Reached {
         // .NET Core 3 cannot tell; whoever else does not will say why when it is asked for something.
         let info = runtime.info().ok();
         let name = info.as_ref().and_then(|info| info.entry_assembly.clone()).unwrap_or_default();
-        Reached { pid: pid.or(info.map(|info| info.pid)), name, runtime }
+        Reached { pid: pid.or(info.map(|info| info.pid)), name, runtime, may_wait: false }
     }
 
     pub(crate) fn arrived(arrival: Arrival) -> Reached {

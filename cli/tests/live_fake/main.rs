@@ -13,6 +13,7 @@ mod stalls;
 mod stopping;
 mod targets;
 mod watch;
+mod words;
 
 use common::{Ran, command, top};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};

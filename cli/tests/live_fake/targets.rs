@@ -84,6 +84,8 @@ fn children_of_a_started_program_are_let_go_or_recorded() {
         let out = String::from_utf8_lossy(&output.stdout);
         assert_eq!(out.matches("acted").count(), 2, "{said}");
         assert_eq!(folder.names().iter().filter(|name| name.ends_with(".nettrace")).count(), files, "{said}");
+        // The one that nobody records is named.
+        assert_eq!(said.contains("goes on unrecorded; --children"), files == 1, "{said}");
     }
 }
 

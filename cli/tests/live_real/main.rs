@@ -12,6 +12,7 @@ mod heap;
 mod launch;
 mod load;
 mod process;
+mod steady;
 mod tools;
 mod watch;
 

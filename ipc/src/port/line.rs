@@ -27,6 +27,9 @@ const ABSENCE: Duration = Duration::from_secs(60);
 /// A runtime that has nothing to do here is sent away no more often than this.
 const BETWEEN_RETURNS: Duration = Duration::from_millis(20);
 
+/// Processes that were let go are remembered up to this number, until somebody asks for them.
+const MAX_LET_GO: usize = 1000;
+
 #[derive(Debug)]
 pub(crate) struct Table {
     state: Mutex<State>,
@@ -48,6 +51,17 @@ struct State {
     closed: bool,
     /// resumed without being given out, for want of descriptors
     turned_away: u64,
+    /// resumed without being given out, because nobody wants newcomers; not asked for yet
+    let_go: Vec<u64>,
+}
+
+impl State {
+    /// What nobody asks for must not grow.
+    fn note_let_go(&mut self, pid: u64) {
+        if self.let_go.len() < MAX_LET_GO {
+            self.let_go.push(pid);
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -116,6 +130,9 @@ impl Table {
         let resume = !known.resumed && (known.owed || unwanted && (closed || !known.given_out));
         if first && !unwanted {
             state.arrived.push_back(advertise);
+        }
+        if first && unwanted && !closed {
+            state.note_let_go(advertise.pid);
         }
         drop(state);
         self.changed.notify_all();
@@ -195,6 +212,11 @@ impl Table {
         }
     }
 
+    /// Who was resumed without being given out, since this was asked last.
+    pub(super) fn let_go(&self) -> Vec<u64> {
+        std::mem::take(&mut self.lock().let_go)
+    }
+
     /// How many went on without being given out, for want of descriptors.
     pub(super) fn turned_away(&self) -> u64 {
         self.lock().turned_away
@@ -248,7 +270,9 @@ impl Table {
         let waiting: Vec<Advertise> = {
             let mut state = self.lock();
             state.resume_newcomers = true;
-            state.arrived.drain(..).collect()
+            let waiting: Vec<Advertise> = state.arrived.drain(..).collect();
+            waiting.iter().for_each(|advertise| state.note_let_go(advertise.pid));
+            waiting
         };
         self.resume_each(waiting.into_iter().map(|advertise| advertise.cookie).collect());
     }

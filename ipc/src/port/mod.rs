@@ -205,6 +205,12 @@ impl Port {
         self.table.close();
     }
 
+    /// Process ids, as they see themselves, of runtimes that were resumed without being given out since this
+    /// was asked last, because newcomers were not wanted any more. At most 1,000 are remembered.
+    pub fn let_go(&self) -> Vec<u64> {
+        self.table.let_go()
+    }
+
     /// How many runtimes were resumed without being given out, because this process had no descriptor
     /// left for them. A higher limit (`ulimit -n`) helps.
     pub fn turned_away(&self) -> u64 {

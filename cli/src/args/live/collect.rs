@@ -4,13 +4,13 @@ use super::{OnStall, SessionArgs, TalkArgs, TargetArgs};
 use crate::args::amount::{Bytes, Rotation, Span};
 use crate::args::providers::RundownChoice;
 use crate::live::condition::Condition;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 const COLLECT_EXAMPLES: &str = "\
-Ctrl-C or SIGTERM stops the session, takes what the process still has to say, and finishes the file; a second \
-one gives up at once. With -- COMMAND the program is traced from its first method, uses this terminal, and its \
+Ctrl-C, Enter, SIGTERM or SIGHUP stops the session, takes what the process still has to say, and finishes the file; a second \
+one, half a second later or more, gives up at once. With -- COMMAND the program is traced from its first method, uses this terminal, and its \
 exit code is that of nettrace.
 
 Examples:
@@ -19,6 +19,17 @@ Examples:
   nettrace collect --providers System.Net.Http,MyCompany-Orders::5 -- dotnet shop.dll
   nettrace collect -p 4711 --rotate 5x100MB --until 'Microsoft-Windows-DotNETRuntime/GC/Start where Depth>=2'
   nettrace collect -p 4711 --dry-run --profile gc-verbose";
+
+/// What a runtime does when its buffers are full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BufferingMode {
+    /// Drop the newest events
+    #[value(alias = "0")]
+    Drop,
+    /// Have the threads wait that write events
+    #[value(alias = "1")]
+    Block,
+}
 
 /// Record events of a running process, or of one that is started, into a file
 #[derive(Debug, Args)]
@@ -96,8 +107,23 @@ pub(crate) struct CollectArgs {
 
     /// Whether a process that waits at startup is let go
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value_t = true, default_missing_value = "true")]
-    #[arg(action = clap::ArgAction::Set, hide_default_value = true)]
+    #[arg(action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new())]
+    #[arg(hide_default_value = true)]
     pub(crate) resume_runtime: bool,
+
+    /// Whether the started program uses this terminal; false: it reads nothing and shows nothing
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value_t = true, default_missing_value = "true")]
+    #[arg(action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new())]
+    #[arg(hide_default_value = true)]
+    pub(crate) show_child_io: bool,
+
+    /// What the process does when its buffers are full: drop events, or wait (.NET 11)
+    #[arg(long, value_enum, value_name = "MODE", default_value = "drop", ignore_case = true)]
+    pub(crate) buffering_mode: BufferingMode,
+
+    /// Not needed here: see --port
+    #[arg(long, value_name = "PLATFORM", hide = true)]
+    pub(crate) dsrouter: Option<String>,
 
     /// Show the request, byte by byte, and send nothing
     #[arg(long)]

@@ -3,7 +3,7 @@
 mod collect;
 mod process;
 
-pub(crate) use collect::CollectArgs;
+pub(crate) use collect::{BufferingMode, CollectArgs};
 pub(crate) use process::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};
 
 use super::{EventFilterArgs, EventFormat};
@@ -68,7 +68,8 @@ pub(crate) struct TalkArgs {
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// How long a process may take to answer, or to end a session; without: 10 s, and 60 s
+    /// How long a process may take to answer; without: 10 s, to begin a session 30 s, to end one 60 s and
+    /// 10 s of silence, to write a dump 10 min
     #[arg(long, value_name = "TIME")]
     pub(crate) patience: Option<Span>,
 }
@@ -84,8 +85,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "LIST", help_heading = "Which events")]
     pub(crate) providers: Vec<ProviderList>,
 
-    /// Ready-made sets of providers, united; without any option of this kind: dotnet-common and
-    /// dotnet-sampled-thread-time
+    /// Ready-made sets of providers, united; without any option of this kind: dotnet-common, and to record
+    /// dotnet-sampled-thread-time too
     #[arg(long, value_name = "PROFILE", value_enum, value_delimiter = ',', help_heading = "Which events")]
     pub(crate) profile: Vec<ProfileName>,
 
@@ -126,6 +127,10 @@ pub(crate) enum ProfileName {
     /// What cpu-sampling was before 2025: stacks and a wide choice of the runtime's events
     CpuSampling,
 }
+
+/// The ready-made sets of providers of collect --profile
+#[derive(Debug, Args)]
+pub(crate) struct ListProfilesArgs {}
 
 const WATCH_EXAMPLES: &str = "\
 Examples:
@@ -219,7 +224,7 @@ pub(crate) enum OnStall {
 
 const REPLAY_EXAMPLES: &str = "\
 Examples:
-  nettrace collect -p 4711 --duration 5s --record run.transcript
+  nettrace process info -p 4711 --record run.transcript
   nettrace replay run.transcript --listen /tmp/replayed &
   nettrace process info --port /tmp/replayed,connect";
 

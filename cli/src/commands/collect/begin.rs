@@ -1,12 +1,14 @@
 //! Sessions that are about to begin: each on a thread of its own, since a process may take its time to answer, or
 //! never do, and signals and clock are to be obeyed meanwhile.
 
-use super::files::Files;
+use super::files::{Files, is_packed};
 use crate::failure::Failure;
 use crate::live::outlet::Outlet;
 use crate::live::recording::{Notice, Sink};
 use crate::live::target::Reached;
-use nettrace_ipc::{Arrival, Error, Session, SessionConfig};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use nettrace_ipc::{Arrival, Error, Session, SessionConfig, Startup};
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
@@ -41,6 +43,8 @@ pub(super) struct Started {
     pub(super) sink: Sink,
     /// How its resume went, if that was wanted.
     pub(super) resumed: Option<Result<(), Error>>,
+    /// It still waits at startup.
+    pub(super) is_waiting: bool,
 }
 
 /// What became of a beginning.
@@ -174,6 +178,9 @@ fn start(
         let mut places = lock(places);
         let made = places.files.as_mut().map(|files| files.create(reached, part)).transpose()?;
         match (made, &places.outlet) {
+            (Some((path, file)), _) if is_packed(&path) => {
+                (Some(path), Sink::Packed(GzEncoder::new(file, Compression::fast())))
+            }
             (Some((path, file)), _) => (Some(path), Sink::File(file)),
             (None, Some(outlet)) => (None, Sink::Outlet(outlet.clone())),
             (None, None) => (None, Sink::Notices),
@@ -182,7 +189,10 @@ fn start(
     match reached.runtime.start(config) {
         Ok(session) => {
             let resumed = resumes.then(|| reached.runtime.resume());
-            Ok(Started { session, path, sink, resumed })
+            // A resume reaches only who waits for us.
+            let is_waiting = reached.may_wait
+                && reached.runtime.startup().is_ok_and(|startup| startup == Startup::Suspended);
+            Ok(Started { session, path, sink, resumed, is_waiting })
         }
         // The file is empty, and goes with its sink.
         Err(error) => Err(reached.failed(&error)),

@@ -16,7 +16,7 @@ use crate::live::target::{Reached, TICK};
 use crate::live::unless_ended::GRACE;
 use crate::new_file::Written;
 use crate::units;
-use nettrace_ipc::{Launched, Port, SessionConfig};
+use nettrace_ipc::{Launched, Port, Search, SessionConfig};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::path::PathBuf;
@@ -27,12 +27,18 @@ use std::time::{Duration, Instant};
 const NOTICES: usize = 64;
 /// How often a rotation that failed is tried again.
 const RETRY: Duration = Duration::from_secs(1);
+/// What a process may have to say at the end, beside the events in its buffers.
+const REST: u64 = 64 << 20;
+/// Processes that go on unrecorded which are named.
+const TOLD: u32 = 10;
 /// Processes that may be asked for a session at the same time.
 const AT_ONCE: usize = 4;
 
 /// Where more processes come from.
 pub(super) enum Newcomers<'n> {
     None,
+    /// They go on unrecorded: their process ids, each once.
+    LetGo(&'n dyn Fn() -> Vec<u64>),
     Port(&'n Port),
     Launched(&'n mut Launched),
 }
@@ -41,7 +47,7 @@ impl Newcomers<'_> {
     /// How many went on unrecorded because descriptors had run out.
     fn turned_away(&self) -> u64 {
         match self {
-            Newcomers::None => 0,
+            Newcomers::None | Newcomers::LetGo(_) => 0,
             Newcomers::Port(port) => port.turned_away(),
             Newcomers::Launched(launched) => launched.turned_away(),
         }
@@ -96,6 +102,8 @@ pub(super) struct Collector {
     failure: Option<Failure>,
     /// Processes that went on unrecorded because descriptors had run out.
     turned_away: u64,
+    /// Processes that went on unrecorded because nobody asked for them.
+    let_go: u32,
 }
 
 impl Collector {
@@ -135,6 +143,7 @@ impl Collector {
             is_damaged: false,
             failure: None,
             turned_away: 0,
+            let_go: 0,
         }
     }
 
@@ -195,7 +204,7 @@ impl Collector {
         is_first: bool,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let super::begin::Started { session, path, sink, resumed } = started;
+        let super::begin::Started { session, path, sink, resumed, is_waiting } = started;
         let number = self.count;
         if is_first {
             for lost in session.lost() {
@@ -207,11 +216,22 @@ impl Collector {
             context.messages.note(&format!("recording {} to {file}", reached.label()));
         }
         // The session goes on whatever became of this; a process that does not wait loses nothing.
-        if let Some(Err(error)) = resumed {
+        if let Some(Err(error)) = &resumed {
             context.messages.warning(&format!("{}: not resumed: {error}", reached.label()));
         }
+        if is_waiting && is_first {
+            let text = match resumed {
+                Some(_) => {
+                    "waits at startup for another port than ours: whoever listens there has to resume it"
+                }
+                None => "waits at startup: nettrace process resume lets it go, unless it waits for a port",
+            };
+            context.messages.warning(&format!("{} {text}", reached.label()));
+        }
         let watcher = (!self.conditions.is_empty()).then(|| Watcher::new(self.conditions.clone()));
-        let plan = Plan { number, sink, limit: self.limit, watcher };
+        // Buffers that are still full, and names of everything.
+        let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(REST);
+        let plan = Plan { number, sink, limit: self.limit, rest, watcher };
         let recording = Recording::start(session, plan, self.notices.0.clone())?;
         self.count += 1;
         self.active.push(Active {
@@ -246,6 +266,9 @@ impl Collector {
         loop {
             let is_expecting = !self.is_stopping && self.admit(newcomers)?;
             self.tell_turned_away(newcomers.turned_away(), context);
+            if let Newcomers::LetGo(pids) = newcomers {
+                self.tell_let_go(&pids(), context);
+            }
             if self.active.is_empty() && !is_expecting {
                 if self.beginnings.is_empty() {
                     return Ok(());
@@ -289,7 +312,7 @@ impl Collector {
             // Each needs some descriptors, and the machine has other things to do.
             let is_busy = self.beginnings.count() >= AT_ONCE;
             let (arrival, more, resumes) = match newcomers {
-                Newcomers::None => return Ok(false),
+                Newcomers::None | Newcomers::LetGo(_) => return Ok(false),
                 Newcomers::Port(_) if is_busy => return Ok(true),
                 Newcomers::Port(port) => (port.next(Duration::ZERO), true, self.resumes),
                 Newcomers::Launched(launched) => {
@@ -321,6 +344,23 @@ impl Collector {
         }
         if is_over && !self.is_stopping {
             self.stop_all();
+        }
+    }
+
+    /// Names those that might have been meant.
+    fn tell_let_go(&mut self, pids: &[u64], context: &mut Context<'_>) {
+        for pid in pids {
+            self.let_go += 1;
+            if self.let_go > TOLD {
+                continue;
+            }
+            let found = u32::try_from(*pid).ok().and_then(|pid| Search::new().process(pid));
+            let label =
+                found.map_or_else(|| format!("process {pid}"), |found| format!("{} ({pid})", found.name));
+            let more = if self.let_go == TOLD { "; so do all that follow" } else { "" };
+            self.status.clear();
+            let text = "goes on unrecorded; --children (or --all, at a port) records it too";
+            context.messages.note(&format!("{label} {text}{more}"));
         }
     }
 

@@ -19,6 +19,15 @@ pub(super) fn write(
     let out = &mut context.out;
     let since = id.since().map(|major| format!(", which .NET {major} has")).unwrap_or_default();
     writeln!(out, "{id} ({:02x} {:02x}){since}", id.set, id.id)?;
+    let mut older = command.lower().filter(|_| id.since().is_some_and(|major| major > 3));
+    while let Some(lower) = older {
+        let (id, lost) = (lower.id(), config.lost_with(lower));
+        let lost: Vec<String> = lost.iter().map(ToString::to_string).collect();
+        let lost = if lost.is_empty() { "the same".to_owned() } else { lost.join("; ") };
+        let since = id.since().map(|major| format!(" (.NET {major})")).unwrap_or_default();
+        writeln!(out, "older      {id}{since}: {lost}")?;
+        older = lower.lower().filter(|_| id.since().is_some_and(|major| major > 3));
+    }
     writeln!(out, "buffer     {} MB", args.session.buffersize)?;
     let rundown = request::rundown(&args.session, args.rundown).keyword();
     writeln!(

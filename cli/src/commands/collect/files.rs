@@ -72,7 +72,8 @@ impl Files {
                 reached.name.chars().map(|c| if c.is_alphanumeric() || "-._".contains(c) { c } else { '_' });
             let name: String = letters.collect();
             let name = if name.is_empty() { "process".to_owned() } else { name };
-            let pid = if self.is_per_process || self.used > 0 { pid } else { String::new() };
+            let is_another = self.used > 0 && part.is_empty();
+            let pid = if self.is_per_process || is_another { pid } else { String::new() };
             return PathBuf::from(format!("{name}{pid}_{}{part}.nettrace", self.stamp));
         };
         // The first of several recordings has the name that was asked for, if there need not be others.
@@ -80,15 +81,24 @@ impl Files {
         if pid.is_empty() && part.is_empty() {
             return given.clone();
         }
-        let mut name = given.file_stem().unwrap_or_default().to_owned();
+        // x.nettrace.gz has two endings.
+        let plain = if is_packed(given) { given.with_extension("") } else { given.clone() };
+        let mut name = plain.file_stem().unwrap_or_default().to_owned();
         name.push(pid);
         name.push(part);
-        if let Some(extension) = given.extension() {
+        for extension in
+            [plain.extension(), given.extension().filter(|_| plain != *given)].into_iter().flatten()
+        {
             name.push(".");
             name.push(extension);
         }
         given.with_file_name(name)
     }
+}
+
+/// Whether what is written there is to be compressed.
+pub(super) fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
 fn refused(path: &Path, message: &str) -> Failure {
@@ -101,7 +111,8 @@ mod tests {
     use nettrace_ipc::{Endpoint, Runtime};
 
     fn reached() -> Reached {
-        Reached { pid: Some(7), name: "a shop/1".to_owned(), runtime: Runtime::at(Endpoint::socket("/x")) }
+        let runtime = Runtime::at(Endpoint::socket("/x"));
+        Reached { pid: Some(7), name: "a shop/1".to_owned(), runtime, may_wait: false }
     }
 
     fn named(given: Option<&str>, is_per_process: bool, used: u64, part: Option<u64>) -> String {
@@ -120,6 +131,12 @@ mod tests {
         assert_eq!(named(Some("d/x.nettrace"), true, 0, None), "d/x_7.nettrace");
         assert_eq!(named(Some("x.nettrace"), false, 3, Some(3)), "x_0003.nettrace");
         assert_eq!(named(Some("x"), true, 3, Some(12)), "x_7_0012");
+        assert_eq!(named(Some("x.nettrace.gz"), true, 3, Some(12)), "x_7_0012.nettrace.gz");
+        // The first of a rotation is called as the others.
+        for (used, part) in [(0, 1), (1, 2)] {
+            assert_eq!(named(None, false, used, Some(part)), format!("a_shop_1_S_{part:04}.nettrace"));
+            assert_eq!(named(Some("x.nettrace"), false, used, Some(part)), format!("x_{part:04}.nettrace"));
+        }
     }
 
     #[test]

@@ -8,10 +8,11 @@ mod formats;
 mod summary;
 
 use super::Context;
-use crate::args::CollectArgs;
+use crate::args::{BufferingMode, CollectArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::condition::Condition;
+use crate::live::enter;
 use crate::live::outlet::Outlet;
 use crate::live::request;
 use crate::live::signals::Signals;
@@ -20,14 +21,27 @@ use begin::Whom;
 use collector::{Collector, Newcomers};
 use files::Files;
 use formats::Formats;
-use nettrace_ipc::{Children, Launch, Launched};
+use nettrace_ipc::{Children, Launch, Launched, WhenFull};
+use signal_hook::consts::SIGINT;
+use std::io::Write;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 
 pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let rundown = request::rundown(&args.session, args.rundown);
     let config = request::config(&args.session, Vec::new(), rundown)?;
+    let config = match args.buffering_mode {
+        BufferingMode::Drop => config,
+        BufferingMode::Block => config.when_full(WhenFull::Block),
+    };
     let conditions = conditions(args)?;
+    if let Some(platform) = &args.dsrouter {
+        return Err(Failure::Usage(format!(
+            "--dsrouter {platform}: nettrace needs no router. Let the app connect to a port here (Android: adb \
+             reverse tcp:9000 tcp:9000) and give --port tcp://127.0.0.1:9000, or run dotnet-dsrouter and give --port \
+             with the address that it names"
+        )));
+    }
     if args.keep_after.is_some() && conditions.is_empty() {
         return Err(Failure::Usage(
             "--keep-after says how long to go on after --until; give that too".to_owned(),
@@ -37,6 +51,11 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         return Err(Failure::Usage(
             "--children are those of a program that is started; give -- COMMAND".to_owned(),
         ));
+    }
+    if args.format.iter().any(|format| format == "list") {
+        context.out.write_all(crate::commands::convert::formats("").as_bytes())?;
+        context.out.finish()?;
+        return Ok(Exit::Fine);
     }
     let formats = Formats::new(&args.format)?;
     if args.dry_run {
@@ -63,6 +82,14 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     }
     let talk = Talk::new(&args.talk)?;
     let signals = Signals::notice()?;
+    for line in request::table(&args.session, &config) {
+        context.messages.note(&line);
+    }
+    // A started program reads the terminal itself.
+    if context.stdin_is_terminal && args.command.is_empty() {
+        enter::watch(&signals)?;
+        context.messages.note("Enter or Ctrl-C ends the recording");
+    }
     let files = (!is_stdout).then_some(files);
     let stdout = if is_stdout { (context.detached_stdout)() } else { None };
     let outlet = stdout.map(|stdout| Outlet::new(stdout, args.on_stall, signals.clone())).transpose()?;
@@ -135,7 +162,7 @@ fn collect(
                     return Ok(Exit::Failed);
                 };
                 collector.add(Whom::Arrived(arrival), args.resume_runtime, true)?;
-                collector.run(&mut Newcomers::None, context)?;
+                collector.run(&mut Newcomers::LetGo(&|| port.let_go()), context)?;
             }
         }
     }
@@ -154,6 +181,15 @@ fn launch(
     let name = program.to_string_lossy().into_owned();
     let mut command = Command::new(program);
     command.args(arguments);
+    if !args.show_child_io {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    }
+    // One that does not read the terminal can do without its Ctrl-C: it gets one from us, once its trace is whole.
+    let is_apart = !context.stdin_is_terminal || !args.show_child_io;
+    #[cfg(unix)]
+    if is_apart {
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    }
     let children = if args.children { Children::GiveOut } else { Children::Resume };
     let mut launch = Launch::new(command).children(children).deadlines(talk.deadlines);
     if let Some(recorder) = &talk.recorder {
@@ -175,7 +211,12 @@ fn launch(
     if let Err(failure) = &trace {
         context.messages.error(failure);
     }
-    pass_on(signals, &mut launched);
+    if !is_apart && signals.seen() == Some(SIGINT) && matches!(trace, Ok(Exit::Damaged)) {
+        let text = "Ctrl-C reached the program too, and ended it before its trace: the end is missing, and names of \
+                    methods with it; with </dev/null it would have been stopped first";
+        context.messages.warning(text);
+    }
+    pass_on(signals, &mut launched, is_apart);
     let status = launched.wait().map_err(failed)?;
     Ok(Exit::Program(exit_code(status)))
 }
@@ -200,29 +241,35 @@ fn record_launched(
             return Ok(());
         }
     }
-    let mut newcomers = if args.children { Newcomers::Launched(launched) } else { Newcomers::None };
-    collector.run(&mut newcomers, context)
+    if args.children {
+        return collector.run(&mut Newcomers::Launched(launched), context);
+    }
+    collector.run(&mut Newcomers::LetGo(&|| launched.let_go()), context)
 }
 
 /// SIGTERM is sent to us alone, but meant for the program too, and so may be SIGHUP. Ctrl-C has reached both.
 #[cfg(unix)]
-pub(super) fn pass_on(signals: &Signals, launched: &mut Launched) {
-    use rustix::process::{Pid, Signal, kill_process};
+pub(super) fn pass_on(signals: &Signals, launched: &mut Launched, is_apart: bool) {
+    use rustix::process::{Pid, Signal, kill_process, kill_process_group};
     let is_running = matches!(launched.try_wait(), Ok(None));
     let pid = launched.pid().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
     let signal = match signals.seen() {
         Some(signal_hook::consts::SIGTERM) => Signal::TERM,
         Some(signal_hook::consts::SIGHUP) => Signal::HUP,
+        Some(SIGINT) if is_apart => Signal::INT,
         _ => return,
     };
     if let (true, Some(pid)) = (is_running, pid) {
-        // It may have ended meanwhile.
-        let _ = kill_process(pid, signal);
+        // It may have ended meanwhile. A terminal's Ctrl-C reaches what it has started, too.
+        let _ = match signal {
+            Signal::INT => kill_process_group(pid, signal),
+            _ => kill_process(pid, signal),
+        };
     }
 }
 
 #[cfg(not(unix))]
-pub(super) fn pass_on(_: &Signals, _: &mut Launched) {}
+pub(super) fn pass_on(_: &Signals, _: &mut Launched, _: bool) {}
 
 /// As a shell tells it: 128 and the signal for a program that was killed.
 pub(super) fn exit_code(status: ExitStatus) -> u8 {

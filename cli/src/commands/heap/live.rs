@@ -123,7 +123,7 @@ fn launch(
         }
         Err(error) => context.messages.error(&failed(error)),
     }
-    pass_on(signals, &mut launched);
+    pass_on(signals, &mut launched, false);
     let status = launched.wait().map_err(failed)?;
     Ok(Exit::Program(exit_code(status)))
 }

@@ -1,0 +1,51 @@
+//! Enter ends a recording, as it does with dotnet-trace, when somebody sits at the terminal.
+
+use super::signals::Signals;
+use std::io;
+
+/// From now on Enter is as good as Ctrl-C.
+pub(crate) fn watch(signals: &Signals) -> io::Result<()> {
+    let signals = signals.clone();
+    let thread = std::thread::Builder::new().name("nettrace-enter".to_owned());
+    let wait = move || {
+        if wait_for_line() {
+            signals.wish_end();
+        }
+    };
+    thread.spawn(wait).map(drop)
+}
+
+/// Whether a line came; not when standard input ends.
+#[cfg(unix)]
+fn wait_for_line() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::getpgrp;
+    use rustix::termios::tcgetpgrp;
+    use std::time::Duration;
+
+    const TICK: Duration = Duration::from_millis(100);
+    let stdin = io::stdin();
+    loop {
+        // Whoever reads the terminal in the background is stopped by the system.
+        if tcgetpgrp(&stdin).is_ok_and(|group| group == getpgrp()) {
+            let mut polled = [PollFd::new(&stdin, PollFlags::IN)];
+            let time = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+            match poll(&mut polled, Some(&time)) {
+                Ok(1..) => return read_line(),
+                Ok(0) => {}
+                Err(_) => std::thread::sleep(TICK),
+            }
+        } else {
+            std::thread::sleep(TICK);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn wait_for_line() -> bool {
+    read_line()
+}
+
+fn read_line() -> bool {
+    io::stdin().read_line(&mut String::new()).is_ok_and(|count| count > 0)
+}

@@ -1,0 +1,209 @@
+//! What is written is true: words of help and messages, and dotnet-trace's forms of options.
+
+use super::{Folder, address, common::command, ids, metrics, on, patiently, ran, streaming};
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
+use nettrace_ipc::{CommandId, HResult};
+use nettrace_testdata::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Value, Version};
+use std::io::Read;
+
+/// What moves cursors, changes titles, ends lines, turns directions.
+const HOSTILE: &str = "a\x1b[31mb\x1b]0;title\x07c\r\nd\u{9b}2Je\u{202e}f";
+
+fn assert_harmless(what: &str, text: &str) {
+    let is_bad = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
+    assert!(!text.contains(is_bad), "{what}: {text:?}");
+}
+
+#[test]
+fn a_terminal_sees_no_control_characters_of_a_process() {
+    let folder = Folder::new();
+    let event_type = EventType {
+        provider: HOSTILE.into(),
+        event_id: 1,
+        name: HOSTILE.into(),
+        fields: vec![Field::new(HOSTILE, FieldType::String)],
+        ..EventType::default()
+    };
+    let session = Session {
+        types: vec![event_type],
+        threads: vec![SessionThread::new(11)],
+        steps: vec![Step::event(0, 0, 10, vec![Value::Text(HOSTILE.into())])],
+        ..Session::new(Version::V4)
+    };
+    let config = FakeConfig {
+        product_version: format!("10.0.1{HOSTILE}"),
+        command_line: HOSTILE.to_owned(),
+        entry_assembly: HOSTILE.to_owned(),
+        environment: vec![format!("A={HOSTILE}"), format!("{HOSTILE}=b")],
+        ..streaming_all(&session.record().stream.into_bytes())
+    };
+    let fake = FakeRuntime::start(config).unwrap();
+    for words in [
+        &["process", "info"][..],
+        &["process", "env"],
+        &["watch", "--providers", "X", "--limit", "1"],
+        &["collect", "--duration", "300ms", "-o", "x.nettrace"],
+        &["process", "dump", "-o", "x"],
+    ] {
+        let run = on(&fake, &folder, words);
+        assert!(!run.stdout.is_empty() || !run.stderr.is_empty());
+        assert_harmless(&format!("{words:?}"), run.text());
+        assert_harmless(&format!("{words:?}"), &run.stderr);
+    }
+}
+
+/// All but the byte that ends it.
+fn streaming_all(bytes: &[u8]) -> FakeConfig {
+    super::up_to_the_end_mark(bytes)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ps_shows_no_control_characters() {
+    let folder = Folder::new();
+    let config = FakeConfig { product_version: format!("10.0.1{HOSTILE}"), ..FakeConfig::default() };
+    let _fake = FakeRuntime::start_at(config, super::ps::own_socket(&folder)).unwrap();
+    super::wait_until("an answer", || {
+        let output = command(&["ps"]).env("TMPDIR", &folder.0).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_harmless("ps", &text);
+        text.contains("10.0.1a")
+    });
+}
+
+#[test]
+fn a_dump_replaces_nothing_unless_forced() {
+    let folder = Folder::new();
+    std::fs::write(folder.0.join("core"), "precious").unwrap();
+    let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
+    let run = on(&fake, &folder, &["process", "dump", "-o", "core"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("core: is there already; --force replaces it"), "{}", run.stderr);
+    assert!(ids(&fake).iter().all(|id| id.0 != 1), "{:?}", ids(&fake));
+    assert_eq!(on(&fake, &folder, &["process", "dump", "--force", "-o", "core"]).code, Some(0));
+}
+
+#[test]
+fn variables_that_are_there_are_shown_beside_one_that_is_not() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
+    let run = on(&fake, &folder, &["process", "env", "LANG", "MISSING"]);
+    assert_eq!((run.code, run.text()), (Some(1), "LANG=C.UTF-8\n"));
+    assert!(run.stderr.contains("no MISSING"), "{}", run.stderr);
+}
+
+#[test]
+fn refusals_of_old_runtimes_name_the_version_that_is_needed() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(FakeConfig::version(3, "3.1.0")).unwrap();
+    for (words, major) in [(&["process", "info"][..], 5), (&["process", "env"], 6)] {
+        let run = on(&fake, &folder, words);
+        assert_eq!(run.code, Some(1));
+        assert!(run.stderr.contains(&format!("it came with .NET {major}")), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn dry_run_says_what_older_runtimes_do_instead() {
+    let run = ran(&["collect", "--dry-run", "-p", "1", "--events", "A=1", "--no-stacks"], &Folder::new());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let text = run.text();
+    assert!(text.contains("older      CollectTracing4 (.NET 9): all event ids of A come"), "{text}");
+    assert!(text.contains("stacks are collected, they cannot be switched off"), "{text}");
+}
+
+#[test]
+fn formats_and_profiles_are_listed() {
+    let folder = Folder::new();
+    let listed = ran(&["collect", "--format", "list"], &folder);
+    assert_eq!(
+        (listed.code, listed.stdout),
+        (Some(0), ran(&["convert", "--format", "list"], &folder).stdout)
+    );
+    let profiles = ran(&["list-profiles"], &folder);
+    for name in ["dotnet-common", "gc-verbose", "gc-collect", "database", "cpu-sampling"] {
+        assert!(
+            profiles.text().contains(&format!("\n{name} ")) || profiles.text().starts_with(name),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_trace_is_compressed_if_its_name_says_so_and_devices_need_no_force() {
+    let (folder, bytes) = (Folder::new(), metrics());
+    let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+    let run = on(&fake, &folder, &["collect", "--duration", "300ms", "-o", "x.nettrace.gz"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let packed = std::fs::read(folder.0.join("x.nettrace.gz")).unwrap();
+    let mut unpacked = Vec::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).unwrap();
+    assert!(unpacked == bytes && packed.len() < bytes.len());
+    let run = on(&fake, &folder, &["collect", "--duration", "300ms", "-o", "/dev/null"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+}
+
+#[test]
+fn a_process_that_ignores_the_stop_cannot_fill_the_disk() {
+    let folder = Folder::new();
+    let config =
+        FakeConfig { stream: vec![7; 1 << 20], piece_bytes: 1 << 18, repeat: true, ..FakeConfig::default() };
+    let fake = FakeRuntime::start(config).unwrap();
+    fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, FaultKind::StopIgnored)));
+    let words = ["collect", "--max-size", "1MB", "--buffersize", "1", "-o", "x.nettrace"];
+    let run = patiently(&fake, &folder, &words, "4s");
+    assert_ne!(run.code, Some(0));
+    assert!(run.stderr.contains("although it was told to stop"), "{}", run.stderr);
+    // 1 MB, buffers of 1 MB, and what a process may have to say at its end.
+    let names = folder.names();
+    let size: u64 = names.iter().map(|name| std::fs::metadata(folder.0.join(name)).unwrap().len()).sum();
+    assert!(size <= 67 << 20, "{names:?}: {size}");
+}
+
+#[test]
+fn options_are_taken_as_dotnet_trace_takes_them() {
+    for (option, resumes) in
+        [("--resume-runtime:false", 0), ("--resume-runtime:True", 1), ("--resume-runtime", 1)]
+    {
+        let folder = Folder::new();
+        let fake = FakeRuntime::start(FakeConfig { suspended: true, ..streaming(&metrics()) }).unwrap();
+        let run = on(&fake, &folder, &["collect", "--duration", "200ms", "-o", "x.nettrace", option]);
+        assert_eq!(fake.resume_count(), resumes, "{option}: {}", run.stderr);
+    }
+    let folder = Folder::new();
+    let shown = ran(&["collect", "--show-child-io", "--", "sh", "-c", "echo out; exit 4"], &folder);
+    assert_eq!((shown.code, shown.text()), (Some(4), "out\n"));
+    let hidden = ran(&["collect", "--show-child-io:false", "--", "sh", "-c", "echo out; exit 4"], &folder);
+    assert_eq!((hidden.code, hidden.text()), (Some(4), ""));
+    let router = ran(&["collect", "--dsrouter", "android"], &folder);
+    assert_eq!(router.code, Some(2));
+    assert!(router.stderr.contains("--port tcp://127.0.0.1:9000"), "{}", router.stderr);
+    let fake = FakeRuntime::start(FakeConfig { major: 11, ..streaming(&metrics()) }).unwrap();
+    let block = ["collect", "--buffering-mode", "Block", "--duration", "200ms", "-o", "x.nettrace"];
+    assert_eq!(on(&fake, &folder, &block).code, Some(0));
+    assert!(ids(&fake).contains(&(2, 7)), "{:?}", ids(&fake));
+}
+
+#[test]
+fn what_is_recorded_stands_at_the_start_with_who_asked_for_it() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
+    let words = ["--providers", "A,B:0x1:5", "--profile", "gc-verbose", "--clrevents", "jit"];
+    let run =
+        on(&fake, &folder, &[&["collect", "--duration", "200ms", "-o", "x.nettrace"], &words[..]].concat());
+    let line = |name: &str| {
+        run.stderr.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{}", run.stderr))
+    };
+    assert!(line(" A ").contains("all keywords; dotnet-trace would ask for 0"), "{}", run.stderr);
+    assert!(line(" B ").contains("Verbose(5)") && line(" B ").ends_with("--providers"), "{}", run.stderr);
+    assert!(
+        line("Microsoft-Windows-DotNETRuntime").ends_with("--profile gc-verbose, --clrevents"),
+        "{}",
+        run.stderr
+    );
+    // A refusal says which.
+    fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_2, FaultKind::Refuse(HResult::FAIL))));
+    let port = address(&fake);
+    let run = ran(&["collect", "--quiet", "--port", &port, "-o", "y.nettrace"], &folder);
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+}
