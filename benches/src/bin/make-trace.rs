@@ -1,4 +1,4 @@
-//! Writes a valid trace of any size: `make-trace uniform|mixed|fat|v6|v6c|heap|FILE SIZE OUT`.
+//! Writes a valid trace of any size: `make-trace uniform|mixed|fat|v6|v6c|heap|heap-far|FILE SIZE OUT`.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use nettrace_benches::make::{Synthetic, Written, repeat};
 use nettrace_benches::size;
 
-const USAGE: &str = "usage: make-trace uniform|mixed|fat|v6|v6c|heap|FILE SIZE OUT
+const USAGE: &str = "usage: make-trace uniform|mixed|fat|v6|v6c|heap|heap-far|FILE SIZE OUT
   FILE  a trace to repeat, gzip or not
   SIZE  bytes: 500k, 100MB, 1GB, 64MiB";
 

@@ -1,7 +1,7 @@
 //! `heap`: a dump of the managed heap, three references an object.
 //!
 //! A tree in the order in which it was allocated, so that most references lead nearby; a tenth of the others lead
-//! anywhere. 2,000 types, 68.4 bytes an object: 1.368 GB are 20 million objects and 60 million references.
+//! anywhere, or all of them (`heap-far`). 2,000 types, 68.4 bytes an object: 1.368 GB are 20 million objects and 60 million references.
 
 use std::collections::VecDeque;
 
@@ -31,6 +31,8 @@ pub struct Heap {
     random: Random,
     ticks: u64,
     objects: u64,
+    /// How many percent of the references that are no tree lead anywhere.
+    far: u64,
     told: u64,
     /// Sizes of the subtrees that come next.
     subtrees: Vec<u64>,
@@ -44,12 +46,13 @@ pub struct Heap {
 
 impl Heap {
     /// The same events every time: a dump that fits in so many bytes, and what fills them up.
-    pub fn new(bytes: u64) -> Heap {
+    pub fn new(bytes: u64, far: u64) -> Heap {
         let objects = (bytes * 10 / 684).max(1);
         Heap {
             random: Random::new(7),
             ticks: START_TICKS,
             objects,
+            far,
             told: 0,
             subtrees: vec![objects],
             references: VecDeque::new(),
@@ -84,7 +87,7 @@ impl Heap {
             targets += 1;
         }
         for _ in targets..3 {
-            let other = if self.random.chance(10) {
+            let other = if self.random.chance(self.far) {
                 self.random.below(self.objects)
             } else {
                 (at + self.random.below(4_000)).saturating_sub(2_000).min(self.objects - 1)

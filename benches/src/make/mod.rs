@@ -8,6 +8,7 @@
 //! | `v6` | version 6, uncompressed rows | 52 / 12.5 |
 //! | `v6c` | version 6, compressed as one-collect writes: all flags, always | 11.1 / 12.5 |
 //! | `heap` | a dump of the managed heap: objects, three references each | 30 / 64,000 |
+//! | `heap-far` | the same, but all references that are no tree lead anywhere | 30 / 64,000 |
 //! | a file | its events again and again, later and later | as they are |
 //!
 //! All are valid: complete, no event missing by the numbers, no thread restarted, none out of
@@ -48,17 +49,20 @@ pub enum Synthetic {
     V6Compressed,
     /// See [`heap`].
     Heap,
+    /// [`heap`], but references lead anywhere.
+    HeapFar,
 }
 
 impl Synthetic {
     /// All of them.
-    pub const ALL: [Synthetic; 6] = [
+    pub const ALL: [Synthetic; 7] = [
         Synthetic::Uniform,
         Synthetic::Mixed,
         Synthetic::Fat,
         Synthetic::V6,
         Synthetic::V6Compressed,
         Synthetic::Heap,
+        Synthetic::HeapFar,
     ];
 
     /// The name on the command line.
@@ -70,6 +74,7 @@ impl Synthetic {
             Synthetic::V6 => "v6",
             Synthetic::V6Compressed => "v6c",
             Synthetic::Heap => "heap",
+            Synthetic::HeapFar => "heap-far",
         }
     }
 
@@ -84,7 +89,8 @@ impl Synthetic {
             Synthetic::Uniform => session::write(out, &mut uniform::Uniform::new(), bytes),
             Synthetic::Mixed => session::write(out, &mut mixed::Mixed::v4(), bytes),
             Synthetic::Fat => session::write(out, &mut fat::Fat::new(), bytes),
-            Synthetic::Heap => session::write(out, &mut heap::Heap::new(bytes), bytes),
+            Synthetic::Heap => session::write(out, &mut heap::Heap::new(bytes, 10), bytes),
+            Synthetic::HeapFar => session::write(out, &mut heap::Heap::new(bytes, 100), bytes),
             Synthetic::V6 => session::write(out, &mut mixed::Mixed::v6(rows::Layout::Uncompressed), bytes),
             Synthetic::V6Compressed => {
                 session::write(out, &mut mixed::Mixed::v6(rows::Layout::Compressed), bytes)
