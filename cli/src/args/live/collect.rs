@@ -54,8 +54,8 @@ pub(crate) struct CollectArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
-    /// The file to write, which is FILE.part until it is whole; - for standard output. Without:
-    /// NAME_DATE_TIME.nettrace
+    /// The file to write, which is FILE.part until it is whole, and compressed if it ends in .gz; - for
+    /// standard output. Without: NAME_DATE_TIME.nettrace
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
