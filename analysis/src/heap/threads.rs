@@ -21,7 +21,7 @@ pub(super) fn share<T>(pieces: impl ExactSizeIterator<Item = T> + Send, work: im
     thread::scope(|scope| {
         for _ in 1..threads {
             // If there is no further thread, this one does it all.
-            let _ = thread::Builder::new().spawn_scoped(scope, &run);
+            let _ = thread::Builder::new().spawn_scoped(scope, run);
         }
         run();
     });
