@@ -11,6 +11,9 @@ const OVERHANG: usize = 128;
 /// The memory grows by this much at least.
 const STEP: usize = 8 * 1024;
 
+/// Larger memory grows by a quarter where it would double.
+const LARGE: usize = 8 << 20;
+
 /// Output that waits to be handed on.
 #[derive(Debug, Default)]
 pub struct Page {
@@ -73,7 +76,12 @@ impl Page {
 
     #[cold]
     fn grow(&mut self, room: usize) {
-        self.bytes.resize(self.filled + room.max(STEP), 0);
+        let needed = self.filled + room.max(STEP);
+        if needed > self.bytes.capacity() && self.bytes.len() > LARGE {
+            // A large page that doubles takes more than what waits may take.
+            self.bytes.reserve_exact(needed - self.bytes.len() + self.bytes.len() / 4);
+        }
+        self.bytes.resize(needed, 0);
     }
 
     /// Counts what was written, when a writer has `left` bytes left.

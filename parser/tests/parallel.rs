@@ -97,6 +97,73 @@ fn several_threads_read_damaged_streams_as_one_does() {
     }
 }
 
+/// Most that [`a_bit`] makes in one go.
+const BIT: usize = 3;
+
+/// Takes little at a time, and says so.
+fn a_bit<S: Source>(region: &mut Region<'_, S>) -> Result<Vec<u64>, Error> {
+    let mut digests = Vec::new();
+    while digests.len() < BIT
+        && let Some(event) = region.next_event()?
+    {
+        digests.push(digest(&event));
+    }
+    if digests.len() == BIT {
+        region.stop_here();
+    }
+    Ok(digests)
+}
+
+fn assert_equal_in_bits(name: &str, bytes: &[u8]) {
+    for order in [Order::File, Order::Time] {
+        let (whole, told_by_one) = read(bytes, order, 1);
+        for threads in [1, 2, 3] {
+            let mut all = Vec::new();
+            let options = Options::new().threads(threads).order(order);
+            let outcome = parallel::read_slice(bytes, options, a_bit::<Whole<&[u8]>>, |digests| {
+                assert!(digests.len() <= BIT);
+                all.extend(digests);
+                ControlFlow::Continue(())
+            });
+            let told = outcome.unwrap();
+            assert!(all == whole, "{name}: {order:?}, {threads} threads: {} {}", all.len(), whole.len());
+            assert_eq!(told.losses().total(), told_by_one.losses().total(), "{name}: losses");
+            assert_eq!(told.damage().findings(), told_by_one.damage().findings(), "{name}: damage");
+            assert_eq!(told.statistics().events, told_by_one.statistics().events, "{name}: events");
+            assert_eq!(told.is_complete(), told_by_one.is_complete(), "{name}: complete");
+        }
+    }
+}
+
+#[test]
+fn a_work_that_takes_a_bit_at_a_time_gets_every_event_once_and_in_order() {
+    for trace in corpus::traces() {
+        let bytes = trace.bytes();
+        if bytes.len() < 150_000 {
+            assert_equal_in_bits(trace.name(), &bytes);
+        }
+    }
+    assert_equal_in_bits("regions", &regions(300, 100));
+    let trace = corpus::trace("net3.1-linux-x64/all.nettrace").expect("it is in the corpus");
+    let bytes = trace.bytes();
+    assert_equal_in_bits("flip", &Damage::Flip { at: 98_003, mask: 0x55 }.applied(&bytes));
+}
+
+#[test]
+fn a_collector_can_stop_the_reading_in_the_middle_of_a_region() {
+    let bytes = regions(300, 100);
+    for threads in [1, 2] {
+        let mut portions = 0;
+        let options = Options::new().threads(threads);
+        let outcome = parallel::read_slice(&bytes, options, a_bit::<Whole<&[u8]>>, |_| {
+            portions += 1;
+            if portions == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(outcome.is_ok());
+        assert_eq!(portions, 5, "{threads} threads");
+    }
+}
+
 #[test]
 fn a_collector_can_stop_the_reading() {
     let trace = corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the corpus");

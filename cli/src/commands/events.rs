@@ -172,6 +172,9 @@ fn several_threads(args: &EventsArgs) -> bool {
         && args.filter_options().is_empty()
 }
 
+/// Bytes that a page keeps for the next region: those of an ordinary one.
+const MOST_KEPT: usize = 32 << 20;
+
 /// Shows the events of regions.
 struct Writer {
     types: EventTypes,
@@ -187,6 +190,11 @@ impl Work for Writer {
     fn take(&mut self, event: &Event<'_>) {
         let place = self.types.place_of(event);
         self.form.event(&mut self.page, event, place, &self.types, None);
+    }
+
+    #[inline]
+    fn bytes(&self) -> usize {
+        self.page.len()
     }
 
     fn made(&mut self) -> Page {
@@ -219,9 +227,11 @@ fn in_regions(
         spare: Arc::clone(&spare),
     };
     let mut written = Ok(());
+    // There are two pages for each thread.
+    let most_kept = MOST_KEPT.min(regions.most_held() / 8);
     let outcome = regions.read(order, worker, |mut page| {
         written = context.out.pass_on(page.filled());
-        page.clear(usize::MAX);
+        page.clear(most_kept);
         spare.give(page);
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });

@@ -156,6 +156,29 @@ pub fn read_source<S: Source, T>(
 /// Events of one portion, where there are no regions.
 const PORTION_EVENTS: u64 = 8192;
 
+/// Gives all events that are left in portions.
+fn in_portions<S: Source, T>(
+    events: &mut Events<S>,
+    work: &impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
+    collect: &mut impl FnMut(T) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, Error> {
+    loop {
+        let mut region = Region::new(events, PORTION_EVENTS);
+        let made = work(&mut region)?;
+        if !region.is_stopped() {
+            // What the work did not ask for is passed over, as workers do, or this would never end.
+            region.for_each(|_| {})?;
+        }
+        let is_done = region.is_done();
+        if collect(made).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if is_done {
+            return Ok(ControlFlow::Continue(()));
+        }
+    }
+}
+
 fn in_one_thread<S: Source, T>(
     reader: Reader<S>,
     order: Order,
@@ -167,16 +190,8 @@ fn in_one_thread<S: Source, T>(
     for _ in 0..done {
         events.next_event()?;
     }
-    loop {
-        let mut region = Region::new(&mut events, PORTION_EVENTS);
-        let made = work(&mut region)?;
-        // What the work did not ask for is passed over, as workers do, or this would never end.
-        region.for_each(|_| {})?;
-        let is_done = region.is_done();
-        if collect(made).is_break() || is_done {
-            break;
-        }
-    }
+    // Either way this is the end.
+    let _ = in_portions(&mut events, work, collect)?;
     let (reader, out_of_order) = events.into_reader();
     Ok(Outcome::of(&reader, out_of_order))
 }

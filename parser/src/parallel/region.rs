@@ -75,12 +75,15 @@ impl<S: Source> Events<S> {
 }
 
 /// Some consecutive events of a stream: those between two sequence points, or a portion of a stream
-/// that is read by one thread. Events that are not asked for are passed over.
+/// that is read by one thread. Events that are not asked for are passed over, unless [`Region::stop_here`]
+/// says that they are still wanted.
 #[derive(Debug)]
 pub struct Region<'r, S> {
     events: &'r mut Events<S>,
     left: u64,
     is_done: bool,
+    is_portion: bool,
+    is_stopped: bool,
     /// Times of the oldest and the youngest event given.
     pub(super) oldest: u64,
     pub(super) youngest: u64,
@@ -88,9 +91,18 @@ pub struct Region<'r, S> {
 }
 
 impl<'r, S: Source> Region<'r, S> {
-    /// At most `left` events.
+    /// At most `left` events; `u64::MAX`: all, and no portion.
     pub(super) fn new(events: &'r mut Events<S>, left: u64) -> Region<'r, S> {
-        Region { events, left, is_done: false, oldest: u64::MAX, youngest: 0, count: 0 }
+        Region {
+            events,
+            left,
+            is_done: false,
+            is_portion: left != u64::MAX,
+            is_stopped: false,
+            oldest: u64::MAX,
+            youngest: 0,
+            count: 0,
+        }
     }
 
     /// The next event of the region, or `None` behind the last.
@@ -143,6 +155,24 @@ impl<'r, S: Source> Region<'r, S> {
             take(event);
         }
         Ok(())
+    }
+
+    /// Whether this is a portion, which ends wherever [`Region::stop_here`] is called. Otherwise it is all between two
+    /// sequence points, read by a worker before it is known whether what was made of it can be taken.
+    pub fn is_portion(&self) -> bool {
+        self.is_portion
+    }
+
+    /// Says that enough was made for now. What is left comes with further calls of the work, in portions. Of a region
+    /// that is no portion what was made so far is dropped, and all of it comes again on the caller's thread when its turn
+    /// has come: a work that calls this bounds what it holds, whatever the stream makes of a few bytes.
+    pub fn stop_here(&mut self) {
+        self.is_stopped = true;
+    }
+
+    /// Whether [`Region::stop_here`] was called.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped
     }
 
     /// What is known of the session.

@@ -2,7 +2,7 @@
 
 use super::index::{Index, Next};
 use super::region::{Events, Region};
-use super::{Options, Order, Outcome};
+use super::{Options, Order, Outcome, in_portions};
 use crate::error::Error;
 use crate::loss;
 use crate::reader::{Plan, Reader};
@@ -23,7 +23,8 @@ pub(super) enum End {
 /// What became of a region.
 struct Done<T> {
     number: u64,
-    made: Result<T, Error>,
+    /// `None`: it asks for too much; the region is to be read again, in portions.
+    made: Result<Option<T>, Error>,
     losses: Vec<loss::Step>,
     /// What was read.
     plan: Box<Plan>,
@@ -54,7 +55,7 @@ pub(super) fn read<S: Source, T: Send>(
         }
         drop(to_collector);
         // Workers end when nothing can be sent to them any more, which is when this returns.
-        Collector::new(source(), options, to_workers).run(&results, collect)
+        Collector::new(source(), options, to_workers).run(source, &results, work, collect)
     })
 }
 
@@ -76,6 +77,8 @@ fn worker<S: Source, T>(
         events.plan(&mut plan);
         let mut region = Region::new(&mut events, u64::MAX);
         let made = work(&mut region);
+        let is_stopped = region.is_stopped();
+        let made = made.map(|made| Some(made).filter(|_| !is_stopped));
         // What the work did not ask for must be counted all the same.
         let rest = region.for_each(|_| {});
         let (count, oldest, youngest) = (region.count, region.oldest, region.youngest);
@@ -135,9 +138,13 @@ impl<S: Source> Collector<S> {
 
     fn run<T>(
         mut self,
+        source: &impl Fn() -> S,
         results: &Receiver<Done<T>>,
+        work: &impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
         collect: &mut impl FnMut(T) -> ControlFlow<()>,
     ) -> Result<End, Error> {
+        // For regions that are read again.
+        let mut again: Option<Events<S>> = None;
         let mut early: BTreeMap<u64, Done<T>> = BTreeMap::new();
         let mut is_all_found = false;
         let mut is_irregular = false;
@@ -167,15 +174,28 @@ impl<S: Source> Collector<S> {
             // No worker is left only if all panicked, which the scope passes on.
             let Ok(done) = results.recv() else { break };
             early.insert(done.number, done);
-            while let Some(done) = early.remove(&self.collected) {
+            while let Some(mut done) = early.remove(&self.collected) {
                 if !self.is_regular(&done) {
                     return Ok(End::Irregular { events: self.events });
                 }
                 self.collected = self.collected.saturating_add(1);
                 self.events = self.events.saturating_add(done.events);
                 self.youngest = self.youngest.max(done.youngest);
+                let flow = match done.made? {
+                    Some(made) => collect(made),
+                    None => {
+                        let options = self.options;
+                        let events = again.get_or_insert_with(|| {
+                            Events::new(Reader::with_limits(source(), options.limits), options.order)
+                        });
+                        events.plan(&mut done.plan);
+                        let flow = in_portions(events, work, collect)?;
+                        events.reader_mut().end_plan(&mut done.plan);
+                        flow
+                    }
+                };
                 self.index.take_back(done.plan);
-                if collect(done.made?).is_break() {
+                if flow.is_break() {
                     return Ok(End::Whole(Box::new(self.outcome())));
                 }
             }
