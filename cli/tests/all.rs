@@ -2,6 +2,7 @@
 //! A file of `tests` that is not named here has its own row in `Cargo.toml`: its allocator, limits or name are its own.
 
 mod agreement;
+mod bounded;
 mod calm;
 mod check;
 mod common;
