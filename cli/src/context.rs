@@ -23,6 +23,8 @@ pub(crate) struct Context<'a> {
     stdin: Option<Box<dyn Read>>,
     pub(crate) stdin_is_terminal: bool,
     pub(crate) stdout_is_terminal: bool,
+    /// Somebody sits at a terminal, wherever results go.
+    pub(crate) has_user: bool,
     /// Columns that the environment says the terminal has.
     columns: Option<usize>,
     /// Tables may be wider than the terminal.
@@ -48,6 +50,7 @@ impl<'a> Context<'a> {
             stdin: Some(console.stdin),
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
+            has_user: console.stdout_is_terminal || console.stderr_is_terminal,
             shows_status: console.stderr_is_terminal && !cli.quiet,
             progress: Rc::new(Progress::new(console.stderr_is_terminal && !cli.quiet)),
             detached_stdout: console.detached_stdout,

@@ -13,6 +13,7 @@ mod context;
 mod exit;
 mod failure;
 mod input;
+mod json_text;
 mod live;
 mod messages;
 mod new_file;

@@ -5,6 +5,7 @@
 
 use crate::context::Context;
 use crate::style::Paint;
+use std::borrow::Cow;
 use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -40,13 +41,21 @@ pub(crate) struct Cell {
 
 impl Cell {
     pub(crate) fn new(text: String, paint: &Paint) -> Cell {
-        Cell { text, paint: paint.clone() }
+        Cell { text: clean(text), paint: paint.clone() }
+    }
+}
+
+/// Whoever fills a table need not think of where its words come from.
+fn clean(text: String) -> String {
+    match nettrace_export::hidden::printable(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(clean) => clean,
     }
 }
 
 impl From<String> for Cell {
     fn from(text: String) -> Cell {
-        Cell { text, paint: Paint::default() }
+        Cell { text: clean(text), paint: Paint::default() }
     }
 }
 

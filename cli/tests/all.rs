@@ -10,6 +10,7 @@ mod convert;
 mod convert_calm;
 mod counters_python;
 mod events;
+mod hidden_names;
 mod input;
 mod logs;
 mod new_files;

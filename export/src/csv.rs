@@ -20,7 +20,9 @@
 //! [`plain`](crate::plain) has them, arrays and objects as JSON.
 
 use crate::event_types::{EventTypes, Place};
+use crate::hidden::is_hidden;
 use crate::json::Json;
+use crate::long::cut;
 use crate::ndjson::write_labels;
 use crate::payload::PayloadWriter;
 use crate::plain::plain;
@@ -62,6 +64,7 @@ pub struct Csv {
     value: Vec<u8>,
     /// Names of the frames of the event that comes next.
     frames: Vec<String>,
+    is_safe: bool,
 }
 
 impl Csv {
@@ -82,7 +85,16 @@ impl Csv {
             fixed: Vec::new(),
             value: Vec::new(),
             frames: Vec::new(),
+            is_safe: false,
         }
+    }
+
+    /// Whether texts are made harmless for spreadsheets, which take what begins with `=`, `+`, `-` or `@` for a formula, and
+    /// run it: an apostrophe is put before it. Hidden characters ([`hidden`](crate::hidden)) become U+FFFD, but for ends
+    /// of lines and tabs. Numbers stay as they are. Default: no.
+    pub fn safe(mut self, is_safe: bool) -> Csv {
+        self.is_safe = is_safe;
+        self
     }
 
     /// The names of the frames of the event that comes next.
@@ -131,7 +143,7 @@ impl Csv {
         for name in fields {
             out.push(b',');
             let prefix = if is_taken(name) { "payload." } else { "" };
-            write_csv_value(out, format!("{prefix}{name}").as_bytes());
+            text(out, format!("{prefix}{name}").as_bytes(), self.is_safe);
         }
         for name in behind.iter().chain(stacks).chain(raw) {
             out.push(b',');
@@ -162,7 +174,7 @@ impl Csv {
                     if let Some(chosen) = chosen
                         && let Some(field) = chosen.path.field(event)
                     {
-                        cell(out, &field, &chosen.name, &mut self.payloads, &mut self.value);
+                        cell(out, &field, &chosen.name, &mut self.payloads, &mut self.value, self.is_safe);
                     }
                 }
                 // They have no column: whoever selects fields wants these and nothing else.
@@ -218,7 +230,7 @@ impl Csv {
         if !event.labels().is_empty() {
             self.value.clear();
             write_labels(&mut self.value, event.labels(), "", &self.payloads);
-            text(out, &self.value);
+            text(out, &self.value, self.is_safe);
         }
     }
 
@@ -230,13 +242,13 @@ impl Csv {
             (Some(fixed), Some(row)) => {
                 if fixed.is_empty() {
                     fixed.push(b',');
-                    text(fixed, row.provider.as_bytes());
+                    text(fixed, cut(&row.provider).as_bytes(), self.is_safe);
                     fixed.push(b',');
                     fixed.number(row.id);
                     fixed.push(b',');
                     fixed.number(row.version);
                     fixed.push(b',');
-                    text(fixed, row.event_name().as_bytes());
+                    text(fixed, cut(&row.event_name()).as_bytes(), self.is_safe);
                     fixed.push(b',');
                 }
                 fixed
@@ -281,7 +293,7 @@ impl Csv {
             match column.and_then(|column| self.cells.get_mut(column)) {
                 Some(value) => {
                     self.payloads.note(&field, name);
-                    cell(value, &field, name, &mut self.payloads, &mut self.value);
+                    cell(value, &field, name, &mut self.payloads, &mut self.value, self.is_safe);
                 }
                 None => {
                     others.extend_from_slice(name.key(others.is_empty()));
@@ -311,11 +323,12 @@ fn cell(
     name: &Name,
     payloads: &mut PayloadWriter,
     scratch: &mut Vec<u8>,
+    is_safe: bool,
 ) {
     scratch.clear();
     plain(scratch, field, name, payloads);
     let is_text = matches!(field.value, Ok(Value::Utf16(_) | Value::Utf8(_)));
-    if is_text { text(out, scratch) } else { write_csv_value(out, scratch) }
+    if is_text { text(out, scratch, is_safe) } else { write_csv_value(out, scratch) }
 }
 
 fn raw(out: &mut Vec<u8>, event: &Event<'_>) {
@@ -339,11 +352,24 @@ fn raw(out: &mut Vec<u8>, event: &Event<'_>) {
 }
 
 /// Appends a text; an empty one differs from none.
-fn text(out: &mut Vec<u8>, value: &[u8]) {
+fn text(out: &mut Vec<u8>, value: &[u8], is_safe: bool) {
     match value {
         [] => out.raw("\"\""),
+        value if is_safe => write_csv_value(out, &harmless(value)),
         value => write_csv_value(out, value),
     }
+}
+
+/// A text that no spreadsheet takes for a formula, and that shows what is there.
+fn harmless(value: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(value);
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
+    let shown = text.chars().map(|c| match c {
+        '\t' | '\r' | '\n' => c,
+        c if is_hidden(c) => char::REPLACEMENT_CHARACTER,
+        c => c,
+    });
+    is_formula.then_some('\'').into_iter().chain(shown).collect::<String>().into_bytes()
 }
 
 /// Appends a value of CSV, in quotes if it needs them: for commas, quotes and line ends. Readers differ in what they do
@@ -378,7 +404,7 @@ mod tests {
     fn values_are_quoted_when_they_need_it() {
         let written = |value: &str| {
             let mut out = Vec::new();
-            text(&mut out, value.as_bytes());
+            text(&mut out, value.as_bytes(), false);
             String::from_utf8(out).unwrap()
         };
         let cases = [
@@ -392,6 +418,22 @@ mod tests {
             (" x", "\" x\""),
             ("x ", "\"x \""),
         ];
+        let safe = |value: &str| {
+            let mut out = Vec::new();
+            text(&mut out, value.as_bytes(), true);
+            String::from_utf8(out).unwrap()
+        };
+        for (value, harmless) in [
+            ("plain, text", "\"plain, text\""),
+            ("=HYPERLINK(\"x\")", "\"'=HYPERLINK(\"\"x\"\")\""),
+            ("@x", "'@x"),
+            ("-1", "'-1"),
+            ("\tx", "'\tx"),
+            ("a=b\u{202e}", "a=b\u{fffd}"),
+            ("", "\"\""),
+        ] {
+            assert_eq!(safe(value), harmless);
+        }
         for (value, expected) in cases {
             assert_eq!(written(value), expected);
         }

@@ -1,5 +1,6 @@
 //! JSON, written straight into a buffer. What is written is always valid UTF-8 and one line.
 
+use crate::hidden::is_moving;
 use crate::utf16::escape_utf16;
 use itoa::Integer;
 use nettrace_parser::Guid;
@@ -45,6 +46,10 @@ impl Json for Vec<u8> {
     fn string(&mut self, text: &str) {
         self.push(b'"');
         let mut rest = text.as_bytes();
+        if !text.is_ascii() && text.contains(is_moving_beyond_ascii) {
+            of_any_script(self, text);
+            rest = &[];
+        }
         // Whole stretches are copied; what has to be escaped is ASCII, so no character is cut.
         while let Some(at) = rest.iter().position(|byte| must_escape(*byte)) {
             let (plain, tail) = rest.split_at(at);
@@ -148,6 +153,32 @@ macro_rules! float {
 }
 
 float! { f32, f64 }
+
+fn is_moving_beyond_ascii(c: char) -> bool {
+    !c.is_ascii() && is_moving(c)
+}
+
+/// A text with characters beyond ASCII that must be escaped.
+#[cold]
+fn of_any_script(out: &mut Vec<u8>, text: &str) {
+    for c in text.chars() {
+        match u8::try_from(c) {
+            Ok(byte) if c.is_ascii() && must_escape(byte) => escape(out, byte),
+            _ if is_moving(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    out.extend_from_slice(&escape_of_unit(*unit));
+                }
+            }
+            _ => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}
+
+/// How a unit of UTF-16 is written in a string that does not stand for itself.
+pub(crate) fn escape_of_unit(unit: u16) -> [u8; 6] {
+    let digit = |shift: u32| HEX[usize::from(unit >> shift & 15)];
+    [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
+}
 
 /// Whether a byte of UTF-8 must not stand for itself in a string: quotes, backslashes, control characters.
 #[inline]

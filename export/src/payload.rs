@@ -11,12 +11,13 @@
 //! | guid | string, lower case, with dashes |
 //! | date | string, `"2024-02-29T12:34:56.0080000Z"` |
 //! | bytes | string, two hexadecimal digits each |
-//! | array | array |
+//! | array | array; more than 64 elements that take no bytes: `{"empty_elements":65535}` |
 //! | object | object |
 //! | absent: the payload ends before it | `null` |
 //! | bad | `null`, and told in `payload_faults` |
 
 use crate::json::Json;
+use crate::long::is_all_empty;
 use crate::shape::{Name, Names};
 use nettrace_parser::{Event, FieldValue, Fields, Value};
 use std::fmt;
@@ -207,6 +208,11 @@ impl PayloadWriter {
                 out.push(b'"');
                 out.hex_bytes(bytes);
                 out.push(b'"');
+            }
+            Value::Array(array) if is_all_empty(array) => {
+                out.raw("{\"empty_elements\":");
+                out.number(array.len());
+                out.push(b'}');
             }
             Value::Array(array) => {
                 out.push(b'[');

@@ -5,6 +5,7 @@
 //! before gets `_2`, `_3` and so on behind it.
 
 use crate::json::Json;
+use crate::long::cut;
 use nettrace_parser::{Event, Field, FieldType, FieldValue, Object, Schema, Unit};
 use std::collections::{HashMap, HashSet};
 
@@ -31,7 +32,7 @@ impl Name {
     fn new(text: String, field: &Field) -> Name {
         let mut key = Vec::new();
         key.push(b',');
-        key.string(&text);
+        key.string(&cut(&text));
         key.push(b':');
         Name {
             text: text.into_boxed_str(),
@@ -46,7 +47,7 @@ impl Name {
     pub fn renamed(&self, text: &str) -> Name {
         let mut key = Vec::new();
         key.push(b',');
-        key.string(text);
+        key.string(&cut(text));
         key.push(b':');
         Name { text: text.into(), key: key.into_boxed_slice(), ..self.clone() }
     }

@@ -6,7 +6,9 @@
 //! for units: there they are part of names (`milliseconds`), or a field of their own beside the number, as
 //! `DisplayUnits` of counters and `unit` of metrics, and are shown as such.
 
+use crate::hidden::is_hidden;
 use crate::json::Json;
+use crate::long::{cut, is_all_empty};
 use crate::payload::bits;
 use crate::plain::float;
 use crate::shape::{Name, Names};
@@ -54,7 +56,7 @@ impl TextValues {
 
     /// Appends `name=value`.
     pub fn pair(&self, out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name) {
-        escaped(out, &name.text, false);
+        escaped(out, &cut(&name.text), false);
         out.push(b'=');
         match &field.value {
             Ok(value) => match named(field) {
@@ -113,6 +115,9 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
             out.raw("0x");
             out.hex_bytes(bytes);
         }
+        Value::Array(array) if is_all_empty(array) => {
+            let _ = write!(out, "[{} empty elements]", array.len());
+        }
         Value::Array(array) => {
             out.push(b'[');
             for (at, element) in array.iter().enumerate() {
@@ -129,7 +134,7 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
                 if at > 0 {
                     out.push(b' ');
                 }
-                escaped(out, &inner.text, false);
+                escaped(out, &cut(&inner.text), false);
                 out.push(b'=');
                 match (&field.value, named(&field)) {
                     (_, Some(known)) => out.raw(&known),
@@ -149,7 +154,7 @@ fn escaped(out: &mut Vec<u8>, text: &str, is_quoted: bool) {
         out.push(b'"');
     }
     for c in text.chars() {
-        let must_escape = c.is_control() || is_invisible(c) || is_quoted && matches!(c, '"' | '\\');
+        let must_escape = is_hidden(c) || is_quoted && matches!(c, '"' | '\\');
         match must_escape {
             true => drop(write!(out, "{}", c.escape_default())),
             false => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
@@ -158,11 +163,6 @@ fn escaped(out: &mut Vec<u8>, text: &str, is_quoted: bool) {
     if is_quoted {
         out.push(b'"');
     }
-}
-
-/// Characters that make a terminal show others elsewhere or end the line: marks of direction, separators.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

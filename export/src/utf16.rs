@@ -4,7 +4,8 @@
 //! Most texts are ASCII that stands for itself, so sixteen code units are tried together, then four as one `u64`;
 //! only what is left is taken one by one. A lone surrogate becomes U+FFFD.
 
-use crate::json::escape_of;
+use crate::hidden::is_moving_unit;
+use crate::json::{escape_of, escape_of_unit};
 
 /// Bytes that may be written beyond the end of the text.
 pub(crate) const OVERHANG: usize = 16;
@@ -136,6 +137,7 @@ fn escape_one(unit: u16, rest: &[u8], out: &mut [u8]) -> (usize, usize) {
             write(&escaped);
             (0, len)
         }
+        _ if is_moving_unit(unit) => (0, write(&escape_of_unit(unit))),
         0x80..0x800 => (0, write(&[0xc0 | (unit >> 6) as u8, 0x80 | (unit & 0x3f) as u8])),
         0xd800..0xe000 => match pair(unit, rest) {
             Some(c) => (2, write(c.encode_utf8(&mut [0; 4]).as_bytes())),

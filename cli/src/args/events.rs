@@ -82,6 +82,11 @@ pub(crate) struct EventsArgs {
     #[arg(long)]
     pub(crate) raw: bool,
 
+    /// CSV for spreadsheets: texts that they would run as formulas begin with an apostrophe. Without: on where somebody
+    /// sits at a terminal, off with --raw and in scripts
+    #[arg(long, value_name = "WHETHER", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) csv_safe: Option<bool>,
+
     /// Show times as UTC instead of time since the session's start (text)
     #[arg(long)]
     pub(crate) utc: bool,

@@ -95,13 +95,14 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
         true => stack_names::model_of(&args.input, args.threads, context)?,
         false => None,
     };
+    let is_safe = args.csv_safe.unwrap_or(!args.raw && context.has_user);
     let selection = Selection::new(&args.fields);
     let mut form = match args.format {
         EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
         EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
         EventFormat::Csv => {
             let is_one_type = matches!(args.filter.event.as_slice(), [pattern] if pattern.is_exact());
-            Form::Csv(Csv::new(detail, selection.as_ref(), is_one_type))
+            Form::Csv(Csv::new(detail, selection.as_ref(), is_one_type).safe(is_safe))
         }
     };
     form.begin(context.out.buffer(), has_processes);
@@ -210,8 +211,9 @@ fn in_regions(
     regions: &Regions,
 ) -> Result<Exit, Failure> {
     let detail = detail(args);
+    let is_safe = args.csv_safe.unwrap_or(!args.raw && context.has_user);
     let form = || match args.format {
-        EventFormat::Csv => Form::Csv(Csv::new(detail, None, false)),
+        EventFormat::Csv => Form::Csv(Csv::new(detail, None, false).safe(is_safe)),
         _ => Form::Ndjson(Ndjson::new(detail)),
     };
     let order = match args.order {

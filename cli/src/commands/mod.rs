@@ -27,6 +27,7 @@ use crate::context::{Context, Trace, failed};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
+use crate::json_text;
 use crate::units;
 use analysed::Analysed;
 use nettrace_parser::utc_text;
@@ -85,7 +86,7 @@ fn write_report(
 
 /// Writes a report as one JSON object, indented, with a newline behind it.
 fn write_json(context: &mut Context<'_>, report: &impl serde::Serialize) -> Result<(), Failure> {
-    serde_json::to_writer_pretty(&mut context.out, report).map_err(io::Error::from)?;
+    json_text::pretty(&mut context.out, report)?;
     context.out.write_all(b"\n")?;
     Ok(())
 }

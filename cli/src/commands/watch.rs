@@ -159,6 +159,7 @@ fn as_events(args: &WatchArgs) -> EventsArgs {
     filter.event.extend(shown);
     let read = ReadArgs { no_mmap: true, input_limit: Bytes(u64::MAX) };
     EventsArgs {
+        csv_safe: None,
         input: InputArgs { file: PathBuf::from("-"), read },
         threads: ThreadArgs { threads: None },
         format: args.format,
@@ -221,7 +222,7 @@ impl Watch {
         let mut form = match args.format {
             EventFormat::Text => Form::Text(Text::new(detail, context.style, context.terminal_columns())),
             EventFormat::Ndjson => Form::Ndjson(Ndjson::new(detail)),
-            EventFormat::Csv => Form::Csv(Csv::new(detail, None, false)),
+            EventFormat::Csv => Form::Csv(Csv::new(detail, None, false).safe(context.has_user && !args.raw)),
         };
         let deadline = args.duration.and_then(|span| Instant::now().checked_add(span.0));
         let stdout = (context.detached_stdout)();

@@ -4,6 +4,7 @@ use crate::printable::printable;
 use crate::style::{Paint, Style};
 use crate::units;
 use nettrace_export::json::Json;
+use nettrace_export::long::cut;
 use nettrace_export::{Detail, EventType, EventTypes, Place, Selection, TextValues, opcode};
 use nettrace_parser::{Event, catalog, utc_text};
 use std::borrow::Cow;
@@ -153,7 +154,7 @@ impl Text {
             self.names.resize(number + 1, None);
         }
         if let Some(entry @ None) = self.names.get_mut(number) {
-            let name = printable(&row.path());
+            let name = printable(&cut(&row.path()));
             let width = name.chars().count();
             *entry = Some((name, width));
             if width <= NAME_COLUMNS.1 {

@@ -100,7 +100,7 @@ pub(crate) fn convert(bytes: &[u8]) {
         converted(format, sum % 2 == 1, bytes);
     }
     let (args, prints) = COMMANDS[sum % COMMANDS.len()];
-    said(args, prints, bytes);
+    drop(said(args, prints, bytes));
 }
 
 /// One converter, and one command for every other input: a part of [`convert`], so that a fuzzer comes to ten
@@ -114,7 +114,7 @@ pub(crate) fn convert_once(bytes: &[u8]) {
     converted(&FORMATS[sum / 2 % FORMATS.len()], sum % 2 == 1, bytes);
     if (sum / 2).is_multiple_of(2) {
         let (args, prints) = COMMANDS[sum / 4 % COMMANDS.len()];
-        said(args, prints, bytes);
+        drop(said(args, prints, bytes));
     }
 }
 
@@ -127,7 +127,15 @@ fn sum(bytes: &[u8]) -> usize {
 #[allow(dead_code, reason = "the fuzz target asks one a run")]
 pub(crate) fn say(turn: usize, bytes: &[u8]) {
     for (args, prints) in COMMANDS.iter().skip(turn % TURNS).step_by(TURNS) {
-        said(args, *prints, bytes);
+        drop(said(args, *prints, bytes));
+    }
+}
+
+/// What each command says of the bytes, with its arguments.
+#[allow(dead_code, reason = "the fuzz target asks one a run")]
+pub(crate) fn all(bytes: &[u8], mut each: impl FnMut(&[&str], String)) {
+    for (args, prints) in COMMANDS {
+        each(args, said(args, *prints, bytes));
     }
 }
 
@@ -159,7 +167,7 @@ fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
 }
 
 /// What a command says of the bytes is well formed too, and its exit code is one of those for traces.
-fn said(args: &[&str], prints: Prints, bytes: &[u8]) {
+fn said(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
     let (mut stdout, mut stderr) = (Bounded::for_input(bytes), Bounded::for_input(bytes));
     let console = Console {
         stdin: Box::new(Cursor::new(bytes.to_vec())),
@@ -184,6 +192,7 @@ fn said(args: &[&str], prints: Prints, bytes: &[u8]) {
         Exit::Failed => assert!(errors.contains("nettrace: error: "), "{args:?}: {errors}"),
         Exit::Usage | Exit::Program(_) => panic!("{args:?} ends with {exit:?}: {errors}"),
     }
+    format!("{}{errors}", String::from_utf8_lossy(&stdout.bytes))
 }
 
 /// Takes what is written, up to what an input may lead to.

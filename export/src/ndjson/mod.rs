@@ -20,6 +20,7 @@ use self::line::Literal;
 use self::plan::{Manner, Plan, unsigned};
 use crate::event_types::{EventType, EventTypes, Place};
 use crate::json::Json;
+use crate::long::{MOST_NAME_CHARACTERS, cut};
 use crate::page::Page;
 use crate::payload::PayloadWriter;
 use crate::selection::Selection;
@@ -374,13 +375,13 @@ impl Ndjson {
 fn fixed_of(row: &EventType) -> Vec<u8> {
     let mut out = Vec::new();
     out.raw(",\"provider\":");
-    out.string(&row.provider);
+    out.string(&cut(&row.provider));
     out.raw(",\"id\":");
     out.number(row.id);
     out.raw(",\"version\":");
     out.number(row.version);
     out.raw(",\"event\":");
-    out.string(&row.event_name());
+    out.string(&cut(&row.event_name()));
     out.raw(",\"level\":");
     out
 }
@@ -439,7 +440,7 @@ pub(crate) fn write_labels(out: &mut Vec<u8>, labels: Labels<'_>, before: &str, 
         // One is the usual number, and needs no list.
         out.raw(before);
         out.push(b'{');
-        out.lossy_string(first.0);
+        label_text(out, first.0);
         out.push(b':');
         label_value(out, &first.1, numbers);
         return out.push(b'}');
@@ -455,7 +456,7 @@ pub(crate) fn write_labels(out: &mut Vec<u8>, labels: Labels<'_>, before: &str, 
             out.push(b',');
         }
         if let Some((key, _)) = group.first() {
-            out.lossy_string(key);
+            label_text(out, key);
         }
         out.raw(if group.len() > 1 { ":[" } else { ":" });
         for (at, (_, value)) in group.iter().enumerate() {
@@ -471,11 +472,18 @@ pub(crate) fn write_labels(out: &mut Vec<u8>, labels: Labels<'_>, before: &str, 
     out.push(b'}');
 }
 
+fn label_text(out: &mut Vec<u8>, text: &[u8]) {
+    match text.len() > MOST_NAME_CHARACTERS {
+        true => out.string(&cut(&String::from_utf8_lossy(text))),
+        false => out.lossy_string(text),
+    }
+}
+
 fn label_value(out: &mut Vec<u8>, value: &Said<'_>, numbers: &PayloadWriter) {
     // Writing to a vector cannot fail.
     let _ = match value {
         Said::Text(text) => {
-            out.lossy_string(text);
+            label_text(out, text);
             Ok(())
         }
         Said::Number(number) => {

@@ -6,6 +6,7 @@ use crate::args::{CounterFormat, ReportArgs};
 use crate::commands::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json_text;
 use crate::printable::printable;
 use crate::sparkline::sparkline;
 use crate::table::{Column, Table, left, right};
@@ -56,7 +57,7 @@ fn ndjson(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) ->
             tags,
             value: point.value,
         };
-        serde_json::to_writer(&mut *out, &line)?;
+        json_text::line(&mut *out, &line)?;
         out.push(b'\n');
     }
     Ok(())

@@ -1,0 +1,136 @@
+//! Names that would run backwards, move a cursor or end a line if they reached a terminal as they are.
+
+use crate::{calm, common};
+
+use common::{file, nettrace};
+use nettrace_export::hidden::{is_hidden, is_moving};
+use nettrace_testdata::corpus;
+
+/// One after the other, in names that are long enough. Each is one unit of UTF-16.
+const HIDDEN: [u16; 12] =
+    [0x202e, 0x2066, 0x2069, 0x200b, 0x200d, 0x200f, 0x2028, 0x2029, 0x061c, 0x009b, 0x001b, 0xfeff];
+
+/// Words without which nothing would be understood.
+const KEPT: &[&str] = &[
+    "Microsoft",
+    "System.",
+    "EventCounters",
+    "Payload",
+    "Name",
+    "DisplayName",
+    "Mean",
+    "StandardDeviation",
+    "Count",
+    "Min",
+    "Max",
+    "IntervalSec",
+    "Series",
+    "CounterType",
+    "Metadata",
+    "DisplayUnits",
+    "Increment",
+    "DisplayRateTimeScale",
+    "sessionId",
+    "meterName",
+    "meterVersion",
+    "instrumentName",
+    "instrumentId",
+    "meterTags",
+    "instrumentTags",
+    "meterScopeHash",
+    "unit",
+    "tags",
+    "rate",
+    "value",
+    "quantiles",
+    "lastValue",
+    "sum",
+    "count",
+    "MessageJson",
+    "FormattedMessage",
+    "LoggerName",
+    "EventName",
+    "Level",
+    "EventId",
+    "Message",
+];
+
+/// The trace with hidden characters in its names: in the third place of each word of UTF-16, whatever it names (a
+/// provider, an event, a field, a type, a method, a module, the process), and what it was changed to how often.
+fn hostile(bytes: &[u8]) -> (Vec<u8>, usize) {
+    let (mut made, mut changed, mut at) = (bytes.to_vec(), 0, 0);
+    while at + 1 < bytes.len() {
+        let units = bytes[at..].chunks_exact(2).take_while(|unit| unit[1] == 0 && unit[0].is_ascii_graphic());
+        let word: String = units.map(|unit| char::from(unit[0])).collect();
+        let is_kept = KEPT.iter().any(|kept| match kept.len() > 6 {
+            true => word.starts_with(kept),
+            false => word == *kept,
+        });
+        if word.len() >= 4 && !is_kept {
+            made[at + 4..at + 6].copy_from_slice(&HIDDEN[changed % HIDDEN.len()].to_le_bytes());
+            changed += 1;
+        }
+        at += (word.len() * 2).max(1);
+    }
+    (made, changed)
+}
+
+/// The same for names that are UTF-8: paths and symbols of version 6.
+fn hostile_utf8(bytes: &[u8]) -> (Vec<u8>, usize) {
+    let (mut made, mut changed, mut at) = (bytes.to_vec(), 0, 0);
+    while at < bytes.len() {
+        let word = bytes[at..].iter().take_while(|byte| byte.is_ascii_graphic()).count();
+        if word >= 8 && bytes[at..at + word].iter().any(|byte| b"/(:".contains(byte)) {
+            made[at + 3..at + 6].copy_from_slice("\u{202e}".as_bytes());
+            changed += 1;
+        }
+        at += word.max(1);
+    }
+    (made, changed)
+}
+
+#[test]
+fn no_name_of_a_trace_reaches_a_reader_with_hidden_characters() {
+    let (mut shown, mut escaped) = (0, 0);
+    for name in [
+        "net10-linux-x64/samples-only.nettrace",
+        "net10-linux-x64/waits.nettrace",
+        "net10-linux-x64/metrics.nettrace",
+        "net3.1-linux-x64/heap.nettrace",
+        "one-collect-v6/cpu.nettrace",
+    ] {
+        let bytes = corpus::trace(name).unwrap_or_else(|| panic!("{name} is in the corpus")).bytes();
+        let (bytes, changed) = if name.contains("v6") { hostile_utf8(&bytes) } else { hostile(&bytes) };
+        assert!(changed > 20, "{name}: {changed} names");
+        calm::all(&bytes, |args, text| {
+            // Files for other programs hold what is there; `--csv-safe` and escapes are theirs.
+            if args.contains(&"csv") || args.contains(&"openmetrics") {
+                return;
+            }
+            let is_json = args.iter().any(|word| word.ends_with("json"));
+            let is_bad = if is_json { is_moving } else { is_hidden };
+            let hidden = text.char_indices().find(|(_, c)| is_bad(*c) && *c != '\n');
+            if let Some((at, c)) = hidden {
+                let start = (at.saturating_sub(60)..=at).find(|at| text.is_char_boundary(*at)).unwrap_or(at);
+                panic!("{name}, {args:?}: {c:?} in {:?}", &text[start..=at.max(start) + c.len_utf8() - 1]);
+            }
+            shown += text.matches('\u{fffd}').count();
+            escaped += text.matches("\\u202e").count();
+        });
+    }
+    // Or nothing was tested.
+    assert!(shown > 1000 && escaped > 1000, "{shown} shown, {escaped} escaped");
+}
+
+#[test]
+fn errors_show_names_of_files_without_hidden_characters() {
+    let path = file("gpj.\u{202e}ecart\u{9b}31m.nettrace", b"nothing");
+    for args in
+        [&["info", &*path][..], &["events", &path], &["report", "topN", &path], &["info", "no\u{2066}ne"]]
+    {
+        let ran = nettrace(args);
+        assert_eq!(ran.code, Some(1));
+        assert!(ran.stderr.contains('\u{fffd}'), "{}", ran.stderr);
+        assert!(!ran.stderr.contains(|c| is_hidden(c) && c != '\n'), "{:?}", ran.stderr);
+    }
+}

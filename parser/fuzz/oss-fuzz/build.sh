@@ -1,0 +1,21 @@
+#!/bin/bash -eu
+# Builds the fuzz targets as OSS-Fuzz wants them: programs, their corpus, dictionary and options in $OUT.
+cd "$SRC/nettrace/parser/fuzz"
+cargo fuzz build --fuzz-dir . -O --debug-assertions
+
+for source in fuzz_targets/*.rs; do
+    target=$(basename "$source" .rs)
+    cp "target/x86_64-unknown-linux-gnu/release/$target" "$OUT/"
+    cp nettrace.dict "$OUT/$target.dict"
+    printf '[libfuzzer]\nmax_len = 65536\ntimeout = 10\nrss_limit_mb = 2048\n' >"$OUT/$target.options"
+    # The corpus is an archive of files for each target; OSS-Fuzz takes zip. `raw` and others without one begin with nothing.
+    seeds=$(mktemp -d)
+    if [ -f "corpus/$target.tar.gz" ]; then
+        tar -xzf "corpus/$target.tar.gz" -C "$seeds"
+    fi
+    if [ -d "found/$target" ]; then
+        cp "found/$target"/* "$seeds/"
+    fi
+    find "$seeds" -type f -exec zip -qj "$OUT/${target}_seed_corpus.zip" {} +
+    rm -r "$seeds"
+done
