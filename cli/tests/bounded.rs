@@ -69,3 +69,26 @@ fn stacks_that_become_much_are_written_within_bounds_however_they_are_read() {
         assert_eq!(piped, one, "{format} from standard input");
     }
 }
+
+#[test]
+fn names_of_half_a_million_characters_and_arrays_of_nothing_are_cut_in_rows_and_that_is_said() {
+    let Some(shared) = nettrace_testdata::corpus::shared_folder() else { return };
+    for (name, said, most) in [
+        ("oom-ndjson-1MB-long-provider-name", "more characters)", 60 << 20),
+        ("oom-ndjson-90KB-empty-objects", "{\"empty_elements\":65535}", 10 << 20),
+    ] {
+        let packed = std::fs::read(shared.join(format!("hostile/{name}.nettrace.gz")));
+        let Ok(packed) = packed else {
+            eprintln!("SKIPPED: there is no {name}");
+            continue;
+        };
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&*packed), &mut bytes).unwrap();
+        let path = file(&format!("{name}.nettrace"), &bytes);
+        let one = written(&["events", "--format", "ndjson", "--threads", "1", &path], None);
+        assert!(one.0 < most, "{name}: {} bytes", one.0);
+        assert_eq!(written(&["events", "--format", "ndjson", "--threads", "4", &path], None), one, "{name}");
+        let first = common::nettrace(&["events", "--format", "ndjson", "-n", "1", &path]);
+        assert!(first.text().contains(said), "{name}: {:.200}", first.text());
+    }
+}

@@ -428,3 +428,10 @@ fn every_id_that_a_report_shows_is_one_that_it_takes() {
         }
     }
 }
+
+#[test]
+fn openmetrics_have_their_end_mark_also_without_counters() {
+    let ran =
+        nettrace(&["report", "counters", "testdata/traces/tiny-v4.nettrace.gz", "--format", "openmetrics"]);
+    assert_eq!((ran.code, ran.text()), (Some(0), "# EOF\n"));
+}

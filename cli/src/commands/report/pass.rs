@@ -92,7 +92,8 @@ where
     let is_json = args.json || (args.format == CounterFormat::Json && reported.events > 0);
     if is_json {
         write_report(context, &reported.output, trace.ended())?;
-    } else if reported.events > 0 {
+    } else if reported.events > 0 || args.format == CounterFormat::Openmetrics {
+        // Without counters OpenMetrics is its end mark, or it would be a text that was cut.
         text(&file, &reported.output, context)?;
     }
     context.out.finish()?;
