@@ -73,7 +73,12 @@ fn every_format_writes_the_same_bytes_twice_and_says_when_there_is_nothing() {
         let convert = |bytes: &[u8]| converted(bytes, format.name, &ConvertOptions::new());
         let once = convert(&some).unwrap();
         assert!(!once.is_empty() && Some(&once) == convert(&some).as_ref(), "{}", format.name);
-        assert_eq!(convert(&none), None, "{}", format.name);
+        match format.name {
+            // No events are no reason to fail: they are what is shown.
+            "ndjson" => assert_eq!(convert(&none).as_deref(), Some(&b""[..])),
+            "csv" => assert_eq!(convert(&none).unwrap().iter().filter(|byte| **byte == b'\n').count(), 1),
+            name => assert_eq!(convert(&none), None, "{name}"),
+        }
         for extension in format.extensions {
             let found = Format::by_path(&format!("x.{extension}")).unwrap().0;
             assert_eq!(found.name, format.name);

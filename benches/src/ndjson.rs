@@ -1,13 +1,20 @@
-//! The command's NDJSON, written to where it costs nothing.
+//! Events as NDJSON in file order, as `nettrace events --format ndjson --order file` writes them, to where it costs nothing.
 
-use std::ffi::OsString;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use nettrace_cli::{Console, Exit, run};
+use nettrace_export::{EventWriter, Page};
+use nettrace_parser::parallel::{self, Options, Order};
+use nettrace_parser::{Buffered, Event, PositionedFile, Reader, Source, Visit};
 
 use crate::checksum::Checksum;
-use crate::pass::Input;
+use crate::pass::{Input, mapped};
+
+/// A page is handed on when it has so many bytes, as the command does.
+const PAGE_BYTES: usize = 64 * 1024;
 
 /// Counts bytes, and lines if somebody wants to know.
 struct Nowhere<'o> {
@@ -16,72 +23,114 @@ struct Nowhere<'o> {
     observe: Option<&'o mut (dyn FnMut(u64) + Send)>,
 }
 
-impl Write for Nowhere<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+impl Nowhere<'_> {
+    #[inline(never)]
+    fn take(&mut self, page: &mut Page) {
+        let bytes = page.filled();
         self.bytes += bytes.len() as u64;
         if let Some(observe) = &mut self.observe {
             self.lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
             observe(self.lines);
         }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        page.clear(16 * PAGE_BYTES);
     }
 }
 
-/// The bytes alone, so that nothing but the command is measured: looking for ends of lines costs some hundred
+/// The bytes alone, so that nothing but the writing is measured: looking for ends of lines costs some hundred
 /// instructions a line.
 ///
 /// # Errors
-/// When the command fails.
+/// When the file cannot be read.
 pub fn bytes(path: &Path, input: Input, threads: usize) -> io::Result<u64> {
-    Ok(run_into(Nowhere { lines: 0, bytes: 0, observe: None }, path, input, threads)?.bytes)
+    Ok(written(Nowhere { lines: 0, bytes: 0, observe: None }, path, input, threads)?.bytes)
 }
 
-/// `nettrace events FILE --format ndjson --order file --threads N`: lines as events, bytes as the checksum.
-/// `observe` is called with the number of lines so far now and then.
+/// Lines as events, bytes as the checksum. `observe` is called with the number of lines so far now and then.
 ///
 /// # Errors
-/// When the command fails.
+/// When the file cannot be read.
 pub fn pass(
     path: &Path,
     input: Input,
     threads: usize,
     mut observe: impl FnMut(u64) + Send,
 ) -> io::Result<Checksum> {
-    let stdout = Nowhere { lines: 0, bytes: 0, observe: Some(&mut observe) };
-    let written = run_into(stdout, path, input, threads)?;
+    let nowhere = Nowhere { lines: 0, bytes: 0, observe: Some(&mut observe) };
+    let written = written(nowhere, path, input, threads)?;
     Ok(Checksum::of_output(written.lines, written.bytes))
 }
 
-fn run_into<'o>(
-    mut stdout: Nowhere<'o>,
-    path: &Path,
-    input: Input,
-    threads: usize,
-) -> io::Result<Nowhere<'o>> {
-    let mut stderr = Vec::new();
-    let console = Console {
-        stdin: Box::new(io::empty()),
-        stdout: &mut stdout,
-        detached_stdout: || None,
-        stderr: &mut stderr,
-        stdin_is_terminal: false,
-        stdout_is_terminal: false,
-        stderr_is_terminal: false,
-        variable: &|_| None,
+fn written<'o>(nowhere: Nowhere<'o>, path: &Path, input: Input, threads: usize) -> io::Result<Nowhere<'o>> {
+    match input {
+        Input::Read => by_one(nowhere, Buffered::new(File::open(path)?)),
+        Input::Mapped if threads == 1 => by_one(nowhere, mapped(path)?),
+        Input::Mapped => by_several(nowhere, path, threads),
+    }
+}
+
+/// Writes each event.
+struct Lines<'o> {
+    writer: EventWriter,
+    nowhere: Nowhere<'o>,
+}
+
+impl Visit for Lines<'_> {
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.writer.put(&event);
+        if self.writer.page().len() >= PAGE_BYTES {
+            self.nowhere.take(self.writer.page());
+        }
+    }
+}
+
+fn by_one<S: Source>(nowhere: Nowhere<'_>, source: S) -> io::Result<Nowhere<'_>> {
+    let mut lines = Lines { writer: EventWriter::ndjson(), nowhere };
+    Reader::new(source).visit(&mut lines).map_err(io::Error::other)?;
+    lines.nowhere.take(lines.writer.page());
+    Ok(lines.nowhere)
+}
+
+fn by_several<'o>(mut nowhere: Nowhere<'o>, path: &Path, threads: usize) -> io::Result<Nowhere<'o>> {
+    let file = PositionedFile::open(path)?;
+    let options = Options::new().threads(threads).order(Order::File);
+    let (writers, pages) = (Spare::default(), Spare::default());
+    let region = |region: &mut parallel::Region<'_, PositionedFile>| {
+        let mut writer: EventWriter = writers.take().unwrap_or_else(EventWriter::ndjson);
+        region.for_each(|event| {
+            writer.put(&event);
+        })?;
+        let page = std::mem::replace(writer.page(), pages.take().unwrap_or_default());
+        writers.give(writer);
+        Ok(page)
     };
-    let threads = threads.to_string();
-    let mut options = vec!["--format", "ndjson", "--order", "file", "--quiet", "--threads", &threads];
-    if input == Input::Read {
-        options.push("--no-mmap");
+    let collect = |mut page: Page| {
+        nowhere.take(&mut page);
+        pages.give(page);
+        ControlFlow::Continue(())
+    };
+    let outcome = parallel::read(|| file.reopened(), options, region, collect).map_err(io::Error::other)?;
+    if !outcome.is_intact() {
+        return Err(io::Error::other(outcome.to_string()));
     }
-    let words = ["nettrace", "events"].map(OsString::from).into_iter().chain([path.into()]);
-    let exit = run(words.chain(options.into_iter().map(OsString::from)), console);
-    if exit != Exit::Fine {
-        return Err(io::Error::other(String::from_utf8_lossy(&stderr).into_owned()));
+    Ok(nowhere)
+}
+
+/// What is used again for the next regions.
+struct Spare<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Spare<T> {
+    fn default() -> Self {
+        Spare(Mutex::new(Vec::new()))
     }
-    Ok(stdout)
+}
+
+impl<T> Spare<T> {
+    fn take(&self) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn give(&self, spare: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(spare);
+    }
 }

@@ -1,80 +1,161 @@
-//! Events as NDJSON, for programs that read traces themselves: what `nettrace events --format ndjson` writes,
-//! one JSON object a line and event.
-//!
-//! ```
-//! use nettrace_export::EventWriter;
-//! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-//! let mut reader = nettrace_parser::Reader::from_slice(&bytes);
-//! let (mut writer, mut line) = (EventWriter::new(), Vec::new());
-//! let event = reader.next_event()?.expect("there are four");
-//! writer.write(&mut line, &event);
-//! let line = String::from_utf8(line).unwrap();
-//! assert!(line.contains(r#""event":"Hi""#) && line.ends_with("}\n"), "{line}");
-//! assert!(line.contains(r#""payload":{"n":5,"s":"hey"}"#), "{line}");
-//! # Ok::<(), nettrace_parser::Error>(())
-//! ```
+//! Events in one of the forms for programs, one call an event.
 
 use crate::Detail;
+use crate::csv::Csv;
 use crate::event_types::EventTypes;
+use crate::filter::Filter;
 use crate::ndjson::Ndjson;
 use crate::page::Page;
 use nettrace_parser::Event;
 
-/// Writes events as NDJSON. What is the same for all events of a type is worked out once, so one writer should
-/// write all events of a trace; it may write those of several.
+/// Writes events as NDJSON or CSV: what `nettrace events --format ndjson` and `csv` write, one line an event.
+///
+/// What is the same for all events of a type is worked out once, so one writer should write all events of a trace. It
+/// may write those of several; CSV has one heading then.
+///
+/// ```
+/// use nettrace_export::EventWriter;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
+/// let (mut writer, mut line) = (EventWriter::ndjson(), Vec::new());
+/// let event = reader.next_event()?.expect("there are four");
+/// writer.write(&mut line, &event);
+/// let line = String::from_utf8(line).unwrap();
+/// assert!(line.contains(r#""event":"Hi""#) && line.ends_with("}\n"), "{line}");
+/// assert!(line.contains(r#""payload":{"n":5,"s":"hey"}"#), "{line}");
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct EventWriter {
     types: EventTypes,
     detail: Detail,
-    ndjson: Ndjson,
+    form: Form,
+    filter: Option<Filter>,
     page: Page,
 }
 
-impl Default for EventWriter {
-    fn default() -> Self {
-        EventWriter::with(Detail::default())
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it in a writer")]
+enum Form {
+    Ndjson(Ndjson),
+    Csv { csv: Csv, is_begun: bool },
+}
+
+impl Form {
+    fn with(&self, detail: Detail) -> Form {
+        match self {
+            Form::Ndjson(_) => Form::Ndjson(Ndjson::new(detail)),
+            Form::Csv { .. } => Form::Csv { csv: Csv::new(detail, None, false), is_begun: false },
+        }
     }
 }
 
 impl EventWriter {
-    /// A writer of what every event has: time, thread, type, payload.
-    pub fn new() -> EventWriter {
-        EventWriter::default()
+    /// A writer of one JSON object a line, with what every event has: time, thread, type, payload.
+    pub fn ndjson() -> EventWriter {
+        EventWriter::new(Form::Ndjson(Ndjson::new(Detail::default())))
     }
 
-    fn with(detail: Detail) -> EventWriter {
+    /// A writer of a heading and one row an event, with the payload as JSON. [`EventWriter::finish`] must be called
+    /// behind the last event.
+    pub fn csv() -> EventWriter {
+        EventWriter::new(Form::Csv { csv: Csv::new(Detail::default(), None, false), is_begun: false })
+    }
+
+    fn new(form: Form) -> EventWriter {
         EventWriter {
             types: EventTypes::default(),
-            detail,
-            ndjson: Ndjson::new(detail),
+            detail: Detail::default(),
+            form,
+            filter: None,
             page: Page::default(),
         }
     }
 
-    /// Whether to write stacks, as `stack`.
+    fn detailed(self, detail: Detail) -> EventWriter {
+        EventWriter { form: self.form.with(detail), detail, ..self }
+    }
+
+    /// Whether to write stacks, as addresses in `stack`.
     #[must_use]
     pub fn stacks(self, stacks: bool) -> EventWriter {
-        EventWriter::with(Detail { stacks, ..self.detail })
+        let detail = Detail { stacks, ..self.detail };
+        self.detailed(detail)
     }
 
     /// Whether to write what is stored: ticks, keywords, opcode, processor, sequence number, offset and the
     /// payload's bytes.
     #[must_use]
     pub fn raw(self, raw: bool) -> EventWriter {
-        EventWriter::with(Detail { raw, ..self.detail })
+        let detail = Detail { raw, ..self.detail };
+        self.detailed(detail)
     }
 
     /// Whether to write whole numbers from 2^53 on as strings, for readers that make doubles of all numbers.
     #[must_use]
     pub fn big_ints_as_strings(self, big_ints_as_strings: bool) -> EventWriter {
-        EventWriter::with(Detail { big_ints_as_strings, ..self.detail })
+        let detail = Detail { big_ints_as_strings, ..self.detail };
+        self.detailed(detail)
     }
 
-    /// Appends an event and the end of its line.
+    /// Writes only events that a filter accepts.
+    #[must_use]
+    pub fn filter(self, filter: Filter) -> EventWriter {
+        EventWriter { filter: Some(filter), ..self }
+    }
+
+    /// Appends an event and the end of its line. Gives whether it did: `false` for one that the filter rejects.
     #[inline]
-    pub fn write(&mut self, out: &mut Vec<u8>, event: &Event<'_>) {
-        let place = self.types.place_of(event);
-        self.ndjson.event(&mut self.page, event, place, &self.types, None);
+    pub fn write(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> bool {
+        let is_written = self.put(event);
         self.page.pour(out);
+        is_written
+    }
+
+    /// The same onto the writer's own page, which costs no copy. See [`EventWriter::page`].
+    #[inline]
+    pub fn put(&mut self, event: &Event<'_>) -> bool {
+        let place = self.types.place_of(event);
+        if let Some(filter) = &mut self.filter
+            && !filter.accepts(event, place, &self.types)
+        {
+            return false;
+        }
+        match &mut self.form {
+            Form::Ndjson(ndjson) => ndjson.event(&mut self.page, event, place, &self.types, None),
+            Form::Csv { csv, is_begun } => {
+                let types = &self.types;
+                self.page.append(|out| {
+                    if !std::mem::replace(is_begun, true) {
+                        csv.begin(out);
+                    }
+                    csv.event(out, event, place, types, None);
+                });
+            }
+        }
+        true
+    }
+
+    /// What [`EventWriter::put`] has written: write it away when it is much, and clear it.
+    #[inline]
+    pub fn page(&mut self) -> &mut Page {
+        &mut self.page
+    }
+
+    /// Appends what comes behind the last event: CSV's heading, if there was no event.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        self.page.pour(out);
+        if let Form::Csv { csv, is_begun } = &mut self.form {
+            if !std::mem::replace(is_begun, true) {
+                csv.begin(out);
+            }
+            csv.end(out);
+        }
+    }
+
+    /// What the filter asks for and no event so far has, one sentence each, with what may have been meant. To be asked
+    /// when the whole trace was read.
+    pub fn unmatched(&self) -> Vec<String> {
+        self.filter.as_ref().map_or_else(Vec::new, |filter| filter.unmatched(&self.types))
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// Asserts that all events of a stream are the same objects. Gives their number.
 fn assert_same(bytes: &[u8], name: &str) -> u64 {
-    let (mut writer, mut line, mut count) = (EventWriter::new(), Vec::new(), 0);
+    let (mut writer, mut line, mut count) = (EventWriter::ndjson(), Vec::new(), 0);
     let each = |event: nettrace_parser::Event<'_>| -> Result<(), Error> {
         line.clear();
         writer.write(&mut line, &event);

@@ -23,6 +23,7 @@ mod chromium;
 mod cpuprofile;
 mod dominator_paths;
 mod encode;
+mod events;
 #[cfg(feature = "firefox")]
 mod firefox;
 mod folded;
@@ -38,6 +39,7 @@ mod svg;
 
 pub use chromium::Chromium;
 pub use cpuprofile::CpuProfile;
+pub use events::Events;
 #[cfg(feature = "firefox")]
 pub use firefox::Firefox;
 pub use folded::Folded;
@@ -89,7 +91,13 @@ pub trait Convert: Send {
         false
     }
 
-    /// An event, whatever the filter says, after `model` has learned from it. `thread` is the one it
+    /// Whether [`Convert::event`] is to be called only for events whose time, thread and process the filter lets pass.
+    /// Those that learn from one event what another means need all.
+    fn takes_filtered_events(&self) -> bool {
+        false
+    }
+
+    /// An event, whatever the filter says (unless [`Convert::takes_filtered_events`]), after `model` has learned from it. `thread` is the one it
     /// is about.
     ///
     /// # Errors
@@ -314,6 +322,24 @@ pub const FORMATS: &[Format] = &[
         takes_kinds: false,
         is_always_gzip: false,
         make: |out, options| Box::new(Firefox::new(out, options)),
+    },
+    Format {
+        name: "ndjson",
+        extensions: &["ndjson", "jsonl"],
+        about: "jq, DuckDB, scripts: all events, one JSON object a line, as nettrace events writes them",
+        kinds: &[],
+        takes_kinds: false,
+        is_always_gzip: false,
+        make: |out, options| Box::new(Events::ndjson(out, options)),
+    },
+    Format {
+        name: "csv",
+        extensions: &["csv"],
+        about: "spreadsheets, pandas, DuckDB: all events, one row each, the payload as JSON",
+        kinds: &[],
+        takes_kinds: false,
+        is_always_gzip: false,
+        make: |out, options| Box::new(Events::csv(out, options)),
     },
 ];
 

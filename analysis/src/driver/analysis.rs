@@ -131,8 +131,12 @@ impl<'c> Analysis<'c> {
         if !self.outputs.wants_events {
             return Ok(());
         }
+        let nanos = self.nanos(event);
         let (model, outputs) = (&self.model, &mut self.outputs);
-        let wanting = outputs.converters.iter_mut().filter(|converter| converter.wants_events());
+        let is_admitted = outputs.admits_all || outputs.filter.admits_moment(thread, nanos, model);
+        let wanting = outputs.converters.iter_mut().filter(|converter| {
+            converter.wants_events() && (is_admitted || !converter.takes_filtered_events())
+        });
         wanting.into_iter().try_for_each(|converter| converter.event(event, thread, model))
     }
 

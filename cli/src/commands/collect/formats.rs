@@ -1,11 +1,12 @@
 //! The formats that finished recordings are converted to, beside the traces themselves.
 
 use super::super::Context;
-use super::super::convert::{self, Wanted, beside};
+use super::super::convert::{self, beside, by_name};
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use clap::Parser;
+use nettrace_analysis::convert::{FORMATS, Format};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -14,14 +15,14 @@ const TRACE: &str = "nettrace";
 
 /// The formats of `--format`, in the order given.
 #[derive(Debug, Default)]
-pub(super) struct Formats(Vec<Wanted>);
+pub(super) struct Formats(Vec<&'static Format>);
 
 /// A format by our name of it, or by dotnet-trace's.
-fn known(name: &str) -> Result<Wanted, Failure> {
-    let chromium = || Wanted::all().find(|wanted| wanted.name.starts_with("chrom"));
+fn known(name: &str) -> Result<&'static Format, Failure> {
+    let chromium = || FORMATS.iter().find(|wanted| wanted.name.starts_with("chrom"));
     match name.eq_ignore_ascii_case("chromium").then(chromium).flatten() {
         Some(wanted) => Ok(wanted),
-        None => Wanted::by_name(name),
+        None => by_name(name),
     }
 }
 

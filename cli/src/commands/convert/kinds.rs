@@ -2,11 +2,11 @@
 
 use super::super::Context;
 use super::super::analysed::Analysed;
-use super::target::{Target, Wanted};
+use super::target::Target;
 use crate::args::{ConvertArgs, InputArgs, KINDS};
 use crate::failure::Failure;
 use crate::units;
-use nettrace_analysis::convert::{Convert, ConvertError, shown_kinds};
+use nettrace_analysis::convert::{Convert, ConvertError, FORMATS, shown_kinds};
 use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Model, Profile, Resolved, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::HeapRows;
@@ -102,6 +102,6 @@ fn told(survey: &Survey, wanted: &[Kind], targets: &[Target]) -> String {
         return format!("; it has --kind {there}");
     }
     let formats: Vec<&str> =
-        Wanted::all().filter(|format| format.takes_kinds).map(|format| format.name).collect();
+        FORMATS.iter().filter(|format| format.takes_kinds).map(|format| format.name).collect();
     format!("; it has {there}, which --kind shows with one of the formats {}", formats.join(", "))
 }

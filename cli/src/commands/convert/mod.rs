@@ -2,7 +2,6 @@
 
 mod kinds;
 mod named_file;
-mod ndjson;
 mod target;
 
 use super::Context;
@@ -13,13 +12,12 @@ use crate::failure::Failure;
 use crate::new_file::{self, NewFile, Pending, Unfinished};
 use crate::samples;
 use named_file::{NamedFile, fault};
-use ndjson::NdjsonEvents;
-use nettrace_analysis::convert::{ConvertError, ConvertOptions};
+use nettrace_analysis::convert::{ConvertError, ConvertOptions, FORMATS, Format};
 use nettrace_analysis::{Analysis, AnalysisError, Kind};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use target::targets;
-pub(super) use target::{Target, Wanted, beside};
+pub(super) use target::{Target, beside, by_name};
 
 pub(super) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let chosen = |target: &Target| target.path.clone().filter(|_| target.is_chosen);
@@ -59,7 +57,7 @@ pub(super) fn write(
         false => kinds.clone(),
         true => targets.iter().flat_map(|target| target.wanted.kinds).copied().collect(),
     };
-    let (filter, wanted) = (options.filter.clone(), options.kinds.clone());
+    let wanted = options.kinds.clone();
     let (mut made, mut unused) = (Vec::<Pending>::new(), Vec::new());
     let mut lacks = None;
     #[cfg(unix)]
@@ -84,10 +82,6 @@ pub(super) fn write(
                     None => Box::new(io::sink()),
                 },
             };
-            let Some(make) = target.wanted.make else {
-                analysis.add(Box::new(NdjsonEvents::new(out, target.is_gzip, &filter)));
-                continue;
-            };
             let mut options = ConvertOptions::new();
             options.kinds.clone_from(&kinds);
             options.is_by_thread = args.by_thread;
@@ -96,7 +90,7 @@ pub(super) fn write(
                 input.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             options.is_gzip = target.is_gzip;
             options.dump = args.dump;
-            analysis.add(make(out, &options));
+            analysis.add((target.wanted.make)(out, &options));
         }
         trace.read(&mut analysis, |file, error| match error {
             AnalysisError::Convert(error) => failure(file, error),
@@ -147,11 +141,11 @@ pub(super) fn write(
 
 /// The formats, a line each: name, endings, what opens it.
 pub(crate) fn formats(indent: &str) -> String {
-    let line = |format: Wanted| {
+    let line = |format: &Format| {
         let endings: Vec<String> = format.extensions.iter().map(|ending| format!(".{ending}")).collect();
         format!("{indent}{:<12} {:<32} {}\n", format.name, endings.join(" "), format.about)
     };
-    Wanted::all().map(line).collect()
+    FORMATS.iter().map(line).collect()
 }
 
 fn failure(file: &str, error: ConvertError) -> Failure {

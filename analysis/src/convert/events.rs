@@ -1,0 +1,69 @@
+//! Events as NDJSON and CSV: the lines of `nettrace events --format ndjson` and `csv`, as converters.
+
+use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::model::{Model, Profile, Resolved, ThreadHandle};
+use nettrace_export::EventWriter;
+use nettrace_parser::Event;
+use std::fmt;
+use std::io::Write;
+
+/// Lines are gathered up to this many bytes.
+const GATHERED_BYTES: usize = 64 * 1024;
+
+/// Writes events, one a line, in time order. Of the filter it heeds times, threads and processes: events have no frames.
+pub struct Events<'o> {
+    out: Output<'o>,
+    writer: EventWriter,
+    lines: Vec<u8>,
+}
+
+impl<'o> Events<'o> {
+    /// One JSON object a line and event.
+    pub fn ndjson(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
+        Events::new(out, options, EventWriter::ndjson())
+    }
+
+    /// A heading, and one row an event, with the payload as JSON.
+    pub fn csv(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
+        Events::new(out, options, EventWriter::csv())
+    }
+
+    fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions, writer: EventWriter) -> Events<'o> {
+        Events { out: Output::new(out, options.is_gzip), writer, lines: Vec::new() }
+    }
+}
+
+impl fmt::Debug for Events<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Events").field("out", &self.out).finish_non_exhaustive()
+    }
+}
+
+impl Convert for Events<'_> {
+    fn wants_samples(&self) -> bool {
+        false
+    }
+
+    fn wants_events(&self) -> bool {
+        true
+    }
+
+    fn takes_filtered_events(&self) -> bool {
+        true
+    }
+
+    fn event(&mut self, event: &Event<'_>, _: ThreadHandle, _: &Model) -> Result<(), ConvertError> {
+        self.writer.write(&mut self.lines, event);
+        if self.lines.len() >= GATHERED_BYTES {
+            self.out.write_all(&self.lines)?;
+            self.lines.clear();
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+        self.writer.finish(&mut self.lines);
+        self.out.write_all(&self.lines)?;
+        Ok(self.out.finish()?)
+    }
+}
