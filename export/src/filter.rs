@@ -1,9 +1,9 @@
 //! Which events a user wants to see.
 
-use crate::condition::{Condition, Conditions};
 use crate::event_types::{EventType, EventTypes, Place, catalog_names};
 use crate::glob::Glob;
 use crate::nearest::{nearest, suggestion};
+use crate::predicate::{Conditions, Predicate};
 use crate::time_range::TimeRange;
 use crate::units;
 use nettrace_parser::{Event, catalog};
@@ -54,17 +54,22 @@ impl FromStr for EventPattern {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(EventPattern { glob: Glob::new(text), id: text.parse().ok() })
+        Ok(EventPattern::new(text))
     }
 }
 
 impl EventPattern {
+    /// Reads a pattern; every text is one.
+    pub fn new(text: &str) -> EventPattern {
+        EventPattern { glob: Glob::new(text), id: text.parse().ok() }
+    }
+
     /// Whether it can only mean one name.
     pub fn is_exact(&self) -> bool {
         !self.glob.as_str().contains(['*', '?'])
     }
 
-    fn is_match(&self, row: &EventType) -> bool {
+    pub(crate) fn is_match(&self, row: &EventType) -> bool {
         if !row.is_defined {
             return false;
         }
@@ -74,7 +79,7 @@ impl EventPattern {
     }
 
     /// What to say when nothing is of such a name.
-    fn unmatched(&self, rows: &[EventType]) -> Option<String> {
+    pub(crate) fn unmatched(&self, rows: &[EventType]) -> Option<String> {
         if rows.iter().any(|row| self.is_match(row)) {
             return None;
         }
@@ -164,7 +169,7 @@ pub struct FilterOptions {
     /// Within this stretch of time.
     pub time: Option<TimeRange>,
     /// With fields that fulfil all of these.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<Predicate>,
 }
 
 impl FilterOptions {
@@ -211,7 +216,7 @@ impl Filter {
 
     #[inline(never)]
     fn fulfils_conditions(&mut self, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
-        types.names(place).is_some_and(|names| self.conditions.hold(event, place, names))
+        self.conditions.hold(event, place, types)
     }
 
     /// What is asked of the event itself. Both questions are always answered, so that each filter knows whether
@@ -270,7 +275,7 @@ impl Filter {
             } else {
                 ""
             };
-            messages = self.conditions.unmatched(&self.known_fields(types), among);
+            messages = self.conditions.unmatched(&self.known_fields(types), types, among);
         }
         if messages.is_empty()
             && !self.passed

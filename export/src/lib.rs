@@ -2,7 +2,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-mod condition;
 mod csv;
 mod event_types;
 mod expression;
@@ -16,6 +15,7 @@ pub mod nearest;
 mod page;
 mod payload;
 mod plain;
+mod predicate;
 mod selection;
 mod shape;
 mod text_value;
@@ -24,13 +24,13 @@ pub mod units;
 mod utf16;
 mod writer;
 
-pub use condition::Condition;
 pub use csv::{Csv, write_csv_value};
 pub use event_types::{EventType, EventTypes, Place, Shape};
 pub use filter::{EventPattern, Filter, FilterOptions, ProviderPattern, accepts_type, unmatched_types};
 pub use glob::Glob;
 pub use ndjson::Ndjson;
 pub use page::Page;
+pub use predicate::{GRAMMAR, Predicate, PredicateError, Trigger};
 pub use selection::{Chosen, Selection};
 pub use shape::{Name, Names, Path};
 pub use text_value::TextValues;

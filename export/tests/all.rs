@@ -1,3 +1,4 @@
 //! Tests of the whole crate, in one program: each program of its own costs seconds to build and to link.
 
+mod predicates;
 mod serde;

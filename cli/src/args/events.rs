@@ -2,14 +2,11 @@
 
 use super::{InputArgs, ThreadArgs};
 use clap::{Args, ValueEnum};
-use nettrace_export::{Condition, EventPattern, FilterOptions, ProviderPattern, TimeRange};
+use nettrace_export::{EventPattern, FilterOptions, GRAMMAR, Predicate, ProviderPattern, TimeRange};
 
 const EVENTS_EXAMPLES: &str = "\
 Times are those since the session's start. --provider and --event may be given several times: an event \
 passes that matches one of each. Of several --where all must hold.
-
-Conditions: FIELD=VALUE, !=, <, <=, >, >=, and FIELD~REGEX, !~. Numbers are compared as numbers, also \
-hexadecimal ones (0x1f); values of enumerations are also their names; fields of objects are Object.Field.
 
 NDJSON has the fields in \"payload\". Addresses and fields meant to be read in hexadecimal are strings, \
 \"0x1f\"; enumerations are numbers; NaN and infinities are strings; bytes that no field takes are in \
@@ -22,13 +19,14 @@ Examples:
   nettrace events trace.nettrace --limit 20
   nettrace events trace.nettrace --provider '*Runtime' --time 1.5s..3s
   nettrace events trace.nettrace --event GC/Start --where Reason=Induced
+  nettrace events trace.nettrace --where 'GC/Start and (Depth>=2 or Reason=Induced)'
   nettrace events trace.nettrace --event Exception/Start --where 'ExceptionMessage~time.?out'
   nettrace events trace.nettrace --event GC/AllocationTick --fields TypeName,AllocationAmount64 --format csv
   nettrace events trace.nettrace --format ndjson --stacks | jq -c 'select(.tid == 17401)'";
 
 /// The events, one a line
 #[derive(Debug, Args)]
-#[command(after_help = EVENTS_EXAMPLES)]
+#[command(after_help = format!("{GRAMMAR}\n\n{EVENTS_EXAMPLES}"))]
 pub(crate) struct EventsArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -52,10 +50,10 @@ pub(crate) struct EventsArgs {
     #[arg(help_heading = "Which events")]
     pub(crate) time: Option<TimeRange>,
 
-    /// Only events whose field fulfils this, such as Count>3, Name=abc, Message~timeout
+    /// Only events that fulfil this, such as Count>3, 'Name=abc and not Message~timeout'; see below
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     #[arg(help_heading = "Which events")]
-    pub(crate) conditions: Vec<Condition>,
+    pub(crate) conditions: Vec<Predicate>,
 
     /// Stop after this many events
     #[arg(long, short = 'n', value_name = "N")]

@@ -172,7 +172,7 @@ fn as_events(args: &WatchArgs) -> EventsArgs {
         frames: args.frames,
         raw: args.raw,
         utc: args.utc,
-        conditions: Vec::new(),
+        conditions: args.conditions.clone(),
         fields: Vec::new(),
         big_ints: Default::default(),
     }

@@ -4,7 +4,6 @@
 //! own, which writes the bytes and reads them on the way → the command, which watches [`signals`] and clock and
 //! shows the [`status`].
 
-pub(crate) mod condition;
 pub(crate) mod enter;
 pub(crate) mod method_names;
 pub(crate) mod outlet;
@@ -15,3 +14,4 @@ pub(crate) mod status;
 pub(crate) mod target;
 pub(crate) mod transcript;
 pub(crate) mod unless_ended;
+pub(crate) mod until;

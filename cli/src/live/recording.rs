@@ -1,11 +1,11 @@
 //! One session on its way into a file: a thread takes the bytes as they come, writes them as they are, and reads
 //! them on the way, so that losses and events to stop at are known at once.
 
-use super::condition::Watcher;
 use super::outlet::Outlet;
 use crate::failure::Failure;
 use crate::new_file::{NewFile, Written};
 use flate2::write::GzEncoder;
+use nettrace_export::Trigger;
 use nettrace_ipc::{Ending, Session, StopHandle};
 use nettrace_parser::{Buffered, Class, Reader};
 use std::cell::RefCell;
@@ -26,6 +26,8 @@ pub(crate) enum Notice {
     Size(usize),
     /// An event came at which to stop: the text of the condition that it fulfils.
     Event(String),
+    /// An event came that shows why a condition cannot be fulfilled.
+    Trouble(String),
     /// The stream has ended.
     Ended(usize),
     /// A session has begun, or was refused: whoever asked for it knows where to look.
@@ -51,7 +53,7 @@ pub(crate) struct Plan {
     pub(crate) limit: Option<u64>,
     /// What may come on top of that, from a process that has been told to stop.
     pub(crate) rest: u64,
-    pub(crate) watcher: Option<Watcher>,
+    pub(crate) trigger: Option<Trigger>,
 }
 
 /// How far a recording is.
@@ -97,7 +99,7 @@ pub(crate) struct Outcome {
     pub(crate) unnamed: Option<Failure>,
     /// Where that is which could be written, if not all could.
     pub(crate) left: Option<PathBuf>,
-    /// A condition that could not be asked of its own event.
+    /// Why no condition was fulfilled, if that can be known.
     pub(crate) lacking: Option<String>,
 }
 
@@ -219,7 +221,7 @@ impl Read for Tee {
 const LOOK: u64 = 1024;
 
 fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &Arc<Counts>) -> Outcome {
-    let Plan { number, sink, limit, rest, mut watcher } = plan;
+    let Plan { number, sink, limit, rest, mut trigger } = plan;
     let most = limit.map(|limit| limit.saturating_add(rest));
     let (own_notices, own_counts) = (notices.clone(), Arc::clone(counts));
     let intake = Intake {
@@ -240,8 +242,13 @@ fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &A
         match reader.next_event() {
             Ok(Some(event)) => {
                 events += 1;
-                if let Some(condition) = watcher.as_mut().and_then(|watcher| watcher.met(&event)) {
-                    let _ = notices.send(Notice::Event(condition.text().to_owned()));
+                if let Some(trigger) = &mut trigger {
+                    if let Some(predicate) = trigger.fired(&event) {
+                        let _ = notices.send(Notice::Event(predicate.text().to_owned()));
+                    }
+                    if let Some(trouble) = trigger.take_trouble() {
+                        let _ = notices.send(Notice::Trouble(trouble));
+                    }
                 }
                 counts.events.store(events, Ordering::Relaxed);
                 if events.is_multiple_of(LOOK) {
@@ -303,6 +310,6 @@ fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &A
         written,
         unnamed,
         left,
-        lacking: watcher.as_ref().and_then(Watcher::lacking).map(str::to_owned),
+        lacking: trigger.as_ref().and_then(Trigger::why_not),
     }
 }

@@ -231,7 +231,23 @@ fn collect_says_that_a_condition_asks_for_a_field_that_is_not_there() {
     let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
     let args = ["collect", "--duration", "500ms", "-o", "x.nettrace", "--until", "*/GC/Start where Deep>1"];
     let run = on(&fake, &folder, &args);
-    assert!(run.stderr.contains("has no field Deep, so it could not be stopped at"), "{}", run.stderr);
+    // At the first event, with what may have been meant, and not only at the end.
+    let told = run.stderr.find("GC/Start has no field Deep; it has Count, Depth, Reason, ");
+    assert!(told.is_some_and(|told| told < run.stderr.find(" lost\n").unwrap_or(0)), "{}", run.stderr);
+    assert_eq!(run.stderr.matches("has no field Deep").count(), 1, "{}", run.stderr);
+}
+
+#[test]
+fn collect_says_at_the_start_that_the_event_to_stop_at_is_not_recorded() {
+    let (folder, bytes) = (Folder::new(), trace("net10-linux-x64/all.nettrace.gz"));
+    let fake = FakeRuntime::start(streaming(&bytes)).unwrap();
+    let until = "Microsoft-Windows-DotNETRuntime/GC/Start where Depth ~ '('";
+    let run = on(&fake, &folder, &["collect", "-o", "x.nettrace", "--until", until]);
+    assert!(run.stderr.contains("column 56: no regular expression"), "{}", run.stderr);
+    let until = ["--duration", "300ms", "--until", "System.Net.Http/RequestStart"];
+    let run = on(&fake, &folder, &[&["collect", "-o", "x.nettrace"][..], &until].concat());
+    let text = "the session does not record System.Net.Http; add it with --providers System.Net.Http";
+    assert!(run.stderr.contains(text), "{}", run.stderr);
 }
 
 #[test]

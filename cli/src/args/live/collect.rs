@@ -3,8 +3,8 @@
 use super::{OnStall, SessionArgs, TalkArgs, TargetArgs};
 use crate::args::amount::{Bytes, Rotation, Span};
 use crate::args::providers::RundownChoice;
-use crate::live::condition::Condition;
 use clap::{Args, ValueEnum};
+use nettrace_export::{GRAMMAR, Predicate};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ pub(crate) enum BufferingMode {
 
 /// Record events of a running process, or of one that is started, into a file
 #[derive(Debug, Args)]
-#[command(after_help = COLLECT_EXAMPLES)]
+#[command(after_help = format!("{GRAMMAR}\n\n{COLLECT_EXAMPLES}"))]
 pub(crate) struct CollectArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
@@ -79,9 +79,9 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "NxSIZE", help_heading = "When to stop")]
     pub(crate) rotate: Option<Rotation>,
 
-    /// Stop after such an event: Provider/Event, with wildcards, and where FIELD>VALUE and …
-    #[arg(long, value_name = "CONDITION", help_heading = "When to stop")]
-    pub(crate) until: Option<Condition>,
+    /// Stop after an event that fulfils this: Provider/Event, Provider/Event where FIELD>VALUE and …; see below
+    #[arg(long, value_name = "CONDITION", value_parser = Predicate::of_event, help_heading = "When to stop")]
+    pub(crate) until: Option<Predicate>,
 
     /// Go on for so long after the event of --until or --stopping-event
     #[arg(long, value_name = "TIME", help_heading = "When to stop")]

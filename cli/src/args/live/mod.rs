@@ -10,6 +10,7 @@ use super::{EventFilterArgs, EventFormat};
 use crate::args::amount::Span;
 use crate::args::providers::{ClrEvents, EventIds, ProviderList};
 use clap::{Args, ValueEnum};
+use nettrace_export::{GRAMMAR, Predicate};
 use std::path::PathBuf;
 
 const PS_EXAMPLES: &str = "\
@@ -140,7 +141,7 @@ Examples:
 
 /// Events of a running process as they happen, one a line
 #[derive(Debug, Args)]
-#[command(after_help = WATCH_EXAMPLES)]
+#[command(after_help = format!("{GRAMMAR}\n\n{WATCH_EXAMPLES}"))]
 pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
@@ -158,6 +159,11 @@ pub(crate) struct WatchArgs {
 
     #[command(flatten)]
     pub(crate) filter: EventFilterArgs,
+
+    /// Only events that fulfil this, such as Count>3, 'Name=abc and not Message~timeout'; see below
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    #[arg(help_heading = "Which events")]
+    pub(crate) conditions: Vec<Predicate>,
 
     /// Stop after this many events
     #[arg(long, value_name = "N")]

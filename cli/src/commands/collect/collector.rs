@@ -7,7 +7,6 @@ use super::summary::Summary;
 use crate::args::CollectArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::live::condition::{Condition, Watcher};
 use crate::live::outlet::Outlet;
 use crate::live::recording::{Notice, Plan, Recording};
 use crate::live::signals::Signals;
@@ -16,6 +15,7 @@ use crate::live::target::{Reached, TICK};
 use crate::live::unless_ended::GRACE;
 use crate::new_file::Written;
 use crate::units;
+use nettrace_export::{Predicate, Trigger};
 use nettrace_ipc::{Launched, Port, Search, SessionConfig};
 use std::collections::VecDeque;
 use std::io::Write;
@@ -71,7 +71,7 @@ struct Active {
 
 /// All recordings of one run.
 pub(super) struct Collector {
-    conditions: Vec<Condition>,
+    conditions: Vec<Predicate>,
     beginnings: Beginnings,
     /// Standard output, if the trace goes there.
     outlet: Option<Outlet>,
@@ -110,7 +110,7 @@ impl Collector {
     pub(super) fn new(
         args: &CollectArgs,
         config: SessionConfig,
-        conditions: Vec<Condition>,
+        conditions: Vec<Predicate>,
         files: Option<Files>,
         outlet: Option<Outlet>,
         signals: Signals,
@@ -228,10 +228,10 @@ impl Collector {
             };
             context.messages.warning(&format!("{} {text}", reached.label()));
         }
-        let watcher = (!self.conditions.is_empty()).then(|| Watcher::new(self.conditions.clone()));
+        let trigger = (!self.conditions.is_empty()).then(|| Trigger::new(self.conditions.clone()));
         // Buffers that are still full, and names of everything.
         let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(REST);
-        let plan = Plan { number, sink, limit: self.limit, rest, watcher };
+        let plan = Plan { number, sink, limit: self.limit, rest, trigger };
         let recording = Recording::start(session, plan, self.notices.0.clone())?;
         self.count += 1;
         self.active.push(Active {
@@ -406,6 +406,10 @@ impl Collector {
                         (before, end) => end.or(before),
                     };
                 }
+            }
+            Notice::Trouble(trouble) => {
+                self.status.clear();
+                context.messages.warning(&format!("{trouble}, so it cannot be stopped at"));
             }
             Notice::Ended(number) => {
                 if let Some(at) = self.active.iter().position(|active| active.number == number) {

@@ -11,16 +11,17 @@ use super::Context;
 use crate::args::{BufferingMode, CollectArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::live::condition::Condition;
 use crate::live::enter;
 use crate::live::outlet::Outlet;
 use crate::live::request;
 use crate::live::signals::Signals;
 use crate::live::target::{self, Place, TICK, Talk};
+use crate::live::until;
 use begin::Whom;
 use collector::{Collector, Newcomers};
 use files::Files;
 use formats::Formats;
+use nettrace_export::Predicate;
 use nettrace_ipc::{Children, Launch, Launched, WhenFull};
 use signal_hook::consts::SIGINT;
 use std::io::Write;
@@ -77,7 +78,9 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     let given = args.output.as_deref().filter(|_| !is_stdout);
     let files = Files::new(given, args.talk.force, args.all, args.rotate.is_some());
     files.check(&formats)?;
-    for warning in request::warnings(&config) {
+    for warning in
+        request::warnings(&config).into_iter().chain(until::warnings(&conditions, config.providers().iter()))
+    {
         context.messages.warning(&warning);
     }
     let talk = Talk::new(&args.talk)?;
@@ -116,12 +119,15 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
 }
 
 /// What to stop at.
-fn conditions(args: &CollectArgs) -> Result<Vec<Condition>, Failure> {
-    let mut conditions: Vec<Condition> = args.until.iter().cloned().collect();
+fn conditions(args: &CollectArgs) -> Result<Vec<Predicate>, Failure> {
+    let mut conditions: Vec<Predicate> = args.until.iter().cloned().collect();
     if let Some(provider) = &args.stopping_event_provider_name {
         let event = args.stopping_event_event_name.as_deref();
         let filter = args.stopping_event_payload_filter.as_deref();
-        conditions.push(Condition::stopping_event(provider, event, filter).map_err(Failure::Usage)?);
+        conditions.push(
+            Predicate::stopping_event(provider, event, filter)
+                .map_err(|error| Failure::Usage(format!("--stopping-event-payload-filter: {error}")))?,
+        );
     }
     Ok(conditions)
 }

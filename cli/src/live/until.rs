@@ -1,0 +1,121 @@
+//! What `--until` waits for, held against what the session records: an event that cannot come is known before it starts.
+
+use nettrace_export::Predicate;
+use nettrace_export::nearest::{nearest, suggestion};
+use nettrace_ipc::{Level, Provider};
+use nettrace_parser::catalog::{self, CatalogEvent};
+
+/// Comes in every session: the writer's own events, and the rundown's.
+fn comes_unasked(provider: &str) -> bool {
+    provider.eq_ignore_ascii_case("Microsoft-DotNETCore-EventPipe")
+        || provider.to_lowercase().ends_with("rundown")
+}
+
+/// What to say of conditions that no event of the session can fulfil.
+pub(crate) fn warnings<'p>(
+    conditions: &[Predicate],
+    providers: impl Iterator<Item = &'p Provider> + Clone,
+) -> Vec<String> {
+    let events = conditions.iter().flat_map(Predicate::events);
+    events.filter_map(|event| warning(event, providers.clone())).collect()
+}
+
+fn warning<'p>(wanted: &str, mut providers: impl Iterator<Item = &'p Provider> + Clone) -> Option<String> {
+    let (provider, name) = wanted.split_once('/')?;
+    let has_wildcard = |text: &str| text.contains(['*', '?']);
+    // GC/Start is an event of whatever provider.
+    if has_wildcard(provider) || comes_unasked(provider) || catalog::events().any(|known| is(known, wanted)) {
+        return None;
+    }
+    let enabled = providers.clone().find(|known| known.name().eq_ignore_ascii_case(provider));
+    let Some(enabled) = enabled else {
+        let names = nearest(provider, providers.by_ref().map(Provider::name));
+        let hint = match names.is_empty() {
+            true => format!("; add it with --providers {provider}"),
+            false => suggestion(&names),
+        };
+        return Some(format!("no {wanted} will come: the session does not record {provider}{hint}"));
+    };
+    let known: Vec<&CatalogEvent> =
+        catalog::events().filter(|known| known.provider.eq_ignore_ascii_case(provider)).collect();
+    if has_wildcard(name) || known.is_empty() || !is_complete(provider) {
+        return None;
+    }
+    let named: Vec<&&CatalogEvent> =
+        known.iter().filter(|known| is(known, name) || name.parse() == Ok(known.id)).collect();
+    if named.is_empty() {
+        let names = nearest(name, known.iter().map(|known| known.name));
+        return Some(format!("no {wanted} is known{}", suggestion(&names)));
+    }
+    if named.iter().any(|event| is_recorded(enabled, event)) {
+        return None;
+    }
+    let event = named.last()?;
+    Some(format!(
+        "no {wanted} will come: it is sent at level {} with keyword {:#x}; add it with --providers {provider}:{:#x}:{}",
+        event.level, event.keywords, event.keywords, event.level
+    ))
+}
+
+/// Providers whose events are all in the catalog; those of others may have more.
+fn is_complete(provider: &str) -> bool {
+    provider.eq_ignore_ascii_case("Microsoft-Windows-DotNETRuntime")
+}
+
+fn is(known: &CatalogEvent, name: &str) -> bool {
+    known.matches_name(name)
+}
+
+fn is_recorded(provider: &Provider, event: &CatalogEvent) -> bool {
+    let level = provider.wanted_level();
+    let has_level = level == Level::LogAlways || u32::from(event.level) <= level.number();
+    has_level && (event.keywords == 0 || provider.wire_keywords() & event.keywords != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
+
+    fn said(until: &str) -> String {
+        let runtime = Provider::new(RUNTIME).unwrap().exact_keywords(0x1).level(Level::Informational);
+        let own = Provider::new("Nettrace-Workload").unwrap();
+        let providers = [runtime, own];
+        warnings(&[Predicate::of_event(until).unwrap()], providers.iter()).join("\n")
+    }
+
+    #[test]
+    fn what_can_come_is_not_warned_of() {
+        for until in [
+            "*/GC/Start",
+            "GC/Start where Depth > 1",
+            "GCStart",
+            "Microsoft-Windows-DotNETRuntime/GC/Start",
+            "Microsoft-Windows-DotNETRuntime/1",
+            "Nettrace-Workload/Whatever",
+            "Microsoft-Windows-DotNETRuntimeRundown/MethodDCEnd",
+            "Depth > 1",
+        ] {
+            assert_eq!(said(until), "", "{until}");
+        }
+    }
+
+    #[test]
+    fn a_provider_that_is_not_recorded_is_named() {
+        assert_eq!(
+            said("System.Net.Http/RequestStart"),
+            "no System.Net.Http/RequestStart will come: the session does not record System.Net.Http; add it with \
+             --providers System.Net.Http"
+        );
+        assert!(said("Nettrace-Workloat/RequestStart").ends_with("did you mean Nettrace-Workload?"));
+    }
+
+    #[test]
+    fn an_event_that_the_runtime_does_not_know_or_that_is_not_asked_for_is_named() {
+        let unknown = said("Microsoft-Windows-DotNETRuntime/GC/Strat");
+        assert!(unknown.contains("is known; did you mean") && unknown.contains("GC/Start"), "{unknown}");
+        let unasked = said("Microsoft-Windows-DotNETRuntime/Exception/Start");
+        assert!(unasked.contains("add it with --providers Microsoft-Windows-DotNETRuntime:0x"), "{unasked}");
+    }
+}

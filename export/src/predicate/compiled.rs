@@ -1,0 +1,371 @@
+//! Predicates, asked of events: fields are looked up once for each shape, names once for each type.
+
+use super::literal::{Literal, Number};
+use super::{Comparison, Expr, Operator, Predicate};
+use crate::event_types::{EventTypes, Place};
+use crate::expression::Expression;
+use crate::filter::EventPattern;
+use crate::nearest::{nearest, suggestion};
+use crate::payload::PayloadWriter;
+use crate::plain::plain;
+use crate::shape::{Name, Names, Path};
+use nettrace_parser::{Event, FieldValue, Value};
+use std::cmp::Ordering;
+
+/// Fields that are named where one is not there.
+const MOST_NAMED: usize = 12;
+
+impl Operator {
+    fn holds(self, ordering: Option<Ordering>) -> bool {
+        match self {
+            Operator::Equal => ordering == Some(Ordering::Equal),
+            // NaN is no number's equal.
+            Operator::NotEqual => ordering != Some(Ordering::Equal),
+            Operator::Less => ordering == Some(Ordering::Less),
+            Operator::LessOrEqual => ordering.is_some_and(Ordering::is_le),
+            Operator::Greater => ordering == Some(Ordering::Greater),
+            Operator::GreaterOrEqual => ordering.is_some_and(Ordering::is_ge),
+            Operator::Fits | Operator::FitsNot | Operator::Contains | Operator::ContainsNot => false,
+        }
+    }
+}
+
+/// A value's text, in memory that is used again.
+#[derive(Debug, Default)]
+struct Scratch {
+    bytes: Vec<u8>,
+    json: PayloadWriter,
+}
+
+impl Scratch {
+    fn text(&mut self, field: &FieldValue<'_>, name: &Name) -> &str {
+        self.bytes.clear();
+        plain(&mut self.bytes, field, name, &mut self.json);
+        std::str::from_utf8(&self.bytes).unwrap_or_default()
+    }
+}
+
+/// A comparison, ready to be made.
+#[derive(Debug)]
+struct Test {
+    comparison: Comparison,
+    literal: Option<Literal>,
+    expression: Option<Expression>,
+    /// Whether it ever held, and was ever asked for a number that it does not have.
+    has_held: bool,
+    has_wrong_kind: bool,
+}
+
+impl Test {
+    fn new(comparison: &Comparison) -> Test {
+        let is_expression = matches!(comparison.operator, Operator::Fits | Operator::FitsNot);
+        // That it is one was seen when it was read.
+        let expression = is_expression.then(|| Expression::new(&comparison.value).ok()).flatten();
+        let literal = (!comparison.is_quoted).then(|| Literal::parse(comparison.value.trim())).flatten();
+        Test { comparison: comparison.clone(), literal, expression, has_held: false, has_wrong_kind: false }
+    }
+
+    fn holds(&mut self, field: &FieldValue<'_>, name: &Name, scratch: &mut Scratch) -> bool {
+        let Ok(value) = &field.value else { return false };
+        if matches!(value, Value::Absent) {
+            return false;
+        }
+        let operator = self.comparison.operator;
+        let is_of_text = matches!(
+            operator,
+            Operator::Fits | Operator::FitsNot | Operator::Contains | Operator::ContainsNot
+        );
+        if !is_of_text && let Some(number) = Number::of(value) {
+            if let Some(wanted) = self.literal.and_then(|literal| literal.in_unit(name.unit)) {
+                return operator.holds(number.compare(wanted));
+            }
+            if operator.is_of_order() {
+                // No number is more or less than a word.
+                self.has_wrong_kind = true;
+                return false;
+            }
+        }
+        let known = field.map().and_then(|_| field.value_name());
+        let text = scratch.text(field, name);
+        let wanted = self.comparison.value.as_str();
+        match operator {
+            Operator::Fits | Operator::FitsNot => {
+                let Some(expression) = &self.expression else { return false };
+                let fits =
+                    expression.is_match(text) || known.is_some_and(|known| expression.is_match(&known));
+                fits == (operator == Operator::Fits)
+            }
+            Operator::Contains | Operator::ContainsNot => {
+                let contains = text.contains(wanted) || known.is_some_and(|known| known.contains(wanted));
+                contains == (operator == Operator::Contains)
+            }
+            _ => {
+                let is_equal_by_case = matches!(value, Value::Guid(_) | Value::Bool(_) | Value::Pointer(_));
+                let ordering = match known {
+                    Some(known) if known.eq_ignore_ascii_case(wanted) => Ordering::Equal,
+                    _ if is_equal_by_case && text.eq_ignore_ascii_case(wanted) => Ordering::Equal,
+                    _ => text.cmp(wanted),
+                };
+                operator.holds(Some(ordering))
+            }
+        }
+    }
+}
+
+/// The question that stands at an end of the tree.
+#[derive(Debug)]
+enum Leaf {
+    Event { pattern: EventPattern, has_held: bool },
+    Test(Box<Test>),
+}
+
+/// The tree, with questions by their numbers.
+#[derive(Debug)]
+enum Node {
+    Leaf(usize),
+    Not(Box<Node>),
+    And(Vec<Node>),
+    Or(Vec<Node>),
+}
+
+impl Node {
+    fn new(expr: &Expr, leaves: &mut Vec<Leaf>) -> Node {
+        let mut all = |parts: &[Expr]| parts.iter().map(|part| Node::new(part, leaves)).collect();
+        match expr {
+            Expr::And(parts) => Node::And(all(parts)),
+            Expr::Or(parts) => Node::Or(all(parts)),
+            Expr::Not(inner) => Node::Not(Box::new(Node::new(inner, leaves))),
+            Expr::Event(name) => {
+                leaves.push(Leaf::Event { pattern: EventPattern::new(name), has_held: false });
+                Node::Leaf(leaves.len().saturating_sub(1))
+            }
+            Expr::Compare(comparison) => {
+                leaves.push(Leaf::Test(Box::new(Test::new(comparison))));
+                Node::Leaf(leaves.len().saturating_sub(1))
+            }
+        }
+    }
+
+    fn holds(&self, answers: &dyn Fn(usize) -> bool) -> bool {
+        match self {
+            Node::Leaf(at) => answers(*at),
+            Node::Not(inner) => !inner.holds(answers),
+            Node::And(parts) => parts.iter().all(|part| part.holds(answers)),
+            Node::Or(parts) => parts.iter().any(|part| part.holds(answers)),
+        }
+    }
+
+    /// Whether it may hold for an event of a type, whatever the values of its fields are.
+    fn may_hold(&self, is_named: &dyn Fn(usize) -> Option<bool>) -> bool {
+        match self {
+            Node::Leaf(at) => is_named(*at).unwrap_or(true),
+            Node::Not(inner) => match &**inner {
+                Node::Leaf(at) => !is_named(*at).unwrap_or(false),
+                _ => true,
+            },
+            Node::And(parts) => parts.iter().all(|part| part.may_hold(is_named)),
+            Node::Or(parts) => parts.iter().any(|part| part.may_hold(is_named)),
+        }
+    }
+}
+
+/// What is known of a question for events of one shape.
+#[derive(Debug, Clone)]
+enum Known {
+    /// The type has the name, or has it not.
+    Named(bool),
+    At(Path, Name),
+    NoField,
+}
+
+/// A predicate that is asked of events.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    predicate: Predicate,
+    root: Node,
+    leaves: Vec<Leaf>,
+    /// By the shape's number, then by the question's.
+    known: Vec<Vec<Known>>,
+    answers: Vec<bool>,
+    has_held: bool,
+    scratch: Scratch,
+}
+
+impl Compiled {
+    pub(crate) fn new(predicate: &Predicate) -> Compiled {
+        let mut leaves = Vec::new();
+        let root = Node::new(&predicate.root, &mut leaves);
+        Compiled {
+            predicate: predicate.clone(),
+            root,
+            answers: vec![false; leaves.len()],
+            leaves,
+            known: Vec::new(),
+            has_held: false,
+            scratch: Scratch::default(),
+        }
+    }
+
+    pub(crate) fn predicate(&self) -> &Predicate {
+        &self.predicate
+    }
+
+    pub(crate) fn has_held(&self) -> bool {
+        self.has_held
+    }
+
+    /// Whether the event fulfils it. All questions are asked, so that each knows whether it has ever held.
+    pub(crate) fn holds(&mut self, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
+        if self.known.get(place.shape).is_none_or(Vec::is_empty) {
+            self.look_up(place, types);
+        }
+        let Some(known) = self.known.get(place.shape) else { return false };
+        for ((leaf, known), answer) in self.leaves.iter_mut().zip(known).zip(&mut self.answers) {
+            *answer = match (leaf, known) {
+                (Leaf::Event { has_held, .. }, Known::Named(is_named)) => {
+                    *has_held |= *is_named;
+                    *is_named
+                }
+                (Leaf::Test(test), Known::At(path, name)) => {
+                    let holds =
+                        path.field(event).is_some_and(|field| test.holds(&field, name, &mut self.scratch));
+                    test.has_held |= holds;
+                    holds
+                }
+                _ => false,
+            };
+        }
+        let holds = self.root.holds(&|at| self.answers.get(at).copied().unwrap_or(false));
+        self.has_held |= holds;
+        holds
+    }
+
+    #[cold]
+    fn look_up(&mut self, place: Place, types: &EventTypes) {
+        if place.shape >= self.known.len() {
+            self.known.resize(place.shape.saturating_add(1), Vec::new());
+        }
+        let row = types.row(place);
+        let names = types.names(place);
+        let find = |leaf: &Leaf| match leaf {
+            Leaf::Event { pattern, .. } => Known::Named(row.is_some_and(|row| pattern.is_match(row))),
+            Leaf::Test(test) => names
+                .and_then(|names| {
+                    let path = names.find(&test.comparison.field)?;
+                    let name = names.at(&path)?.clone();
+                    Some(Known::At(path, name))
+                })
+                .unwrap_or(Known::NoField),
+        };
+        if let Some(known) = self.known.get_mut(place.shape) {
+            *known = self.leaves.iter().map(find).collect();
+        }
+    }
+
+    /// Why events of the shape cannot fulfil a comparison, if they have a name that is asked for: a field that they
+    /// lack, or a text that was to be compared with a number.
+    pub(crate) fn trouble(&self, place: Place, types: &EventTypes) -> Option<String> {
+        let known = self.known.get(place.shape)?;
+        let is_named = |at: usize| match known.get(at) {
+            Some(Known::Named(is_named)) => Some(*is_named),
+            _ => None,
+        };
+        if !self.leaves.iter().any(|leaf| matches!(leaf, Leaf::Event { .. }))
+            || !self.root.may_hold(&is_named)
+        {
+            return None;
+        }
+        let path = types.row(place)?.path();
+        self.leaves.iter().zip(known).find_map(|(leaf, known)| match (leaf, known) {
+            (Leaf::Test(test), Known::NoField) => {
+                Some(no_field(&path, &test.comparison.field, types.names(place)?))
+            }
+            (Leaf::Test(test), Known::At(_, name)) if test.has_wrong_kind => Some(format!(
+                "{} of {path} is a number{}, but {} is none that it could be compared with",
+                name.text,
+                name.unit.map_or_else(String::new, |unit| format!(" of {}", unit.symbol())),
+                test.comparison.value,
+            )),
+            _ => None,
+        })
+    }
+
+    /// Names that no event had, each with what may have been meant.
+    pub(crate) fn unseen(&self, types: &EventTypes) -> Option<String> {
+        self.leaves.iter().find_map(|leaf| match leaf {
+            Leaf::Event { pattern, has_held: false, .. } => pattern.unmatched(types.rows()),
+            _ => None,
+        })
+    }
+}
+
+fn no_field(path: &str, field: &str, names: &Names) -> String {
+    let all = names.all();
+    let found = nearest(field, all.iter().map(String::as_str));
+    let hint = match (suggestion(&found), all.len()) {
+        (hint, _) if !hint.is_empty() => hint,
+        (_, 0) => ": it has none".to_owned(),
+        (_, 1..=MOST_NAMED) => format!("; it has {}", all.join(", ")),
+        (_, count) => {
+            let some: Vec<&str> = all.iter().take(MOST_NAMED).map(String::as_str).collect();
+            format!("; it has {} and {} more", some.join(", "), count.saturating_sub(MOST_NAMED))
+        }
+    };
+    format!("{path} has no field {field}{hint}")
+}
+
+/// All predicates of a filter: each has to hold.
+#[derive(Debug)]
+pub(crate) struct Conditions(Vec<Compiled>);
+
+impl Conditions {
+    pub(crate) fn new(all: &[Predicate]) -> Conditions {
+        Conditions(all.iter().map(Compiled::new).collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether the event fulfils all. All are tried, so that each knows whether it has ever held.
+    pub(crate) fn hold(&mut self, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
+        self.0.iter_mut().fold(true, |hold, compiled| compiled.holds(event, place, types) && hold)
+    }
+
+    /// Conditions that nothing fulfilled, each with what may have been meant. `known` are the names of the
+    /// fields of events that passed the other filters.
+    pub(crate) fn unmatched(&self, known: &[String], types: &EventTypes, among: &str) -> Vec<String> {
+        self.0
+            .iter()
+            .filter(|compiled| !compiled.has_held)
+            .map(|compiled| compiled.why_not(known, types, among))
+            .collect()
+    }
+}
+
+impl Compiled {
+    fn why_not(&self, known: &[String], types: &EventTypes, among: &str) -> String {
+        let missing = self.leaves.iter().enumerate().find_map(|(at, leaf)| match leaf {
+            Leaf::Test(test) => {
+                let is_there = |known: &Vec<Known>| matches!(known.get(at), Some(Known::At(..)));
+                (!self.known.iter().any(is_there)).then_some(&test.comparison.field)
+            }
+            Leaf::Event { .. } => None,
+        });
+        if let Some(field) = missing {
+            let names = nearest(field, known.iter().map(String::as_str));
+            return format!("no event has a field {field}{among}{}", suggestion(&names));
+        }
+        if let Some(unseen) = self.unseen(types) {
+            return unseen;
+        }
+        let wrong = self.leaves.iter().find_map(|leaf| match leaf {
+            Leaf::Test(test) if test.has_wrong_kind && !test.has_held => Some(&test.comparison),
+            _ => None,
+        });
+        let reason = wrong.map_or_else(String::new, |wrong| {
+            format!(": {} is a number that {} cannot be compared with", wrong.field, wrong.value)
+        });
+        format!("no event fulfils {}{among}{reason}", self.predicate.text)
+    }
+}

@@ -1,0 +1,29 @@
+//! What is wrong with a predicate.
+
+use std::fmt;
+
+/// Why a text is no predicate, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PredicateError {
+    column: usize,
+    message: String,
+}
+
+impl PredicateError {
+    pub(super) fn new(column: usize, message: impl Into<String>) -> PredicateError {
+        PredicateError { column, message: message.into() }
+    }
+
+    /// The character that it is about, counted from 1; one behind the last where something is missing.
+    pub fn column(&self) -> usize {
+        self.column
+    }
+}
+
+impl fmt::Display for PredicateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column {}: {}", self.column, self.message)
+    }
+}
+
+impl std::error::Error for PredicateError {}

@@ -1,0 +1,204 @@
+//! Conditions on events: one language for `events --where`, `watch --where` and `collect --until`.
+//!
+//! | file | what |
+//! |---|---|
+//! | `parse` | text becomes a [`Predicate`] |
+//! | `print` | and text again |
+//! | `literal` | numbers, durations and sizes |
+//! | `compiled` | a predicate, asked of events |
+//! | `trigger` | waits for the first event that fulfils one |
+
+mod compiled;
+mod error;
+mod literal;
+mod parse;
+mod print;
+#[cfg(test)]
+mod round_trip;
+mod trigger;
+
+pub(crate) use compiled::Conditions;
+pub use error::PredicateError;
+pub use trigger::Trigger;
+
+use std::str::FromStr;
+
+/// The language in a page of help, the same wherever it is understood.
+pub const GRAMMAR: &str = "\
+Conditions:
+  FIELD = VALUE   also == != < <= > >=      FIELD ~ REGEX    fits somewhere; !~ nowhere
+  FIELD *= TEXT   contains it; !*= does not  Provider/Event   the event's name or id, with * and ?
+  and, or, not, ( ) combine them: not binds closest, then and. 'Provider/Event where CONDITION' is as with and.
+Numbers are compared as numbers, also hexadecimal ones (0x1f), sizes (100KB, 1.5MiB: powers of 1024) and, where a \
+field's unit is known, durations (10ms, 1.5s); values of enumerations are also their names; fields of objects are \
+Object.Field. A value goes on to the end, or to 'and' or 'or' with a condition behind it; put it into quotes \
+('…' or \"…\", a quote inside doubled) if it has such words in it. An event without the field fulfils no comparison, \
+!= and !~ included.";
+
+/// What an event has to be: comparisons of its fields and names of events, joined by `and`, `or`, `not` and parentheses.
+///
+/// ```
+/// use nettrace_export::Predicate;
+///
+/// let predicate: Predicate = "GC/Start and (Depth >= 2 or Reason = Induced)".parse()?;
+/// assert_eq!(predicate.to_string(), "GC/Start and (Depth >= 2 or Reason = Induced)");
+/// let error = "Depth >= 2 or Reason".parse::<Predicate>().unwrap_err();
+/// assert_eq!((error.column(), error.to_string().contains("no operator")), (15, true));
+/// # Ok::<(), nettrace_export::PredicateError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Predicate {
+    /// As it was written.
+    text: String,
+    root: Expr,
+}
+
+/// A part of a predicate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Expr {
+    /// The event's name, as [`EventPattern`](crate::EventPattern) has it; it has a slash.
+    Event(String),
+    Compare(Comparison),
+    Not(Box<Expr>),
+    /// At least two.
+    And(Vec<Expr>),
+    /// At least two.
+    Or(Vec<Expr>),
+}
+
+/// What a field's value has to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Comparison {
+    pub(crate) field: String,
+    pub(crate) operator: Operator,
+    pub(crate) value: String,
+    /// In quotes it is text, whatever it looks like.
+    pub(crate) is_quoted: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Fits,
+    FitsNot,
+    Contains,
+    ContainsNot,
+}
+
+/// Signs, longer ones first, so that `>=` is not read as `>`.
+const SIGNS: [(&str, Operator); 11] = [
+    ("!*=", Operator::ContainsNot),
+    ("==", Operator::Equal),
+    ("!=", Operator::NotEqual),
+    ("<=", Operator::LessOrEqual),
+    (">=", Operator::GreaterOrEqual),
+    ("!~", Operator::FitsNot),
+    ("*=", Operator::Contains),
+    ("=", Operator::Equal),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+    ("~", Operator::Fits),
+];
+
+impl Operator {
+    fn sign(self) -> &'static str {
+        match self {
+            Operator::Equal => "=",
+            Operator::NotEqual => "!=",
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::Greater => ">",
+            Operator::GreaterOrEqual => ">=",
+            Operator::Fits => "~",
+            Operator::FitsNot => "!~",
+            Operator::Contains => "*=",
+            Operator::ContainsNot => "!*=",
+        }
+    }
+
+    fn is_of_order(self) -> bool {
+        matches!(self, Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual)
+    }
+}
+
+impl Predicate {
+    /// What to wait for: as [`str::parse`], and a name alone is an event's.
+    ///
+    /// # Errors
+    /// When it is no predicate.
+    ///
+    /// ```
+    /// use nettrace_export::Predicate;
+    ///
+    /// assert_eq!(Predicate::of_event("GCStart where Depth > 1")?.to_string(), "*/GCStart and Depth > 1");
+    /// # Ok::<(), nettrace_export::PredicateError>(())
+    /// ```
+    pub fn of_event(text: &str) -> Result<Predicate, PredicateError> {
+        Ok(Predicate { text: text.to_owned(), root: parse::parse(text, true)? })
+    }
+
+    /// dotnet-trace's three options: a provider, perhaps an event of it, perhaps `FIELD:VALUE,…`, all of which must be
+    /// the same as text.
+    ///
+    /// # Errors
+    /// When a part of the filter is no pair.
+    pub fn stopping_event(
+        provider: &str,
+        event: Option<&str>,
+        filter: Option<&str>,
+    ) -> Result<Predicate, PredicateError> {
+        let name = format!("{provider}/{}", event.unwrap_or("*"));
+        let mut parts = vec![Expr::Event(name.clone())];
+        let mut column = 1_usize;
+        for pair in filter.into_iter().flat_map(|text| text.split(',')) {
+            let (field, value) = pair.split_once(':').ok_or_else(|| {
+                let message = format!("\"{pair}\" is no FIELD:VALUE");
+                PredicateError::new(column, message)
+            })?;
+            column = column.saturating_add(pair.chars().count()).saturating_add(1);
+            parts.push(Expr::Compare(Comparison {
+                field: field.trim().to_owned(),
+                operator: Operator::Equal,
+                value: value.trim().to_owned(),
+                is_quoted: true,
+            }));
+        }
+        Ok(Predicate { text: name, root: print::joined(parts, Expr::And) })
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The names of events that it asks for, as they were written, such as `Provider/Event`.
+    pub fn events(&self) -> Vec<&str> {
+        let mut events = Vec::new();
+        self.root.events(&mut events);
+        events
+    }
+}
+
+impl Expr {
+    fn events<'e>(&'e self, events: &mut Vec<&'e str>) {
+        match self {
+            Expr::Event(name) => events.push(name),
+            Expr::Compare(_) => {}
+            Expr::Not(inner) => inner.events(events),
+            Expr::And(parts) | Expr::Or(parts) => parts.iter().for_each(|part| part.events(events)),
+        }
+    }
+}
+
+impl FromStr for Predicate {
+    type Err = PredicateError;
+
+    fn from_str(text: &str) -> Result<Predicate, PredicateError> {
+        Ok(Predicate { text: text.to_owned(), root: parse::parse(text, false)? })
+    }
+}

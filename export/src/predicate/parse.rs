@@ -1,0 +1,292 @@
+//! Text becomes a predicate.
+//!
+//! ```text
+//! or         = and ("or" and)*
+//! and        = not ("and" not)*
+//! not        = "not" not | "(" or ")" | comparison | event ["where" or]
+//! comparison = FIELD sign VALUE
+//! ```
+//!
+//! Fields and values stand for themselves or in quotes; a quote within is doubled, nothing else is escaped, so that
+//! regular expressions are written as they are. A bare value goes on to the end, over spaces, too: it ends before a
+//! parenthesis that it did not open, and before `and` or `or` if what follows looks like a condition.
+
+use super::error::PredicateError;
+use super::print::joined;
+use super::{Comparison, Expr, Operator, SIGNS};
+use crate::expression::Expression;
+
+/// Parentheses and `not`s in each other.
+const MOST_NESTED: usize = 64;
+const FORM: &str = "write FIELD=VALUE (= != < <= > >= ~ !~ *= !*=) or Provider/Event";
+
+/// `is_event`: a name alone is an event's.
+pub(super) fn parse(text: &str, is_event: bool) -> Result<Expr, PredicateError> {
+    let mut parser = Parser { text, at: 0, depth: 0, groups: 0, is_event };
+    let root = parser.or()?;
+    match parser.rest().trim_start() {
+        "" => Ok(root),
+        rest => {
+            let message = format!("\"{rest}\" is too much; join conditions by and or or, and quote values");
+            Err(parser.error_at(text.len().saturating_sub(rest.len()), message))
+        }
+    }
+}
+
+pub(super) fn is_keyword(word: &str) -> bool {
+    ["and", "or", "not", "where"].iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    /// In bytes, between characters.
+    at: usize,
+    depth: usize,
+    /// Parentheses that are open.
+    groups: usize,
+    is_event: bool,
+}
+
+/// The text behind a keyword, if it begins with it.
+fn behind_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let (start, rest) = text.split_at_checked(word.len())?;
+    let is_end = rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || c == '(');
+    (start.eq_ignore_ascii_case(word) && is_end).then_some(rest)
+}
+
+/// The operator that a text begins with, and what is behind it.
+fn sign(text: &str) -> Option<(Operator, &'static str, &str)> {
+    SIGNS.iter().find_map(|(sign, operator)| Some((*operator, *sign, text.strip_prefix(sign)?)))
+}
+
+/// A text in quotes at the beginning, and what is behind it.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let mut inner = String::new();
+    let mut rest = text.strip_prefix(quote)?;
+    loop {
+        let (before, behind) = rest.split_once(quote)?;
+        inner.push_str(before);
+        match behind.strip_prefix(quote) {
+            Some(more) => {
+                inner.push(quote);
+                rest = more;
+            }
+            None => return Some((inner, behind)),
+        }
+    }
+}
+
+impl<'t> Parser<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// Goes on where `rest`, an end of the text, begins.
+    fn go_to(&mut self, rest: &str) {
+        self.at = self.text.len().saturating_sub(rest.len());
+    }
+
+    fn skip_space(&mut self) {
+        let rest = self.rest().trim_start();
+        self.go_to(rest);
+    }
+
+    fn error_at(&self, at: usize, message: impl Into<String>) -> PredicateError {
+        let column = self.text.get(..at).map_or(0, |before| before.chars().count());
+        PredicateError::new(column.saturating_add(1), message)
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        self.skip_space();
+        match behind_word(self.rest(), word) {
+            Some(rest) => {
+                self.go_to(rest);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn or(&mut self) -> Result<Expr, PredicateError> {
+        let mut parts = vec![self.and()?];
+        while self.word("or") {
+            parts.push(self.and()?);
+        }
+        Ok(joined(parts, Expr::Or))
+    }
+
+    fn and(&mut self) -> Result<Expr, PredicateError> {
+        let mut parts = vec![self.not()?];
+        while self.word("and") {
+            parts.push(self.not()?);
+        }
+        Ok(joined(parts, Expr::And))
+    }
+
+    fn nested(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<Expr, PredicateError>,
+    ) -> Result<Expr, PredicateError> {
+        if self.depth >= MOST_NESTED {
+            return Err(self.error_at(self.at, format!("more than {MOST_NESTED} parentheses in each other")));
+        }
+        self.depth = self.depth.saturating_add(1);
+        let parsed = inner(self)?;
+        self.depth = self.depth.saturating_sub(1);
+        Ok(parsed)
+    }
+
+    fn not(&mut self) -> Result<Expr, PredicateError> {
+        if self.word("not") {
+            return Ok(Expr::Not(Box::new(self.nested(Parser::not)?)));
+        }
+        self.skip_space();
+        let begin = self.at;
+        let Some(inner) = self.rest().strip_prefix('(') else { return self.term() };
+        self.go_to(inner);
+        self.groups = self.groups.saturating_add(1);
+        let parsed = self.nested(Parser::or)?;
+        self.skip_space();
+        let Some(behind) = self.rest().strip_prefix(')') else {
+            return Err(self.error_at(begin, "this parenthesis is not closed"));
+        };
+        self.groups = self.groups.saturating_sub(1);
+        self.go_to(behind);
+        Ok(parsed)
+    }
+
+    fn term(&mut self) -> Result<Expr, PredicateError> {
+        let begin = self.at;
+        let name = self.name();
+        let operator_at = self.at;
+        if let Some((operator, sign, behind)) = sign(self.rest()) {
+            if name.is_empty() {
+                let message = format!("no field in front of {sign}; {FORM}");
+                return Err(self.error_at(operator_at, message));
+            }
+            self.go_to(behind);
+            return self.comparison(name, operator, sign);
+        }
+        if name.is_empty() {
+            return Err(self.error_at(begin, format!("expected a condition; {FORM}")));
+        }
+        let is_condition = self.word("where");
+        if !(name.contains('/') || is_condition || self.is_event && begin == 0) {
+            return Err(self.error_at(begin, format!("no operator behind \"{name}\"; {FORM}")));
+        }
+        let name = if name.contains('/') { name } else { format!("*/{name}") };
+        let name = if name.ends_with('/') { format!("{name}*") } else { name };
+        if !is_condition {
+            return Ok(Expr::Event(name));
+        }
+        let mut parts = vec![Expr::Event(name)];
+        match self.nested(Parser::or)? {
+            Expr::And(conditions) => parts.extend(conditions),
+            condition => parts.push(condition),
+        }
+        Ok(Expr::And(parts))
+    }
+
+    /// A field or an event's name: up to an operator, a keyword, a parenthesis that closes, or the end.
+    fn name(&mut self) -> String {
+        if let Some((name, behind)) = quoted(self.rest())
+            && sign(behind.trim_start()).is_some()
+        {
+            self.go_to(behind.trim_start());
+            return name;
+        }
+        let text = self.rest();
+        let end = self.end_of_name(text);
+        let (name, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+        self.go_to(rest);
+        name.trim().to_owned()
+    }
+
+    fn end_of_name(&self, text: &str) -> usize {
+        let mut is_start = true;
+        for (at, letter) in text.char_indices() {
+            let rest = text.get(at..).unwrap_or_default();
+            let is_word =
+                is_start && ["and", "or", "where"].iter().any(|word| behind_word(rest, word).is_some());
+            if is_word || sign(rest).is_some() || letter == ')' && self.groups > 0 {
+                return at;
+            }
+            is_start = letter.is_whitespace();
+        }
+        text.len()
+    }
+
+    fn comparison(&mut self, field: String, operator: Operator, sign: &str) -> Result<Expr, PredicateError> {
+        self.skip_space();
+        let begin = self.at;
+        let (value, is_quoted) = match quoted(self.rest()).filter(|(_, behind)| self.ends_value(behind)) {
+            Some((value, behind)) => {
+                self.go_to(behind);
+                (value, true)
+            }
+            None => (self.bare_value(), false),
+        };
+        if operator.is_of_order() && value.is_empty() {
+            return Err(self.error_at(begin, format!("no value behind {sign}; {FORM}")));
+        }
+        if matches!(operator, Operator::Fits | Operator::FitsNot) {
+            Expression::new(&value).map_err(|error| self.error_at(begin, error))?;
+        }
+        Ok(Expr::Compare(Comparison { field, operator, value, is_quoted }))
+    }
+
+    /// Whether no value goes on here.
+    fn ends_value(&self, text: &str) -> bool {
+        let rest = text.trim_start();
+        rest.is_empty()
+            || rest.starts_with(')') && self.groups > 0
+            || rest.len() < text.len() && self.begins_condition(rest)
+    }
+
+    /// `and` or `or`, and behind it what looks like a condition.
+    fn begins_condition(&self, text: &str) -> bool {
+        let Some(mut rest) = ["and", "or"].iter().find_map(|word| behind_word(text, word)) else {
+            return false;
+        };
+        loop {
+            rest = rest.trim_start();
+            match (rest.strip_prefix('('), behind_word(rest, "not")) {
+                (Some(inner), _) | (None, Some(inner)) => rest = inner,
+                (None, None) => break,
+            }
+        }
+        if quoted(rest).is_some_and(|(_, behind)| sign(behind.trim_start()).is_some()) {
+            return true;
+        }
+        let (name, behind) = rest.split_at_checked(self.end_of_name(rest)).unwrap_or((rest, ""));
+        let name = name.trim();
+        match sign(behind) {
+            Some(_) => !name.is_empty(),
+            None => name.contains('/') && !name.contains(char::is_whitespace),
+        }
+    }
+
+    fn bare_value(&mut self) -> String {
+        let text = self.rest();
+        let mut open = 0_usize;
+        let mut end = text.len();
+        let mut is_start = false;
+        for (at, letter) in text.char_indices() {
+            let rest = text.get(at..).unwrap_or_default();
+            if letter == ')' && open == 0 && self.groups > 0 || is_start && self.begins_condition(rest) {
+                end = at;
+                break;
+            }
+            match letter {
+                '(' => open = open.saturating_add(1),
+                ')' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            is_start = letter.is_whitespace();
+        }
+        let (value, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+        self.go_to(rest);
+        value.trim_end().to_owned()
+    }
+}
