@@ -5,7 +5,7 @@ mod careful;
 mod compressed;
 mod fixed;
 
-use crate::format::Version;
+use crate::version::Version;
 pub(crate) use careful::{careful_blob_v4, careful_blob_v6};
 #[cfg(test)]
 use careful::{careful_compressed_v4, careful_compressed_v6};

@@ -3,9 +3,9 @@
 use crate::blob::BlobHeader;
 use crate::block::trace::Trace;
 use crate::clock::Clock;
-use crate::format::Version;
 use crate::serial::Serial;
 use crate::tables::{NO_SLOT, Slot, Tables};
+use crate::version::Version;
 
 /// What an event's ids stand for.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,7 @@
 //! What was wrong with a stream: every skipped stretch and every oddity, with its place.
 
 use crate::error::Fault;
-use crate::frame::BlockKind;
-use crate::frame::Frame;
+use crate::frame::{BlockKind, Frame};
 use std::fmt;
 
 /// How much a fault cost ([FORMAT.md 13.2](crate::format_guide#13.2)).

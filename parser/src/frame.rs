@@ -1,7 +1,6 @@
 //! Where a block lies and what it holds, in every version.
 
 use crate::source::Span;
-use std::fmt;
 
 /// What a block holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,57 +30,6 @@ pub enum BlockKind {
 impl BlockKind {
     /// An object of versions 3 to 5 whose type is not known.
     pub(crate) const UNKNOWN_OBJECT: BlockKind = BlockKind::Unknown(0);
-
-    /// Number of kinds that are told apart by [`BlockKind::index`].
-    pub(crate) const COUNT: usize = 9;
-
-    /// All kinds that are told apart, unknown ones last.
-    pub const ALL: [BlockKind; BlockKind::COUNT] = [
-        BlockKind::Trace,
-        BlockKind::Event,
-        BlockKind::Metadata,
-        BlockKind::SequencePoint,
-        BlockKind::Stack,
-        BlockKind::Thread,
-        BlockKind::RemoveThread,
-        BlockKind::LabelList,
-        BlockKind::UNKNOWN_OBJECT,
-    ];
-
-    /// The kind's name in the format, such as `SequencePoint`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            BlockKind::Trace => "Trace",
-            BlockKind::Event => "Event",
-            BlockKind::Metadata => "Metadata",
-            BlockKind::SequencePoint => "SequencePoint",
-            BlockKind::Stack => "Stack",
-            BlockKind::Thread => "Thread",
-            BlockKind::RemoveThread => "RemoveThread",
-            BlockKind::LabelList => "LabelList",
-            BlockKind::Unknown(_) => "Unknown",
-        }
-    }
-
-    pub(crate) fn index(self) -> usize {
-        match self {
-            BlockKind::Trace => 0,
-            BlockKind::Event => 1,
-            BlockKind::Metadata => 2,
-            BlockKind::SequencePoint => 3,
-            BlockKind::Stack => 4,
-            BlockKind::Thread => 5,
-            BlockKind::RemoveThread => 6,
-            BlockKind::LabelList => 7,
-            BlockKind::Unknown(_) => 8,
-        }
-    }
-}
-
-impl fmt::Display for BlockKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 /// Where a block lies. The same from every version.

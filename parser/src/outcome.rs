@@ -2,12 +2,12 @@
 
 use crate::block::trace::Trace;
 use crate::damage::Damage;
-use crate::format::Version;
 use crate::loss::Losses;
 use crate::order::TimeOrdered;
 use crate::reader::Reader;
 use crate::source::Source;
 use crate::statistics::Statistics;
+use crate::version::Version;
 use std::fmt;
 
 /// How reading a stream went.

@@ -1,5 +1,6 @@
 //! What was read: blocks, bytes and rows.
 
+use crate::block::kinds::COUNT;
 use crate::frame::BlockKind;
 
 /// Counts over the part of the stream that was read.
@@ -8,7 +9,7 @@ use crate::frame::BlockKind;
 pub struct Statistics {
     /// Events delivered by the reader, in file order.
     pub events: u64,
-    kinds: [Kind; BlockKind::COUNT],
+    kinds: [Kind; COUNT],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

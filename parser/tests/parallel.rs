@@ -52,7 +52,7 @@ fn assert_equal(name: &str, bytes: &[u8]) {
             assert_eq!(told.is_complete(), told_by_one.is_complete(), "{name}: complete");
             assert_eq!(told.end_offset(), told_by_one.end_offset(), "{name}: end");
             assert_eq!(told.statistics().events, told_by_one.statistics().events, "{name}: events");
-            for kind in nettrace_parser::BlockKind::ALL {
+            for kind in nettrace_parser::BlockKind::all() {
                 let counts =
                     |outcome: &Outcome| (outcome.statistics().blocks(kind), outcome.statistics().bytes(kind));
                 assert_eq!(counts(&told), counts(&told_by_one), "{name}: {kind}");

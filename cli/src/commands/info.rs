@@ -158,7 +158,7 @@ impl Report {
         let (version, minor) = trace.version().map_or((0, 0), |version| (version.major(), version.minor()));
         let statistics = trace.statistics();
         let kinds = |count: &dyn Fn(BlockKind) -> u64| {
-            let present = BlockKind::ALL.into_iter().filter(|kind| statistics.blocks(*kind) > 0);
+            let present = BlockKind::all().filter(|kind| statistics.blocks(*kind) > 0);
             ByKind(present.map(|kind| (kind.as_str(), count(kind))).collect())
         };
         let session = survey.session();

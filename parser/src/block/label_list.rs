@@ -101,6 +101,11 @@ pub(crate) fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
+/// Steps over a list.
+pub(crate) fn next_list(input: &[u8]) -> Parsed<'_, ()> {
+    list(input).map(|(rest, _)| (rest, ()))
+}
+
 /// Longer lists are not walked each time that an event is asked for one of its labels.
 const SHORT: usize = 256;
 /// Stands behind the labels of a short list.

@@ -324,6 +324,19 @@ pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
+/// The header; the rows reach to the content's end.
+pub(crate) fn first_row_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
+    header_v6(content).map(|(rest, ())| (rest, None))
+}
+
+/// Steps over a row. Any two bytes may be a size, so the row must begin as one.
+pub(crate) fn next_row_v6(input: &[u8]) -> Parsed<'_, ()> {
+    match sized_row(input)? {
+        (rest, row) if begins_row_v6(row, row.len()) => Ok((rest, ())),
+        (_, row) => FaultAt::error(input, Fault::RowSize(row.len() as u64)),
+    }
+}
+
 /// What a row of version 6 says before its field list ([FORMAT.md 7.3](crate::format_guide#7.3)). Texts are UTF-8
 /// unless the writer erred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Blocks: one file per kind. Each reads complete content only; framing has found where it ends.
 
 pub(crate) mod event;
+pub(crate) mod kinds;
 pub(crate) mod label_list;
 pub(crate) mod metadata;
 pub(crate) mod sequence_point;

@@ -61,6 +61,16 @@ pub(crate) fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (varuint64, varuint32).parse(input)
 }
 
+/// The header of version 6, and the number of entries that it states.
+pub(crate) fn first_entry_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
+    header_v6(content).map(|(rest, point)| (rest, Some(point.thread_count)))
+}
+
+/// Steps over an entry of version 6.
+pub(crate) fn next_entry_v6(input: &[u8]) -> Parsed<'_, ()> {
+    entry_v6(input).map(|(rest, _)| (rest, ()))
+}
+
 /// Content of versions 4 and 5: gives each thread id with its last sequence number and its place.
 pub(crate) fn payload_v4(
     content: &[u8],

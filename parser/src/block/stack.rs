@@ -118,6 +118,16 @@ pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
 }
 
+/// The header, and the number of rows that it states.
+pub(crate) fn first_row(content: &[u8]) -> Parsed<'_, Option<u32>> {
+    header(content).map(|(rest, (_, count))| (rest, Some(count)))
+}
+
+/// Steps over a row.
+pub(crate) fn next_row(input: &[u8]) -> Parsed<'_, ()> {
+    row(input).map(|(rest, _)| (rest, ()))
+}
+
 /// Whether content of `len` bytes may begin so.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, (_, count))) = header(content) else { return false };

@@ -66,6 +66,14 @@ pub(crate) fn entry(input: &[u8]) -> Parsed<'_, ThreadEntry<'_>> {
     }
 }
 
+/// Steps over a row, which has at least an index.
+pub(crate) fn next_row(input: &[u8]) -> Parsed<'_, ()> {
+    match sized_row(input)? {
+        (_, []) => FaultAt::error(input, Fault::RowSize(0)),
+        (rest, _) => Ok((rest, ())),
+    }
+}
+
 /// Whether content of `len` bytes may begin so.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, size)) = u16(content) else { return false };

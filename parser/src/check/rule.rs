@@ -101,26 +101,15 @@ pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'s
     }
 }
 
-/// The section about a kind of block.
+/// The section about a kind of block, or about framing.
 fn block_section(block: Option<BlockKind>, major: u32) -> &'static str {
-    match (block, major) {
-        (None, 6..) => "7.1",
-        (None, _) => "3",
-        (Some(BlockKind::Trace), 6..) => "7.2",
-        (Some(BlockKind::Trace), _) => "4",
-        (Some(BlockKind::Event), 6..) => "7.4",
-        (Some(BlockKind::Event), ..=3) => "5",
-        (Some(BlockKind::Event), _) => "6.3",
-        (Some(BlockKind::Metadata), 6..) => "7.3",
-        (Some(BlockKind::Metadata), _) => "6.4",
-        (Some(BlockKind::SequencePoint), 6..) => "7.9",
-        (Some(BlockKind::SequencePoint), _) => "6.9",
-        (Some(BlockKind::Stack), 6..) => "7.5",
-        (Some(BlockKind::Stack), _) => "6.8",
-        (Some(BlockKind::Thread), _) => "7.6",
-        (Some(BlockKind::RemoveThread), _) => "7.7",
-        (Some(BlockKind::LabelList), _) => "7.8",
-        (Some(BlockKind::Unknown(_)), 6..) => "7.1",
-        (Some(BlockKind::Unknown(_)), _) => "3",
+    let row = block.and_then(BlockKind::row);
+    let object = row.and_then(|row| row.object.as_ref());
+    match (row, object, major) {
+        (Some(row), _, 6..) | (Some(row), None, _) => row.section_v6,
+        (_, Some(object), ..=3) => object.sections[0],
+        (_, Some(object), _) => object.sections[1],
+        (None, None, 6..) => "7.1",
+        (None, None, _) => "3",
     }
 }

@@ -15,8 +15,7 @@
 
 use super::Framed;
 use crate::error::{Fault, FaultAt, located};
-use crate::frame::BlockKind;
-use crate::frame::Frame;
+use crate::frame::{BlockKind, Frame};
 use crate::primitive::{Parsed, before, i32, take, u8};
 use crate::source::Span;
 use nom::Parser;
@@ -49,24 +48,14 @@ pub struct ObjectType<'a> {
 impl ObjectType<'_> {
     /// What objects of the type hold; of a type that is not known `Unknown(0)`.
     pub fn kind(&self) -> BlockKind {
-        match self.name {
-            b"Trace" => BlockKind::Trace,
-            b"EventBlock" => BlockKind::Event,
-            b"MetadataBlock" => BlockKind::Metadata,
-            b"StackBlock" => BlockKind::Stack,
-            b"SPBlock" => BlockKind::SequencePoint,
-            _ => BlockKind::UNKNOWN_OBJECT,
-        }
+        BlockKind::of_object(self.name)
     }
 
     /// Whether objects of the type may be read: it is known, and so is its minimum version (`Trace` 4, others 2),
     /// whatever its version is.
     pub fn is_readable(&self) -> bool {
-        match self.kind() {
-            BlockKind::Unknown(_) => false,
-            BlockKind::Trace => self.minimum_version <= 4,
-            _ => self.minimum_version <= 2,
-        }
+        let object = self.kind().row().and_then(|row| row.object.as_ref());
+        object.is_some_and(|object| self.minimum_version <= object.reader)
     }
 }
 
@@ -312,16 +301,11 @@ fn found_at(bytes: &[u8], at: usize) -> Option<Found> {
         return None;
     }
     let (_, object) = object_type(bytes).ok()?;
-    let (version, minimum) = (object.version, object.minimum_version);
-    match object.name {
-        b"EventBlock" | b"MetadataBlock" | b"StackBlock" | b"SPBlock"
-            if matches!(version, 1 | 2) && (0..=2).contains(&minimum) =>
-        {
-            Some(Found::Block(at))
-        }
-        b"Trace" if matches!(version, 3 | 4) && (0..=4).contains(&minimum) => Some(Found::Trace(at)),
-        _ => None,
-    }
+    let known = BlockKind::of_object(object.name).row()?.object.as_ref()?;
+    let is_written =
+        known.versions.contains(&object.version) && (0..=known.reader).contains(&object.minimum_version);
+    let found = if object.name == b"Trace" { Found::Trace(at) } else { Found::Block(at) };
+    is_written.then_some(found)
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@
 //! No padding, no alignment, no trailer: nothing but what is in blocks tells where one begins.
 
 use super::Framed;
+use crate::block::kinds::KINDS;
 use crate::block::signs::{SIGNS, begins_as};
 use crate::error::{Fault, FaultAt};
-use crate::frame::BlockKind;
-use crate::frame::Frame;
+use crate::frame::{BlockKind, Frame};
 use crate::primitive::{Parsed, u32};
 use crate::source::Span;
 use crate::work;
@@ -25,22 +25,6 @@ pub(crate) fn header(input: &[u8]) -> Parsed<'_, (u8, u32)> {
     let (rest, word) = u32(input)?;
     let [a, b, c, kind] = word.to_le_bytes();
     Ok((rest, (kind, u32::from_le_bytes([a, b, c, 0]))))
-}
-
-/// What blocks of the kind hold; `None` of the end of a stream.
-pub(crate) fn kind_of(code: u8) -> Option<BlockKind> {
-    Some(match code {
-        0 => return None,
-        1 => BlockKind::Trace,
-        2 => BlockKind::Event,
-        3 => BlockKind::Metadata,
-        4 => BlockKind::SequencePoint,
-        5 => BlockKind::Stack,
-        6 => BlockKind::Thread,
-        7 => BlockKind::RemoveThread,
-        8 => BlockKind::LabelList,
-        other => BlockKind::Unknown(other),
-    })
 }
 
 /// What is wrong with an end mark where a block is expected.
@@ -60,7 +44,7 @@ pub(crate) fn end_mark(input: &[u8]) -> Parsed<'_, u32> {
 pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
     let Ok((_, (code, len))) = header(input) else { return Framed::Need(4) };
     let start = position.saturating_add(HEADER as u64);
-    match kind_of(code) {
+    match BlockKind::of_number(code) {
         Some(kind) => Framed::Block(Frame { kind, start: position, body: Span { start, len } }),
         // The end may have content one day; it is part of the end.
         None => Framed::End((HEADER as u64).saturating_add(u64::from(len))),
@@ -107,7 +91,7 @@ pub(crate) fn begins(input: &[u8]) -> bool {
 
 /// Whether little is known of content of the block's kind.
 fn is_weak(block: &[u8]) -> bool {
-    !matches!(block, [_, _, _, 2 | 4 | 5, ..])
+    !KINDS.iter().any(|row| row.is_telling && block.get(3) == Some(&row.number))
 }
 
 /// Whether a block surely begins here. Of some kinds too little is known, so another must follow.
@@ -202,8 +186,6 @@ pub(crate) enum Found {
 /// The first of the places from `from` up to `to` from which on three blocks follow each other, or those
 /// that the input has left.
 pub(crate) fn find(input: &[u8], from: usize, to: usize, is_ended: bool) -> Found {
-    /// Of the kinds that a search may begin with; 1 is the first of a stream, of 7 too little is known.
-    const KINDS: [bool; 9] = [false, false, true, true, true, true, true, false, true];
     let places = input.get(from..).unwrap_or_default().windows(HEADER).enumerate();
     for (place, header) in places {
         work::count(1);
@@ -211,8 +193,8 @@ pub(crate) fn find(input: &[u8], from: usize, to: usize, is_ended: bool) -> Foun
         if at > to {
             break;
         }
-        let kind = header.last().map_or(0, |kind| usize::from(*kind));
-        if KINDS.get(kind) != Some(&true) {
+        let number = header.last();
+        if !KINDS.iter().any(|row| row.is_searched && Some(&row.number) == number) {
             continue;
         }
         match chain(input.get(at..).unwrap_or_default(), 3, is_ended) {

@@ -5,8 +5,8 @@ use super::header::event_block_header;
 use crate::blob::{
     BlobEncoding, BlobHeader, Extent, careful_blob_v4, careful_blob_v6, fixed_v3, fixed_v4, fixed_v6,
 };
-use crate::format::Version;
 use crate::primitive::Parsed;
+use crate::version::Version;
 use nom::IResult;
 
 /// One event blob: in version 6 a row, in metadata blocks of versions 4 and 5 the definition of an event type.

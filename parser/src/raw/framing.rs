@@ -4,10 +4,11 @@ use super::error::{FromFault, complete, need, streaming};
 use crate::block::Block;
 use crate::error::{FaultAt, offset};
 use crate::format::fastserial::{self, ObjectEnd, ObjectType};
-use crate::format::{Begun, Version, begin, v6};
+use crate::format::{Begun, begin, v6};
 use crate::frame::{BlockKind, Frame};
 use crate::primitive::before;
 use crate::source::{Span, index};
+use crate::version::Version;
 use nom::IResult;
 use std::fmt;
 
@@ -210,7 +211,9 @@ pub fn block_v6<'a, E: FromFault<'a>>(
     move |input| {
         let (rest, (code, len)) = streaming(v6::header(input))?;
         let position = origin.position(input);
-        let Some(kind) = v6::kind_of(code) else { return complete(FaultAt::error(input, v6::not_a_block())) };
+        let Some(kind) = BlockKind::of_number(code) else {
+            return complete(FaultAt::error(input, v6::not_a_block()));
+        };
         let start = origin.position(rest);
         let frame = Frame { kind, start: position, body: Span { start, len } };
         let (rest, content) = content(frame, start, rest)?;

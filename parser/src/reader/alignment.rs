@@ -11,12 +11,11 @@ use crate::blob::{BlobEncoding, BlobHeader, fixed_v3};
 use crate::block::event::{EventBlockHeader, header as event_block_header};
 use crate::block::{sequence_point, stack};
 use crate::error::{Error, Fault};
-use crate::format::Version;
 use crate::format::fastserial::{self, ObjectEnd};
-use crate::frame::BlockKind;
-use crate::frame::Frame;
+use crate::frame::{BlockKind, Frame};
 use crate::primitive::before;
 use crate::source::Source;
+use crate::version::Version;
 
 /// Three bytes of padding, the end tag, the next header.
 const AHEAD: u64 = 3 + 1 + fastserial::NEXT_HEADER as u64;

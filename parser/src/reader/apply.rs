@@ -11,8 +11,7 @@ use crate::block::stack;
 use crate::block::{sequence_point, thread};
 use crate::damage::{BlockDamage, Class};
 use crate::error::{Fault, located};
-use crate::frame::BlockKind;
-use crate::frame::Frame;
+use crate::frame::{BlockKind, Frame};
 use crate::limits::Room;
 use crate::primitive::before;
 use crate::serial::Serial;
@@ -32,7 +31,8 @@ impl State {
             (BlockKind::Thread, _) => self.read_threads(frame, content),
             (BlockKind::RemoveThread, _) => self.read_removals(frame, content),
             (BlockKind::LabelList, _) => self.read_labels(frame, content),
-            _ => {}
+            // A second Trace block and unknown kinds are passed over, events are walked by the cursor.
+            (BlockKind::Trace | BlockKind::Event | BlockKind::Unknown(_), _) => {}
         }
         self.context.tables.update_covered();
         if self.unread() > lost_before {

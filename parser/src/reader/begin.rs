@@ -3,10 +3,10 @@
 use super::Reader;
 use super::phase::{Phase, body_of};
 use crate::error::{Error, Fault};
-use crate::format::{Begun, Framed, Version, begin, fastserial, needed_to_name, v6};
-use crate::frame::BlockKind;
-use crate::frame::Frame;
+use crate::format::{Begun, Framed, begin, fastserial, needed_to_name, v6};
+use crate::frame::{BlockKind, Frame};
 use crate::source::Source;
+use crate::version::Version;
 
 impl<S: Source> Reader<S> {
     fn fail(&mut self, offset: u64, context: &'static str, fault: Fault) {

@@ -6,12 +6,11 @@ use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event::header as event_block_header;
 use crate::error::{Fault, located};
 use crate::event::Event;
-use crate::format::Version;
-use crate::frame::BlockKind;
-use crate::frame::Frame;
+use crate::frame::{BlockKind, Frame};
 use crate::primitive::before;
 use crate::source::index;
 use crate::tables::NO_SLOT;
+use crate::version::Version;
 
 impl State {
     /// Passes over what is left of the current event block.

@@ -4,10 +4,10 @@ use crate::blob::{
     BlobEncoding, BlobHeader, Extent, WINDOW, Wrong, careful_blob_v4, careful_blob_v6, compressed_v4,
     compressed_v6, fixed_v3, fixed_v4, fixed_v6, size_of_header,
 };
+use crate::block::kinds::KINDS;
 use crate::error::{Fault, located};
 use crate::format::fastserial;
-use crate::frame::BlockKind;
-use crate::frame::Frame;
+use crate::frame::{BlockKind, Frame};
 use crate::primitive::Parsed;
 use crate::source::{Span, index};
 use crate::work;
@@ -61,7 +61,10 @@ impl Cursor {
             return false;
         }
         let blob = window.get(index(self.blob, start)..).unwrap_or_default();
-        let Some([a, b, c, 2..=8]) = blob.first_chunk() else { return false };
+        let Some([a, b, c, number]) = blob.first_chunk() else { return false };
+        if !(2..=KINDS.len()).contains(&usize::from(*number)) {
+            return false;
+        }
         let behind = u64::from(u32::from_le_bytes([*a, *b, *c, 0])).saturating_add(4);
         behind <= self.end.saturating_sub(self.blob)
     }

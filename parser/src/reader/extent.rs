@@ -10,8 +10,7 @@ use super::scope::Scope;
 use crate::error::{Error, Fault};
 use crate::format::Framed;
 use crate::format::fastserial::{self, FOUND_HEADER, NEXT_HEADER, ObjectEnd};
-use crate::frame::BlockKind;
-use crate::frame::Frame;
+use crate::frame::{BlockKind, Frame};
 use crate::source::{Source, index};
 
 /// So much of each block's end is looked through although the end tag is behind it. Where bytes are

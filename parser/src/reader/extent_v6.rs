@@ -14,8 +14,7 @@ use crate::damage::Class;
 use crate::error::Error;
 use crate::format::Framed;
 use crate::format::v6::{self, Chain, Found, SHOWN};
-use crate::frame::BlockKind;
-use crate::frame::Frame;
+use crate::frame::{BlockKind, Frame};
 use crate::source::{Source, index};
 
 /// How many bytes before the place where a block is expected one may begin: a header, and that of an event block.

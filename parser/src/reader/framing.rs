@@ -9,8 +9,7 @@ use crate::error::{Error, Fault};
 use crate::format::Framed;
 use crate::format::fastserial::{self, ObjectEnd};
 use crate::format::v6;
-use crate::frame::BlockKind;
-use crate::frame::Frame;
+use crate::frame::{BlockKind, Frame};
 use crate::source::{Source, Span, index};
 
 impl<S: Source> Reader<S> {

@@ -2,17 +2,18 @@
 
 use super::cursor::Cursor;
 use crate::blob::{BlobEncoding, BlobHeader};
-use crate::block::{event, label_list, metadata, sequence_point, stack, trace};
+use crate::block::event;
+use crate::block::kinds::RowWalk;
 use crate::error::located;
-use crate::frame::BlockKind;
-use crate::frame::Frame;
-use crate::primitive::{before, sized_row};
+use crate::frame::{BlockKind, Frame};
+use crate::primitive::{Parsed, before};
 use crate::work;
 
 /// Where the next row of a block begins.
 #[derive(Debug)]
 pub(super) struct Rows {
-    kind: BlockKind,
+    /// Steps over a row.
+    next: Option<fn(&[u8]) -> Parsed<'_, ()>>,
     /// Blobs inherit from each other.
     cursor: Option<Cursor>,
     /// Rows that are left, where their number ends them.
@@ -29,12 +30,13 @@ impl Rows {
         let content = from(window, start, frame.body.start)?;
         let mut left = u32::MAX;
         let mut cursor = None;
-        let rest = match frame.kind {
-            BlockKind::Trace => {
+        let mut next = None;
+        let rest = match &frame.kind.row()?.rows {
+            RowWalk::Whole(whole) => {
                 left = 0;
-                trace::skipped_v6(content).ok()?.0
+                whole(content).ok()?.0
             }
-            BlockKind::Event => {
+            RowWalk::Blobs => {
                 let (rest, header) = event::header(content).ok()?;
                 let encoding =
                     if header.is_compressed { BlobEncoding::CompressedV6 } else { BlobEncoding::FixedV6 };
@@ -42,24 +44,18 @@ impl Rows {
                 cursor = Some(Cursor::new(frame, encoding, at, end));
                 rest
             }
-            BlockKind::Metadata => metadata::header_v6(content).ok()?.0,
-            BlockKind::SequencePoint => {
-                let (rest, point) = sequence_point::header_v6(content).ok()?;
-                left = point.thread_count;
-                rest
-            }
-            BlockKind::Stack | BlockKind::LabelList => {
-                let (rest, (_, count)) = stack::header(content).ok()?;
-                if is_counted {
-                    left = count;
+            RowWalk::Each { first, next: step } => {
+                let (rest, stated) = first(content).ok()?;
+                // A sequence point has no more entries than it states; of ids, more may follow.
+                if is_counted || frame.kind == BlockKind::SequencePoint {
+                    left = stated.unwrap_or(u32::MAX);
                 }
+                next = Some(*step);
                 rest
             }
-            BlockKind::Thread | BlockKind::RemoveThread => content,
-            BlockKind::Unknown(_) => return None,
         };
         let at = frame.body.start.saturating_add(before(content, rest) as u64);
-        Some(Rows { kind: frame.kind, cursor, left, at, broken_at: at })
+        Some(Rows { next, cursor, left, at, broken_at: at })
     }
 
     /// Where the next row begins, or what follows the last.
@@ -93,22 +89,9 @@ impl Rows {
             return is_row;
         }
         let Some(rest) = from(window, start, self.at) else { return false };
-        let behind = match self.kind {
-            // Any two bytes may be a size.
-            BlockKind::Metadata => match sized_row(rest) {
-                Ok((_, row)) if !metadata::begins_row_v6(row, row.len()) => return false,
-                other => other.map(|(rest, _)| rest),
-            },
-            BlockKind::Thread => match sized_row(rest) {
-                Ok((_, [])) => return false,
-                other => other.map(|(rest, _)| rest),
-            },
-            BlockKind::Stack => stack::row(rest).map(|(rest, _)| rest),
-            BlockKind::LabelList => label_list::list(rest).map(|(rest, _)| rest),
-            _ => sequence_point::entry_v6(rest).map(|(rest, _)| rest),
-        };
-        match behind {
-            Ok(behind) => self.at = self.at.saturating_add(before(rest, behind) as u64),
+        let Some(next) = self.next else { return false };
+        match next(rest) {
+            Ok((behind, ())) => self.at = self.at.saturating_add(before(rest, behind) as u64),
             // A list of labels may have been long.
             Err(error) => {
                 self.broken_at = self.at.saturating_add(located(rest, error).at as u64);

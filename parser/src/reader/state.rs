@@ -5,11 +5,11 @@ use crate::block::trace::{self, Trace};
 use crate::context::Context;
 use crate::damage::{BlockDamage, Damage};
 use crate::error::{Fault, located};
-use crate::format::Version;
 use crate::frame::Frame;
 use crate::limits::Limits;
 use crate::loss::Losses;
 use crate::statistics::Statistics;
+use crate::version::Version;
 
 /// Everything the reader knows, but for its source and its place.
 #[derive(Debug)]

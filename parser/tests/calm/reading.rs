@@ -68,8 +68,9 @@ impl Told {
 
 pub(crate) fn told_of_reader<S: Source>(reader: &Reader<S>, events: Vec<u64>, error: Option<Error>) -> Told {
     let statistics = reader.statistics();
-    let counts =
-        BlockKind::ALL.map(|kind| (statistics.blocks(kind), statistics.bytes(kind), statistics.rows(kind)));
+    let counts = BlockKind::all()
+        .map(|kind| (statistics.blocks(kind), statistics.bytes(kind), statistics.rows(kind)))
+        .collect::<Vec<_>>();
     let mut lost_by_thread: Vec<(u64, u64)> = reader.losses().by_thread().collect();
     lost_by_thread.sort_unstable();
     Told {
@@ -96,7 +97,8 @@ pub(crate) fn told_of_outcome(outcome: Result<Outcome, Error>, events: Vec<u64>)
     };
     let statistics = outcome.statistics();
     // Rows are not counted by those who only read events.
-    let counts = BlockKind::ALL.map(|kind| (statistics.blocks(kind), statistics.bytes(kind), 0));
+    let counts =
+        BlockKind::all().map(|kind| (statistics.blocks(kind), statistics.bytes(kind), 0)).collect::<Vec<_>>();
     let mut lost_by_thread: Vec<(u64, u64)> = outcome.losses().by_thread().collect();
     lost_by_thread.sort_unstable();
     Told {

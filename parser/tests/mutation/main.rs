@@ -12,6 +12,7 @@ mod change;
 mod content;
 mod delivered;
 mod excerpt;
+mod figures;
 mod framing;
 mod order;
 mod random;

@@ -161,7 +161,7 @@ fn assert_other_rows_are_the_readers(bytes: &[u8]) {
         };
         *counts.entry(block.kind()).or_default() += rows as u64;
     }
-    for kind in BlockKind::ALL.into_iter().filter(|kind| *kind != BlockKind::Event) {
+    for kind in BlockKind::all().filter(|kind| *kind != BlockKind::Event) {
         assert_eq!(counts.get(&kind).copied().unwrap_or(0), reader.statistics().rows(kind), "{kind}");
     }
     for of_reader in reader.event_types() {

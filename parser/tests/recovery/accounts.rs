@@ -12,7 +12,7 @@ fn bytes_and_blocks(bytes: &[u8]) -> (u64, u64) {
     let mut reader = Reader::from_slice(bytes);
     while reader.next_event().unwrap().is_some() {}
     let statistics = reader.statistics();
-    let sum = |count: &dyn Fn(BlockKind) -> u64| BlockKind::ALL.into_iter().map(count).sum();
+    let sum = |count: &dyn Fn(BlockKind) -> u64| BlockKind::all().map(count).sum();
     (sum(&|kind| statistics.bytes(kind)), sum(&|kind| statistics.blocks(kind)))
 }
 

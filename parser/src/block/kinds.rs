@@ -1,0 +1,233 @@
+//! The table of kinds: what framing, rows, recovery, counting and checks must know of each kind of block.
+
+use super::{event, label_list, metadata, sequence_point, stack, thread, trace};
+use crate::frame::BlockKind;
+use crate::primitive::Parsed;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// One kind of block.
+pub(crate) struct Kind {
+    pub(crate) kind: BlockKind,
+    pub(crate) name: &'static str,
+    /// In a block header of version 6.
+    pub(crate) number: u8,
+    /// The type of objects of versions 3 to 5; `None` for kinds that only version 6 has.
+    pub(crate) object: Option<ObjectKind>,
+    /// The section of FORMAT.md on version 6.
+    pub(crate) section_v6: &'static str,
+    /// How its rows follow each other in version 6.
+    pub(crate) rows: RowWalk,
+    /// Whether content of this length may begin like this, in version 6. It is given at most
+    /// [`SIGNS`] bytes.
+    pub(crate) begins: fn(len: usize, content: &[u8]) -> bool,
+    /// Longest content that recovery believes. Longer blocks are read, but a wrong length is mostly larger.
+    pub(crate) most_bytes: u32,
+    /// Whether [`Kind::begins`] asks for so much that other bytes hardly pass.
+    pub(crate) is_telling: bool,
+    /// Whether recovery may find its way back at such a block. Not at the first of a stream, which is read anyway.
+    pub(crate) is_searched: bool,
+}
+
+/// A type of objects, versions 3 to 5.
+pub(crate) struct ObjectKind {
+    pub(crate) name: &'static [u8],
+    /// Versions that writers give the type.
+    pub(crate) versions: RangeInclusive<i32>,
+    /// The highest minimum version of a reader that this reader meets.
+    pub(crate) reader: i32,
+    /// The sections of FORMAT.md on version 3, and on versions 4 and 5.
+    pub(crate) sections: [&'static str; 2],
+}
+
+/// How the rows of a block of version 6 follow each other.
+pub(crate) enum RowWalk {
+    /// They inherit from each other, so a cursor walks them.
+    Blobs,
+    /// The content is one row.
+    Whole(fn(&[u8]) -> Parsed<'_, ()>),
+    /// What stands before the first row, with the number of rows if it is stated, and the step over a row.
+    Each { first: fn(&[u8]) -> Parsed<'_, Option<u32>>, next: fn(&[u8]) -> Parsed<'_, ()> },
+}
+
+/// Nothing stands before the first row.
+fn at_once(content: &[u8]) -> Parsed<'_, Option<u32>> {
+    Ok((content, None))
+}
+
+impl ObjectKind {
+    const fn block(name: &'static [u8], sections: [&'static str; 2]) -> Option<ObjectKind> {
+        Some(ObjectKind { name, versions: 1..=2, reader: 2, sections })
+    }
+}
+
+/// Bytes of content that [`Kind::begins`] looks at.
+pub(crate) const SIGNS: usize = 40;
+
+const MIB: u32 = 1 << 20;
+
+/// The known kinds. A new one is a file beside this one, a row here, and an arm where it takes effect
+/// (`reader/apply.rs`).
+pub(crate) static KINDS: [Kind; 8] = [
+    Kind {
+        kind: BlockKind::Trace,
+        name: "Trace",
+        number: 1,
+        object: Some(ObjectKind { name: b"Trace", versions: 3..=4, reader: 4, sections: ["4", "4"] }),
+        section_v6: "7.2",
+        rows: RowWalk::Whole(trace::skipped_v6),
+        begins: |_, content| trace::begins_v6(content),
+        most_bytes: MIB,
+        is_telling: false,
+        is_searched: false,
+    },
+    Kind {
+        kind: BlockKind::Event,
+        name: "Event",
+        number: 2,
+        object: ObjectKind::block(b"EventBlock", ["5", "6.3"]),
+        section_v6: "7.4",
+        rows: RowWalk::Blobs,
+        begins: event::begins,
+        most_bytes: 4 * MIB,
+        is_telling: true,
+        is_searched: true,
+    },
+    Kind {
+        kind: BlockKind::Metadata,
+        name: "Metadata",
+        number: 3,
+        object: ObjectKind::block(b"MetadataBlock", ["6.4", "6.4"]),
+        section_v6: "7.3",
+        rows: RowWalk::Each { first: metadata::first_row_v6, next: metadata::next_row_v6 },
+        begins: metadata::begins_v6,
+        most_bytes: MIB,
+        is_telling: false,
+        is_searched: true,
+    },
+    Kind {
+        kind: BlockKind::SequencePoint,
+        name: "SequencePoint",
+        number: 4,
+        object: ObjectKind::block(b"SPBlock", ["6.9", "6.9"]),
+        section_v6: "7.9",
+        rows: RowWalk::Each { first: sequence_point::first_entry_v6, next: sequence_point::next_entry_v6 },
+        begins: sequence_point::begins_v6,
+        most_bytes: MIB,
+        is_telling: true,
+        is_searched: true,
+    },
+    Kind {
+        kind: BlockKind::Stack,
+        name: "Stack",
+        number: 5,
+        object: ObjectKind::block(b"StackBlock", ["6.8", "6.8"]),
+        section_v6: "7.5",
+        rows: RowWalk::Each { first: stack::first_row, next: stack::next_row },
+        begins: stack::begins,
+        most_bytes: MIB,
+        is_telling: true,
+        is_searched: true,
+    },
+    Kind {
+        kind: BlockKind::Thread,
+        name: "Thread",
+        number: 6,
+        object: None,
+        section_v6: "7.6",
+        rows: RowWalk::Each { first: at_once, next: thread::next_row },
+        begins: thread::begins,
+        most_bytes: MIB,
+        is_telling: false,
+        is_searched: true,
+    },
+    Kind {
+        kind: BlockKind::RemoveThread,
+        name: "RemoveThread",
+        number: 7,
+        object: None,
+        section_v6: "7.7",
+        rows: RowWalk::Each { first: at_once, next: sequence_point::next_entry_v6 },
+        begins: sequence_point::begins_removals,
+        most_bytes: MIB,
+        is_telling: false,
+        // Any two numbers are a row.
+        is_searched: false,
+    },
+    Kind {
+        kind: BlockKind::LabelList,
+        name: "LabelList",
+        number: 8,
+        object: None,
+        section_v6: "7.8",
+        rows: RowWalk::Each { first: stack::first_row, next: label_list::next_list },
+        begins: label_list::begins,
+        most_bytes: MIB,
+        is_telling: false,
+        is_searched: true,
+    },
+];
+
+/// Kinds, and one place for all that are not known.
+pub(crate) const COUNT: usize = KINDS.len() + 1;
+
+impl BlockKind {
+    /// The kind's row in the table; `None` of unknown kinds.
+    pub(crate) fn row(self) -> Option<&'static Kind> {
+        KINDS.iter().find(|row| row.kind == self)
+    }
+
+    /// The kind of this number in version 6; `None` of 0, which ends a stream.
+    pub(crate) fn of_number(number: u8) -> Option<BlockKind> {
+        let known = KINDS.iter().find(|row| row.number == number).map(|row| row.kind);
+        known.or((number != 0).then_some(BlockKind::Unknown(number)))
+    }
+
+    /// The kind of objects of this type, versions 3 to 5.
+    pub(crate) fn of_object(name: &[u8]) -> BlockKind {
+        let is_of = |row: &&Kind| row.object.as_ref().is_some_and(|object| object.name == name);
+        KINDS.iter().find(is_of).map_or(BlockKind::UNKNOWN_OBJECT, |row| row.kind)
+    }
+
+    /// All kinds that are told apart: the known ones, then one that stands for all others.
+    pub fn all() -> impl Iterator<Item = BlockKind> + Clone {
+        KINDS.iter().map(|row| row.kind).chain([BlockKind::UNKNOWN_OBJECT])
+    }
+
+    /// The kind's name in the format, such as `SequencePoint`.
+    pub fn as_str(self) -> &'static str {
+        self.row().map_or("Unknown", |row| row.name)
+    }
+
+    /// The kind's place among [`BlockKind::all`].
+    pub(crate) fn index(self) -> usize {
+        KINDS.iter().position(|row| row.kind == self).unwrap_or(KINDS.len())
+    }
+}
+
+impl fmt::Display for BlockKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_type_names_lead_to_the_kind_that_has_them() {
+        for (place, row) in KINDS.iter().enumerate() {
+            assert_eq!(usize::from(row.number), place + 1, "numbers rise by one");
+            assert_eq!(BlockKind::of_number(row.number), Some(row.kind));
+            if let Some(object) = &row.object {
+                assert_eq!(BlockKind::of_object(object.name), row.kind);
+            }
+        }
+        assert_eq!(BlockKind::of_number(0), None);
+        assert_eq!(BlockKind::of_number(9), Some(BlockKind::Unknown(9)));
+        assert_eq!(BlockKind::of_object(b"GCBlock"), BlockKind::UNKNOWN_OBJECT);
+        let indexes: Vec<usize> = BlockKind::all().map(BlockKind::index).collect();
+        assert_eq!(indexes, (0..COUNT).collect::<Vec<_>>());
+    }
+}
