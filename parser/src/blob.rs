@@ -9,7 +9,9 @@ use crate::version::Version;
 pub(crate) use careful::{careful_blob_v4, careful_blob_v6};
 #[cfg(test)]
 use careful::{careful_compressed_v4, careful_compressed_v6};
-pub(crate) use compressed::{WINDOW, Watch, Wrong, at_end, compressed_v4, compressed_v6, says_number};
+pub(crate) use compressed::{
+    WINDOW, Watch, Wrong, at_end, compressed_v4, compressed_v6, says_number, says_what_lasts,
+};
 pub(crate) use fixed::{fixed_v3, fixed_v4, fixed_v6, quick_v4, quick_v6};
 use nettrace_guid::Guid;
 

@@ -29,6 +29,8 @@ pub struct Event<'r> {
     pub(crate) header: &'r BlobHeader,
     /// What the header's ids stood for when the event was met; `None`: what they stand for now.
     pub(crate) resolved: Option<Resolved>,
+    /// The type, with `resolved`.
+    pub(crate) row: Option<&'r Metadata>,
     pub(crate) context: &'r Context,
     /// The stream's bytes from the payload on.
     pub(crate) rest: &'r [u8],
@@ -48,17 +50,33 @@ impl<'r> Event<'r> {
         start: u64,
     ) -> Event<'r> {
         let rest = window.get(index(payload_at, start)..).unwrap_or_default();
-        Event { header, resolved, context, rest, payload_at }
+        let row = resolved.and_then(|resolved| context.tables.metadata.row(resolved.metadata));
+        Event { header, resolved, row, context, rest, payload_at }
+    }
+
+    /// The same where the type's row is known.
+    #[inline(always)]
+    pub(crate) fn of_row(
+        context: &'r Context,
+        header: &'r BlobHeader,
+        resolved: Resolved,
+        row: Option<&'r Metadata>,
+        payload_at: u64,
+        window: &'r [u8],
+        start: u64,
+    ) -> Event<'r> {
+        let rest = window.get(index(payload_at, start)..).unwrap_or_default();
+        Event { header, resolved: Some(resolved), row, context, rest, payload_at }
     }
 
     /// The event's type; `None` when the stream does not define it.
-    #[inline]
+    #[inline(always)]
     pub fn metadata(&self) -> Option<&'r Metadata> {
-        let slot = match self.resolved {
-            Some(resolved) => resolved.metadata,
-            None => self.context.tables.metadata.slot(u64::from(self.header.metadata_id)),
-        };
-        self.context.tables.metadata.row(slot)
+        if self.resolved.is_some() {
+            return self.row;
+        }
+        let metadata = &self.context.tables.metadata;
+        metadata.row(metadata.slot(u64::from(self.header.metadata_id)))
     }
 
     /// The metadata id that the stream gives for the type.

@@ -160,10 +160,12 @@ impl KeptEvents {
     }
 
     fn event<'k>(&'k self, row: &'k Row) -> Event<'k> {
+        let context = &self.part(row.part).context;
         Event {
             header: &row.header,
             resolved: Some(row.resolved),
-            context: &self.part(row.part).context,
+            row: context.tables.metadata.row(row.resolved.metadata),
+            context,
             rest: self.payloads.get(row.at..).unwrap_or_default(),
             payload_at: row.payload_at,
         }

@@ -14,7 +14,7 @@ pub struct Limits {
     /// Stacks, and labels, between two sequence points, and the event types and threads that are known
     /// at a time, in bytes. Default 256 MiB each.
     pub table_bytes: usize,
-    /// Events that wait to be put in time order. Default 1,048,576.
+    /// Events that wait to be put in time order, 32 bytes each. Default 1,048,576; more than 4,194,304 count as that many.
     pub queue_events: usize,
     /// Bytes of the stream between the first and the last event that wait. Default 256 MiB.
     pub queue_bytes: u64,

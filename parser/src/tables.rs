@@ -301,6 +301,8 @@ pub(crate) struct Covered {
     pub(crate) stacks: IdRange,
     pub(crate) threads: IdRange,
     pub(crate) labels: IdRange,
+    /// [`IdRange::slot`] holds for types, stacks and threads.
+    pub(crate) has_slots_in_order: bool,
 }
 
 impl Covered {
@@ -323,6 +325,9 @@ impl Tables {
             stacks: self.stacks.spans.ids.gapless().with_zero(),
             threads: self.threads.ids.gapless(),
             labels: self.labels.spans.ids.gapless().with_zero(),
+            has_slots_in_order: self.metadata.ids.has_slots_in_order()
+                && self.stacks.spans.ids.has_slots_in_order()
+                && self.threads.ids.has_slots_in_order(),
         };
     }
 

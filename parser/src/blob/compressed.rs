@@ -149,6 +149,14 @@ pub(crate) fn says_number(flags: u8) -> bool {
     flags & flag::CAPTURE != 0
 }
 
+/// Whether a header says something that lasts for many events of a thread in a row, by its first byte: the processor,
+/// activities, labels.
+#[inline(always)]
+pub(crate) fn says_what_lasts(flags: u8) -> bool {
+    // Labels have the bit of the activity.
+    flags & (flag::CAPTURE | flag::ACTIVITY | flag::RELATED_ACTIVITY) != 0
+}
+
 /// Is given what a header has and does not inherit, and keeps the event's number.
 pub(crate) trait Watch {
     /// An event of a type whose header says nothing of its number, which inherits from the one before.

@@ -1,28 +1,31 @@
 //! Events in time order (FORMAT.md 11).
 //!
 //! ```text
-//!            file order                      watermark          delivered
-//!   thread 7  1 3 4 8 |                      (newest sorted
-//!   thread 9        *2 5 6 |                  event: 2)         1 2
-//!   thread 7                 *7 9            7                  3 4 5 6 7 …
+//!   events, in file order   1 3 4 8 | *2 5 6 | *7 9     (* sorted)
+//!   runs                    a-------  b------  c---
+//!   heap of first times     1a 2b 7c  →  2b 3a 7c  →  3a 5b 7c  →  5b 7c 8a  →  7c 8a  →  8a 9c
+//!   delivered               1            2            3 4          5 6          7         (up to the watermark, 7)
 //! ```
-//! Between two sequence points a writer flushes one thread's run after the other. An event that is
-//! marked *sorted* (`*`) promises that nothing behind it is older: everything that waits and is not
-//! younger may go. The newest such timestamp is the *watermark*.
+//! Between two sequence points a writer flushes one thread's events after the other's: times ascend, and begin anew with
+//! the next thread. Such a stretch is a *run*. An event that is marked *sorted* promises that nothing behind it is older:
+//! everything that waits and is not younger may go. The newest such timestamp is the *watermark*.
 //!
-//! Events wait as 64-byte marks in file order. Now and then, and at every sequence point, their
-//! times are packed with their places into one integer each and sorted; what is not above the
-//! watermark is delivered, the rest waits on. An event that is older than the watermark is out of
-//! order: it counts as if it had the watermark's time, which delivers it at once, behind what was
-//! delivered before it. So the order does not depend on when sorting happens.
+//! Events wait in file order, as records of 32 bytes; what many in a row have in common lies in *segments* beside them.
+//! Nothing is sorted. A run begins where an event is older than the one before it, and lateness is asked for only there.
+//! Now and then, and at every sequence point, runs are merged: the one whose first event is the oldest gives events as
+//! long as they are not younger than the first one of another; of equal times the earlier run's go first. What is above
+//! the watermark waits on in its place, until more has gone than waits: then the rest moves together.
+//!
+//! An event that is older than the watermark is out of order: it counts as if it had the watermark's time, which delivers
+//! it at once, behind what was delivered before it. So the order does not depend on when runs are merged.
 
-#[cfg(test)]
-mod linear;
-mod mark;
-mod packing;
+mod heads;
 mod queue;
-mod radix;
+mod queued_event;
+mod runs;
 mod sift;
+#[cfg(test)]
+mod tests;
 
 use crate::blob::BlobHeader;
 use crate::block::trace::Trace;
@@ -35,9 +38,10 @@ use crate::reader::{Reader, RunEnd, Step, TryEach, Visit};
 use crate::source::{Source, index};
 use crate::statistics::Statistics;
 use queue::{Fill, Queue};
+use queued_event::Segments;
 pub use sift::{Complete, Met, Sift, SiftedEvents};
 
-/// Sorting begins when this many events wait, beyond those that could not go the last time.
+/// Runs are merged when this many events wait, beyond those that could not go the last time.
 const BATCH_EVENTS: usize = 8192;
 /// … or when they span this many bytes more than the last time.
 const BATCH_BYTES: u64 = 1 << 20;
@@ -73,9 +77,14 @@ pub struct TimeOrdered<S> {
     header: BlobHeader,
 }
 
-/// When sorting begins for the first time.
+/// When runs are merged for the first time.
 fn first_fill(limits: Limits) -> Fill {
-    Fill { events: BATCH_EVENTS.min(limits.queue_events.max(1)), bytes: BATCH_BYTES.min(limits.queue_bytes) }
+    Fill { events: BATCH_EVENTS.min(most_events(limits)), bytes: BATCH_BYTES.min(limits.queue_bytes) }
+}
+
+/// So many events wait at most.
+fn most_events(limits: Limits) -> usize {
+    limits.queue_events.clamp(1, Segments::MOST_EVENTS)
 }
 
 impl<S: Source> Reader<S> {
@@ -166,7 +175,7 @@ impl<S: Source> TimeOrdered<S> {
             self.plan_next();
         }
         if std::mem::take(&mut self.is_released) && !self.queue.is_empty() {
-            self.queue.sort_all();
+            self.queue.allow_all();
             return Ok(true);
         }
         loop {
@@ -176,19 +185,19 @@ impl<S: Source> TimeOrdered<S> {
                     let state = self.reader.state();
                     self.queue.push(&state.context, &state.cursor.header, state.cursor.payload_at);
                     self.fill_from_block();
-                    if self.queue.is_full() && self.sort_batch() {
+                    if self.queue.is_full() && self.merge_batch() {
                         return Ok(true);
                     }
                 }
                 // What waits holds the bytes behind it, too: it may not wait for ever.
                 Step::Block(_) | Step::Skipped(_) | Step::Passed if self.spans_too_much() => {
-                    self.queue.sort_all();
+                    self.queue.allow_all();
                     self.note_limit();
                     return Ok(true);
                 }
                 Step::Block(_) | Step::Skipped(_) | Step::Passed => {}
                 Step::Barrier | Step::End if !self.queue.is_empty() => {
-                    self.queue.sort_all();
+                    self.queue.allow_all();
                     return Ok(true);
                 }
                 Step::Barrier => {}
@@ -201,6 +210,7 @@ impl<S: Source> TimeOrdered<S> {
     fn fill_from_block(&mut self) {
         while !self.queue.is_full() {
             match self.reader.run(&mut self.queue) {
+                RunEnd::Between if self.queue.grow() => {}
                 RunEnd::Between => return,
                 RunEnd::OnBlob if self.reader.accept() => {
                     let state = self.reader.state();
@@ -211,14 +221,14 @@ impl<S: Source> TimeOrdered<S> {
         }
     }
 
-    /// Sorts what waits. `true`: something may go.
-    fn sort_batch(&mut self) -> bool {
+    /// Lets go what may. `true`: something may.
+    fn merge_batch(&mut self) -> bool {
         let limits = self.reader.state().limits;
         let waiting = self.queue.waiting();
-        let is_over = waiting >= limits.queue_events || self.queue.bytes() >= limits.queue_bytes;
+        let is_over = waiting >= most_events(limits) || self.queue.bytes() >= limits.queue_bytes;
         // At the limit the oldest half goes, although something older may still come.
         let at_least = if is_over { waiting.div_ceil(2) } else { 0 };
-        if self.queue.sort_to_watermark(at_least) {
+        if self.queue.allow_to_watermark(at_least) {
             self.note_limit();
         }
         let may_go = self.queue.has_ready();
@@ -244,7 +254,7 @@ impl<S: Source> TimeOrdered<S> {
         damage.in_block(frame).add(Class::Note, at, 0, "time order", Fault::QueueLimit);
     }
 
-    /// Sorting again pays when as much again waits.
+    /// Looking again pays when as much again waits.
     fn plan_next(&mut self) {
         let limits = self.reader.state().limits;
         // Up to where reading is: the events that went may have been the last ones.
@@ -256,7 +266,7 @@ impl<S: Source> TimeOrdered<S> {
                 .waiting()
                 .saturating_mul(2)
                 .saturating_add(BATCH_EVENTS)
-                .min(limits.queue_events.max(1)),
+                .min(most_events(limits)),
             bytes: span.saturating_mul(2).saturating_add(BATCH_BYTES).min(limits.queue_bytes),
         });
     }

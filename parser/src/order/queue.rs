@@ -1,55 +1,62 @@
-//! Events that wait for their turn, as marks, and when and how they are sorted.
+//! Events that wait for their turn, in file order, and how they go.
 
-use super::mark::{Mark, short};
-use super::packing::{Packing, place};
-use super::radix;
+use super::queued_event::{Ids, QueuedEvent, Segment, Segments, low_bits};
+use super::runs::Runs;
 use crate::blob::BlobHeader;
 use crate::context::{Context, Resolved};
 use crate::event::Event;
-use crate::reader::{Take, Visit};
-use crate::tables::NO_SLOT;
+use crate::reader::{BlobForm, Take, Visit};
+use crate::tables::{Covered, NO_SLOT};
 use crate::work;
-use nettrace_guid::Guid;
-
-/// Bits of a word of [`Queue::places`].
-const PLACES_A_WORD: usize = 64;
 
 /// The number of events that room is made for at first.
 const LEAST_ROOM: usize = 256;
+/// The room of so many events that went is given up only together with others.
+const LEAST_GONE: usize = 4096;
 
-/// When sorting begins: at this number of events, or of bytes from the first to the last of them.
+/// When to look whether something may go: at this number of events that wait, or of bytes from the first to the last of
+/// them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fill {
     pub(super) events: usize,
     pub(super) bytes: u64,
 }
 
-/// Events that wait, in file order, and those of them that are ready, by time.
+/// Events that wait, as the picture of [the module](super) has them.
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// The first `count` of these are events that wait; what is behind them is room for more.
-    marks: Vec<Mark>,
-    /// As long as `marks`. While events are taken: the time that each counts as, its own or the watermark
-    /// it came behind. Once they are sorted: times and places in `marks`, packed, by time; then those
-    /// before `delivered` are done, and those from `ready` on wait on.
-    keys: Vec<u64>,
-    scratch: Vec<u64>,
-    /// A bit for each place in `marks`, while those that wait on are found.
-    places: Vec<u64>,
+    /// The first `count` of these are in file order, and those of them wait that their run still has. What is behind them
+    /// is room for more.
+    events: Vec<QueuedEvent>,
     count: usize,
-    delivered: usize,
-    ready: usize,
-    packing: Packing,
-    /// Pairs of activity ids that marks refer to.
-    activities: Vec<[Guid; 2]>,
-    /// The pairs of the batch before, while those of the marks that wait on are taken over.
-    activities_before: Vec<[Guid; 2]>,
+    /// Of those that went, the ones still counted.
+    gone: usize,
+    runs: Runs,
+    segments: Segments,
+    /// The newest segment's number, its base, the high bits of its thread's id, its processor.
+    segment: u32,
+    base: u64,
+    high: u64,
+    processor: u32,
+    /// It has activities, or labels.
+    has_extra: bool,
+    /// Whether the next event may be of another segment, though its header does not say so.
+    is_unsettled: bool,
+    /// The ids that the events of a run have, and where their block ends.
+    covered: Covered,
+    block_end: u64,
+    is_v6: bool,
+    /// A run takes no more events than up to this place at once.
+    stop: usize,
+    /// What is not below this continues the newest run, and is not late.
+    last: u64,
+    /// The newest time of an event that waits, or waited, apart from those of the newest run.
+    newest: u64,
     /// The newest time that may have been delivered.
     watermark: u64,
     /// The newest time of an event that did not wait and promised nothing.
     newest_passed: u64,
     pub(super) out_of_order: u64,
-    /// Sort when this is reached.
     next: Fill,
     /// Stream position of a payload that is `next.bytes` behind the first.
     full_at: u64,
@@ -58,16 +65,23 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn new(next: Fill) -> Queue {
         Queue {
-            marks: Vec::new(),
-            keys: Vec::new(),
-            scratch: Vec::new(),
-            places: Vec::new(),
+            events: Vec::new(),
             count: 0,
-            delivered: 0,
-            ready: 0,
-            packing: Packing::default(),
-            activities: Vec::new(),
-            activities_before: Vec::new(),
+            gone: 0,
+            runs: Runs::default(),
+            segments: Segments::default(),
+            segment: 0,
+            base: 0,
+            high: 0,
+            processor: 0,
+            has_extra: false,
+            is_unsettled: true,
+            covered: Covered::default(),
+            block_end: 0,
+            is_v6: false,
+            stop: 0,
+            last: 0,
+            newest: 0,
             watermark: 0,
             newest_passed: 0,
             out_of_order: 0,
@@ -78,123 +92,223 @@ impl Queue {
 
     /// Forgets everything but the memory it has.
     pub(super) fn begin_again(&mut self, next: Fill) {
-        self.activities.clear();
-        self.activities_before.clear();
-        self.packing.times.clear();
-        (self.count, self.delivered, self.ready) = (0, 0, 0);
+        self.clear();
         (self.watermark, self.newest_passed, self.out_of_order) = (0, 0, 0);
+        (self.last, self.newest) = (0, 0);
         self.plan(next);
     }
 
-    /// Sets when to sort.
+    /// Nothing waits.
+    fn clear(&mut self) {
+        (self.count, self.gone) = (0, 0);
+        self.runs.clear();
+        self.segments.clear();
+        self.is_unsettled = true;
+    }
+
+    /// Sets when to look whether something may go.
     pub(super) fn plan(&mut self, next: Fill) {
         self.next = next;
-        self.full_at = self.first().map_or(0, |first| first.payload_at.saturating_add(next.bytes));
+        self.full_at = self.first().map_or(0, |first| first.saturating_add(next.bytes));
     }
 
     /// Number of events that wait.
     pub(super) fn waiting(&self) -> usize {
-        self.count.saturating_sub(self.delivered)
+        self.count.saturating_sub(self.gone)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.count == self.gone
     }
 
     /// Whether events are ready.
     #[inline]
     pub(super) fn has_ready(&self) -> bool {
-        self.delivered < self.ready
+        self.runs.is_ready()
     }
 
-    fn first(&self) -> Option<&Mark> {
-        self.marks.first().filter(|_| self.count > 0)
+    /// The first event that waits.
+    fn first_event(&self) -> Option<&QueuedEvent> {
+        self.events.get(self.runs.first()).filter(|_| !self.is_empty())
     }
 
-    fn last(&self) -> Option<&Mark> {
-        self.marks.get(self.count.checked_sub(1)?)
+    fn last_event(&self) -> Option<&QueuedEvent> {
+        self.events.get(self.count.checked_sub(1)?).filter(|_| !self.is_empty())
+    }
+
+    /// Stream position of the first payload that waits.
+    fn first(&self) -> Option<u64> {
+        self.first_event().map(|event| self.segments.of(event).payload_at(event))
     }
 
     /// Bytes of the stream from the first event that waits to the last.
     pub(super) fn bytes(&self) -> u64 {
-        match (self.first(), self.last()) {
-            (Some(first), Some(last)) => last.payload_at.saturating_sub(first.payload_at),
-            _ => 0,
-        }
+        let last = self.last_event().map(|event| self.segments.of(event).payload_at(event));
+        last.unwrap_or(0).saturating_sub(self.first().unwrap_or(0))
     }
 
     /// Stream position of the first event that waits.
     pub(super) fn position(&self) -> Option<u64> {
-        self.first().map(|mark| mark.payload_at.saturating_sub(u64::from(mark.header_size)))
+        self.first_event().map(|event| self.segments.of(event).position(event))
     }
 
     /// Stream position of the last event that waits.
     pub(super) fn newest_position(&self) -> Option<u64> {
-        self.last().map(|mark| mark.payload_at.saturating_sub(u64::from(mark.header_size)))
+        self.last_event().map(|event| self.segments.of(event).position(event))
     }
 
     #[inline(always)]
     pub(super) fn is_full(&self) -> bool {
-        self.count >= self.next.events || self.bytes() >= self.next.bytes
+        self.waiting() >= self.next.events || self.bytes() >= self.next.bytes
     }
 
-    /// Takes an event. `false`: that is enough of them.
+    /// Prepares for events of a block that ends at `end`.
+    #[inline(never)]
+    pub(super) fn begin(&mut self, end: u64, covered: &Covered) {
+        self.covered = *covered;
+        self.block_end = end;
+        self.is_unsettled = true;
+        self.make_room();
+        self.stop = self.most().min(self.events.len());
+    }
+
+    /// The place up to which events are taken, and at least one.
+    fn most(&self) -> usize {
+        self.gone.saturating_add(self.next.events).max(self.count.saturating_add(1))
+    }
+
+    fn make_room(&mut self) {
+        if self.count >= self.events.len() {
+            // Room that is made is memory that is written, so no more of it than is planned for.
+            let room = self.count.saturating_mul(2).max(LEAST_ROOM);
+            let room = room.min(self.most()).max(self.count.saturating_add(1));
+            self.events.resize(room, QueuedEvent::NOTHING);
+        }
+    }
+
+    /// Makes room if that alone has ended a run. `true`: it goes on.
+    pub(super) fn grow(&mut self) -> bool {
+        let is_out_of_room = self.count >= self.events.len() && !self.is_full();
+        if is_out_of_room {
+            self.make_room();
+        }
+        is_out_of_room
+    }
+
+    /// Takes any event.
+    pub(super) fn push(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) {
+        self.begin(payload_at, &context.tables.covered);
+        self.settle(context, header, payload_at);
+        self.put(context, header, payload_at, ids(context, header));
+        // What is special about this one is not so of the next.
+        self.is_unsettled = true;
+    }
+
+    /// Takes an event of a run, whose ids are all defined. `false`: that is enough of them.
     #[inline(always)]
-    pub(super) fn push(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
-        let resolved = context.resolved(header);
-        let is_v6 = context.is_v6();
-        let extra = if is_v6 {
-            resolved.labels
-        } else if header.activity.is_zero() && header.related_activity.is_zero() {
-            NO_SLOT
-        } else {
-            self.activity_pair([header.activity, header.related_activity])
-        };
-        let time = header.timestamp.max(self.watermark);
-        self.out_of_order = self.out_of_order.wrapping_add(u64::from(header.timestamp < self.watermark));
+    pub(super) fn append(
+        &mut self,
+        context: &Context,
+        header: &BlobHeader,
+        payload_at: u64,
+        form: BlobForm,
+    ) -> bool {
+        let high = if form.is_v6 { 0 } else { high_bits(header.thread) };
+        let changes = form.changes_what_lasts.unwrap_or_else(|| {
+            let has_guids = !(header.activity.is_zero() && header.related_activity.is_zero());
+            (header.processor != self.processor) | has_guids | (header.label_list != 0) | self.has_extra
+        });
+        if changes | self.is_unsettled | (high != self.high) {
+            self.settle(context, header, payload_at);
+        }
+        let covered = &self.covered;
+        let stack = if header.stack == 0 { NO_SLOT } else { covered.stacks.slot(header.stack) };
+        let thread = low_bits_of_thread(header.thread);
+        let thread = if form.is_v6 { covered.threads.slot(thread) } else { thread };
+        let mut ids = Ids { metadata: covered.metadata.slot(header.metadata_id), stack, thread };
+        if !covered.has_slots_in_order {
+            ids = self::ids(context, header);
+        }
+        self.put(context, header, payload_at, ids)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, context: &Context, header: &BlobHeader, payload_at: u64, ids: Ids) -> bool {
+        let mut time = header.timestamp;
+        if time < self.last {
+            time = self.turn_back(context, header, payload_at);
+        }
+        let at = self.count;
+        if let Some(event) = self.events.get_mut(at) {
+            *event = QueuedEvent::new(time, header, within_4_gib(payload_at, self.base), ids, self.segment);
+        }
+        self.last = time;
+        self.count = at.wrapping_add(1);
         if header.is_sorted {
             self.watermark = time;
         }
-        let at = self.count;
-        if at == 0 || at >= self.keys.len() {
-            self.make_room(payload_at);
-        }
-        if let (Some(key), Some(mark)) = (self.keys.get_mut(at), self.marks.get_mut(at)) {
-            *key = time;
-            *mark = Mark {
-                timestamp: header.timestamp,
-                thread: header.thread,
-                capture_thread: header.capture_thread,
-                payload_at,
-                payload_size: header.payload_size,
-                metadata: resolved.metadata,
-                stack: if context.is_v3() { header.stack_size } else { resolved.stack },
-                extra,
-                thread_row_or_id: if is_v6 { resolved.thread } else { header.metadata_id },
-                sequence: header.sequence,
-                processor: header.processor,
-                header_size: short(header.header_size),
-                is_sorted: header.is_sorted,
-            };
-        }
-        self.count = at.wrapping_add(1);
-        self.count < self.next.events && payload_at < self.full_at
+        self.count < self.stop && payload_at < self.full_at
     }
 
-    /// Makes room for an event; the first one tells where the stretch ends that may wait.
-    #[cold]
+    /// Finds the segment of an event; the first of all begins a run, and says where what may wait ends.
     #[inline(never)]
-    fn make_room(&mut self, payload_at: u64) {
-        if self.count == 0 {
+    fn settle(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) {
+        if self.is_empty() {
             self.full_at = payload_at.saturating_add(self.next.bytes);
         }
-        if self.count >= self.keys.len() {
-            // Room that is made is memory that is written, so no more of it than is planned for.
-            let doubled = self.count.saturating_mul(2).max(LEAST_ROOM);
-            let room = doubled.min(self.next.events.saturating_add(1)).max(self.count.saturating_add(1));
-            self.marks.resize(room, Mark::NOTHING);
-            self.keys.resize(room, 0);
+        if !self.runs.is_open() {
+            self.runs.begin(self.count);
+            self.last = self.watermark;
         }
+        self.is_v6 = context.is_v6();
+        let resolved = context.resolved(header);
+        let has_thread_row = self.is_v6 && resolved.thread != NO_SLOT;
+        let has_activity = !(header.activity.is_zero() && header.related_activity.is_zero());
+        let segment = Segment {
+            capture_thread: header.capture_thread,
+            // It stays as long as it can, for what is left of the block, too.
+            base: match self.segments.newest().base {
+                base if payload_at >= base && self.block_end.saturating_sub(base) <= u64::from(u32::MAX) => {
+                    base
+                }
+                _ => payload_at,
+            },
+            late_by: self.watermark.saturating_sub(header.timestamp),
+            thread: match (self.is_v6, has_thread_row) {
+                (false, _) => high_bits(header.thread),
+                (true, true) => 0,
+                (true, false) => header.thread,
+            },
+            processor: header.processor,
+            sequence: if context.is_v3() { 0 } else { header.sequence.wrapping_sub(low_bits(self.count)) },
+            extra: match (self.is_v6, has_activity) {
+                (true, _) => resolved.labels,
+                (false, true) => self.segments.activity_pair([header.activity, header.related_activity]),
+                (false, false) => NO_SLOT,
+            },
+            metadata_id: if resolved.metadata == NO_SLOT { header.metadata_id } else { 0 },
+        };
+        self.segment = self.segments.number(segment);
+        (self.base, self.processor) = (segment.base, segment.processor);
+        self.has_extra = segment.extra != NO_SLOT;
+        self.high = if self.is_v6 { 0 } else { segment.thread };
+        // What was late, or without a type, does not make the next one so.
+        self.is_unsettled = segment.late_by != 0 || resolved.metadata == NO_SLOT;
+    }
+
+    /// An event that is older than the one before: it begins a run, or is late. The time it counts as.
+    #[inline(never)]
+    fn turn_back(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> u64 {
+        if self.is_late(header) {
+            self.out_of_order = self.out_of_order.wrapping_add(1);
+            self.settle(context, header, payload_at);
+        }
+        let time = header.timestamp.max(self.watermark);
+        if time < self.last {
+            self.newest = self.newest.max(self.last);
+            self.runs.begin(self.count);
+        }
+        time
     }
 
     /// Whether younger events may have been delivered already.
@@ -212,6 +326,8 @@ impl Queue {
         } else {
             self.newest_passed = self.newest_passed.max(header.timestamp);
         }
+        // Numbers go on, and what lasts may have changed with it.
+        self.is_unsettled = true;
     }
 
     /// The newest time that may have been delivered.
@@ -222,38 +338,34 @@ impl Queue {
     #[inline(always)]
     pub(super) fn raise_watermark(&mut self, time: u64) {
         self.watermark = self.watermark.max(time);
+        self.last = self.last.max(self.watermark);
     }
 
     /// The time that the next event that is ready counts as, and the stream position of its payload.
     #[inline]
     pub(super) fn peek(&self) -> Option<(u64, u64)> {
-        if !self.has_ready() {
-            return None;
-        }
-        let key = *self.keys.get(self.delivered)?;
-        Some((self.packing.time(key), self.marks.get(self.packing.place(key))?.payload_at))
-    }
-
-    /// The number of a pair of activity ids. Runs of events share theirs.
-    fn activity_pair(&mut self, pair: [Guid; 2]) -> u32 {
-        if self.activities.last() != Some(&pair) {
-            self.activities.push(pair);
-        }
-        u32::try_from(self.activities.len().saturating_sub(1)).unwrap_or(NO_SLOT)
+        let event = self.events.get(self.runs.next()?)?;
+        Some((event.time, self.segments.of(event).payload_at(event)))
     }
 
     /// The next event that is ready: writes its header, and gives its references and the stream
     /// position of its payload.
     #[inline]
     pub(super) fn pop(&mut self, context: &Context, header: &mut BlobHeader) -> Option<(Resolved, u64)> {
-        if !self.has_ready() {
-            return None;
-        }
-        let key = self.keys.get(self.delivered).copied().unwrap_or_default();
-        self.delivered = self.delivered.wrapping_add(1);
-        let mark = self.marks.get(self.packing.place(key)).unwrap_or(&Mark::NOTHING);
-        let resolved = mark.recall(header, context, context.is_v6(), &self.activities);
-        Some((resolved, mark.payload_at))
+        let place = self.runs.next()?;
+        let event = *self.events.get(place)?;
+        self.gone = self.gone.wrapping_add(1);
+        self.runs.went_some(1, self.events.get(..self.count).unwrap_or_default());
+        let segment = self.segments.of(&event);
+        let row = context.tables.metadata.row(event.metadata);
+        let resolved = if context.is_v6() {
+            event.recall::<6>(place, segment, &self.segments, header, context, row)
+        } else if context.is_v3() {
+            event.recall::<3>(place, segment, &self.segments, header, context, row)
+        } else {
+            event.recall::<4>(place, segment, &self.segments, header, context, row)
+        };
+        Some((resolved, segment.payload_at(&event)))
     }
 
     /// Gives the events that are ready to `visitor`, for as long as it wants more.
@@ -261,175 +373,173 @@ impl Queue {
     pub(super) fn give(&mut self, context: &Context, window: &[u8], start: u64, visitor: &mut impl Visit) {
         // A loop each, in which the compiler knows what there is to recall.
         if context.is_v6() {
-            self.give_of::<true>(context, window, start, visitor);
+            self.give_of::<6>(context, window, start, visitor);
+        } else if context.is_v3() {
+            self.give_of::<3>(context, window, start, visitor);
         } else {
-            self.give_of::<false>(context, window, start, visitor);
+            self.give_of::<4>(context, window, start, visitor);
         }
     }
 
     #[inline(always)]
-    fn give_of<const IS_V6: bool>(
+    fn give_of<const V: u8>(
         &mut self,
         context: &Context,
         window: &[u8],
         start: u64,
         visitor: &mut impl Visit,
     ) {
-        let (marks, mask) = (self.marks.as_slice(), self.packing.mask());
-        let mut left = self.keys.get(self.delivered..self.ready).unwrap_or_default().iter();
-        while visitor.wants_more()
-            && let Some(key) = left.next()
-        {
-            let mark = marks.get(place(*key & mask)).unwrap_or(&Mark::NOTHING);
-            // A local, which needs no place in memory if the visitor is inlined.
-            let mut header = BlobHeader::default();
-            let resolved = mark.recall(&mut header, context, IS_V6, &self.activities);
-            visitor.event(Event::new(context, &header, Some(resolved), mark.payload_at, window, start));
+        let events = self.events.get(..self.count).unwrap_or_default();
+        while self.runs.is_ready() && visitor.wants_more() {
+            let (from, stretch, bound) = self.runs.stretch(events);
+            let mut place = from;
+            let mut is_stopped = false;
+            for event in stretch {
+                is_stopped = !visitor.wants_more();
+                if event.time > bound || is_stopped {
+                    break;
+                }
+                let segment = self.segments.of(event);
+                let row = context.tables.metadata.row(event.metadata);
+                // A local, which needs no place in memory if the visitor is inlined.
+                let mut header = BlobHeader::default();
+                let resolved = event.recall::<V>(place, segment, &self.segments, &mut header, context, row);
+                place = place.wrapping_add(1);
+                let payload_at = segment.payload_at(event);
+                visitor.event(Event::of_row(context, &header, resolved, row, payload_at, window, start));
+            }
+            let given = place.wrapping_sub(from);
+            self.gone = self.gone.wrapping_add(given);
+            if is_stopped {
+                self.runs.went_some(given, events);
+            } else {
+                self.runs.went(given, events);
+            }
         }
-        self.delivered = self.ready.saturating_sub(left.len());
     }
 
-    /// Sorts what waits, and makes what is not above the watermark ready. With `at_least`, so many
-    /// of the oldest become ready all the same; `true`: that was needed.
-    #[inline(never)]
-    pub(super) fn sort_to_watermark(&mut self, at_least: usize) -> bool {
-        self.sort();
-        let (packing, watermark) = (&self.packing, self.watermark);
-        let keys = self.keys.get(..self.count).unwrap_or_default();
-        self.ready = keys.partition_point(|key| packing.time(*key) <= watermark);
-        let at_least = at_least.min(self.count);
-        let is_forced = self.ready < at_least;
-        if is_forced {
-            self.ready = at_least;
-            self.raise_to_ready();
-        }
-        if self.ready == 0 {
-            self.keep_waiting();
-        }
-        is_forced
+    /// Lets events go, up to a time and as many.
+    fn allow(&mut self, limit: u64, count: usize) {
+        let events = self.events.get(..self.count).unwrap_or_default();
+        self.runs.allow(limit, count, self.newest.max(self.last), events);
     }
 
-    /// Makes everything ready.
+    /// Lets what is not above the watermark go. With `at_least`, so many of the oldest go all the same, and no more than
+    /// them; `true`: that was needed.
     #[inline(never)]
-    pub(super) fn sort_all(&mut self) {
-        self.sort();
-        self.ready = self.count;
-        self.raise_to_ready();
+    pub(super) fn allow_to_watermark(&mut self, at_least: usize) -> bool {
+        let forced = self.time_of(at_least).filter(|time| *time > self.watermark);
+        if let Some(time) = forced {
+            self.raise_watermark(time);
+            self.allow(time, at_least);
+        } else {
+            self.allow(self.watermark, usize::MAX);
+        }
+        if !self.has_ready() {
+            self.rest();
+        }
+        forced.is_some()
+    }
+
+    /// The time of the last one of so many of the oldest events. A limit asks for it: it may cost something.
+    fn time_of(&self, at_least: usize) -> Option<u64> {
+        let place = at_least.min(self.waiting()).checked_sub(1)?;
+        let mut times = self.runs.times(self.events.get(..self.count)?);
+        work::count(times.len());
+        (place < times.len()).then(|| *times.select_nth_unstable(place).1)
+    }
+
+    /// Lets everything go.
+    #[inline(never)]
+    pub(super) fn allow_all(&mut self) {
+        if !self.is_empty() {
+            self.allow(u64::MAX, usize::MAX);
+            self.raise_watermark(self.newest.max(self.last));
+        }
         self.raise_watermark(self.newest_passed);
     }
 
-    /// What is ready may have been delivered.
-    fn raise_to_ready(&mut self) {
-        let newest = self.ready.checked_sub(1).and_then(|last| self.keys.get(last));
-        self.raise_watermark(newest.map_or(0, |key| self.packing.time(*key)));
-    }
-
-    /// Sorts the places of all marks by time.
-    fn sort(&mut self) {
-        work::count(self.count);
-        self.delivered = 0;
-        let bits = usize::BITS.saturating_sub(self.count.leading_zeros());
-        let times = self.keys.get_mut(..self.count).unwrap_or_default();
-        let (mut least, mut most, mut is_sorted, mut last) = (u64::MAX, 0, true, 0);
-        for &time in &*times {
-            least = least.min(time);
-            most = most.max(time);
-            is_sorted &= last <= time;
-            last = time;
-        }
-        (self.packing.place_bits, self.packing.least) = (bits, least);
-        let range = most.saturating_sub(least);
-        if range.leading_zeros() < bits {
-            return self.sort_wide();
-        }
-        for (place, key) in (0u64..).zip(&mut *times) {
-            *key = key.wrapping_sub(least) << bits | place;
-        }
-        if !is_sorted {
-            let time_bits = u64::BITS.saturating_sub(range.leading_zeros());
-            radix::sort(&mut self.keys, &mut self.scratch, self.count, bits, time_bits);
-        }
-    }
-
-    /// The same for times too far apart to be packed.
-    #[cold]
-    fn sort_wide(&mut self) {
-        let keys = self.keys.get_mut(..self.count).unwrap_or_default();
-        self.packing.times.extend_from_slice(keys);
-        (0u64..).zip(&mut *keys).for_each(|(place, key)| *key = place);
-        let packing = &self.packing;
-        keys.sort_by_key(|key| packing.time(*key));
-    }
-
-    /// Forgets the events that were delivered, when all that were ready were. `false`: there was
-    /// nothing to forget.
+    /// Gives up the events that went, when all that were ready did. `false`: none were.
     pub(super) fn finish(&mut self) -> bool {
-        if self.ready == 0 || self.has_ready() {
+        if !self.runs.is_allowed() || self.has_ready() {
             return false;
         }
-        self.keep_waiting();
+        self.rest();
         true
     }
 
-    /// Keeps the marks that are not ready, in file order, and has times for keys again.
-    fn keep_waiting(&mut self) {
-        let (packing, room) = (&self.packing, self.keys.len());
-        let waiting = self.keys.get(self.ready..self.count).unwrap_or_default();
-        // A bit for each place brings them into file order without comparisons.
-        self.places.clear();
-        if !waiting.is_empty() {
-            self.places.resize(room.div_ceil(PLACES_A_WORD), 0);
-            self.scratch.resize(room, 0);
-        }
-        for key in waiting {
-            let place = packing.place(*key);
-            if let (Some(time), Some(word)) =
-                (self.scratch.get_mut(place), self.places.get_mut(place / PLACES_A_WORD))
-            {
-                *time = packing.time(*key);
-                *word |= 1 << (place % PLACES_A_WORD);
+    /// Nothing goes for now.
+    fn rest(&mut self) {
+        let count = self.runs.rest();
+        let waiting = self.waiting();
+        if waiting == 0 {
+            self.clear();
+        } else {
+            // Those at the end went.
+            self.count = count;
+            self.gone = count.saturating_sub(waiting);
+            if self.gone > waiting.saturating_add(LEAST_GONE) || self.segments.are_many() {
+                self.compact();
             }
         }
-        let mut count = 0;
-        for (index, word) in self.places.iter().enumerate() {
-            let mut word = *word;
-            while word != 0 {
-                let place = index.wrapping_mul(PLACES_A_WORD).wrapping_add(word.trailing_zeros() as usize);
-                word &= word.wrapping_sub(1);
-                self.marks.copy_within(place..=place, count);
-                if let (Some(key), Some(time)) = (self.keys.get_mut(count), self.scratch.get(place)) {
-                    *key = *time;
-                }
-                count = count.wrapping_add(1);
-            }
-        }
-        self.count = count;
-        (self.delivered, self.ready) = (0, 0);
-        self.packing.times.clear();
+        self.is_unsettled = true;
         self.plan(self.next);
-        if !self.activities.is_empty() {
-            self.keep_activities();
-        }
     }
 
-    /// Keeps the activity pairs of the marks that wait on. (In version 6 there are none, and marks
-    /// refer to labels.)
-    fn keep_activities(&mut self) {
-        std::mem::swap(&mut self.activities, &mut self.activities_before);
-        self.activities.clear();
-        let mut marks = std::mem::take(&mut self.marks);
-        let waiting = marks.iter_mut().take(self.count);
-        for mark in waiting.filter(|mark| mark.extra != NO_SLOT) {
-            let pair = self.activities_before.get(mark.extra as usize).copied().unwrap_or_default();
-            mark.extra = self.activity_pair(pair);
-        }
-        self.marks = marks;
+    /// Gives up the room of events that went.
+    fn compact(&mut self) {
+        work::count(self.waiting());
+        self.segments.begin_carrying();
+        let (segments, has_activities) = (&mut self.segments, !self.is_v6);
+        let waiting = self.events.get_mut(..self.count).unwrap_or_default();
+        self.count = self.runs.compact(waiting, |events, by| segments.carry(events, by, has_activities));
+        self.gone = 0;
     }
+}
+
+/// What the ids of an event stand for.
+fn ids(context: &Context, header: &BlobHeader) -> Ids {
+    let resolved = context.resolved(header);
+    Ids {
+        metadata: resolved.metadata,
+        stack: if context.is_v3() { header.stack_size } else { resolved.stack },
+        thread: if context.is_v6() { resolved.thread } else { low_bits_of_thread(header.thread) },
+    }
+}
+
+#[inline(always)]
+fn high_bits(thread: u64) -> u64 {
+    thread & !u64::from(u32::MAX)
+}
+
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "the other half is kept elsewhere")]
+fn low_bits_of_thread(thread: u64) -> u32 {
+    thread as u32
+}
+
+/// A distance that was seen to be below 4 GiB.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "a segment has another base if not")]
+fn within_4_gib(payload_at: u64, base: u64) -> u32 {
+    payload_at.wrapping_sub(base) as u32
 }
 
 impl Take for Queue {
     #[inline(always)]
-    fn take(&mut self, context: &Context, header: &BlobHeader, _: &[u8], payload_at: u64) -> bool {
-        self.push(context, header, payload_at)
+    fn begin(&mut self, end: u64, covered: &Covered) {
+        Queue::begin(self, end, covered);
+    }
+
+    #[inline(always)]
+    fn take(
+        &mut self,
+        context: &Context,
+        header: &BlobHeader,
+        _: &[u8],
+        payload_at: u64,
+        form: BlobForm,
+    ) -> bool {
+        self.append(context, header, payload_at, form)
     }
 }

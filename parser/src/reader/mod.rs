@@ -44,7 +44,7 @@ use crate::version::Version;
 pub use item::Item;
 use looked_through::LookedThrough;
 use phase::{Phase, body_of};
-pub(crate) use run::{RunEnd, Take};
+pub(crate) use run::{BlobForm, RunEnd, Take};
 use scope::Scope;
 pub(crate) use scope::{Plan, PlannedBlock};
 pub(crate) use state::State;

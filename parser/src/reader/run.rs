@@ -3,7 +3,7 @@
 use super::state::State;
 use crate::blob::{
     BlobEncoding, BlobHeader, Extent, Watch, at_end, compressed_v4, compressed_v6, quick_v4, quick_v6,
-    says_number, size_of_header,
+    says_number, says_what_lasts, size_of_header,
 };
 use crate::context::Context;
 use crate::source::index;
@@ -15,7 +15,27 @@ use nettrace_guid::Guid;
 pub(crate) trait Take {
     /// An event, by its header, what is left of the block from the payload on, and the stream
     /// position of that. `false`: no more for now.
-    fn take(&mut self, context: &Context, header: &BlobHeader, payload: &[u8], payload_at: u64) -> bool;
+    fn take(
+        &mut self,
+        context: &Context,
+        header: &BlobHeader,
+        payload: &[u8],
+        payload_at: u64,
+        form: BlobForm,
+    ) -> bool;
+
+    /// A run begins, in a block that ends at `end`. All ids of its events are `covered`, and all are of one capture thread.
+    #[inline(always)]
+    fn begin(&mut self, _end: u64, _covered: &Covered) {}
+}
+
+/// What is known of an event of a run beside its header.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlobForm {
+    pub(crate) is_v6: bool,
+    /// Whether the processor, the activities or the labels may be others than those of the event before. `None`: the
+    /// header is whole, and does not say what is new.
+    pub(crate) changes_what_lasts: Option<bool>,
 }
 
 /// How a run ended.
@@ -165,6 +185,7 @@ trait Decode {
     type Watch: Watch;
     /// Whether a header inherits from the one before.
     const INHERITS: bool;
+    const IS_V6: bool;
     /// `None`: the next blob needs a further look.
     fn begin(header: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Self::Watch>;
     fn usual(watch: &mut Self::Watch) -> &mut Usual;
@@ -179,6 +200,7 @@ trait Decode {
 macro_rules! version_4 {
     () => {
         type Watch = UsualV4;
+        const IS_V6: bool = false;
         #[inline(always)]
         fn usual(watch: &mut UsualV4) -> &mut Usual {
             &mut watch.0
@@ -189,6 +211,7 @@ macro_rules! version_4 {
 macro_rules! version_6 {
     () => {
         type Watch = Usual;
+        const IS_V6: bool = true;
         #[inline(always)]
         fn usual(watch: &mut Usual) -> &mut Usual {
             watch
@@ -337,6 +360,7 @@ impl State {
         let begun = D::begin(&mut header, self.context.tables.covered, self.losses.run());
         let Some(mut watch) = begun else { return RunEnd::Between };
         let first = D::usual(&mut watch).number;
+        take.begin(self.cursor.end, &self.context.tables.covered);
         let (from, to) = (index(self.cursor.at, start), index(self.cursor.end, start));
         // What is left of the block. One length is all there is to check and to keep up.
         let mut rest = window.get(from..to).unwrap_or_default();
@@ -367,8 +391,11 @@ impl State {
                 header.sequence = usual.number;
             }
             usual.number = usual.number.wrapping_add(1);
+            let flags = rest.first().filter(|_| D::INHERITS);
+            let form =
+                BlobForm { is_v6: D::IS_V6, changes_what_lasts: flags.map(|flags| says_what_lasts(*flags)) };
             rest = behind;
-            if !take.take(&self.context, &header, payload, payload_at) {
+            if !take.take(&self.context, &header, payload, payload_at, form) {
                 break;
             }
         }

@@ -1,6 +1,6 @@
 //! Who takes events as they come.
 
-use super::Take;
+use super::{BlobForm, Take};
 use crate::blob::BlobHeader;
 use crate::context::Context;
 use crate::event::Event;
@@ -79,8 +79,15 @@ pub(super) struct Each<'a, V>(pub(super) &'a mut V);
 
 impl<V: Visit> Take for Each<'_, V> {
     #[inline(always)]
-    fn take(&mut self, context: &Context, header: &BlobHeader, payload: &[u8], payload_at: u64) -> bool {
-        self.0.event(Event { header, resolved: None, context, rest: payload, payload_at });
+    fn take(
+        &mut self,
+        context: &Context,
+        header: &BlobHeader,
+        payload: &[u8],
+        payload_at: u64,
+        _: BlobForm,
+    ) -> bool {
+        self.0.event(Event { header, resolved: None, row: None, context, rest: payload, payload_at });
         self.0.wants_more()
     }
 }

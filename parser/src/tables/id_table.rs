@@ -15,6 +15,8 @@ const DENSE_LIMIT: u64 = 1 << 22;
 pub(crate) struct IdRange {
     first: u64,
     count: u64,
+    /// What is to be added to an id for its slot, if slots are in the order of ids.
+    shift: Slot,
 }
 
 impl IdRange {
@@ -23,11 +25,18 @@ impl IdRange {
         id.wrapping_sub(self.first) < self.count
     }
 
+    /// The slot of an id in the range, if [slots are in order](IdTable::has_slots_in_order). Not of an id 0 that was put
+    /// into it.
+    #[inline(always)]
+    pub(crate) fn slot(self, id: u32) -> Slot {
+        id.wrapping_add(self.shift)
+    }
+
     /// The same with id 0 in it, if that leaves it one range.
     pub(crate) fn with_zero(self) -> IdRange {
         match (self.first, self.count) {
-            (_, 0) => IdRange { first: 0, count: 1 },
-            (1, count) => IdRange { first: 0, count: count.saturating_add(1) },
+            (_, 0) => IdRange { count: 1, ..IdRange::default() },
+            (1, count) => IdRange { first: 0, count: count.saturating_add(1), shift: self.shift },
             _ => self,
         }
     }
@@ -40,6 +49,8 @@ pub(super) struct IdTable {
     dense: Vec<Slot>,
     /// So many ids from `base` on are defined without a hole.
     gapless: u64,
+    /// A slot of the array is not as far from the first as its id.
+    is_bent: bool,
     sparse: HashMap<u64, Slot>,
     count: usize,
 }
@@ -54,6 +65,7 @@ impl Clone for IdTable {
     /// Into the memory that is there.
     fn clone_from(&mut self, other: &IdTable) {
         (self.base, self.gapless, self.count) = (other.base, other.gapless, other.count);
+        self.is_bent = other.is_bent;
         self.dense.clone_from(&other.dense);
         self.sparse.clone_from(&other.sparse);
     }
@@ -75,7 +87,13 @@ impl IdTable {
 
     /// The ids that are defined without a hole: the first, and how many.
     pub(super) fn gapless(&self) -> IdRange {
-        IdRange { first: self.base, count: self.gapless }
+        let first = self.dense.first().copied().unwrap_or_default();
+        IdRange { first: self.base, count: self.gapless, shift: first.wrapping_sub(low_bits(self.base)) }
+    }
+
+    /// Whether the slots of ids without a hole follow each other as the ids do: nobody has defined one anew.
+    pub(super) fn has_slots_in_order(&self) -> bool {
+        !self.is_bent
     }
 
     pub(super) fn len(&self) -> usize {
@@ -90,6 +108,7 @@ impl IdTable {
     #[inline]
     pub(super) fn insert(&mut self, id: u64, slot: Slot) {
         if self.is_next(id) {
+            self.is_bent |= self.dense.last().is_some_and(|last| last.wrapping_add(1) != slot);
             self.dense.push(slot);
             self.gapless = self.gapless.wrapping_add(1);
             self.count = self.count.wrapping_add(1);
@@ -123,6 +142,11 @@ impl IdTable {
             if index >= self.dense.len() {
                 self.dense.resize(index.saturating_add(1), NO_SLOT);
             }
+            // The first one anew, and all others are elsewhere.
+            self.is_bent |= match self.dense.first() {
+                Some(first) if index > 0 => first.wrapping_add(low_bits(index as u64)) != slot,
+                _ => self.dense.len() > 1,
+            };
             if let Some(place) = self.dense.get_mut(index) {
                 *place = slot;
             }
@@ -157,6 +181,7 @@ impl IdTable {
     pub(super) fn clear(&mut self) {
         self.dense.clear();
         forget::all(&mut self.sparse);
+        self.is_bent = false;
         self.gapless = 0;
         self.count = 0;
     }
@@ -183,6 +208,9 @@ impl IdTable {
         for slot in self.sparse.values_mut() {
             *slot = name(*slot);
         }
+        let first = self.dense.first().copied().unwrap_or_default();
+        let mut slots = (0..).zip(&self.dense).filter(|(_, slot)| **slot != NO_SLOT);
+        self.is_bent = slots.any(|(index, slot)| first.wrapping_add(index) != *slot);
     }
 
     pub(super) fn shift_by_one(&mut self) {
@@ -190,9 +218,51 @@ impl IdTable {
     }
 }
 
+/// Of an id, or an index, as slots count.
+#[expect(clippy::cast_possible_truncation, reason = "slots wrap")]
+fn low_bits(id: u64) -> Slot {
+    id as Slot
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What an event may be told by its id alone is what the table has.
+    fn assert_told(table: &IdTable, is_in_order: bool) {
+        assert_eq!(table.has_slots_in_order(), is_in_order);
+        let range = table.gapless();
+        let in_range = (0..100u32).filter(|id| range.contains(u64::from(*id)));
+        for id in in_range.filter(|_| is_in_order) {
+            assert_eq!(range.slot(id), table.get(u64::from(id)), "{id}");
+        }
+    }
+
+    #[test]
+    fn slots_are_in_the_order_of_ids_until_one_is_defined_anew() {
+        let mut table = IdTable::default();
+        for (slot, id) in (7..).zip(3..20) {
+            table.insert(id, slot);
+            assert_told(&table, true);
+        }
+        table.insert(30, 7 + 27);
+        assert_told(&table, true);
+        table.rename(|slot| slot - 5);
+        assert_told(&table, true);
+        for again in [3, 10] {
+            let mut bent = table.clone();
+            bent.insert(again, 90);
+            assert_told(&bent, false);
+            bent.insert(21, 91);
+            assert_told(&bent, false);
+            assert_told(&bent.clone(), false);
+            bent.clear();
+            bent.insert(5, 0);
+            assert_told(&bent, true);
+        }
+        table.insert(20, 99);
+        assert_told(&table, false);
+    }
 
     #[test]
     fn far_and_near_ids_are_found_replaced_and_removed() {

@@ -16,4 +16,5 @@ mod figures;
 mod framing;
 mod order;
 mod random;
+mod time_order;
 mod towers;

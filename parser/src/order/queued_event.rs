@@ -1,0 +1,262 @@
+//! An event that waits for its turn, and what it shares with those around it.
+
+use crate::blob::BlobHeader;
+use crate::block::metadata::Metadata;
+use crate::context::{Context, Resolved};
+use crate::tables::{NO_SLOT, Slot};
+use nettrace_guid::Guid;
+
+/// An event that waits: what differs from event to event. Two of them are one cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(32))]
+pub(super) struct QueuedEvent {
+    /// The time that it counts as: its own, or the watermark that it came behind.
+    pub(super) time: u64,
+    /// Counted from the segment's base.
+    payload_at: u32,
+    payload_size: u32,
+    pub(super) metadata: Slot,
+    /// Slot of the stack; version 3: its size.
+    stack: u32,
+    /// Low bits of the thread's id; version 6: slot of its row.
+    thread: u32,
+    /// From the lowest bit: 24 bits for the segment, 7 for the size of the header, 1 for the sorted mark.
+    packed: u32,
+}
+
+/// What an event's ids stand for, as it is kept.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ids {
+    pub(super) metadata: Slot,
+    pub(super) stack: u32,
+    pub(super) thread: u32,
+}
+
+const SEGMENT_BITS: u32 = 24;
+const SEGMENT_MASK: u32 = (1 << SEGMENT_BITS) - 1;
+const HEADER_SIZE_MASK: u32 = 0x7f;
+const SORTED: u32 = 1 << 31;
+
+/// What lasts for many events in a row, most of all because they are of one thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Segment {
+    pub(super) capture_thread: u64,
+    /// Stream position that payloads are counted from.
+    pub(super) base: u64,
+    /// Ticks between the event's own time and the one that it counts as, if it was late.
+    pub(super) late_by: u64,
+    /// High bits of the thread's id; version 6: a thread without a row.
+    pub(super) thread: u64,
+    pub(super) processor: u32,
+    /// Number of the event in place 0, if the segment began there.
+    pub(super) sequence: u32,
+    /// Pair of activities (versions 3 to 5), or slot of the labels (version 6).
+    pub(super) extra: u32,
+    /// Before version 6, of an event without a type.
+    pub(super) metadata_id: u32,
+}
+
+/// The segments that waiting events refer to.
+#[derive(Debug, Default)]
+pub(super) struct Segments {
+    list: Vec<Segment>,
+    /// Pairs of activity ids that segments refer to.
+    activities: Vec<[Guid; 2]>,
+    /// What was there before, while the rest is carried over.
+    before: (Vec<Segment>, Vec<[Guid; 2]>),
+}
+
+/// A place as sequence numbers count: they wrap, and so may this.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "only differences count, and they wrap")]
+pub(super) fn low_bits(place: usize) -> u32 {
+    place as u32
+}
+
+impl QueuedEvent {
+    pub(super) const NOTHING: QueuedEvent = QueuedEvent {
+        time: 0,
+        payload_at: 0,
+        payload_size: 0,
+        metadata: NO_SLOT,
+        stack: NO_SLOT,
+        thread: NO_SLOT,
+        packed: 0,
+    };
+
+    /// `segment` is the number of the event's segment, `payload_at` counts from its base.
+    #[inline(always)]
+    pub(super) fn new(
+        time: u64,
+        header: &BlobHeader,
+        payload_at: u32,
+        ids: Ids,
+        segment: u32,
+    ) -> QueuedEvent {
+        QueuedEvent {
+            time,
+            payload_at,
+            payload_size: header.payload_size,
+            metadata: ids.metadata,
+            stack: ids.stack,
+            thread: ids.thread,
+            // The size of a header that was read without a fault is at most 88.
+            packed: segment | header.header_size << SEGMENT_BITS | if header.is_sorted { SORTED } else { 0 },
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn segment(&self) -> usize {
+        (self.packed & SEGMENT_MASK) as usize
+    }
+
+    fn header_size(&self) -> u32 {
+        self.packed >> SEGMENT_BITS & HEADER_SIZE_MASK
+    }
+
+    /// Writes the header of the event in `place`, and gives its references. `V` is the stream's version, which the
+    /// compiler shall know.
+    #[inline(always)]
+    pub(super) fn recall<const V: u8>(
+        &self,
+        place: usize,
+        segment: &Segment,
+        segments: &Segments,
+        header: &mut BlobHeader,
+        context: &Context,
+        row: Option<&Metadata>,
+    ) -> Resolved {
+        (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
+        if V < 6 && segment.extra != NO_SLOT {
+            let pair = segments.activities.get(segment.extra as usize).copied().unwrap_or_default();
+            [header.activity, header.related_activity] = pair;
+        }
+        header.metadata_id = match row {
+            Some(row) => row.id,
+            None => segment.metadata_id,
+        };
+        header.sequence = if V == 3 { 0 } else { segment.sequence.wrapping_add(low_bits(place)) };
+        header.thread = if V == 6 {
+            context.tables.threads.row(self.thread).map_or(segment.thread, |row| row.index)
+        } else {
+            u64::from(self.thread) | segment.thread
+        };
+        header.capture_thread = segment.capture_thread;
+        header.processor = segment.processor;
+        header.timestamp = self.time.wrapping_sub(segment.late_by);
+        header.payload_size = self.payload_size;
+        header.header_size = self.header_size();
+        header.is_sorted = self.packed & SORTED != 0;
+        let stack = if V == 3 {
+            header.stack_size = self.stack;
+            NO_SLOT
+        } else {
+            self.stack
+        };
+        let (thread, labels) = if V == 6 { (self.thread, segment.extra) } else { (NO_SLOT, NO_SLOT) };
+        Resolved { metadata: self.metadata, stack, thread, labels }
+    }
+}
+
+impl Segment {
+    const NOTHING: Segment = Segment {
+        capture_thread: 0,
+        base: 0,
+        late_by: 0,
+        thread: 0,
+        processor: 0,
+        sequence: 0,
+        extra: NO_SLOT,
+        metadata_id: 0,
+    };
+
+    /// Stream position of an event's payload.
+    #[inline(always)]
+    pub(super) fn payload_at(&self, event: &QueuedEvent) -> u64 {
+        self.base.wrapping_add(u64::from(event.payload_at))
+    }
+
+    /// Stream position of its first byte.
+    pub(super) fn position(&self, event: &QueuedEvent) -> u64 {
+        self.payload_at(event).saturating_sub(u64::from(event.header_size()))
+    }
+}
+
+impl Segments {
+    /// So many events may wait, each of which may have a segment of its own: twice as many are numbered, as some are
+    /// still there whose events went.
+    pub(super) const MOST_EVENTS: usize = 1 << (SEGMENT_BITS - 2);
+
+    /// The segment of an event.
+    #[inline(always)]
+    pub(super) fn of(&self, event: &QueuedEvent) -> &Segment {
+        self.list.get(event.segment()).unwrap_or(&Segment::NOTHING)
+    }
+
+    pub(super) fn newest(&self) -> &Segment {
+        self.list.last().unwrap_or(&Segment::NOTHING)
+    }
+
+    /// The number of a segment, which is the newest or is made it.
+    pub(super) fn number(&mut self, segment: Segment) -> u32 {
+        if self.list.last() != Some(&segment) {
+            self.list.push(segment);
+        }
+        low_bits(self.list.len()).wrapping_sub(1) & SEGMENT_MASK
+    }
+
+    /// The number of a pair of activity ids. Runs of events share theirs.
+    pub(super) fn activity_pair(&mut self, pair: [Guid; 2]) -> u32 {
+        if self.activities.last() != Some(&pair) {
+            self.activities.push(pair);
+        }
+        u32::try_from(self.activities.len().saturating_sub(1)).unwrap_or(NO_SLOT)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
+        self.activities.clear();
+    }
+
+    /// Whether so many have gathered that those without events are to be given up.
+    pub(super) fn are_many(&self) -> bool {
+        self.list.len() > 2 * Self::MOST_EVENTS
+    }
+
+    /// Begins anew; what is still referred to comes by [`Segments::carry`].
+    pub(super) fn begin_carrying(&mut self) {
+        std::mem::swap(&mut self.list, &mut self.before.0);
+        std::mem::swap(&mut self.activities, &mut self.before.1);
+        self.clear();
+    }
+
+    /// Carries over the segments of events that moved towards the front together, by so many places. `has_activities`:
+    /// not in version 6, where segments refer to labels.
+    pub(super) fn carry(&mut self, events: &mut [QueuedEvent], moved_by: usize, has_activities: bool) {
+        let mut last = usize::MAX;
+        let mut number = 0;
+        for event in events {
+            if event.segment() != last {
+                last = event.segment();
+                let mut segment = self.before.0.get(last).copied().unwrap_or(Segment::NOTHING);
+                segment.sequence = segment.sequence.wrapping_add(low_bits(moved_by));
+                if has_activities && segment.extra != NO_SLOT {
+                    let pair = self.before.1.get(segment.extra as usize).copied().unwrap_or_default();
+                    segment.extra = self.activity_pair(pair);
+                }
+                number = self.number(segment);
+            }
+            event.packed = event.packed & !SEGMENT_MASK | number;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_events_that_wait_are_one_cache_line() {
+        assert_eq!((size_of::<QueuedEvent>(), align_of::<QueuedEvent>()), (32, 32));
+    }
+}

@@ -1,0 +1,189 @@
+//! Time order against a plain oracle: all events in file order, sorted by the rule of `FORMAT.md` 11 and by nothing else.
+
+use crate::calm::reading::{digest, told_of_reader};
+use crate::change::{WAYS, change};
+use crate::excerpt::excerpts;
+use crate::random::Random;
+use nettrace_parser::parallel::{self, Options, Order};
+use nettrace_parser::{BlockKind, Buffered, Event, Fault, Item, Limits, Reader, Source, TimeOrdered, Whole};
+use nettrace_testdata::{corpus, synth};
+use std::ops::ControlFlow;
+
+/// Events that wait, as the oracle has them: the time each counts as, and all it says.
+#[derive(Default)]
+struct Oracle {
+    waiting: Vec<(u64, u64)>,
+    watermark: u64,
+    given: Vec<u64>,
+    out_of_order: u64,
+    /// So many wait at most; at that number the older half goes at least.
+    most: usize,
+    /// How often that was needed.
+    limited: u64,
+}
+
+impl Oracle {
+    fn take(&mut self, event: &Event<'_>) {
+        let ticks = event.timestamp_ticks();
+        let time = ticks.max(self.watermark);
+        self.out_of_order += u64::from(ticks < self.watermark);
+        if event.is_sorted() {
+            self.watermark = time;
+        }
+        self.waiting.push((time, said(event)));
+        if self.waiting.len() >= self.most {
+            let half = self.waiting.len().div_ceil(2);
+            let may_go = self.waiting.iter().filter(|(time, _)| *time <= self.watermark).count();
+            self.limited += u64::from(may_go < half);
+            self.give(may_go.max(half));
+        }
+    }
+
+    /// The oldest of those that wait go.
+    fn give(&mut self, count: usize) {
+        self.waiting.sort_by_key(|(time, _)| *time);
+        for (time, said) in self.waiting.drain(..count) {
+            self.watermark = self.watermark.max(time);
+            self.given.push(said);
+        }
+        // Their order does not matter to the next sort, which keeps that of equal times: that of the file.
+    }
+
+    fn of(bytes: &[u8], limits: Limits) -> Oracle {
+        let mut oracle = Oracle { most: limits.queue_events, ..Oracle::default() };
+        let mut reader = Reader::with_limits(Whole::new(bytes), limits);
+        while let Ok(Some(item)) = reader.next_item() {
+            match item {
+                Item::Event(event) => oracle.take(&event),
+                Item::Block(block) if block.kind() == BlockKind::SequencePoint => {
+                    oracle.give(oracle.waiting.len());
+                }
+                _ => {}
+            }
+        }
+        oracle.give(oracle.waiting.len());
+        oracle
+    }
+}
+
+/// All that an event says.
+fn said(event: &Event<'_>) -> u64 {
+    let ids =
+        (u64::from(event.metadata_id()) << 32) ^ event.raw_thread() ^ event.payload_offset().rotate_left(17);
+    digest(event).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ids
+}
+
+fn by_next_event<S: Source>(events: &mut TimeOrdered<S>) -> Vec<u64> {
+    let mut given = Vec::new();
+    while let Ok(Some(event)) = events.next_event() {
+        given.push(said(&event));
+    }
+    given
+}
+
+fn by_visit<S: Source>(events: &mut TimeOrdered<S>) -> Vec<u64> {
+    let mut given = Vec::new();
+    // What fails is told by the reader, and by the number of events.
+    let _ = events.for_each(|event| given.push(said(&event)));
+    given
+}
+
+/// The given order is the oracle's, and losses and damage are those of file order but for notes of the limit.
+fn assert_is<S: Source>(
+    what: &str,
+    bytes: &[u8],
+    oracle: &Oracle,
+    mut events: TimeOrdered<S>,
+    read: fn(&mut TimeOrdered<S>) -> Vec<u64>,
+) {
+    let given = read(&mut events);
+    let first = given.iter().zip(&oracle.given).position(|(found, due)| found != due);
+    assert!(given == oracle.given, "{what}: {} of {}, {first:?}", given.len(), oracle.given.len());
+    assert_eq!(events.out_of_order(), oracle.out_of_order, "{what}: out of order");
+    let notes = events.damage().notes().filter(|note| note.fault == Fault::QueueLimit).count();
+    assert_eq!(notes > 0, oracle.limited > 0, "{what}: the limit is told");
+    let mut plain = Reader::from_slice(bytes);
+    while let Ok(Some(_)) = plain.next_event() {}
+    let (mut found, due) =
+        (told_of_reader(events.reader(), vec![], None), told_of_reader(&plain, vec![], None));
+    found.findings.retain(|finding| finding.fault != Fault::QueueLimit);
+    assert!(found == due, "{what}: {}", found.difference(&due));
+}
+
+/// Every way to read a stream in time order is the oracle's.
+fn assert_time_order(what: &str, bytes: &[u8], seed: usize) {
+    let oracle = Oracle::of(bytes, Limits::new());
+    assert_eq!(oracle.limited, 0, "{what}");
+    assert_is(what, bytes, &oracle, Reader::from_slice(bytes).time_ordered(), by_next_event);
+    assert_is(what, bytes, &oracle, Reader::from_slice(bytes).time_ordered(), by_visit);
+    let buffered = Reader::new(Buffered::new(bytes)).time_ordered();
+    assert_is(&format!("{what}, read"), bytes, &oracle, buffered, by_visit);
+    let most = [1, 2, 7, 60, 400, 3000][seed % 6];
+    let limits = Limits::new().queue_events(most);
+    let limited = Oracle::of(bytes, limits);
+    let what = format!("{what}, at most {most}");
+    let reader = || Reader::with_limits(Whole::new(bytes), limits).time_ordered();
+    assert_is(&what, bytes, &limited, reader(), by_next_event);
+    assert_is(&what, bytes, &limited, reader(), by_visit);
+}
+
+/// And that of two threads.
+fn assert_threads(what: &str, bytes: &[u8]) {
+    let mut given = Vec::new();
+    let options = Options::new().threads(2).order(Order::Time);
+    let read = |region: &mut parallel::Region<'_, _>| {
+        let mut digests = Vec::new();
+        region.for_each(|event| digests.push(said(&event)))?;
+        Ok::<Vec<u64>, nettrace_parser::Error>(digests)
+    };
+    let outcome = parallel::read_slice(bytes, options, read, |digests| {
+        given.extend(digests);
+        ControlFlow::Continue(())
+    });
+    let oracle = Oracle::of(bytes, Limits::new());
+    assert!(given == oracle.given, "{what}, threads: {} of {}", given.len(), oracle.given.len());
+    if let Ok(outcome) = outcome {
+        assert_eq!(outcome.out_of_order(), oracle.out_of_order, "{what}");
+    }
+}
+
+#[test]
+fn every_trace_comes_in_the_order_of_a_plain_sort() {
+    for (nth, trace) in corpus::traces().iter().enumerate() {
+        let bytes = trace.bytes();
+        // The largest say the same again; their beginning is a prefix, too.
+        let bytes = bytes.get(..6_000_000).unwrap_or(&bytes);
+        assert_time_order(trace.name(), bytes, nth);
+        assert_threads(trace.name(), bytes);
+    }
+    for (nth, (name, bytes)) in synth::malformed().iter().enumerate() {
+        assert_time_order(name, bytes, nth);
+    }
+}
+
+#[test]
+fn mutants_and_prefixes_come_in_the_order_of_a_plain_sort() {
+    let mut random = Random(11);
+    for round in 0..2000 {
+        let excerpt = random.one(excerpts());
+        // Few blocks, so that there is time for many.
+        let mut damaged = excerpt.clone();
+        while damaged.blocks.len() > 4 {
+            damaged.blocks.remove(random.below(damaged.blocks.len()));
+        }
+        let at = random.below(damaged.blocks.len());
+        let way = random.below(WAYS + 1);
+        if way < WAYS {
+            damaged.blocks[at].content = change(&damaged.blocks[at], way, &mut random);
+        }
+        let mut bytes = damaged.stream().bytes;
+        if way == WAYS {
+            bytes.truncate(damaged.header.len() + random.below(bytes.len() - damaged.header.len()));
+        }
+        let what = format!("{}, round {round}, way {way}", excerpt.name);
+        assert_time_order(&what, &bytes, round);
+        if round % 10 == 0 {
+            assert_threads(&what, &bytes);
+        }
+    }
+}
