@@ -40,14 +40,17 @@ pub(crate) struct ObjectKind {
     pub(crate) sections: [&'static str; 2],
 }
 
+/// Steps over a row.
+pub(crate) type StepOver = fn(&[u8]) -> Parsed<'_, ()>;
+
 /// How the rows of a block of version 6 follow each other.
 pub(crate) enum RowWalk {
     /// They inherit from each other, so a cursor walks them.
     Blobs,
     /// The content is one row.
-    Whole(fn(&[u8]) -> Parsed<'_, ()>),
+    Whole(StepOver),
     /// What stands before the first row, with the number of rows if it is stated, and the step over a row.
-    Each { first: fn(&[u8]) -> Parsed<'_, Option<u32>>, next: fn(&[u8]) -> Parsed<'_, ()> },
+    Each { first: fn(&[u8]) -> Parsed<'_, Option<u32>>, next: StepOver },
 }
 
 /// Nothing stands before the first row.

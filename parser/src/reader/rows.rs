@@ -3,17 +3,17 @@
 use super::cursor::Cursor;
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event;
-use crate::block::kinds::RowWalk;
+use crate::block::kinds::{RowWalk, StepOver};
 use crate::error::located;
 use crate::frame::{BlockKind, Frame};
-use crate::primitive::{Parsed, before};
+use crate::primitive::before;
 use crate::work;
 
 /// Where the next row of a block begins.
 #[derive(Debug)]
 pub(super) struct Rows {
     /// Steps over a row.
-    next: Option<fn(&[u8]) -> Parsed<'_, ()>>,
+    next: Option<StepOver>,
     /// Blobs inherit from each other.
     cursor: Option<Cursor>,
     /// Rows that are left, where their number ends them.
