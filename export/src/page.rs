@@ -35,6 +35,11 @@ impl Page {
         self.filled
     }
 
+    /// Whether nothing is on it.
+    pub fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+
     /// Forgets what was appended. The memory stays, but for what one huge event took.
     pub fn clear(&mut self, most_kept: usize) {
         self.filled = 0;

@@ -2,3 +2,4 @@
 
 mod predicates;
 mod serde;
+mod threads;

@@ -329,7 +329,11 @@ impl Conditions {
 
     /// Whether the event fulfils all. All are tried, so that each knows whether it has ever held.
     pub(crate) fn hold(&mut self, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
-        self.0.iter_mut().fold(true, |hold, compiled| compiled.holds(event, place, types) && hold)
+        let mut hold = true;
+        for compiled in &mut self.0 {
+            hold &= compiled.holds(event, place, types);
+        }
+        hold
     }
 
     /// Conditions that nothing fulfilled, each with what may have been meant. `known` are the names of the
