@@ -2,7 +2,7 @@
 
 use crate::Detail;
 use crate::csv::Csv;
-use crate::event_types::EventTypes;
+use crate::event_types::{EventTypes, Place};
 use crate::filter::Filter;
 use crate::ndjson::Ndjson;
 use crate::page::Page;
@@ -32,6 +32,12 @@ pub struct EventWriter {
     form: Form,
     filter: Option<Filter>,
     page: Page,
+}
+
+/// Not inlined: without a filter, an event would pay for the registers that this takes.
+#[inline(never)]
+fn accepts(filter: &mut Filter, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
+    filter.accepts(event, place, types)
 }
 
 #[derive(Debug)]
@@ -113,11 +119,11 @@ impl EventWriter {
     }
 
     /// The same onto the writer's own page, which costs no copy. See [`EventWriter::page`].
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, event: &Event<'_>) -> bool {
         let place = self.types.place_of(event);
         if let Some(filter) = &mut self.filter
-            && !filter.accepts(event, place, &self.types)
+            && !accepts(filter, event, place, &self.types)
         {
             return false;
         }

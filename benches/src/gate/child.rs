@@ -110,7 +110,9 @@ impl Child {
 
     fn run(command: &mut Command, file: &Path, mode: &str, input: Input) -> io::Result<(Child, String)> {
         let input = if input == Input::Read { READ } else { "mapped" };
-        let flag = if convert::is_format(mode) { convert::FLAG } else { FLAG };
+        // NDJSON is both; it is measured in the order of the file, without an analysis.
+        let is_mode = Mode::of_name(mode).is_some();
+        let flag = if !is_mode && convert::is_format(mode) { convert::FLAG } else { FLAG };
         let output = command.arg(flag).arg(file).args([mode, input]).output()?;
         let (out, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let numbers: Vec<u64> = out.split_whitespace().filter_map(|word| word.parse().ok()).collect();
