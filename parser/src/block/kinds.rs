@@ -14,7 +14,7 @@ pub(crate) struct Kind {
     pub(crate) number: u8,
     /// The type of objects of versions 3 to 5; `None` for kinds that only version 6 has.
     pub(crate) object: Option<ObjectKind>,
-    /// The section of FORMAT.md on version 6.
+    /// The section on version 6, as in `FORMAT.md`.
     pub(crate) section_v6: &'static str,
     /// How its rows follow each other in version 6.
     pub(crate) rows: RowWalk,
@@ -36,7 +36,7 @@ pub(crate) struct ObjectKind {
     pub(crate) versions: RangeInclusive<i32>,
     /// The highest minimum version of a reader that this reader meets.
     pub(crate) reader: i32,
-    /// The sections of FORMAT.md on version 3, and on versions 4 and 5.
+    /// The sections on version 3, and on versions 4 and 5, as in `FORMAT.md`.
     pub(crate) sections: [&'static str; 2],
 }
 
