@@ -65,8 +65,8 @@ mod tests {
         fn rows_are_sorted_as_the_slices_own_sort_does_it(rows in prop::collection::vec(0..20_u8, 0..200)) {
             let numbered: Vec<(u8, usize)> = rows.iter().copied().zip(0..).collect();
             let (mut few, mut all) = (numbered.clone(), numbered);
-            few.sort_few_by(|one, other| (other.0 / 2).cmp(&(one.0 / 2)));
-            all.sort_by(|one, other| (other.0 / 2).cmp(&(one.0 / 2)));
+            few.sort_few_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
+            all.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
             prop_assert_eq!(&few, &all);
             few.sort_few_by_key(|row| row.0 % 3);
             all.sort_by_key(|row| row.0 % 3);
