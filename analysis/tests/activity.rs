@@ -131,8 +131,11 @@ fn payments_run_inside_orders() {
 fn each_wait_for_a_lock_that_began_ended() {
     let Some(reported) = reported(ALL, Contention::new()) else { return };
     let report = reported.output;
-    assert_eq!((report.started, report.stopped), (207, 207));
-    assert_eq!((report.stops_without_start, report.starts_without_stop, report.still_waiting), (0, 0, 0));
+    assert_eq!((report.totals.started, report.totals.stopped), (207, 207));
+    assert_eq!(
+        (report.totals.stops_without_start, report.totals.starts_without_stop, report.totals.still_waiting),
+        (0, 0, 0)
+    );
     let gate = &report.locks[0];
     assert!(gate.lock_id.as_deref().is_some_and(|id| id.starts_with("0x")));
     assert!(
@@ -150,16 +153,19 @@ fn waits_are_paired_on_their_threads() {
     let Some(reported) = reported("net10-linux-x64/waits.nettrace", Waits::new().top(1000)) else { return };
     let report = reported.output;
     assert_eq!(
-        (report.started, report.stopped + report.still_waiting + report.starts_without_stop),
+        (
+            report.totals.started,
+            report.totals.stopped + report.totals.still_waiting + report.totals.starts_without_stop
+        ),
         (1723, 1723)
     );
-    assert_eq!(report.stopped + report.stops_without_start, 1720);
-    assert_eq!(report.places.iter().map(|place| place.waits.count).sum::<u64>(), report.stopped);
+    assert_eq!(report.totals.stopped + report.totals.stops_without_start, 1720);
+    assert_eq!(report.places.iter().map(|place| place.waits.count).sum::<u64>(), report.totals.stopped);
     let Some(contention) = self::reported("net10-linux-x64/waits.nettrace", Contention::new()) else {
         return;
     };
-    assert_eq!((contention.output.started, contention.output.stopped), (636, 634));
-    assert_eq!(contention.output.still_waiting, 2);
+    assert_eq!((contention.output.totals.started, contention.output.totals.stopped), (636, 634));
+    assert_eq!(contention.output.totals.still_waiting, 2);
 }
 
 #[test]

@@ -266,7 +266,7 @@ fn a_thread_that_waits_while_it_waits_has_two_waits() {
         ],
         Contention::new(),
     );
-    assert_eq!((report.started, report.stopped, report.waits.total_ns), (3, 3, 500));
+    assert_eq!((report.totals.started, report.totals.stopped, report.totals.waits.total_ns), (3, 3, 500));
     let [a, b] = report.locks.as_slice() else { panic!("{report:?}") };
     assert_eq!(
         (a.lock_id.as_deref(), a.waits.count, a.waits.total_ns, a.waits.max_ns),
@@ -297,7 +297,12 @@ fn a_stop_without_a_start_counts_by_what_it_tells() {
         Contention::new(),
     );
     assert_eq!(
-        (report.stops_without_start, report.started, report.stopped, report.still_waiting),
+        (
+            report.totals.stops_without_start,
+            report.totals.started,
+            report.totals.stopped,
+            report.totals.still_waiting
+        ),
         (1, 3, 2, 2)
     );
     let nanos = |id: Option<&str>| {
@@ -312,7 +317,12 @@ fn waits_without_one_end_have_no_length() {
     let waited = |thread| step(WAITED, thread, vec![Value::U16(0)]);
     let report = report(vec![waited(0), wait(0, 1), wait(1, 0), waited(0), wait(0, 0)], Waits::new());
     assert_eq!(
-        (report.started, report.stopped, report.stops_without_start, report.still_waiting),
+        (
+            report.totals.started,
+            report.totals.stopped,
+            report.totals.stops_without_start,
+            report.totals.still_waiting
+        ),
         (3, 1, 1, 2)
     );
     let [place] = report.places.as_slice() else { panic!("{report:?}") };

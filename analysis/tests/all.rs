@@ -16,6 +16,7 @@ mod heap_golden;
 mod heap_synth;
 mod heapsnapshot;
 mod intervals;
+mod layers;
 mod lock_waits;
 mod names_so_far;
 mod outcome;

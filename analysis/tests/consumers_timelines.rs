@@ -3,7 +3,7 @@
 //! there is said (`NOT RUN`).
 
 use nettrace_analysis::convert::{ConvertOptions, Format};
-use nettrace_analysis::model::{Category, Mark, Model, Spans};
+use nettrace_analysis::model::{Category, Model, Spans, TimelineMark};
 use nettrace_analysis::report::{ThreadsReport, TopN, TopNOptions};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished};
 use nettrace_parser::Reader;
@@ -33,7 +33,7 @@ fn converted(bytes: &[u8], format: &str, name: &str) -> (PathBuf, Finished) {
     (path, analysis.finish().unwrap())
 }
 
-fn marks(bytes: &[u8]) -> Vec<Mark> {
+fn marks(bytes: &[u8]) -> Vec<TimelineMark> {
     let (mut model, mut spans, mut marks) = (Model::new(), Spans::new(), Vec::new());
     let mut events = Reader::from_slice(bytes).time_ordered();
     while let Some(event) = events.next_event().unwrap() {
@@ -97,12 +97,12 @@ fn map(rows: &Json) -> BTreeMap<String, Vec<Json>> {
 }
 
 /// Count and length of our spans and instants, by category.
-fn expected_slices(marks: &[Mark], instant_nanos: u64) -> BTreeMap<String, Vec<Json>> {
+fn expected_slices(marks: &[TimelineMark], instant_nanos: u64) -> BTreeMap<String, Vec<Json>> {
     let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for mark in marks {
         let (category, nanos) = match mark {
-            Mark::Span(span) => (span.category, span.nanos),
-            Mark::Instant(instant) => {
+            TimelineMark::Span(span) => (span.category, span.nanos),
+            TimelineMark::Instant(instant) => {
                 (instant.category, if instant.flow.is_some() { instant_nanos } else { 0 })
             }
             _ => continue,
@@ -116,10 +116,10 @@ fn expected_slices(marks: &[Mark], instant_nanos: u64) -> BTreeMap<String, Vec<J
 }
 
 /// Count and sum of our counters' points, by name.
-fn expected_counters(marks: &[Mark]) -> BTreeMap<String, (u64, f64)> {
+fn expected_counters(marks: &[TimelineMark]) -> BTreeMap<String, (u64, f64)> {
     let mut sums: BTreeMap<String, (u64, f64)> = BTreeMap::new();
     for mark in marks {
-        if let Mark::Counter(point) = mark {
+        if let TimelineMark::Counter(point) = mark {
             let sum = sums.entry(point.name.clone()).or_default();
             *sum = (sum.0 + 1, sum.1 + point.value);
         }
@@ -196,7 +196,7 @@ fn perfetto_counts_what_we_wrote_for_chrome() {
     let marks = marks(&bytes);
     assert_eq!(told[0], json!([]), "error statistics");
     assert_eq!(map(&told[1]), expected_slices(&marks, 1));
-    let points = marks.iter().filter(|mark| matches!(mark, Mark::Counter(_))).count();
+    let points = marks.iter().filter(|mark| matches!(mark, TimelineMark::Counter(_))).count();
     let counted: u64 = map(&told[2]).values().map(|cells| cells[0].as_u64().unwrap()).sum();
     assert_eq!(counted, points as u64);
     assert_eq!(map(&told[2])["GC heap size"], [json!(62)]);
@@ -257,8 +257,8 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
     let mut markers: BTreeMap<&str, u64> = BTreeMap::new();
     for mark in &marks {
         match mark {
-            Mark::Span(span) => *markers.entry(span.category.name()).or_default() += 1,
-            Mark::Instant(instant) => *markers.entry(instant.category.name()).or_default() += 1,
+            TimelineMark::Span(span) => *markers.entry(span.category.name()).or_default() += 1,
+            TimelineMark::Instant(instant) => *markers.entry(instant.category.name()).or_default() += 1,
             _ => {}
         }
     }
@@ -287,7 +287,7 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
     assert!(states > 100);
     assert_eq!(
         sum("markerCount"),
-        marks.iter().filter(|mark| !matches!(mark, Mark::Counter(_))).count() as u64 + states
+        marks.iter().filter(|mark| !matches!(mark, TimelineMark::Counter(_))).count() as u64 + states
     );
     // Pauses are of no thread.
     let pauses = |name: &str| {
@@ -296,7 +296,7 @@ fn firefox_profiler_counts_what_we_wrote_for_it() {
             rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}: {}", told[2]));
         row["markerCount"].as_u64().unwrap()
     };
-    let is_pause = |mark: &&Mark, for_gc: bool| matches!(mark, Mark::Span(span) if span.category == Category::Pause && (span.name == "pause for GC") == for_gc);
+    let is_pause = |mark: &&TimelineMark, for_gc: bool| matches!(mark, TimelineMark::Span(span) if span.category == Category::Pause && (span.name == "pause for GC") == for_gc);
     for (name, for_gc) in [("GC pauses", true), ("Sampler pauses", false)] {
         assert_eq!(pauses(name), marks.iter().filter(|mark| is_pause(mark, for_gc)).count() as u64, "{name}");
     }

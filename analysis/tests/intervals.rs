@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{RUNTIME, native};
-use nettrace_analysis::model::{Category, Ends, Mark, Model, Span, Spans};
+use nettrace_analysis::model::{Category, Ends, Model, Span, Spans, TimelineMark};
 use nettrace_analysis::report::{
     Activities, Contention, ExceptionType, Exceptions, Gc, Jit, Loader, Report, ReportPass, Spread, Tasks,
     Waits,
@@ -40,14 +40,14 @@ fn answers(bytes: &[u8]) -> [Answers; 2] {
         waits.event(&event);
         let thread = model.learn(&event);
         spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
-        marks.extend(spans.ready().filter(|mark| matches!(mark, Mark::Span(_))));
+        marks.extend(spans.ready().filter(|mark| matches!(mark, TimelineMark::Span(_))));
     }
     spans.finish();
     marks.extend(spans.ready());
     let timeline = |category| {
         let mut sum = (0, 0);
         for mark in &marks {
-            let Mark::Span(span) = mark else { continue };
+            let TimelineMark::Span(span) = mark else { continue };
             // A stop of a lock's wait tells the length, so that it is known without the start.
             let is_told = span.ends == Ends::NoStart && span.nanos > 0;
             if span.category == category && (matches!(span.ends, Ends::Known | Ends::LossBetween) || is_told)
@@ -70,12 +70,12 @@ fn answers(bytes: &[u8]) -> [Answers; 2] {
     let (contention, waits) = (contention.finish().output, waits.finish().output);
     [
         Answers {
-            report: (contention.waits.count, contention.waits.total_ns),
+            report: (contention.totals.waits.count, contention.totals.waits.total_ns),
             stacks: stacks(Kind::Contention),
             timeline: timeline(Category::Contention),
         },
         Answers {
-            report: (waits.waits.count, waits.waits.total_ns),
+            report: (waits.totals.waits.count, waits.totals.waits.total_ns),
             stacks: stacks(Kind::Waits),
             timeline: timeline(Category::Wait),
         },
@@ -189,7 +189,9 @@ fn spans_of(bytes: &[u8]) -> Vec<Span> {
         let thread = model.learn(&event);
         spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
         ready.extend(
-            spans.ready().filter_map(|mark| if let Mark::Span(span) = mark { Some(span) } else { None }),
+            spans
+                .ready()
+                .filter_map(|mark| if let TimelineMark::Span(span) = mark { Some(span) } else { None }),
         );
     }
     ready

@@ -85,7 +85,7 @@ fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
         let mut contention = ReportPass::new(Contention::new());
         assert!(contention.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete());
         let report = contention.finish().output;
-        let told = report.waits.total_ns;
+        let told = report.totals.waits.total_ns;
         let is_locking =
             |name: &str| name.contains("ContentionRound.lambda") || name.contains("Monitor.Enter");
         let of = |states: &[State]| {

@@ -1,6 +1,6 @@
 //! Starts and stops, paired.
 
-use nettrace_analysis::model::{Argument, Category, Ends, Flow, Mark, Model, Place, Span, Spans};
+use nettrace_analysis::model::{Argument, Category, Ends, Flow, Model, Span, SpanScope, Spans, TimelineMark};
 use nettrace_parser::Reader;
 use nettrace_parser::view::KnownProvider;
 use nettrace_testdata::corpus;
@@ -8,7 +8,7 @@ use nettrace_testdata::synth::{EventType, Session, SessionEvent, SessionThread, 
 use std::collections::BTreeMap;
 
 /// All marks of a trace, and how many events of each id the runtime and the tasks wrote.
-fn marks_of(bytes: &[u8]) -> (Vec<Mark>, BTreeMap<(KnownProviderName, u32), usize>) {
+fn marks_of(bytes: &[u8]) -> (Vec<TimelineMark>, BTreeMap<(KnownProviderName, u32), usize>) {
     let (mut model, mut spans, mut marks) = (Model::new(), Spans::new(), Vec::new());
     let mut counts = BTreeMap::new();
     let mut events = Reader::from_slice(bytes).time_ordered();
@@ -33,8 +33,11 @@ fn open(name: &str) -> Vec<u8> {
     corpus::trace(&format!("{name}.nettrace")).expect("it is in the repository").bytes()
 }
 
-fn spans_of(marks: &[Mark]) -> Vec<&Span> {
-    marks.iter().filter_map(|mark| if let Mark::Span(span) = mark { Some(span) } else { None }).collect()
+fn spans_of(marks: &[TimelineMark]) -> Vec<&Span> {
+    marks
+        .iter()
+        .filter_map(|mark| if let TimelineMark::Span(span) = mark { Some(span) } else { None })
+        .collect()
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn spans_of_a_thread_lie_inside_or_outside_of_each_other() {
         let (marks, _) = marks_of(&open(name));
         let mut by_thread: BTreeMap<_, Vec<(i64, i64, &str)>> = BTreeMap::new();
         let whole =
-            |span: &&Span| span.place == Place::Thread && matches!(span.ends, Ends::Known | Ends::Left);
+            |span: &&Span| span.place == SpanScope::Thread && matches!(span.ends, Ends::Known | Ends::Left);
         for span in spans_of(&marks).into_iter().filter(whole) {
             assert_eq!(span.thread, span.end_thread, "{name}: {span:?}");
             by_thread.entry(span.thread).or_default().push((span.start_nanos, -span.end_nanos(), &span.name));
@@ -126,7 +129,7 @@ fn a_task_is_reached_by_an_arrow_from_where_it_was_scheduled() {
     let from: Vec<u64> = marks
         .iter()
         .filter_map(|mark| match mark {
-            Mark::Instant(instant) if instant.name == "task scheduled" => match instant.flow {
+            TimelineMark::Instant(instant) if instant.name == "task scheduled" => match instant.flow {
                 Some(Flow::From(flow)) => Some(flow),
                 _ => None,
             },
@@ -160,8 +163,9 @@ fn activities_are_paired_by_their_ids_across_threads() {
 #[test]
 fn counters_have_the_values_of_their_events() {
     let (marks, _) = marks_of(&open("net10-linux-x64/all"));
-    let points =
-        marks.iter().filter_map(|mark| if let Mark::Counter(point) = mark { Some(point) } else { None });
+    let points = marks
+        .iter()
+        .filter_map(|mark| if let TimelineMark::Counter(point) = mark { Some(point) } else { None });
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for point in points {
         *counts.entry(&point.name).or_default() += 1;
@@ -172,7 +176,7 @@ fn counters_have_the_values_of_their_events() {
     let (marks, _) = marks_of(&open("net10-linux-x64/metrics"));
     let value = |name: &str| {
         marks.iter().find_map(|mark| match mark {
-            Mark::Counter(point) if point.name == name => Some(point.value),
+            TimelineMark::Counter(point) if point.name == name => Some(point.value),
             _ => None,
         })
     };
@@ -300,7 +304,7 @@ fn a_method_that_is_compiled_inside_another_is_inside_its_span() {
     assert_eq!(shown, [("N.T.Inner()", 10, Ends::Known), ("N.T.Outer()", 30, Ends::Known)]);
     assert!(spans[0].arguments.contains(&("il_bytes".into(), Argument::Number(42))));
     assert!(spans[0].arguments.contains(&("code".into(), Argument::Text("QuickJitted".into()))));
-    assert!(matches!(&marks[2], Mark::Instant(load) if load.name == "method loaded"));
+    assert!(matches!(&marks[2], TimelineMark::Instant(load) if load.name == "method loaded"));
 }
 
 #[test]

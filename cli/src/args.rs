@@ -29,15 +29,15 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (reads nettrace 3 (Ne
 
 const AFTER_HELP: &str = "\
 Exit codes:
-  0  all was read
-  1  failed: no such file, not a trace, a version that is not read
+  0  the whole trace was read
+  1  failed: no such file, not a trace, an unsupported version
   2  wrong usage
-  3  the trace is damaged or incomplete: what is readable was delivered, the rest is reported on stderr";
+  3  the trace is damaged or incomplete; what can be read was read, stderr says what is missing";
 
 /// Read .nettrace and .netperf files: what .NET's EventPipe, dotnet-trace and one-collect record.
 ///
-/// A trace is a file, plain or gzip whatever its name, or - for standard input. Results go to stdout,
-/// everything else to stderr. A trace without a command is summed up: what it is, what stands out.
+/// A trace is a file, or - for standard input; gzip is recognised whatever the name. Results go to
+/// stdout, everything else to stderr. Without a command, the trace is summed up: what it is, and what stands out.
 #[derive(Debug, Parser)]
 #[command(name = "nettrace", version = VERSION, after_help = AFTER_HELP, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -45,16 +45,16 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When to use colours; auto also looks at NO_COLOR, CLICOLOR_FORCE and TERM=dumb
+    /// When to use colours; auto also respects NO_COLOR, CLICOLOR_FORCE and TERM=dumb
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t, hide_default_value = true)]
     #[arg(help_heading = "Options of all commands")]
     pub(crate) color: ColorChoice,
 
-    /// Show all columns and whole names, however wide the terminal is
+    /// Show all columns and full names, even if lines get wider than the terminal
     #[arg(long, global = true, help_heading = "Options of all commands")]
     pub(crate) wide: bool,
 
-    /// Say nothing on stderr but errors: no progress, no warnings
+    /// Print only errors to stderr: no progress, no warnings
     #[arg(long, short, global = true, help_heading = "Options of all commands")]
     pub(crate) quiet: bool,
 }
@@ -91,6 +91,6 @@ pub(crate) struct CompletionsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  nettrace man | man -l -\n  nettrace man events > nettrace-events.1")]
 pub(crate) struct ManArgs {
-    /// Of this command, such as events or report gc; without: of nettrace
+    /// The command whose page to print, such as events or report gc; default: nettrace itself
     pub(crate) command: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! What every command is given: its streams, how to write to them, and the trace that the user named.
 
-use crate::Console;
 use crate::args::{Cli, InputArgs, ThreadArgs};
+use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{Ended, Input, Regions};
@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
     }
 
     /// Says what is wrong with a trace that was read, and how the command ends therefore.
-    pub(crate) fn conclude(&mut self, file: &str, trace: &dyn Ended, is_whole: bool) -> Exit {
+    pub(crate) fn conclude(&mut self, file: &str, trace: &Ended, is_whole: bool) -> Exit {
         self.messages.condition(file, trace, is_whole);
         if Condition::of(trace, is_whole).is_bad() { Exit::Damaged } else { Exit::Fine }
     }

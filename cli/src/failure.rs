@@ -97,18 +97,18 @@ impl std::error::Error for LimitReached {}
 /// What can be done about a stream that cannot be read from its beginning.
 fn remedy(fault: &Fault) -> &'static str {
     match fault {
-        Fault::HeaderTruncated => "the recording ended before it began, record again",
-        Fault::Foreign(Foreign::Gzip) => "it is compressed twice, unpack it once",
+        Fault::HeaderTruncated => "the recording ended before its first event; record again",
+        Fault::Foreign(Foreign::Gzip) => "it is compressed twice; unpack it once",
         Fault::Foreign(Foreign::Zip) => "unpack it and give the .nettrace file in it",
         Fault::Foreign(Foreign::Zstd) => "unpack it with zstd -d",
         Fault::Foreign(Foreign::Etl) => "open it with PerfView or Windows Performance Analyzer",
         Fault::Foreign(Foreign::PerfData) => "open it with perf report",
         Fault::Foreign(_) => {
-            "give a file that dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe or record-trace made"
+            "give a file made by dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe or record-trace"
         }
         Fault::UnsupportedVersion(1 | 2) => "record with .NET Core 2.1 or later",
         Fault::UnsupportedVersion(_) => "look for a newer nettrace",
-        _ => "its beginning is damaged, record again or look for another copy",
+        _ => "its beginning is damaged; record again, or look for another copy",
     }
 }
 

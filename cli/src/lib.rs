@@ -9,6 +9,7 @@
 
 mod args;
 mod commands;
+mod console;
 mod context;
 mod exit;
 mod failure;
@@ -32,6 +33,7 @@ mod table;
 mod unblocked;
 mod units;
 
+pub use console::Console;
 pub use exit::Exit;
 pub use unblocked::Unblocked;
 
@@ -40,29 +42,7 @@ use clap::{CommandFactory, FromArgMatches};
 use commands::command_line;
 use context::Context;
 use std::ffi::OsString;
-use std::io::{Read, Write};
-
-/// What a command is connected to.
-#[expect(missing_debug_implementations, reason = "streams have nothing to show")]
-pub struct Console<'a> {
-    /// Read when the trace is given as `-`.
-    pub stdin: Box<dyn Read>,
-    /// Takes the results.
-    pub stdout: &'a mut (dyn Write + Send),
-    /// The same as `stdout`, for a thread that writes what a session brings: it may outlive the command, since
-    /// nothing ends a write that nobody reads. `None`: such results are written like all others.
-    pub detached_stdout: fn() -> Option<Box<dyn Write + Send>>,
-    /// Takes everything else.
-    pub stderr: &'a mut dyn Write,
-    /// Whether a person would have to type the trace.
-    pub stdin_is_terminal: bool,
-    /// Whether results are read by a person.
-    pub stdout_is_terminal: bool,
-    /// Whether progress has somebody to look at it.
-    pub stderr_is_terminal: bool,
-    /// Looks up an environment variable.
-    pub variable: &'a dyn Fn(&str) -> Option<String>,
-}
+use std::io::Write;
 
 /// Runs the command that `args` ask for; the first of them is the program's name.
 ///

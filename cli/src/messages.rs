@@ -55,7 +55,7 @@ impl<'a> Messages<'a> {
     }
 
     /// Says what is wrong with a trace that was read to its end.
-    pub(crate) fn condition(&mut self, file: &str, trace: &dyn Ended, is_whole: bool) {
+    pub(crate) fn condition(&mut self, file: &str, trace: &Ended, is_whole: bool) {
         let condition = Condition::of(trace, is_whole);
         if let Some(fault) = condition.unpack_fault {
             self.warning(&format!("{file}: {fault}"));
@@ -64,7 +64,7 @@ impl<'a> Messages<'a> {
             let end = trace.end_offset();
             self.warning(&format!(
                 "{file}: incomplete: the stream ends at offset {end:#x} without its end mark (was the process \
-                 killed, or the copy cut?); everything before is there"
+                 killed, or the copy cut short?); everything before that was read"
             ));
         }
         let findings: Vec<&Finding> = trace.damage().losses().collect();
@@ -80,12 +80,12 @@ impl<'a> Messages<'a> {
     }
 
     /// Says how many events the writer had to drop.
-    pub(crate) fn losses(&mut self, file: &str, trace: &dyn Ended) {
+    pub(crate) fn losses(&mut self, file: &str, trace: &Ended) {
         let losses = trace.losses();
         if losses.total() > 0 {
             let is_damaged = Condition::of(trace, true).finding_count > 0;
             self.warning(&format!(
-                "{file}: {} of {} lost: {}; a larger buffer when recording helps",
+                "{file}: {} of {} lost: {}; record with a larger buffer to avoid that",
                 units::counted(losses.total(), "event"),
                 units::counted(losses.thread_count() as u64, "thread"),
                 cause_of_loss(is_damaged),
@@ -115,7 +115,7 @@ pub(crate) struct Condition {
 
 impl Condition {
     /// `is_whole`: it was read to its end, so that a missing end mark means something.
-    pub(crate) fn of(trace: &dyn Ended, is_whole: bool) -> Condition {
+    pub(crate) fn of(trace: &Ended, is_whole: bool) -> Condition {
         Condition {
             unpack_fault: trace.unpack_fault(),
             is_cut: is_whole && !trace.is_complete(),

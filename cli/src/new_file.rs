@@ -218,7 +218,7 @@ impl Part {
     fn name(&self) -> io::Result<()> {
         if self.replaces {
             if fs::symlink_metadata(&self.target).is_ok_and(|there| !there.is_file()) {
-                return Err(io::Error::other("something that is no file has its name now"));
+                return Err(io::Error::other("its name is now taken by something that is not a file"));
             }
             // The old one goes only when the new one is safe, also if the power fails.
             File::open(&self.path)?.sync_all()?;

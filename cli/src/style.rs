@@ -6,7 +6,7 @@ use clap::ValueEnum;
 /// The value of `--color`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
-    /// On a terminal
+    /// Only on a terminal
     #[default]
     Auto,
     Always,

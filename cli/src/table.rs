@@ -5,6 +5,7 @@
 
 use crate::context::Context;
 use crate::style::Paint;
+use crate::units;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -179,6 +180,16 @@ impl Layout {
         line.truncate(line.trim_end().len());
         line
     }
+}
+
+/// Says how many rows were left out, and how to see them.
+pub(crate) fn left_out(context: &mut Context<'_>, all: usize, shown: usize) -> io::Result<()> {
+    if all <= shown {
+        return Ok(());
+    }
+    let faint = context.style.faint();
+    let text = format!("… {} more; --top N shows more", units::count((all - shown) as u64));
+    writeln!(context.out.buffer(), "{}", faint.over(text))
 }
 
 /// A text that is at most `most` columns wide: without the arguments of a method if that is enough, else without its

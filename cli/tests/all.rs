@@ -12,6 +12,7 @@ mod counters_python;
 mod events;
 mod hidden_names;
 mod input;
+mod layers;
 mod logs;
 mod new_files;
 mod outcome;

@@ -108,8 +108,7 @@ fn what_a_trace_has_instead_is_said_with_its_kind() {
         "{nothing}"
     );
     let samples = said(&[SAMPLES, "--format", "heapprofile"]);
-    let formats =
-        "it has cpu (1,720), which --kind shows with one of the formats speedscope, pprof, folded, svg";
+    let formats = "it has cpu (1,720), use --kind with one of the formats speedscope, pprof, folded, svg";
     assert!(samples.contains(formats), "{samples}");
     // What the filters hide is not called missing.
     let hidden = said(&[SAMPLES, "--format", "folded", "--frame", "no method is called so"]);
@@ -187,12 +186,12 @@ fn a_name_that_may_be_several_formats_is_answered_with_all_of_them() {
     let (path, stem) = trace();
     let ran = nettrace(&["convert", &path, "-o", &format!("{stem}.json")]);
     assert_eq!(ran.code, Some(2));
-    let said = "may be speedscope or chromium or firefox; give --format with one of them, or name the file \
+    let said = "could be speedscope or chromium or firefox; give --format with one of them, or name the file \
                 .speedscope.json or .chromium.json or .firefox.json";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert!(!Path::new(&format!("{stem}.json")).exists());
     let ran = nettrace(&["convert", &path, "-o", &format!("{stem}.txt")]);
     assert!(ran.stderr.contains("folded"), "{}", ran.stderr);
     let ran = nettrace(&["convert", &path, "-o", &format!("{stem}.nothing")]);
-    assert!(ran.stderr.contains("does not tell the format"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("matches no format"), "{}", ran.stderr);
 }

@@ -55,7 +55,7 @@ fn a_mapped_file_that_shrinks_ends_the_command_with_an_error_and_what_to_do() {
         let (code, _, stderr) = shrunk_to(0, args);
         assert_eq!(code, Some(1), "{args:?}: {stderr}");
         let due =
-            "shrinking.nettrace: shrank, or failed, while it was read; give --no-mmap to read what is left\n";
+            "shrinking.nettrace: the file shrank, or could not be read; use --no-mmap to read what is left\n";
         assert!(stderr.starts_with("nettrace: error: ") && stderr.ends_with(due), "{args:?}: {stderr}");
     }
 }

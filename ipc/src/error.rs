@@ -191,7 +191,7 @@ impl fmt::Display for ReplyFault {
             ReplyFault::SessionId { asked, answered } => {
                 write!(f, "session {asked:#x} was asked for, session {answered:#x} answered")
             }
-            ReplyFault::FailureInSuccess(code) => write!(f, "a success that carries {code}"),
+            ReplyFault::FailureInSuccess(code) => write!(f, "a success with code {code}"),
             ReplyFault::Limit { field, announced, limit } => {
                 write!(f, "{field} announces {announced} bytes, above the limit of {limit}")
             }
@@ -330,7 +330,7 @@ impl fmt::Display for Error {
                     _ => Ok(()),
                 }
             }
-            Error::Reply { command, fault } => write!(f, "unbelievable reply to {command}: {fault}"),
+            Error::Reply { command, fault } => write!(f, "invalid reply to {command}: {fault}"),
             Error::Deadline { step, after } => {
                 write!(f, "deadline of {:.1} s passed while {step}", after.as_secs_f64())
             }

@@ -12,17 +12,13 @@ const KNOWN: &[(u32, &str, &str)] = &[
     (
         0x8013_1384,
         "DS_IPC_E_BAD_ENCODING",
-        "the runtime could not read the request: it may lack an option of it; try fewer options or an older command",
+        "the runtime could not parse the request: it may not know one of the options; try fewer options or an older command",
     ),
-    (
-        0x8013_1385,
-        "DS_IPC_E_UNKNOWN_COMMAND",
-        "this runtime is too old for the command; see which runtime version brought it",
-    ),
+    (0x8013_1385, "DS_IPC_E_UNKNOWN_COMMAND", "this runtime is too old for the command"),
     (
         0x8013_1386,
         "DS_IPC_E_UNKNOWN_MAGIC",
-        "the runtime speaks another version of the protocol, or the endpoint is something else",
+        "the runtime uses another version of the protocol, or the endpoint is not a runtime",
     ),
     (
         0x8013_1387,
@@ -32,13 +28,13 @@ const KNOWN: &[(u32, &str, &str)] = &[
     (
         0x8013_1515,
         "COR_E_NOTSUPPORTED",
-        "this kind of runtime (Mono or native AOT, for instance) cannot do it; nothing will help but another runtime",
+        "this kind of runtime (for instance Mono or native AOT) does not support it; use another runtime",
     ),
     (
         0x8000_4005,
         "E_FAIL",
         "the runtime tried and failed: too many sessions (64 is the limit), or a file it could not create; \
-         stop other sessions, check the path as the target sees it",
+         stop other sessions, check that the path is valid for the target process",
     ),
     (
         0x8013_135B,
@@ -60,18 +56,18 @@ const KNOWN: &[(u32, &str, &str)] = &[
     (
         0x8007_007E,
         "ERROR_MOD_NOT_FOUND",
-        "the library could not be loaded; the path must be right as the target sees it, with all its dependencies",
+        "the library could not be loaded; the path must be valid for the target process, and all dependencies must be there",
     ),
     (0x8007_00CB, "ERROR_ENVVAR_NOT_FOUND", "the variable is not set in the target, so it cannot be unset"),
-    (0x8007_000E, "E_OUTOFMEMORY", "the target has no memory left for it; ask for a smaller buffer"),
-    (0x8007_0005, "E_ACCESSDENIED", "the target may not do it; check the rights of its user on the path"),
-    (0x8007_0002, "ERROR_FILE_NOT_FOUND", "the file does not exist as the target sees it; check the path"),
+    (0x8007_000E, "E_OUTOFMEMORY", "the target is out of memory; ask for a smaller buffer"),
+    (0x8007_0005, "E_ACCESSDENIED", "the target has no permission; check what its user may do at the path"),
+    (0x8007_0002, "ERROR_FILE_NOT_FOUND", "the file does not exist for the target process; check the path"),
     (
         0x8007_0003,
         "ERROR_PATH_NOT_FOUND",
-        "the directory does not exist as the target sees it; check the path",
+        "the directory does not exist for the target process; check the path",
     ),
-    (0x8000_4001, "E_NOTIMPL", "this runtime does not implement it; nothing will help but another runtime"),
+    (0x8000_4001, "E_NOTIMPL", "this runtime does not implement it; use another runtime"),
     (0x8000_FFFF, "E_UNEXPECTED", "the runtime was not in a state to do it; try again later"),
 ];
 

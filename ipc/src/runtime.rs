@@ -244,7 +244,7 @@ impl Runtime {
         let startup = if fragile { self.startup_of(&info)? } else { Startup::Running };
         if startup != Startup::Running {
             let reason = format!(
-                "{} runtime {}, and versions below 10 die of this command before they have started; resume it first",
+                "{} runtime {}, and versions below 10 crash on this command before they have started; resume it first",
                 if startup == Startup::Suspended { "this suspended" } else { "this perhaps suspended" },
                 info.product_version.as_deref().unwrap_or("of unknown version"),
             );

@@ -22,8 +22,8 @@ use super::encode::Json;
 use super::lanes::{Lanes, lane_name};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Argument, Arguments, Category, Flow, FrameHandle, Kind, Mark, Model, Place, ProcessHandle, Profile,
-    Resolved, Sample, ThreadHandle, Track,
+    Argument, Arguments, Category, Flow, FrameHandle, Kind, Model, ProcessHandle, Profile, Resolved, Sample,
+    SpanScope, ThreadHandle, TimelineMark, Track,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -43,12 +43,12 @@ pub struct Chromium<'o> {
     is_begun: bool,
     samples: BTreeMap<ThreadHandle, Track>,
     lanes: Lanes,
-    rows: BTreeMap<(ProcessHandle, Row), u64>,
+    rows: BTreeMap<(ProcessHandle, ExtraRow), u64>,
 }
 
 /// A row that is not a thread's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Row {
+enum ExtraRow {
     Lane(Category, usize),
     Samples(ThreadHandle),
     /// A thread whose id is not reported, or is none that viewers can read.
@@ -89,7 +89,7 @@ impl<'o> Chromium<'o> {
         Ok(json)
     }
 
-    fn row(&mut self, process: ProcessHandle, row: Row) -> u64 {
+    fn row(&mut self, process: ProcessHandle, row: ExtraRow) -> u64 {
         let next = FIRST_ROW.saturating_add(self.rows.len() as u64);
         *self.rows.entry((process, row)).or_insert(next)
     }
@@ -97,7 +97,8 @@ impl<'o> Chromium<'o> {
     fn thread(&mut self, thread: ThreadHandle, model: &Model) -> (ProcessHandle, At) {
         let process = process_of(thread, model);
         let id = model.threads().get(thread).and_then(|row| row.os_thread_id);
-        let tid = id.filter(|id| *id < FIRST_ROW).unwrap_or_else(|| self.row(process, Row::Thread(thread)));
+        let tid =
+            id.filter(|id| *id < FIRST_ROW).unwrap_or_else(|| self.row(process, ExtraRow::Thread(thread)));
         (process, At { pid: pid_of(process, model), tid })
     }
 
@@ -213,15 +214,15 @@ impl Convert for Chromium<'_> {
         true
     }
 
-    fn mark(&mut self, mark: &Mark, model: &Model) -> Result<(), ConvertError> {
+    fn mark(&mut self, mark: &TimelineMark, model: &Model) -> Result<(), ConvertError> {
         let (process, at) = self.thread(mark.thread(), model);
         match mark {
-            Mark::Span(span) => {
+            TimelineMark::Span(span) => {
                 let at = match span.place {
-                    Place::Thread => at,
-                    Place::Process | Place::Free => {
+                    SpanScope::Thread => at,
+                    SpanScope::Process | SpanScope::Free => {
                         let lane = self.lanes.lane(process, span);
-                        At { tid: self.row(process, Row::Lane(span.category, lane)), ..at }
+                        At { tid: self.row(process, ExtraRow::Lane(span.category, lane)), ..at }
                     }
                 };
                 let json = self.event("X", &span.name, at, span.start_nanos)?;
@@ -231,7 +232,7 @@ impl Convert for Chromium<'_> {
                 Self::arguments(json, &span.arguments, span.ends.note())?;
                 json.close('}')?;
             }
-            Mark::Instant(instant) => {
+            TimelineMark::Instant(instant) => {
                 let has_arrow = instant.flow.is_some();
                 let json = self.event(if has_arrow { "X" } else { "i" }, &instant.name, at, instant.nanos)?;
                 match has_arrow {
@@ -243,7 +244,7 @@ impl Convert for Chromium<'_> {
                 Self::arguments(json, &instant.arguments, None)?;
                 json.close('}')?;
             }
-            Mark::Counter(point) => {
+            TimelineMark::Counter(point) => {
                 let unit = if point.unit.is_empty() { "value" } else { &point.unit };
                 let json = self.event("C", &point.name, At { tid: 0, ..at }, point.nanos)?;
                 json.key("args")?.open('{')?.key(unit)?.raw(&point.value.to_string())?;
@@ -260,7 +261,7 @@ impl Convert for Chromium<'_> {
         let model = resolved.model();
         for (thread, track) in std::mem::take(&mut self.samples) {
             let (process, at) = self.thread(thread, model);
-            let at = At { tid: self.row(process, Row::Samples(thread)), ..at };
+            let at = At { tid: self.row(process, ExtraRow::Samples(thread)), ..at };
             self.thread_samples(&track, at, resolved)?;
         }
         for (process, row) in model.processes() {
@@ -272,12 +273,14 @@ impl Convert for Chromium<'_> {
         for (index, ((process, row), tid)) in self.rows.clone().into_iter().enumerate() {
             let at = At { pid: pid_of(process, model), tid };
             let (name, index) = match row {
-                Row::Lane(category, lane) => (lane_name(category, lane), index),
-                Row::Samples(thread) => {
+                ExtraRow::Lane(category, lane) => (lane_name(category, lane), index),
+                ExtraRow::Samples(thread) => {
                     let index = thread.index().saturating_mul(2).saturating_add(lanes).saturating_add(1);
                     (format!("{} samples", model.thread_label(thread)), index)
                 }
-                Row::Thread(thread) => (model.thread_label(thread), lanes.saturating_add(thread.index())),
+                ExtraRow::Thread(thread) => {
+                    (model.thread_label(thread), lanes.saturating_add(thread.index()))
+                }
             };
             self.name("thread_name", at, &name)?;
             self.sort(at, index)?;

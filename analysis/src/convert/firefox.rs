@@ -19,8 +19,8 @@
 use super::chromium::{pid_of, process_of};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Argument, Arguments, Category, Frame, FrameHandle, FrameKind, Kind, Mark, Mode, Model, ProcessHandle,
-    Profile, Resolved, Sample, Span, State, ThreadHandle, Track,
+    Argument, Arguments, Category, Frame, FrameHandle, FrameKind, Kind, Mode, Model, ProcessHandle, Profile,
+    Resolved, Sample, Span, State, ThreadHandle, TimelineMark, Track,
 };
 use fxprof_processed_profile as fx;
 use std::borrow::Cow;
@@ -413,9 +413,9 @@ impl Convert for Firefox<'_> {
         true
     }
 
-    fn mark(&mut self, mark: &Mark, model: &Model) -> Result<(), ConvertError> {
+    fn mark(&mut self, mark: &TimelineMark, model: &Model) -> Result<(), ConvertError> {
         match mark {
-            Mark::Span(span) => {
+            TimelineMark::Span(span) => {
                 let details = details(&span.arguments, span.ends.note());
                 let timing = fx::MarkerTiming::Interval(time(span.start_nanos), time(span.end_nanos()));
                 let category = span.category.name();
@@ -425,14 +425,14 @@ impl Convert for Firefox<'_> {
                 };
                 self.building.marker(thread, category, &span.name, &details, timing);
             }
-            Mark::Instant(instant) => {
+            TimelineMark::Instant(instant) => {
                 let details = details(&instant.arguments, None);
                 let timing = fx::MarkerTiming::Instant(time(instant.nanos));
                 let category = instant.category.name();
                 let thread = self.building.thread(instant.thread, model);
                 self.building.marker(thread, category, &instant.name, &details, timing);
             }
-            Mark::Counter(point) => {
+            TimelineMark::Counter(point) => {
                 self.building.counter(
                     point.thread,
                     &point.name,

@@ -78,7 +78,7 @@ impl Convert for Folded<'_> {
         if lines.is_empty() {
             // An empty file would look like a program that did nothing.
             return Err(ConvertError::NothingToShow {
-                wanted: "stacks of this kind, or none that pass the filters",
+                wanted: "stacks of this kind, or none that passes the filters",
             });
         }
         let mut lines: Vec<(Box<[u32]>, u64)> = lines.into_iter().collect();

@@ -53,7 +53,7 @@ pub use speedscope::Speedscope;
 pub use svg::Svg;
 
 use crate::model::{
-    Call, FrameHandle, Kind, Mark, Model, Profile, ProfileKey, Resolved, Sample, ThreadHandle,
+    Call, FrameHandle, Kind, Model, Profile, ProfileKey, Resolved, Sample, ThreadHandle, TimelineMark,
 };
 use nettrace_parser::Event;
 use std::fmt;
@@ -118,7 +118,7 @@ pub trait Convert: Send {
     ///
     /// # Errors
     /// When it cannot be written.
-    fn mark(&mut self, mark: &Mark, model: &Model) -> Result<(), ConvertError> {
+    fn mark(&mut self, mark: &TimelineMark, model: &Model) -> Result<(), ConvertError> {
         let _ = (mark, model);
         Ok(())
     }
@@ -234,7 +234,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "speedscope",
         extensions: &["speedscope.json"],
-        about: "speedscope.app: sampled profiles, one a thread and one of all threads",
+        about: "speedscope.app: sampled profiles, one for each thread and one for all",
         kinds: speedscope::KINDS,
         takes_kinds: true,
         is_always_gzip: false,
@@ -244,7 +244,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "pprof",
         extensions: &["pb", "pprof"],
-        about: "go tool pprof, Pyroscope, Parca: stacks summed up, with threads as labels",
+        about: "go tool pprof, Pyroscope, Parca: aggregated stacks, with threads as labels",
         kinds: pprof::KINDS,
         takes_kinds: true,
         is_always_gzip: true,
@@ -253,7 +253,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "folded",
         extensions: &["folded", "folded.txt", "collapsed"],
-        about: "flamegraph.pl, inferno, speedscope: one line a stack",
+        about: "flamegraph.pl, inferno, speedscope: one line per stack",
         kinds: folded::KINDS,
         takes_kinds: true,
         is_always_gzip: false,
@@ -271,7 +271,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "cpuprofile",
         extensions: &["cpuprofile"],
-        about: "Chrome DevTools, VS Code, speedscope: V8's CPU profile, threads one after the other",
+        about: "Chrome DevTools, VS Code, speedscope: V8's CPU profile, one thread after the other",
         kinds: cpuprofile::KINDS,
         takes_kinds: false,
         is_always_gzip: false,
@@ -289,7 +289,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "heapsnapshot",
         extensions: &["heapsnapshot"],
-        about: "Chrome DevTools, VS Code, memlab: V8's heap snapshot, of a trace with a heap dump",
+        about: "Chrome DevTools, VS Code, memlab: V8's heap snapshot, from a trace with a heap dump",
         kinds: &[],
         takes_kinds: false,
         is_always_gzip: false,

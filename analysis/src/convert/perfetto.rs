@@ -21,8 +21,8 @@ use super::encode::Message;
 use super::lanes::{Lanes, lane_name};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Argument, Arguments, Category, Flow, FrameHandle, Kind, Mark, Model, Place, ProcessHandle, Profile,
-    Resolved, Sample, Span, StackHandle, ThreadHandle, Track,
+    Argument, Arguments, Category, Flow, FrameHandle, Kind, Model, ProcessHandle, Profile, Resolved, Sample,
+    Span, SpanScope, StackHandle, ThreadHandle, TimelineMark, Track,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -80,7 +80,7 @@ pub struct Perfetto<'o> {
     held: BTreeMap<(i64, Reverse<i64>, Reverse<u64>), Span>,
     arrived: u64,
     lanes: Lanes,
-    tracks: HashMap<Row, u64>,
+    tracks: HashMap<TrackContent, u64>,
     names: HashMap<String, u64>,
     categories: HashMap<&'static str, u64>,
     /// Sequences that have begun.
@@ -90,7 +90,7 @@ pub struct Perfetto<'o> {
 
 /// What a track shows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Row {
+enum TrackContent {
     Process(ProcessHandle),
     Thread(ThreadHandle),
     Lane(ProcessHandle, Category, usize),
@@ -129,7 +129,7 @@ impl<'o> Perfetto<'o> {
     }
 
     /// The number of a track; a new one is described first.
-    fn track(&mut self, place: Row, unit: &str, model: &Model) -> io::Result<u64> {
+    fn track(&mut self, place: TrackContent, unit: &str, model: &Model) -> io::Result<u64> {
         if let Some(known) = self.tracks.get(&place) {
             return Ok(*known);
         }
@@ -137,15 +137,15 @@ impl<'o> Perfetto<'o> {
         self.tracks.insert(place.clone(), uuid);
         let mut track = Message::new();
         match &place {
-            Row::Process(_) | Row::Thread(_) => {
+            TrackContent::Process(_) | TrackContent::Thread(_) => {
                 track = self.describe(&place, uuid, model)?;
             }
-            Row::Lane(process, category, lane) => {
-                let parent = self.track(Row::Process(*process), "", model)?;
+            TrackContent::Lane(process, category, lane) => {
+                let parent = self.track(TrackContent::Process(*process), "", model)?;
                 track.uint(1, uuid).text(2, &lane_name(*category, *lane)).uint(5, parent);
             }
-            Row::Counter(process, name) => {
-                let parent = self.track(Row::Process(*process), "", model)?;
+            TrackContent::Counter(process, name) => {
+                let parent = self.track(TrackContent::Process(*process), "", model)?;
                 let mut counter = Message::new();
                 if !unit.is_empty() {
                     counter.text(6, unit);
@@ -160,11 +160,11 @@ impl<'o> Perfetto<'o> {
     }
 
     /// A process or a thread, with the name that is known by now.
-    fn describe(&mut self, place: &Row, uuid: u64, model: &Model) -> io::Result<Message> {
+    fn describe(&mut self, place: &TrackContent, uuid: u64, model: &Model) -> io::Result<Message> {
         let mut track = Message::new();
         track.uint(1, uuid);
         match place {
-            Row::Process(process) => {
+            TrackContent::Process(process) => {
                 let mut inner = Message::new();
                 inner.uint(1, pid_of(*process, model).min(MOST_ID));
                 if let Some(row) = model.process(*process).filter(|row| !row.name.is_empty()) {
@@ -172,9 +172,9 @@ impl<'o> Perfetto<'o> {
                 }
                 track.message(3, &inner);
             }
-            Row::Thread(thread) => {
+            TrackContent::Thread(thread) => {
                 let process = process_of(*thread, model);
-                self.track(Row::Process(process), "", model)?;
+                self.track(TrackContent::Process(process), "", model)?;
                 let mut inner = Message::new();
                 inner.uint(1, pid_of(process, model).min(MOST_ID)).uint(2, tid_of(*thread, model));
                 inner.text(5, &model.thread_label(*thread));
@@ -239,8 +239,10 @@ impl<'o> Perfetto<'o> {
     fn span(&mut self, span: &Span, model: &Model) -> io::Result<()> {
         let process = process_of(span.thread, model);
         let place = match span.place {
-            Place::Thread => Row::Thread(span.thread),
-            Place::Process | Place::Free => Row::Lane(process, span.category, self.lanes.lane(process, span)),
+            SpanScope::Thread => TrackContent::Thread(span.thread),
+            SpanScope::Process | SpanScope::Free => {
+                TrackContent::Lane(process, span.category, self.lanes.lane(process, span))
+            }
         };
         let track = self.track(place, "", model)?;
         let named = Some((span.category.name(), &*span.name));
@@ -339,7 +341,7 @@ impl Convert for Perfetto<'_> {
         match sample.kind {
             Kind::Cpu => self.samples.entry(sample.thread).or_default().add(sample),
             Kind::AllocationSamples | Kind::AllocationTicks => {
-                let track = self.track(Row::Thread(sample.thread), "", model)?;
+                let track = self.track(TrackContent::Thread(sample.thread), "", model)?;
                 let name =
                     if sample.kind == Kind::AllocationTicks { "allocation tick" } else { "allocation" };
                 let label = sample.label.map_or("", |label| model.texts().get(label));
@@ -359,19 +361,19 @@ impl Convert for Perfetto<'_> {
         true
     }
 
-    fn mark(&mut self, mark: &Mark, model: &Model) -> Result<(), ConvertError> {
+    fn mark(&mut self, mark: &TimelineMark, model: &Model) -> Result<(), ConvertError> {
         match mark {
-            Mark::Span(span) if span.place == Place::Thread => self.hold(span, model)?,
-            Mark::Span(span) => self.span(span, model)?,
-            Mark::Instant(instant) => {
-                let track = self.track(Row::Thread(instant.thread), "", model)?;
+            TimelineMark::Span(span) if span.place == SpanScope::Thread => self.hold(span, model)?,
+            TimelineMark::Span(span) => self.span(span, model)?,
+            TimelineMark::Instant(instant) => {
+                let track = self.track(TrackContent::Thread(instant.thread), "", model)?;
                 let named = Some((instant.category.name(), &*instant.name));
                 self.event(At { track, nanos: instant.nanos, named }, INSTANT, |event| {
                     tell(event, &instant.arguments, None, instant.flow);
                 })?;
             }
-            Mark::Counter(point) => {
-                let place = Row::Counter(process_of(point.thread, model), point.name.clone());
+            TimelineMark::Counter(point) => {
+                let place = TrackContent::Counter(process_of(point.thread, model), point.name.clone());
                 let track = self.track(place, &point.unit, model)?;
                 self.event(At { track, nanos: point.nanos, named: None }, COUNTER, |event| {
                     event.double(event::DOUBLE_COUNTER_VALUE, point.value);
@@ -389,16 +391,16 @@ impl Convert for Perfetto<'_> {
         }
         // Names may have been reported after the first event.
         for (process, _) in model.processes() {
-            self.track(Row::Process(process), "", model)?;
+            self.track(TrackContent::Process(process), "", model)?;
         }
         for (thread, _) in model.threads().iter() {
-            self.track(Row::Thread(thread), "", model)?;
+            self.track(TrackContent::Thread(thread), "", model)?;
         }
-        let mut named: Vec<(u64, Row)> =
+        let mut named: Vec<(u64, TrackContent)> =
             self.tracks.iter().map(|(place, uuid)| (*uuid, place.clone())).collect();
         named.sort_few_by_key(|(uuid, _)| *uuid);
         for (uuid, place) in named {
-            if matches!(place, Row::Process(_) | Row::Thread(_)) {
+            if matches!(place, TrackContent::Process(_) | TrackContent::Thread(_)) {
                 let track = self.describe(&place, uuid, model)?;
                 let mut packet = Message::new();
                 packet.message(packet::TRACK_DESCRIPTOR, &track);
@@ -453,7 +455,7 @@ mod tests {
     fn of_spans_that_begin_together_the_outer_one_is_written_first() {
         let span = |name: &str, start_nanos, nanos| Span {
             category: Category::Wait,
-            place: Place::Thread,
+            place: SpanScope::Thread,
             name: name.into(),
             thread: ThreadHandle(0),
             end_thread: ThreadHandle(0),
@@ -471,7 +473,7 @@ mod tests {
             for (name, start, nanos) in
                 [("before", 2, 3), ("inmost", 5, 1), ("inner", 5, 4), ("middle", 5, 4), ("outer", 5, 9)]
             {
-                perfetto.mark(&Mark::Span(span(name, start, nanos)), &model).unwrap();
+                perfetto.mark(&TimelineMark::Span(span(name, start, nanos)), &model).unwrap();
             }
             perfetto.release(0, &model).unwrap();
             perfetto.out.finish().unwrap();

@@ -128,7 +128,7 @@ struct Document<'a, 'o> {
 
 /// Where a sample lies.
 #[derive(Clone, Copy)]
-struct Place {
+struct SampleSite {
     stack: Option<StackHandle>,
     /// What was allocated or thrown there.
     label: Option<Label>,
@@ -136,9 +136,9 @@ struct Place {
 
 type Label = (Kind, TextHandle);
 
-impl Place {
+impl SampleSite {
     /// No sample: it only fills time.
-    const NOWHERE: Place = Place { stack: None, label: None };
+    const NOWHERE: SampleSite = SampleSite { stack: None, label: None };
 }
 
 /// What samples give numbers to.
@@ -171,7 +171,7 @@ impl Document<'_, '_> {
                 *sum = sum.saturating_add(totals.weight);
             }
         }
-        let place = |(stack, label): &(StackHandle, Option<TextHandle>)| Place {
+        let place = |(stack, label): &(StackHandle, Option<TextHandle>)| SampleSite {
             stack: Some(*stack),
             label: label.map(|label| (kind, label)),
         };
@@ -203,10 +203,10 @@ impl Document<'_, '_> {
             self.sampled(&name, Unit::Nanoseconds, || {
                 before.into_iter().chain(timeline.pieces()).map(|piece| match piece {
                     Piece::Run(run) if admits_all || resolved.admits(run.stack, run.mode) => {
-                        (Place { stack: Some(run.stack), label: None }, run.weight)
+                        (SampleSite { stack: Some(run.stack), label: None }, run.weight)
                     }
-                    Piece::Run(run) => (Place::NOWHERE, run.weight),
-                    Piece::Gap(nanos) => (Place::NOWHERE, nanos),
+                    Piece::Run(run) => (SampleSite::NOWHERE, run.weight),
+                    Piece::Gap(nanos) => (SampleSite::NOWHERE, nanos),
                 })
             })?;
         }
@@ -214,7 +214,7 @@ impl Document<'_, '_> {
     }
 
     /// Stacks stand in front of weights in the document, so that rows are walked twice.
-    fn sampled<I: Iterator<Item = (Place, u64)>>(
+    fn sampled<I: Iterator<Item = (SampleSite, u64)>>(
         &mut self,
         name: &str,
         unit: Unit,
@@ -274,7 +274,7 @@ impl Document<'_, '_> {
 impl Lists<'_> {
     /// Writes the list of a place's frames, root first.
     #[inline]
-    fn put(&mut self, place: Place, text: &mut Vec<u8>) {
+    fn put(&mut self, place: SampleSite, text: &mut Vec<u8>) {
         let list = place.stack.map_or("[]", |stack| self.of(stack));
         let Some(label) = place.label else { return text.extend_from_slice(list.as_bytes()) };
         let frames = list.strip_suffix(']').unwrap_or(list);

@@ -2,7 +2,7 @@
 
 use super::pattern::Pattern;
 use super::sample::State;
-use super::{Mark, Model, Place, Sample, ThreadHandle};
+use super::{Model, Sample, SpanScope, ThreadHandle, TimelineMark};
 
 /// Which samples count. What is empty or `None` lets everything pass.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -60,12 +60,12 @@ impl Filter {
 
     /// The same for a mark: any part of it must lie within the time. What belongs to the process
     /// belongs to all of its threads.
-    pub(crate) fn admits_mark(&self, mark: &Mark, model: &Model) -> bool {
+    pub(crate) fn admits_mark(&self, mark: &TimelineMark, model: &Model) -> bool {
         let (first, last) = mark.extent_nanos();
         let is_of_process = match mark {
-            Mark::Span(span) => span.place == Place::Process,
-            Mark::Instant(_) => false,
-            Mark::Counter(_) => true,
+            TimelineMark::Span(span) => span.place == SpanScope::Process,
+            TimelineMark::Instant(_) => false,
+            TimelineMark::Counter(_) => true,
         };
         self.from_nanos.is_none_or(|from| from <= last)
             && self.to_nanos.is_none_or(|to| first < to)

@@ -67,7 +67,9 @@ pub use profile::{Profile, ProfileKey, Totals};
 pub use resolved::{Coverage, Resolved};
 pub use sample::{Kind, Mode, Sample, SampleClock, State, Unit};
 pub(crate) use shown::{handler_text, method_text, task_text, type_text};
-pub use spans::{Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Mark, Place, Span, Spans};
+pub use spans::{
+    Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, Spans, TimelineMark,
+};
 pub use stacks::Stacks;
 #[cfg(feature = "symbols")]
 pub use symbol_file::{SymbolFile, SymbolFileError};

@@ -18,7 +18,7 @@ const LIMIT: usize = 256 << 20;
 const COST: usize = 160;
 
 /// A process's id, and an address in it or the id of a module.
-type Place = (Option<u64>, u64);
+type CodeKey = (Option<u64>, u64);
 
 /// Names by what was read so far, for streams that cannot be read twice: managed methods, as soon as the stream
 /// reports them. What is kept is bounded by the methods that the process has at a time, and by 256 MiB: further
@@ -41,9 +41,9 @@ pub struct NamesSoFar {
     options: NameOptions,
     limit: usize,
     /// By their first addresses. Codes with a size do not overlap.
-    codes: BTreeMap<Place, Code>,
+    codes: BTreeMap<CodeKey, Code>,
     /// Short names of modules.
-    modules: HashMap<Place, Box<str>>,
+    modules: HashMap<CodeKey, Box<str>>,
     held_bytes: usize,
     left_out: u64,
 }
@@ -161,7 +161,7 @@ impl NamesSoFar {
         let within = self.codes.range(place..=(process, last)).map(|(place, _)| *place);
         let before = self.codes.range((process, 0)..place).next_back();
         let reaching = before.filter(|(_, code)| code.last.is_some_and(|last| last >= method.start));
-        let replaced: Vec<Place> = reaching.map(|(place, _)| *place).into_iter().chain(within).collect();
+        let replaced: Vec<CodeKey> = reaching.map(|(place, _)| *place).into_iter().chain(within).collect();
         for place in replaced {
             self.forget(place);
         }
@@ -183,7 +183,7 @@ impl NamesSoFar {
         Some(())
     }
 
-    fn learn_module(&mut self, place: Place, module: &view::Module<'_>) {
+    fn learn_module(&mut self, place: CodeKey, module: &view::Module<'_>) {
         let cost = |name: &str| name.len().saturating_add(COST);
         if let Some(name) = self.modules.remove(&place) {
             self.held_bytes = self.held_bytes.saturating_sub(cost(&name));
@@ -213,20 +213,20 @@ impl NamesSoFar {
         true
     }
 
-    fn keep(&mut self, place: Place, code: Code) {
+    fn keep(&mut self, place: CodeKey, code: Code) {
         if self.affords(code.cost()) {
             self.codes.insert(place, code);
         }
     }
 
-    fn forget(&mut self, place: Place) {
+    fn forget(&mut self, place: CodeKey) {
         if let Some(code) = self.codes.remove(&place) {
             self.held_bytes = self.held_bytes.saturating_sub(code.cost());
         }
     }
 
     /// The code that lies at an address.
-    fn over(&self, (process, address): Place) -> Option<(Place, &Code)> {
+    fn over(&self, (process, address): CodeKey) -> Option<(CodeKey, &Code)> {
         let (place, code) = self.codes.range((process, 0)..=(process, address)).next_back()?;
         let last = code.last.unwrap_or(place.1.saturating_add(GUESS_REACH.saturating_sub(1)));
         (address <= last).then_some((*place, code))
@@ -236,25 +236,27 @@ impl NamesSoFar {
     /// of it. A name that is a guess begins with `~`: see [`Frame::is_guessed`](crate::Frame::is_guessed).
     pub fn of(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         let process = event.process_id();
-        let found: Vec<Found> = addresses(event)
+        let found: Vec<FrameName> = addresses(event)
             .zip(event.stack().addresses())
             .map(|((_, at), shown)| self.name((process, at), shown))
             .collect();
         let text = |found| match found {
-            Found::Method(place) => match self.codes.get(&place).map(|code| &code.name) {
+            FrameName::Method(place) => match self.codes.get(&place).map(|code| &code.name) {
                 Some(Name::Shown(text)) => Cow::Borrowed(&**text),
                 _ => Cow::Borrowed("?"),
             },
-            Found::Text(text) => Cow::Owned(text),
+            FrameName::Text(text) => Cow::Owned(text),
         };
         found.into_iter().map(text).collect()
     }
 
     /// Makes the name of the method that lies at an address now, if there is one.
-    fn name(&mut self, at: Place, shown: u64) -> Found {
-        let unknown = || Found::Text(Frame::address(shown, FrameKind::Unknown).text);
+    fn name(&mut self, at: CodeKey, shown: u64) -> FrameName {
+        let unknown = || FrameName::Text(Frame::address(shown, FrameKind::Unknown).text);
         let Some((place, code)) = self.over(at) else { return unknown() };
-        let Name::Stored([type_name, method, signature]) = &code.name else { return Found::Method(place) };
+        let Name::Stored([type_name, method, signature]) = &code.name else {
+            return FrameName::Method(place);
+        };
         let module = self.modules.get(&(place.0, code.module_id));
         let name = MethodName { module: module.map_or("", |module| module), type_name, method, signature };
         let mut frame = Frame::managed(&name, self.options);
@@ -265,20 +267,20 @@ impl NamesSoFar {
         shorten(&mut frame.text);
         // A module may be reported behind its methods.
         if module.is_none() {
-            return Found::Text(frame.text);
+            return FrameName::Text(frame.text);
         }
         let cost = code.cost();
         if let Some(code) = self.codes.get_mut(&place) {
             code.name = Name::Shown(frame.text.into());
             self.held_bytes = self.held_bytes.saturating_sub(cost).saturating_add(code.cost());
         }
-        Found::Method(place)
+        FrameName::Method(place)
     }
 }
 
-enum Found {
+enum FrameName {
     /// A method whose name is made.
-    Method(Place),
+    Method(CodeKey),
     Text(String),
 }
 

@@ -75,7 +75,9 @@ impl Coverage {
         }
         let share = unnamed.saturating_mul(100).div_ceil(self.frames.max(1));
         Some(if self.has_rundown || self.has_methods && share < 20 {
-            format!("{share} % of the frames have no name: the trace tells of no code at their addresses")
+            format!(
+                "{share} % of the frames have no name: no code at their addresses is described in the trace"
+            )
         } else if self.has_mappings {
             format!(
                 "{share} % of the frames have no name: the recorder stored no symbols for their addresses. A perf map \
@@ -85,8 +87,7 @@ impl Coverage {
         } else {
             format!(
                 "{share} % of the frames have no name: the trace has no rundown, the list of methods that the \
-                 runtime writes when a session ends. Record with rundown (its default), and let the session stop \
-                 before the process does; or give a perf map with --perf-map"
+                 runtime writes when a session ends. Record with rundown (its default), and stop the session before the process ends; or give a perf map with --perf-map"
             )
         })
     }
@@ -374,7 +375,7 @@ impl Role {
 }
 
 /// A frame, and whether it is the same at all times.
-struct Found {
+struct FoundFrame {
     frame: FrameHandle,
     is_always: bool,
 }
@@ -485,7 +486,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         found.frame
     }
 
-    fn find(&mut self, process: ProcessHandle, address: u64, ticks: u64, is_leaf: bool) -> Found {
+    fn find(&mut self, process: ProcessHandle, address: u64, ticks: u64, is_leaf: bool) -> FoundFrame {
         let model = self.model;
         if let Some(row) = model.process(process)
             && let Some(found) = self.find_in(row, process, address, ticks)
@@ -513,12 +514,18 @@ impl<'m, 'f> Resolver<'m, 'f> {
         // What is shown is the address of the stream.
         let shown = if is_leaf { address } else { address.saturating_add(1) };
         let frame = self.intern(Frame::address(shown, kind), Role::NATIVE);
-        Found { frame, is_always: false }
+        FoundFrame { frame, is_always: false }
     }
 
-    fn find_in(&mut self, row: &Process, process: ProcessHandle, address: u64, ticks: u64) -> Option<Found> {
+    fn find_in(
+        &mut self,
+        row: &Process,
+        process: ProcessHandle,
+        address: u64,
+        ticks: u64,
+    ) -> Option<FoundFrame> {
         if let Some((method, is_always)) = row.methods.find(address, ticks) {
-            return Some(Found { frame: self.method(row, process, method, ticks), is_always });
+            return Some(FoundFrame { frame: self.method(row, process, method, ticks), is_always });
         }
         let kind = if address >= KERNEL_START { FrameKind::Kernel } else { FrameKind::Native };
         let mapping = row.mappings.mapping(address, ticks);
@@ -526,12 +533,12 @@ impl<'m, 'f> Resolver<'m, 'f> {
             let (module, is_same) =
                 mapping.map_or(("", true), |(mapping, is_same)| (&*mapping.name, is_same));
             let frame = self.symbol(module, self.model.texts().get(name), kind);
-            return Some(Found { frame, is_always: is_always && is_same });
+            return Some(FoundFrame { frame, is_always: is_always && is_same });
         }
         if let Some((range, is_always)) = row.perf_map.find(address, ticks) {
             let module = mapping.map_or("", |(mapping, _)| &*mapping.name);
             let frame = self.symbol(module, self.model.texts().get(range.value), kind);
-            return Some(Found { frame, is_always });
+            return Some(FoundFrame { frame, is_always });
         }
         // What is known goes before what is guessed.
         if let Some((method, offset)) = row.methods.guess(address) {
@@ -539,16 +546,16 @@ impl<'m, 'f> Resolver<'m, 'f> {
                 0 => self.method(row, process, method, ticks),
                 _ => self.guess(row, method, offset, ticks),
             };
-            return Some(Found { frame, is_always: mapping.is_none_or(|(_, is_always)| is_always) });
+            return Some(FoundFrame { frame, is_always: mapping.is_none_or(|(_, is_always)| is_always) });
         }
         let (mapping, is_always) = mapping?;
         let offset = address.wrapping_sub(mapping.start).wrapping_add(mapping.file_offset);
         #[cfg(feature = "symbols")]
         if let Some(name) = self.model.symbol_file(&mapping.path).and_then(|file| file.name_at(offset)) {
             let frame = self.symbol(&mapping.name, &readable(name), kind);
-            return Some(Found { frame, is_always });
+            return Some(FoundFrame { frame, is_always });
         }
-        Some(Found {
+        Some(FoundFrame {
             frame: self.intern(Frame::in_mapping(&mapping.name, offset, kind), Role::NATIVE),
             is_always,
         })

@@ -27,7 +27,7 @@ pub(crate) const MOST_FRAMES: usize = 4096;
 /// Distinct stacks of a trace.
 #[derive(Debug, Clone, Default)]
 pub struct Stacks {
-    rows: Vec<Row>,
+    rows: Vec<StoredStack>,
     addresses: Vec<u64>,
     /// The newest row of each hash; rows of one hash form a list.
     newest: NumberMap<u64, u32>,
@@ -39,7 +39,7 @@ pub struct Stacks {
 }
 
 #[derive(Debug, Clone)]
-struct Row {
+struct StoredStack {
     process: ProcessHandle,
     /// Place of its first address.
     at: usize,
@@ -114,26 +114,35 @@ impl Stacks {
         let count = u32::try_from(stack.len()).unwrap_or(u32::MAX);
         self.put(
             hash,
-            Row { process, at, count, since: ticks, is_cut, is_again: false, reuses_seen: 0, next: 0 },
+            StoredStack {
+                process,
+                at,
+                count,
+                since: ticks,
+                is_cut,
+                is_again: false,
+                reuses_seen: 0,
+                next: 0,
+            },
         )
     }
 
     /// The same addresses, with another meaning.
     #[cold]
     fn add_again(&mut self, hash: u64, row: u32, ticks: u64) -> StackHandle {
-        let Some(&Row { process, at, count, is_cut, .. }) = self.rows.get(row as usize) else {
+        let Some(&StoredStack { process, at, count, is_cut, .. }) = self.rows.get(row as usize) else {
             return StackHandle(NONE);
         };
         self.put(
             hash,
-            Row { process, at, count, since: ticks, is_cut, is_again: true, reuses_seen: 0, next: 0 },
+            StoredStack { process, at, count, since: ticks, is_cut, is_again: true, reuses_seen: 0, next: 0 },
         )
     }
 
-    fn put(&mut self, hash: u64, row: Row) -> StackHandle {
+    fn put(&mut self, hash: u64, row: StoredStack) -> StackHandle {
         let handle = StackHandle::next(self.rows.len());
         let next = self.newest.insert(hash, handle.0).unwrap_or(NONE);
-        self.rows.push(Row { reuses_seen: self.reuses.count(), next, ..row });
+        self.rows.push(StoredStack { reuses_seen: self.reuses.count(), next, ..row });
         handle
     }
 
@@ -161,7 +170,7 @@ impl Stacks {
         self.reuses.count()
     }
 
-    fn addresses_of(&self, row: &Row) -> &[u64] {
+    fn addresses_of(&self, row: &StoredStack) -> &[u64] {
         let end = row.at.saturating_add(row.count as usize);
         self.addresses.get(row.at..end).unwrap_or_default()
     }

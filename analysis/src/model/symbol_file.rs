@@ -36,7 +36,7 @@ impl fmt::Display for SymbolFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SymbolFileError::Unreadable(cause) => write!(f, "no readable ELF file: {cause}"),
-            SymbolFileError::Bloated => f.write_str("its symbols' names take far more bytes than the file"),
+            SymbolFileError::Bloated => f.write_str("its symbol names are far longer than the file itself"),
             SymbolFileError::OtherBuild { of_file, of_trace } => {
                 write!(f, "another build: its build id is {of_file}, the trace has {of_trace}")
             }

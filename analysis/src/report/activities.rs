@@ -18,7 +18,7 @@ use super::http::HttpFacts;
 use super::parts::{PartTracker, Parts, Totals};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::activity_edge::{ActivityEdge, id_text, is_failure};
-use crate::model::intervals::{Interval, OpenActivities, OpenActivity, Place};
+use crate::model::intervals::{Interval, OpenActivities, OpenActivity, OpenActivityKey};
 use crate::model::{Mode, Model, Resolved, TextHandle, ThreadHandle, event_name, short};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
@@ -49,7 +49,7 @@ pub struct Activities {
     /// Ways of requests, by what they are counted as.
     directions: HashMap<TextHandle, &'static str>,
     /// The last request that started on each thread.
-    requests: HashMap<ThreadHandle, Place>,
+    requests: HashMap<ThreadHandle, OpenActivityKey>,
     stops_without_start: u64,
     is_http: bool,
     /// Follows what time is spent on; `None` where nobody asks.
@@ -166,7 +166,7 @@ impl Activities {
     }
 
     /// The open activity that a start is part of.
-    fn parent_of(&self, edge: &ActivityEdge) -> Option<Place> {
+    fn parent_of(&self, edge: &ActivityEdge) -> Option<OpenActivityKey> {
         let told = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
         told.or_else(|| self.open.parent_place(edge.path.as_deref(), None))
     }
@@ -180,7 +180,7 @@ impl Activities {
         name: TextHandle,
         facts: &HttpFacts,
         moment: &Moment,
-    ) -> Option<Place> {
+    ) -> Option<OpenActivityKey> {
         let told = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
         let on_path = edge.path.as_deref().and_then(|path| self.open.parent_place(Some(path), None));
         let on_thread = self.requests.get(&moment.thread).copied().filter(|place| {
@@ -360,7 +360,7 @@ impl Report for Activities {
     type Output = ActivitiesReport;
 
     const NAME: &'static str = "activities";
-    const ABOUT: &'static str = "what started and stopped: requests and others";
+    const ABOUT: &'static str = "activities with a start and a stop, such as requests";
     const RECORD: &'static [Recording] = &[
         // Of ActivitySources it tells only what its arguments name: all of them.
         Recording::new("Microsoft-Diagnostics-DiagnosticSource", 0x3, 5)

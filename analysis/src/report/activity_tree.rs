@@ -3,7 +3,7 @@
 use super::distribution::Distribution;
 use super::http::HttpFacts;
 use super::parts::Totals;
-use crate::model::intervals::Place;
+use crate::model::intervals::OpenActivityKey;
 use crate::model::{StackHandle, TextHandle, ThreadHandle};
 use std::collections::{BTreeMap, HashMap};
 
@@ -136,7 +136,7 @@ pub(crate) struct Begun {
     /// What it asks for, if it is an HTTP request.
     pub(crate) http: Option<HttpFacts>,
     /// The request that it is a layer of.
-    pub(crate) layer_of: Option<Place>,
+    pub(crate) layer_of: Option<OpenActivityKey>,
 }
 
 impl Begun {

@@ -5,7 +5,7 @@
 
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::{StackRow, stack_rows};
-use super::waiting::Waiting;
+use super::waiting::{WaitTotals, Waiting};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::told_nanos;
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
@@ -22,18 +22,9 @@ use std::collections::BTreeMap;
 pub struct ContentionReport {
     /// Version of this document.
     pub schema: u32,
-    /// Waits that began.
-    pub started: u64,
-    /// Waits that ended.
-    pub stopped: u64,
-    /// Waits that had not ended when the trace did.
-    pub still_waiting: u64,
-    /// Ends whose begin is not in the trace. Their lock is not known; how long they took is, if the end tells it.
-    pub stops_without_start: u64,
-    /// Begins whose end was lost.
-    pub starts_without_stop: u64,
-    /// All waits that ended.
-    pub waits: Spread,
+    /// All waits together. In JSON these are members of the report itself.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub totals: WaitTotals,
     /// By lock: the longest total first.
     pub locks: Vec<Lock>,
 }
@@ -70,7 +61,7 @@ pub struct LockOwner {
 
 /// A lock, and where it was waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Place {
+struct LockPlace {
     lock_id: Option<u64>,
     is_native: bool,
     stack: StackHandle,
@@ -80,7 +71,7 @@ struct Place {
 #[derive(Debug)]
 pub struct Contention {
     /// With how often each thread held the lock.
-    waits: Waiting<Place, BTreeMap<u64, u64>>,
+    waits: Waiting<LockPlace, BTreeMap<u64, u64>>,
 }
 
 impl Default for Contention {
@@ -105,7 +96,7 @@ impl Contention {
     fn start(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let start = ContentionStart::of(event);
         let stack = model.stack_of(event, moment.thread);
-        let place = Place {
+        let place = LockPlace {
             lock_id: start.and_then(|start| start.lock_id),
             is_native: start.is_some_and(|start| start.flags == 1),
             stack,
@@ -122,7 +113,7 @@ impl Contention {
         self.waits.stop(moment.edge(event), told_nanos(event), || {
             let is_native = ContentionStop::of(event).is_some_and(|stop| stop.flags == 1);
             let stack = model.stack_of(event, moment.thread);
-            moment.is_selected.then_some(Place { lock_id: None, is_native, stack })
+            moment.is_selected.then_some(LockPlace { lock_id: None, is_native, stack })
         });
     }
 }
@@ -148,7 +139,7 @@ impl Report for Contention {
 
     fn finish(self, resolved: &Resolved<'_>) -> ContentionReport {
         let top = self.waits.top;
-        let passes = |place: &Place| resolved.selected(place.stack, Mode::Unknown).is_some();
+        let passes = |place: &LockPlace| resolved.selected(place.stack, Mode::Unknown).is_some();
         let (totals, sites) = self.waits.finish(passes);
         #[derive(Default)]
         struct Sums {
@@ -190,16 +181,7 @@ impl Report for Contention {
             let key = |lock: &Lock| (Reverse(lock.waits.total_ns), lock.lock_id.clone());
             key(one).cmp(&key(other))
         });
-        ContentionReport {
-            schema: SCHEMA,
-            started: totals.started,
-            stopped: totals.waits.count(),
-            still_waiting: totals.still_waiting,
-            stops_without_start: totals.stops_without_start,
-            starts_without_stop: totals.starts_without_stop,
-            waits: totals.waits.spread(),
-            locks,
-        }
+        ContentionReport { schema: SCHEMA, totals, locks }
     }
 }
 

@@ -137,7 +137,7 @@ pub struct ExceptionThread {
 
 /// All of one type from one stack. Filters of frames are applied at the end, so nothing is summed before.
 #[derive(Debug, Default)]
-struct Site {
+struct ThrowSite {
     count: u64,
     rethrown: u64,
     nested: u64,
@@ -163,8 +163,8 @@ struct Spreads {
     in_finally: Distribution,
 }
 
-impl Site {
-    fn merge(&mut self, other: &Site) {
+impl ThrowSite {
+    fn merge(&mut self, other: &ThrowSite) {
         self.first = if self.count == 0 { other.first } else { self.first.min(other.first) };
         self.last = if self.count == 0 { other.last } else { self.last.max(other.last) };
         for (mine, count) in [
@@ -197,7 +197,7 @@ type SiteKey = (TextHandle, StackHandle);
 /// Makes an [`ExceptionsReport`]. What it keeps is bounded by types, messages, threads and stacks.
 #[derive(Debug)]
 pub struct Exceptions {
-    sites: HashMap<SiteKey, Site>,
+    sites: HashMap<SiteKey, ThrowSite>,
     /// Without a site: the filter did not let the throw pass.
     threads: HashMap<ThreadHandle, Handlers<Option<SiteKey>, ()>>,
     is_handling_traced: bool,
@@ -230,7 +230,7 @@ impl Exceptions {
         let type_name = match exception {
             Some(exception) => model.texts_mut().intern_shown(exception.type_name),
             // Version 0 has no fields.
-            None => model.texts_mut().intern("(type not told)"),
+            None => model.texts_mut().intern("(unknown type)"),
         };
         let is_nested = exception.is_some_and(|exception| exception.is_nested());
         let handlers = self.threads.entry(moment.thread).or_default();
@@ -242,7 +242,10 @@ impl Exceptions {
         if !moment.is_selected {
             return;
         }
-        let site = self.sites.entry(key).or_insert_with(|| Site { first: moment.nanos, ..Site::default() });
+        let site = self
+            .sites
+            .entry(key)
+            .or_insert_with(|| ThrowSite { first: moment.nanos, ..ThrowSite::default() });
         site.last = moment.nanos;
         site.rate.add(moment.nanos);
         site.count = site.count.saturating_add(1);
@@ -294,7 +297,7 @@ impl Exceptions {
 
 /// Counts catch blocks that another exception has left.
 fn note_left(
-    sites: &mut HashMap<SiteKey, Site>,
+    sites: &mut HashMap<SiteKey, ThrowSite>,
 ) -> impl FnMut(Interval<Block<Option<SiteKey>, ()>>) + use<'_> {
     |Interval { bounds, what: block, .. }| {
         if bounds == Bounds::Left
@@ -310,7 +313,7 @@ impl Report for Exceptions {
     type Output = ExceptionsReport;
 
     const NAME: &'static str = "exceptions";
-    const ABOUT: &'static str = "what was thrown where, and what caught it";
+    const ABOUT: &'static str = "what was thrown, where, and what caught it";
     const RECORD: &'static [Recording] = &[Recording::runtime(0x8000, 4)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -334,9 +337,9 @@ impl Report for Exceptions {
         let names = resolved.names();
         let type_name = |stored: &str| type_text(stored, names);
         let method = |told: &str| handler_text(told, names);
-        let mut types: BTreeMap<String, (Site, Vec<(StackHandle, u64)>)> = BTreeMap::new();
-        let mut all = Site::default();
-        let mut sites: Vec<(SiteKey, Site)> = self.sites.into_iter().collect();
+        let mut types: BTreeMap<String, (ThrowSite, Vec<(StackHandle, u64)>)> = BTreeMap::new();
+        let mut all = ThrowSite::default();
+        let mut sites: Vec<(SiteKey, ThrowSite)> = self.sites.into_iter().collect();
         sites.sort_few_by_key(|(key, _)| *key);
         for ((stored, stack), site) in &sites {
             if resolved.selected(*stack, Mode::Unknown).is_none() {

@@ -9,7 +9,7 @@ use super::jit::JitTotals;
 use super::waits::WaitsReport;
 use crate::model::{Coverage, rounded};
 use crate::sorted::SortFew;
-use crate::units::{bytes, count, counted, duration};
+use nettrace_export::units::{bytes, count, counted, duration};
 use std::sync::Arc;
 
 /// Most findings that are reported.
@@ -138,15 +138,15 @@ impl Finding {
     }
 
     pub(super) fn contention(report: &ContentionReport, trace_ns: u64) -> Option<Finding> {
-        let share = share(report.waits.total_ns, trace_ns);
+        let share = share(report.totals.waits.total_ns, trace_ns);
         let place = report.locks.first().and_then(|lock| lock.stacks.first());
         let text = format!(
             "{} for locks, {} together{}",
-            counted(report.stopped, "wait"),
-            duration(report.waits.total_ns),
+            counted(report.totals.stopped, "wait"),
+            duration(report.totals.waits.total_ns),
             most_in(place.map(|stack| &*stack.frames))
         );
-        let value = (report.waits.total_ns, "ns");
+        let value = (report.totals.waits.total_ns, "ns");
         (share >= LEAST_CONTENTION)
             .then(|| Finding::new("contention", 15.0 + share.min(60.0), value, text, "report contention"))
     }
@@ -154,14 +154,14 @@ impl Finding {
     /// `report` has all threads that waited.
     pub(super) fn waits(report: &WaitsReport, trace_ns: u64) -> Option<Finding> {
         let of_all = trace_ns.saturating_mul(report.threads.len() as u64);
-        let share = share(report.waits.total_ns, of_all);
+        let share = share(report.totals.waits.total_ns, of_all);
         let text = format!(
             "{}, {} together{}",
-            counted(report.stopped, "wait"),
-            duration(report.waits.total_ns),
+            counted(report.totals.stopped, "wait"),
+            duration(report.totals.waits.total_ns),
             most_in(report.places.first().map(|place| &*place.frames))
         );
-        let value = (report.waits.total_ns, "ns");
+        let value = (report.totals.waits.total_ns, "ns");
         (share >= LEAST_WAITS).then(|| Finding::new("waits", 10.0 + share * 0.1, value, text, "report waits"))
     }
 
@@ -183,7 +183,7 @@ impl Finding {
         let noun = if report.started == 1 { "activity" } else { "activities" };
         let all = format!("{} {noun}", count(report.started));
         if report.errors > 0 {
-            let text = format!("{all}, {} went wrong", count(report.errors));
+            let text = format!("{all}, {} failed", count(report.errors));
             let weight = 16.0 + share(report.errors, report.started);
             return Some(Finding::new(
                 "activities",

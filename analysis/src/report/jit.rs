@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// many more of them than methods and tiers.
 #[derive(Debug, Default)]
 pub struct Jit {
-    rows: Vec<Row>,
+    rows: Vec<CompilationRow>,
     /// Rows of methods that are being compiled, by thread and method.
     open: Matcher<(ThreadHandle, u64), usize>,
     background: BTreeSet<ThreadHandle>,
@@ -37,7 +37,7 @@ pub struct Jit {
 }
 
 #[derive(Debug)]
-struct Row {
+struct CompilationRow {
     process: ProcessHandle,
     thread: ThreadHandle,
     module_id: u64,
@@ -194,7 +194,7 @@ impl Jit {
         let name = [jitting.namespace, jitting.name, jitting.signature].map(|text| texts.intern_shown(text));
         let at = moment.edge(event);
         self.open.start_again((moment.thread, jitting.method_id), at, self.rows.len(), |_| {});
-        self.rows.push(Row {
+        self.rows.push(CompilationRow {
             process,
             thread: moment.thread,
             module_id: jitting.module_id,
@@ -235,7 +235,7 @@ impl Jit {
                 let texts = model.texts_mut();
                 let name =
                     [method.namespace, method.name, method.signature].map(|text| texts.intern_shown(text));
-                self.rows.push(Row {
+                self.rows.push(CompilationRow {
                     process,
                     thread: moment.thread,
                     module_id: method.module_id,
@@ -356,7 +356,7 @@ impl Report for Jit {
 /// The flag of a method whose precompiled code the runtime refused.
 const R2R_REJECTED: u32 = 0x40;
 
-impl Row {
+impl CompilationRow {
     fn shown(&self, model: &Model, names: NameOptions) -> JitMethod {
         let [namespace, name, signature] = self.name.map(|text| model.texts().get(text));
         let process = model.process(self.process);

@@ -21,24 +21,24 @@ use std::collections::HashMap;
 /// It keeps a row for each assembly, module, and distinct request.
 #[derive(Debug, Default)]
 pub struct Loader {
-    assemblies: Rows<AssemblyRow>,
-    modules: Rows<LoadedModule>,
+    assemblies: RowsById<AssemblyRow>,
+    modules: RowsById<LoadedModule>,
     /// What threads look for; one search may cause another.
     open: Matcher<ThreadHandle, ()>,
-    /// Rows without their texts.
+    /// RowsById without their texts.
     binds: HashMap<BindKey, BindRow>,
 }
 
-/// Rows by process and id. An id may be given to another when its owner is gone.
+/// RowsById by process and id. An id may be given to another when its owner is gone.
 #[derive(Debug)]
-struct Rows<T> {
+struct RowsById<T> {
     rows: Vec<(ProcessHandle, T)>,
     newest: HashMap<(ProcessHandle, u64), usize>,
 }
 
-impl<T> Default for Rows<T> {
-    fn default() -> Rows<T> {
-        Rows { rows: Vec::new(), newest: HashMap::new() }
+impl<T> Default for RowsById<T> {
+    fn default() -> RowsById<T> {
+        RowsById { rows: Vec::new(), newest: HashMap::new() }
     }
 }
 
@@ -185,7 +185,7 @@ impl Lives for LoadedModule {
     }
 }
 
-impl<T: Lives> Rows<T> {
+impl<T: Lives> RowsById<T> {
     fn tell(&mut self, process: ProcessHandle, id: u64, told: Told, nanos: i64, row: impl Fn() -> T) {
         let known = self.newest.get(&(process, id)).and_then(|at| self.rows.get_mut(*at));
         let mut new = None;
@@ -307,7 +307,7 @@ impl Report for Loader {
     type Output = LoaderReport;
 
     const NAME: &'static str = "loader";
-    const ABOUT: &'static str = "assemblies and modules over time, and what was looked for";
+    const ABOUT: &'static str = "assemblies and modules over time, and where they were searched for";
     const RECORD: &'static [Recording] = &[Recording::runtime(0xc, 4)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

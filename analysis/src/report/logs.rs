@@ -285,7 +285,7 @@ impl Report for Logs {
     type Output = LogsReport;
 
     const NAME: &'static str = "logs";
-    const ABOUT: &'static str = "messages of ILogger and EventSources";
+    const ABOUT: &'static str = "messages of ILogger and of EventSources";
     const RECORD: &'static [Recording] = &[Recording::new("Microsoft-Extensions-Logging", 4, 5)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

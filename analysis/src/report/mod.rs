@@ -104,6 +104,7 @@ pub use threads::{StateTotals, ThreadRow, Threads, ThreadsReport};
 pub use topn::{GroupBy, MethodRow, ThreadTop, TopN, TopNOptions};
 pub use tree::{CallTree, TreeNode, TreeOptions};
 pub use types::{Types, TypesReport};
+pub use waiting::WaitTotals;
 pub use waits::{WaitPlace, WaitThread, Waits, WaitsReport};
 
 pub use crate::document::SCHEMA;

@@ -37,7 +37,7 @@ impl Report for Http {
     type Output = ActivitiesReport;
 
     const NAME: &'static str = "http";
-    const ABOUT: &'static str = "HTTP requests, in and out";
+    const ABOUT: &'static str = "HTTP requests, incoming and outgoing";
     const RECORD: &'static [Recording] = Activities::RECORD;
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

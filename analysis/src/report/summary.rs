@@ -79,9 +79,9 @@ impl Subject {
         match self {
             Subject::Cpu => ("CPU samples", "topN", "where time went"),
             Subject::Gc => ("garbage collections", "gc", "pauses and heap sizes"),
-            Subject::Allocations => ("allocations", "alloc", "what was allocated where"),
+            Subject::Allocations => ("allocations", "alloc", "what was allocated, and where"),
             Subject::Heap => ("a heap dump", "", ""),
-            Subject::Exceptions => ("exceptions", "exceptions", "what was thrown where"),
+            Subject::Exceptions => ("exceptions", "exceptions", "what was thrown, and where"),
             Subject::Contention => ("lock contention", "contention", "which locks were waited for"),
             Subject::Waits => ("waits", "waits", "where threads waited"),
             Subject::ThreadPool => ("the thread pool", "threadpool", "workers and starvation"),
@@ -157,7 +157,7 @@ impl Report for Summary {
     type Output = SummaryReport;
 
     const NAME: &'static str = "summary";
-    const ABOUT: &'static str = "what the trace is, what it can answer, what stands out";
+    const ABOUT: &'static str = "what the trace contains, what it can answer, what stands out";
     const RECORD: &'static [Recording] = &[];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -274,7 +274,7 @@ impl SummaryReport {
 fn kind(subjects: &BTreeMap<Subject, u64>) -> String {
     let names: Vec<&str> = subjects.keys().map(|subject| subject.text().0).collect();
     match names.split_last() {
-        None => "nothing that a report is made of".to_owned(),
+        None => "no events that a report uses".to_owned(),
         Some((last, [])) => (*last).to_owned(),
         Some((last, before)) => format!("{} and {last}", before.join(", ")),
     }

@@ -107,22 +107,22 @@ pub struct TaskActivity {
 }
 
 /// The name of a task, and where it was scheduled or waited for.
-type Place = (Option<TextHandle>, StackHandle);
+type TaskPlace = (Option<TextHandle>, StackHandle);
 
 /// Where was waited, and whether the thread stood still.
-type WaitPlace = (Place, bool);
+type WaitPlace = (TaskPlace, bool);
 
 #[derive(Debug, Default)]
 struct Task {
     name: Option<TextHandle>,
-    place: Option<Place>,
+    place: Option<TaskPlace>,
 }
 
 /// The process and number of a task.
-type Key = (ProcessHandle, u64);
+type TaskKey = (ProcessHandle, u64);
 
 #[derive(Debug, Default)]
-struct Site {
+struct TaskSite {
     scheduled: u64,
     started: u64,
     completed: u64,
@@ -135,14 +135,14 @@ struct Site {
 /// Makes a [`TasksReport`]. What it keeps is bounded by names, stacks, and tasks that are not done.
 #[derive(Debug)]
 pub struct Tasks {
-    tasks: BTreeMap<Key, Task>,
-    sites: HashMap<Place, Site>,
+    tasks: BTreeMap<TaskKey, Task>,
+    sites: HashMap<TaskPlace, TaskSite>,
     waits: HashMap<WaitPlace, (Distribution, u64)>,
     /// Tasks that are scheduled and have not begun to run.
-    queued: Matcher<Key, ()>,
-    running: Matcher<Key, ()>,
+    queued: Matcher<TaskKey, ()>,
+    running: Matcher<TaskKey, ()>,
     /// Without a place: the filter did not let the begin pass.
-    waiting: Matcher<Key, Option<WaitPlace>>,
+    waiting: Matcher<TaskKey, Option<WaitPlace>>,
     activities: Activities,
     top: usize,
 }
@@ -176,7 +176,7 @@ impl Tasks {
     }
 
     /// The task with this key, which is new if it was not met before.
-    fn task(&mut self, key: Key) -> &mut Task {
+    fn task(&mut self, key: TaskKey) -> &mut Task {
         if self.tasks.len() >= MOST
             && !self.tasks.contains_key(&key)
             // Ids grow, so the first is the oldest.
@@ -188,7 +188,7 @@ impl Tasks {
         self.tasks.entry(key).or_default()
     }
 
-    fn scheduled(&mut self, key: Key, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+    fn scheduled(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let activity = self.activities.name_of(event);
         let stack = model.stack_of(event, moment.thread);
         let task = self.task(key);
@@ -203,7 +203,7 @@ impl Tasks {
         self.queued.start_again(key, moment.edge(event), (), |_| {});
     }
 
-    fn started(&mut self, key: Key, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+    fn started(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let stack = model.stack_of(event, moment.thread);
         let at = moment.edge(event);
         let queued = self.queued.stop(key, at, None, |_| {});
@@ -220,7 +220,7 @@ impl Tasks {
         self.running.start_again(key, at, (), |_| {});
     }
 
-    fn completed(&mut self, key: Key, event: &Event<'_>, moment: &Moment) {
+    fn completed(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment) {
         let is_faulted = event.field("IsExceptional").and_then(|value| value.as_bool()).unwrap_or(false);
         let ran = self.running.stop(key, moment.edge(event), None, |_| {});
         if let Some(place) = self.task(key).place.take() {
@@ -233,7 +233,7 @@ impl Tasks {
     }
 
     /// A task that is done and that nobody waits for is forgotten.
-    fn forget(&mut self, key: Key) {
+    fn forget(&mut self, key: TaskKey) {
         if self.tasks.get(&key).is_some_and(|task| task.place.is_none()) && !self.waiting.is_open(key) {
             self.tasks.remove(&key);
             self.queued.lose(key, |_| {});
@@ -241,13 +241,13 @@ impl Tasks {
         }
     }
 
-    fn named(&mut self, key: Key, event: &Event<'_>, model: &mut Model) {
+    fn named(&mut self, key: TaskKey, event: &Event<'_>, model: &mut Model) {
         if let Some(name) = event.field("OperationName").and_then(|value| value.to_text()) {
             self.task(key).name = Some(model.texts_mut().intern(&name));
         }
     }
 
-    fn wait_begins(&mut self, key: Key, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+    fn wait_begins(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let is_blocking = event.field("Behavior").and_then(|value| value.as_i64()) != Some(2);
         let stack = model.stack_of(event, moment.thread);
         let name = self.task(key).name;
@@ -259,7 +259,7 @@ impl Tasks {
         }
     }
 
-    fn wait_ends(&mut self, key: Key, event: &Event<'_>, moment: &Moment) {
+    fn wait_ends(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment) {
         if let Some(wait) = self.waiting.stop_one(key, moment.edge(event))
             && let Some(site) = wait.what
         {
@@ -270,7 +270,7 @@ impl Tasks {
 }
 
 /// The process and number of an event's task.
-fn key_of(event: &Event<'_>, moment: &Moment, model: &Model) -> Option<Key> {
+fn key_of(event: &Event<'_>, moment: &Moment, model: &Model) -> Option<TaskKey> {
     let id = u64::try_from(event.field("TaskID")?.as_i64()?).ok()?;
     Some((model.threads().get(moment.thread)?.process, id))
 }
@@ -279,7 +279,7 @@ impl Report for Tasks {
     type Output = TasksReport;
 
     const NAME: &'static str = "tasks";
-    const ABOUT: &'static str = "tasks that were scheduled, run, awaited";
+    const ABOUT: &'static str = "tasks that were scheduled, run and awaited";
     const RECORD: &'static [Recording] = &[Recording::new("System.Threading.Tasks.TplEventSource", 0xcb, 5)];
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -306,13 +306,13 @@ impl Report for Tasks {
 
     fn finish(self, resolved: &Resolved<'_>) -> TasksReport {
         let texts = resolved.model().texts();
-        let passes = |place: &Place| resolved.selected(place.1, Mode::Unknown).is_some();
-        let named = |place: &Place, by: &str| match place.0 {
+        let passes = |place: &TaskPlace| resolved.selected(place.1, Mode::Unknown).is_some();
+        let named = |place: &TaskPlace, by: &str| match place.0 {
             Some(name) => task_text(texts.get(name), resolved.names()),
             None => format!("{by} {}", caller(resolved, place.1)),
         };
-        let mut all = Site::default();
-        let mut rows: BTreeMap<String, (Site, Vec<(StackHandle, u64)>)> = BTreeMap::new();
+        let mut all = TaskSite::default();
+        let mut rows: BTreeMap<String, (TaskSite, Vec<(StackHandle, u64)>)> = BTreeMap::new();
         let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
         sites.sort_few_by_key(|(place, _)| *place);
         for (place, site) in sites {
@@ -387,8 +387,8 @@ impl Report for Tasks {
     }
 }
 
-impl Site {
-    fn merge(&mut self, other: &Site) {
+impl TaskSite {
+    fn merge(&mut self, other: &TaskSite) {
         for (mine, count) in [
             (&mut self.scheduled, other.scheduled),
             (&mut self.started, other.started),
@@ -409,5 +409,5 @@ impl Site {
 /// The innermost method that is not of the task library itself.
 fn caller<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> &'r str {
     let frame = below(resolved, stack, TASK_LIBRARY).first();
-    frame.map_or("(method not told)", |frame| resolved.text(*frame))
+    frame.map_or("(unknown method)", |frame| resolved.text(*frame))
 }

@@ -95,7 +95,7 @@ pub struct ThreadPoolReport {
     pub enqueued: u64,
     /// How long work waited until a worker took it up.
     pub latency: Option<Spread>,
-    /// How long finished input and output waited.
+    /// How long completed I/O waited.
     pub io_latency: Option<Spread>,
     /// Work that nobody had taken up at the end of the trace.
     pub never_dequeued: u64,
@@ -262,7 +262,7 @@ impl Report for ThreadPool {
     type Output = ThreadPoolReport;
 
     const NAME: &'static str = "threadpool";
-    const ABOUT: &'static str = "workers over time, adjustments, starvation, waiting work";
+    const ABOUT: &'static str = "worker threads over time, adjustments, starvation, queued work";
     const RECORD: &'static [Recording] =
         &[Recording::runtime(0x1_0000, 4), Recording::runtime(0x8001_0000, 5)];
 

@@ -1,4 +1,4 @@
-//! The methods in which most time was spent.
+//! The methods in which the most time was spent.
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
 use crate::model::{
@@ -49,7 +49,7 @@ impl Report for TopNOptions {
     type Output = TopN;
 
     const NAME: &'static str = "topN";
-    const ABOUT: &'static str = "methods in which most time was spent";
+    const ABOUT: &'static str = "methods in which the most time was spent";
     const RECORD: &'static [Recording] = &[Recording::SAMPLER];
     const INPUT: ReportInput = ReportInput::Samples;
     const STATES: &'static [State] = &State::RUNNING;
@@ -59,7 +59,7 @@ impl Report for TopNOptions {
     }
 }
 
-/// The methods in which most time was spent.
+/// The methods in which the most time was spent.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

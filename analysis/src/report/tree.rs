@@ -19,7 +19,7 @@ impl Report for TreeOptions {
     type Output = CallTree;
 
     const NAME: &'static str = "tree";
-    const ABOUT: &'static str = "who called whom";
+    const ABOUT: &'static str = "call tree: which method called which";
     const RECORD: &'static [Recording] = &[Recording::SAMPLER];
     const INPUT: ReportInput = ReportInput::Samples;
     const STATES: &'static [State] = &State::RUNNING;

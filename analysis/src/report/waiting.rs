@@ -1,6 +1,6 @@
 //! Threads that wait, for locks or for handles: where, how often, how long.
 
-use super::distribution::Distribution;
+use super::distribution::{Distribution, Spread};
 use crate::model::ThreadHandle;
 use crate::model::intervals::{Edge, Interval, Matcher};
 use crate::sorted::SortFew;
@@ -28,14 +28,23 @@ pub(super) struct WaitSite<X> {
     pub(super) more: X,
 }
 
-/// All waits together.
-#[derive(Debug, Default)]
-pub(super) struct WaitTotals {
-    pub(super) started: u64,
-    pub(super) still_waiting: u64,
-    pub(super) stops_without_start: u64,
-    pub(super) starts_without_stop: u64,
-    pub(super) waits: Distribution,
+/// All waits of a report together, for locks or for handles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct WaitTotals {
+    /// Waits that began.
+    pub started: u64,
+    /// Waits that ended.
+    pub stopped: u64,
+    /// Waits that had not ended when the trace did.
+    pub still_waiting: u64,
+    /// Stops whose start is not in the trace. The lock is not known; the length is, if the stop reports it.
+    pub stops_without_start: u64,
+    /// Starts whose stop was lost.
+    pub starts_without_stop: u64,
+    /// How long the waits took that ended.
+    pub waits: Spread,
 }
 
 impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
@@ -76,13 +85,15 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
     /// The places that pass, in their order, and all waits there together.
     pub(super) fn finish(mut self, passes: impl Fn(&P) -> bool) -> (WaitTotals, Vec<(P, WaitSite<X>)>) {
         let (mut totals, open) = (self.totals, self.open.finish(self.last_nanos));
+        let mut waits = Distribution::default();
         totals.still_waiting = open.filter(|wait| wait.what.as_ref().is_some_and(&passes)).count() as u64;
         let mut sites: Vec<_> = self.sites.into_iter().filter(|(place, _)| passes(place)).collect();
         sites.sort_few_by_key(|(place, _)| *place);
         for (_, site) in &sites {
             totals.started = totals.started.saturating_add(site.started);
-            totals.waits.merge(&site.waits);
+            waits.merge(&site.waits);
         }
+        (totals.stopped, totals.waits) = (waits.count(), waits.spread());
         (totals, sites)
     }
 }

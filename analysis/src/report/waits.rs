@@ -3,7 +3,7 @@
 //! Neither tells for what is waited, except whether it is a monitor's wait; the stack does.
 
 use super::distribution::{Distribution, Spread};
-use super::waiting::Waiting;
+use super::waiting::{WaitTotals, Waiting};
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Mode, Model, Resolved, StackHandle, ThreadHandle};
 use crate::report::stack_rows::{guessed_of, names_of};
@@ -21,18 +21,9 @@ use std::sync::Arc;
 pub struct WaitsReport {
     /// Version of this document.
     pub schema: u32,
-    /// Waits that began.
-    pub started: u64,
-    /// Waits that ended.
-    pub stopped: u64,
-    /// Waits that had not ended when the trace did.
-    pub still_waiting: u64,
-    /// Ends whose begin is not in the trace: how long they took is not known.
-    pub stops_without_start: u64,
-    /// Begins whose end was lost.
-    pub starts_without_stop: u64,
-    /// All waits that ended.
-    pub waits: Spread,
+    /// All waits together. In JSON these are members of the report itself.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub totals: WaitTotals,
     /// By kind and stack: the longest total first.
     pub places: Vec<WaitPlace>,
     /// By thread: the longest total first.
@@ -72,13 +63,13 @@ pub struct WaitThread {
 }
 
 /// The kind of a wait, and where.
-type Place = (u64, StackHandle);
+type HandlePlace = (u64, StackHandle);
 
 /// Makes a [`WaitsReport`]. What it keeps is bounded by stacks and threads.
 #[derive(Debug)]
 pub struct Waits {
     /// With the waits of each thread, and their nanoseconds.
-    waits: Waiting<Place, BTreeMap<ThreadHandle, (u64, u64)>>,
+    waits: Waiting<HandlePlace, BTreeMap<ThreadHandle, (u64, u64)>>,
 }
 
 impl Default for Waits {
@@ -134,7 +125,7 @@ impl Report for Waits {
 
     fn finish(self, resolved: &Resolved<'_>) -> WaitsReport {
         let top = self.waits.top;
-        let passes = |place: &Place| resolved.selected(place.1, Mode::Unknown).is_some();
+        let passes = |place: &HandlePlace| resolved.selected(place.1, Mode::Unknown).is_some();
         let (totals, sites) = self.waits.finish(passes);
         let mut places: BTreeMap<_, Distribution> = BTreeMap::new();
         let mut threads: BTreeMap<ThreadHandle, (u64, u64)> = BTreeMap::new();
@@ -165,16 +156,6 @@ impl Report for Waits {
             let (thread_id, name) = row.map_or((None, None), |row| (row.os_thread_id, row.name.clone()));
             WaitThread { thread_id, name, count, total_ns }
         });
-        WaitsReport {
-            schema: SCHEMA,
-            started: totals.started,
-            stopped: totals.waits.count(),
-            still_waiting: totals.still_waiting,
-            stops_without_start: totals.stops_without_start,
-            starts_without_stop: totals.starts_without_stop,
-            waits: totals.waits.spread(),
-            places: places.collect(),
-            threads: threads.collect(),
-        }
+        WaitsReport { schema: SCHEMA, totals, places: places.collect(), threads: threads.collect() }
     }
 }

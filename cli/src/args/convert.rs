@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 pub(crate) const CONVERT_EXAMPLES: &str = "\
-The format is taken from the name of the output if --format does not say it. Several formats or outputs are \
-written in one pass. Without -o the output lies beside the trace. Formats that show every event in its place \
-in time (chromium, perfetto, firefox, ndjson) are read with one of the --threads.
+Without --format, the name of the output decides the format. Several formats or outputs are written in one pass. \
+Without -o, the output is placed beside the trace. Formats that need every event in time order (chromium, \
+perfetto, firefox, ndjson) use one thread, whatever --threads says.
 
 Examples:
   nettrace convert trace.nettrace --format speedscope
@@ -19,7 +19,7 @@ Examples:
   nettrace convert dump.nettrace --kind heap -o retained.svg -o retained.pb.gz
   nettrace convert dump.nettrace -o dump.heapsnapshot";
 
-/// Write a trace's stacks in another tool's format
+/// Convert a trace to the format of another tool
 #[derive(Debug, Args)]
 #[command(override_usage = "nettrace convert [OPTIONS] <FILE>")]
 pub(crate) struct ConvertArgs {
@@ -33,11 +33,11 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) threads: SampleThreadArgs,
 
-    /// One of the formats below; may be given several times. `--format list` shows them too
+    /// One of the formats below; may be repeated. `--format list` prints them
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
     pub(crate) format: Vec<String>,
 
-    /// Where to write, - for standard output; may be given several times
+    /// The file to write, or - for standard output; may be repeated
     #[arg(long, short = 'o', value_name = "OUT")]
     pub(crate) output: Vec<PathBuf>,
 
@@ -46,23 +46,23 @@ pub(crate) struct ConvertArgs {
     #[arg(long, visible_alias = "event", value_name = "KIND")]
     pub(crate) kind: Vec<KindArg>,
 
-    /// With an event as --kind: the field whose value is its weight
+    /// If --kind is an event: the field that holds its weight
     #[arg(long, value_name = "FIELD")]
     pub(crate) weight: Option<String>,
 
-    /// heapsnapshot, --kind heap: the dump of this number, from 1; without: the first
+    /// heapsnapshot, --kind heap: the number of the heap dump; default: 1
     #[arg(long, value_name = "N")]
     pub(crate) dump: Option<usize>,
 
-    /// folded, svg: the thread in front of each stack
+    /// folded, svg: put the thread at the root of each stack
     #[arg(long)]
     pub(crate) by_thread: bool,
 
-    /// folded: what the numbers count
+    /// folded: what the numbers mean
     #[arg(long, value_enum, value_name = "UNIT", default_value_t)]
     pub(crate) unit: UnitArg,
 
-    /// Overwrite files that are there
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
 
@@ -88,7 +88,7 @@ impl ConvertArgs {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UnitArg {
-    /// Weight: nanoseconds, bytes, or whatever the kind has
+    /// The weight: nanoseconds, bytes, or whatever the kind is measured in
     #[default]
     Ns,
     Samples,

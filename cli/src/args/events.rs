@@ -5,15 +5,15 @@ use clap::{Args, ValueEnum};
 use nettrace_export::{EventPattern, FilterOptions, GRAMMAR, Predicate, ProviderPattern, TimeRange};
 
 const EVENTS_EXAMPLES: &str = "\
-Times are those since the session's start. --provider and --event may be given several times: an event \
-passes that matches one of each. Of several --where all must hold.
+Times count from the session's start. --provider and --event may be repeated: an event is shown if it matches \
+at least one of each. If --where is repeated, all conditions must hold.
 
 NDJSON has the fields in \"payload\". Addresses and fields meant to be read in hexadecimal are strings, \
-\"0x1f\"; enumerations are numbers; NaN and infinities are strings; bytes that no field takes are in \
-\"payload_rest\", and what is wrong with fields in \"payload_faults\".
+\"0x1f\"; enumerations are numbers; NaN and infinities are strings; bytes behind the last field are in \
+\"payload_rest\", and faults of fields in \"payload_faults\".
 
-CSV has a column for each field if --fields, or one --event without wildcards, is given; else the column \
-payload holds them as JSON.
+CSV has one column for each field with --fields, or with one --event without wildcards; otherwise the column \
+payload holds all fields as JSON.
 
 Examples:
   nettrace events trace.nettrace --limit 20
@@ -24,7 +24,7 @@ Examples:
   nettrace events trace.nettrace --event GC/AllocationTick --fields TypeName,AllocationAmount64 --format csv
   nettrace events trace.nettrace --format ndjson --stacks | jq -c 'select(.tid == 17401)'";
 
-/// The events, one a line
+/// Print the events, one per line
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAMMAR}\n\n{EVENTS_EXAMPLES}"))]
 pub(crate) struct EventsArgs {
@@ -34,18 +34,19 @@ pub(crate) struct EventsArgs {
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
 
-    /// text for reading, ndjson for programs: one JSON object a line, csv for tables
+    /// text is for people; ndjson has one JSON object per line, for programs; csv is for spreadsheets
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: EventFormat,
 
-    /// By time, or as they lie in the file
+    /// By time, or in the order in which they are stored in the file
     #[arg(long, value_enum, value_name = "ORDER", default_value_t)]
     pub(crate) order: Order,
 
     #[command(flatten)]
     pub(crate) filter: EventFilterArgs,
 
-    /// Only events from FROM until before TO, such as 1.5s..3s, 200ms.., ..10us; without unit: seconds
+    /// Only events from FROM up to, but not including, TO, such as 1.5s..3s, 200ms.., ..10us; a number
+    /// without a unit means seconds
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     #[arg(help_heading = "Which events")]
     pub(crate) time: Option<TimeRange>,
@@ -68,15 +69,15 @@ pub(crate) struct EventsArgs {
     #[arg(long)]
     pub(crate) stacks: bool,
 
-    /// Addresses instead of names (text)
+    /// Show addresses instead of names (text)
     #[arg(long, requires = "stacks", conflicts_with = "frames")]
     pub(crate) raw_stacks: bool,
 
-    /// Names of the stacks' frames in "frames", beside the addresses in "stack" (ndjson, csv)
+    /// Add the names of the frames as "frames", beside the addresses in "stack" (ndjson, csv)
     #[arg(long, requires = "stacks")]
     pub(crate) frames: bool,
 
-    /// Show what is stored: ticks, keywords, opcode, processor, sequence number, offset, payload in hex
+    /// Show stored values: ticks, keywords, opcode, processor, sequence number, offset, payload in hex
     #[arg(long)]
     pub(crate) raw: bool,
 
@@ -89,7 +90,7 @@ pub(crate) struct EventsArgs {
     #[arg(long)]
     pub(crate) utc: bool,
 
-    /// Whole numbers from 2^53 on as JSON numbers, or as strings for readers that make doubles of all numbers
+    /// How to write integers from 2^53 on: many JSON readers use doubles, which cannot hold them exactly
     #[arg(long, value_enum, value_name = "AS", default_value_t)]
     pub(crate) big_ints: BigInts,
 }
@@ -110,17 +111,18 @@ impl EventsArgs {
 /// Which events.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EventFilterArgs {
-    /// Only events of providers like this: * and ? are wildcards, case does not matter
+    /// Only events of providers with such a name; * and ? are wildcards, case does not matter
     #[arg(long, value_name = "GLOB")]
     #[arg(help_heading = "Which events")]
     pub(crate) provider: Vec<ProviderPattern>,
 
-    /// Only events of this id or name: GC/Start, GCStart, GCStart_V2, Provider/Name; wildcards as above
+    /// Only events with this id or name: GC/Start, GCStart, GCStart_V2, Provider/Name; wildcards as for
+    /// --provider
     #[arg(long, value_name = "NAME|ID")]
     #[arg(help_heading = "Which events")]
     pub(crate) event: Vec<EventPattern>,
 
-    /// Only events about this OS thread
+    /// Only events of this OS thread
     #[arg(long, value_name = "TID", allow_negative_numbers = true)]
     #[arg(help_heading = "Which events")]
     pub(crate) thread: Vec<i64>,

@@ -8,13 +8,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 const HEAP_EXAMPLES: &str = "\
-A dump is made of a collection that the session asks for: record with --providers \
-Microsoft-Windows-DotNETRuntime:0x1980001:5. \
-What an object retains would go with it: all that is kept alive by nothing else. Of a type, that is what lies below any \
-of its objects, counted once.
+To record a heap dump, collect with --providers Microsoft-Windows-DotNETRuntime:0x1980001:5. It makes the runtime \
+run a collection and report every object that survives.
 
-Of a running process the dump is taken now: it stands still while the runtime collects and tells of all objects, a second \
-for some millions of them, and nettrace says how long that was.
+The retained size of an object is what would be freed with it: the object and all that only it keeps alive. The \
+retained size of a type covers all its objects; what several of them share is counted once.
+
+The dump of a running process is taken at once. The process is paused while the runtime reports its objects: about a second \
+for a few million of them. nettrace prints how long the pause was.
 
 The second dump of a trace is --dump 2 or FILE#2.
 
@@ -29,7 +30,7 @@ Examples:
   nettrace heap --after 10s -- dotnet shop.dll
   nettrace heap dump.nettrace --json | jq '.types[0]'";
 
-/// What is on the managed heap, who keeps it alive, and what grew
+/// What is on the managed heap, what keeps it alive, and what grew
 #[derive(Debug, Args)]
 #[command(after_help = HEAP_EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(
@@ -45,29 +46,29 @@ pub(crate) struct HeapArgs {
     #[arg(value_name = "FILE", conflicts_with_all = ["process_id", "name", "port", "program"])]
     pub(crate) file: Option<PathBuf>,
 
-    /// The process of this id
+    /// The process with this id
     #[arg(long, short, value_name = "PID", help_heading = "Which process", group = "target")]
     pub(crate) process_id: Option<u32>,
 
-    /// The only process of this name; -n NAME is the same where nothing else says which process
+    /// The process of this name, if there is only one; -n NAME is the same if no other option names a process
     #[arg(long, value_name = "NAME", help_heading = "Which process", group = "target")]
     pub(crate) name: Option<String>,
 
-    /// A diagnostic port: PATH or tcp://HOST:PORT to listen there for runtimes that are told to connect;
-    /// with ,connect behind it to connect to one that listens
+    /// A diagnostic port: PATH or tcp://HOST:PORT, where nettrace listens and runtimes connect; with ,connect
+    /// appended, nettrace connects to a runtime that listens there
     #[arg(long, visible_aliases = ["diagnostic-port", "dport"], value_name = "ADDRESS")]
     #[arg(help_heading = "Which process", group = "target")]
     pub(crate) port: Option<String>,
 
-    /// Start this program; its dump is taken after a second, or --after
+    /// Start this program, and take a dump after one second, or after --after
     #[arg(last = true, value_name = "COMMAND", help_heading = "Which process", group = "target")]
     pub(crate) program: Vec<OsString>,
 
-    /// How long the process runs before the dump is taken
+    /// How long to let the process run before the dump is taken
     #[arg(long, value_name = "TIME", help_heading = "Which process", conflicts_with = "file")]
     pub(crate) after: Option<Span>,
 
-    /// Keep the trace in this file, too
+    /// Also keep the trace in this file
     #[arg(long, value_name = "FILE", help_heading = "Which process", conflicts_with = "file")]
     pub(crate) save: Option<PathBuf>,
 
@@ -77,23 +78,23 @@ pub(crate) struct HeapArgs {
     #[command(flatten)]
     pub(crate) dump: DumpArgs,
 
-    /// Rows; without: 30. Where nothing else says which process or trace: -n NAME
+    /// The most rows to show, 30 by default. If no process or trace is given otherwise: -n NAME
     #[arg(short, value_name = "N")]
     pub(crate) n: Option<String>,
 
-    /// Rows
+    /// The most rows to show
     #[arg(long, visible_alias = "top", value_name = "N")]
     pub(crate) number: Option<usize>,
 
-    /// What the table lists; JSON has all
+    /// What the table lists; JSON has all of it
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub(crate) by: HeapBy,
 
-    /// What types and modules are sorted by
+    /// What to sort types and modules by
     #[arg(long, value_enum, value_name = "KEY", default_value_t)]
     pub(crate) sort: HeapSort,
 
-    /// Only types whose names fit this regular expression
+    /// Only types whose names match this regular expression
     #[arg(long = "type", value_name = "REGEX")]
     pub(crate) type_name: Option<Regex>,
 
@@ -144,7 +145,7 @@ impl HeapArgs {
 /// Which dump, and how the trace is read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DumpArgs {
-    /// The dump of this number, from 1; without: the first
+    /// The number of the dump in the trace; default: 1
     #[arg(long, value_name = "N")]
     pub(crate) dump: Option<usize>,
 
@@ -157,22 +158,22 @@ pub(crate) enum HeapBy {
     /// Types of objects
     #[default]
     Types,
-    /// Modules of the types
+    /// Modules that define the types
     Modules,
-    /// Kinds of roots, and the static variables that keep most alive
+    /// Kinds of roots, and the static variables that keep the most alive
     Roots,
-    /// Generations, large and pinned objects
+    /// Generations, and the heaps of large and of pinned objects
     Generations,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HeapSort {
-    /// Own bytes, most first
+    /// Own size, largest first
     #[default]
     Bytes,
-    /// Objects, most first
+    /// Number of objects, most first
     Count,
-    /// Bytes that would go with them, most first
+    /// Retained size, largest first
     Retained,
 }
 
@@ -185,14 +186,14 @@ pub(crate) enum HeapQuestion {
 }
 
 const PATHS_EXAMPLES: &str = "\
-Each object is held through many references; shown is a shortest way from a root, with static variables first. Objects \
+An object may be reachable in many ways; shown is a shortest path from a root, preferably from a static variable. Objects \
 that are held through the same types are one row. Events name no fields, and of a static variable not the class.
 
 Examples:
   nettrace heap paths dump.nettrace --type 'Shop\\.Session$'
   nettrace heap paths dump.nettrace --object 0x7f5335009660";
 
-/// Through what objects are kept alive
+/// How objects are kept alive: paths from the roots
 #[derive(Debug, Args)]
 #[command(after_help = PATHS_EXAMPLES)]
 pub(crate) struct HeapPathsArgs {
@@ -203,7 +204,7 @@ pub(crate) struct HeapPathsArgs {
     #[command(flatten)]
     pub(crate) dump: DumpArgs,
 
-    /// Objects of types whose names fit this regular expression
+    /// Objects of types whose names match this regular expression
     #[arg(long = "type", value_name = "REGEX", required_unless_present = "object")]
     pub(crate) type_name: Option<Regex>,
 
@@ -211,7 +212,7 @@ pub(crate) struct HeapPathsArgs {
     #[arg(long, value_name = "ADDRESS", conflicts_with = "type_name", value_parser = address)]
     pub(crate) object: Option<u64>,
 
-    /// Rows
+    /// The most rows to show
     #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 10)]
     pub(crate) number: usize,
 
@@ -220,7 +221,7 @@ pub(crate) struct HeapPathsArgs {
     pub(crate) json: bool,
 }
 
-/// The largest objects: address, size, generation, what they retain
+/// The largest objects: address, size, generation, retained size
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  nettrace heap objects dump.nettrace --type 'byte\\[\\]' --sort retained")]
 pub(crate) struct HeapObjectsArgs {
@@ -231,15 +232,15 @@ pub(crate) struct HeapObjectsArgs {
     #[command(flatten)]
     pub(crate) dump: DumpArgs,
 
-    /// Objects of types whose names fit this regular expression; without: of all
+    /// Only objects of types whose names match this regular expression
     #[arg(long = "type", value_name = "REGEX")]
     pub(crate) type_name: Option<Regex>,
 
-    /// What they are sorted by
+    /// What to sort by
     #[arg(long, value_enum, value_name = "KEY", default_value_t)]
     pub(crate) sort: ObjectSort,
 
-    /// Rows, also of JSON
+    /// The most rows to show, in JSON too
     #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 30)]
     pub(crate) number: usize,
 
@@ -250,14 +251,14 @@ pub(crate) struct HeapObjectsArgs {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ObjectSort {
-    /// Own bytes, most first
+    /// Own size, largest first
     #[default]
     Bytes,
-    /// Bytes that would go with it, most first
+    /// Retained size, largest first
     Retained,
 }
 
-/// What keeps how much alive, from the roots down: the dominator tree, by type
+/// What keeps how much memory alive: the dominator tree, from the roots down, by type
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  nettrace heap tree dump.nettrace --min 5%\n  nettrace heap tree dump.nettrace --folded | inferno-flamegraph > heap.svg\n  nettrace convert dump.nettrace --kind heap -o heap.svg -o heap.pb.gz"
@@ -270,7 +271,7 @@ pub(crate) struct HeapTreeArgs {
     #[command(flatten)]
     pub(crate) dump: DumpArgs,
 
-    /// Leave out what keeps less than this alive, in percent of all that roots reach
+    /// Leave out nodes that keep less than this percentage of all reachable memory alive
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
     pub(crate) min: f64,
 
@@ -278,7 +279,7 @@ pub(crate) struct HeapTreeArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// All of it as folded stacks with own bytes, one a line: for flamegraph.pl, inferno, speedscope
+    /// Print the whole tree as folded stacks with own sizes, for flamegraph.pl, inferno or speedscope
     #[arg(long, conflicts_with_all = ["json", "min"])]
     pub(crate) folded: bool,
 }
@@ -305,15 +306,15 @@ pub(crate) struct HeapDiffArgs {
     #[command(flatten)]
     pub(crate) read: ReadArgs,
 
-    /// Only types whose names fit this regular expression
+    /// Only types whose names match this regular expression
     #[arg(long = "type", value_name = "REGEX")]
     pub(crate) type_name: Option<Regex>,
 
-    /// By the growth of what they are sorted
+    /// What to sort by: the growth of this
     #[arg(long, value_enum, value_name = "KEY", default_value_t)]
     pub(crate) sort: HeapSort,
 
-    /// Rows
+    /// The most rows to show
     #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 30)]
     pub(crate) number: usize,
 

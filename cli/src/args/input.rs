@@ -19,11 +19,11 @@ pub(crate) struct InputArgs {
 /// How it is read.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ReadArgs {
-    /// Read the file instead of mapping it into memory, for files that may shrink meanwhile
+    /// Read the file instead of mapping it into memory; use it if the file may shrink meanwhile
     #[arg(long)]
     pub(crate) no_mmap: bool,
 
-    /// Give up when a compressed trace unpacks to more than this: 500MB, 1.5TB
+    /// Stop with an error if a compressed trace unpacks to more than this, such as 500MB or 1.5TB
     #[arg(long, value_name = "SIZE", default_value = "64GiB")]
     pub(crate) input_limit: Bytes,
 }
@@ -31,7 +31,7 @@ pub(crate) struct ReadArgs {
 /// With how many threads.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ThreadArgs {
-    /// Threads that read events of a plain file; default: one for each processor
+    /// Threads that read an uncompressed file; default: one for each processor
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct ThreadArgs {
 /// The same where what is read goes through one thread all the same, so that more of them seldom pay.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct SampleThreadArgs {
-    /// Threads that read samples of a plain file; more than one seldom pays
+    /// Threads that read an uncompressed file; more than one is seldom faster
     #[arg(long, value_name = "N", default_value = "1")]
     threads: NonZeroUsize,
 }

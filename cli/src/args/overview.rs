@@ -31,7 +31,7 @@ Examples:
   nettrace stats trace.nettrace --sort bytes
   nettrace stats trace.nettrace --json | jq '.types[] | select(.events > 1000) | .name'";
 
-/// Which events happened how often, how large they are, from when to when
+/// How often each event type occurs, how large its events are, and when they were written
 #[derive(Debug, Args)]
 #[command(after_help = STATS_EXAMPLES)]
 pub(crate) struct StatsArgs {
@@ -45,7 +45,7 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// What to sort by; ties by provider, id and version
+    /// What to sort by; equal rows are sorted by provider, id and version
     #[arg(long, value_enum, value_name = "KEY", default_value_t)]
     pub(crate) sort: SortKey,
 
@@ -72,14 +72,15 @@ pub(crate) enum SortKey {
 }
 
 const CHECK_EXAMPLES: &str = "\
-Exit codes: 0 nothing found, or notes only; 3 something cannot be read; 4 notes only, with --strict.
+Exit codes: 0 nothing found, or only notes; 3 something cannot be read; 4 only notes, with --strict.
 
 Examples:
   nettrace check trace.nettrace
   nettrace check trace.nettrace --json | jq .counts
   my-writer | nettrace check --strict -";
 
-/// Whether a trace keeps to the format: damage, broken rules, missing events, each with its place and section
+/// Check a trace against the format: damage, broken rules, missing events, each with its offset and
+/// section
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArgs {
@@ -90,7 +91,7 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Exit with 4 when there are notes and nothing worse
+    /// Exit with 4 if there are notes but nothing worse
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -104,7 +105,7 @@ Examples:
   nettrace schema trace.nettrace --provider '*Runtime' --event 'GC/*'
   nettrace schema trace.nettrace --json | jq '.types[] | select(.source == \"none\") | .name'";
 
-/// Which event types the trace defines, with the fields of their payloads
+/// The event types that a trace defines, with the fields of their payloads
 #[derive(Debug, Args)]
 #[command(after_help = SCHEMA_EXAMPLES)]
 pub(crate) struct SchemaArgs {
@@ -115,11 +116,11 @@ pub(crate) struct SchemaArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Only types of providers like this: * and ? are wildcards, case does not matter
+    /// Only types of providers with such a name; * and ? are wildcards, case does not matter
     #[arg(long, value_name = "GLOB")]
     pub(crate) provider: Vec<ProviderPattern>,
 
-    /// Only types of this id or name, as in nettrace events
+    /// Only types with this id or name, as in nettrace events
     #[arg(long, value_name = "NAME|ID")]
     pub(crate) event: Vec<EventPattern>,
 }

@@ -8,15 +8,16 @@ use nettrace_analysis::Pattern;
 use std::path::PathBuf;
 
 const REPORT_EXAMPLES: &str = "\
-Times of topN, tree and threads are wall time between samples, not time on a processor: the runtime's sampler \
-stops threads whether they run or wait. topN and tree leave out what is known to wait and say how much that was; \
---state waiting shows where, --state all counts both, --state managed leaves out native code, too.
+The times of topN, tree and threads are wall-clock time between samples, not processor time: the runtime's sampler \
+stops all threads, whether they run or wait. topN and tree leave out threads that are known to wait, and say how \
+much time that was. --state waiting shows where they wait, --state all counts both, --state managed also leaves \
+out native code.
 
-topN, tree, threads and modules can be read with several --threads, the others with one. The trace may stand in \
-front of the report's name, as dotnet-trace has it. `nettrace report REPORT --help` lists a report's options.
+topN, tree, threads and modules can use several --threads; the other reports use one. The trace may precede the \
+report's name, as in dotnet-trace. `nettrace report REPORT --help` lists the options of a report.
 
-With --json each report has a member `outcome`: whether the trace is complete, and what of it is lost or damaged, \
-under the names that `nettrace info --json` has.
+With --json, each report has a member `outcome`: whether the trace is complete, and what is lost or damaged, with \
+the same keys as in `nettrace info --json`.
 
 Examples:
   nettrace report topN trace.nettrace
@@ -54,7 +55,10 @@ impl Args for ReportCommand {
 impl FromArgMatches for ReportCommand {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let Some((name, own)) = matches.subcommand() else {
-            return Err(clap::Error::raw(ErrorKind::MissingSubcommand, "a report and a trace are needed\n"));
+            return Err(clap::Error::raw(
+                ErrorKind::MissingSubcommand,
+                "give a report and a trace: nettrace report <REPORT> <FILE>\n",
+            ));
         };
         let mut args = ReportArgs { report: name.to_owned(), ..ReportArgs::from_arg_matches(own)? };
         if args.timeline && own.value_source("number") != Some(ValueSource::CommandLine) {
@@ -90,55 +94,55 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Rows
+    /// The most rows to show
     #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 20)]
     pub(crate) number: usize,
 
-    /// Order by total instead of self
+    /// Sort by inclusive time (with callees) instead of exclusive time
     #[arg(long)]
     pub(crate) inclusive: bool,
 
-    /// Each thread by itself
+    /// Show each thread separately
     #[arg(long)]
     pub(crate) by_thread: bool,
 
-    /// When each method was on a stack: blocks over the time of the trace, cut into 32 parts
+    /// Show when each method was on a stack: a bar for each of 32 equal parts of the trace
     #[arg(long, conflicts_with = "by_thread")]
     pub(crate) when: bool,
 
-    /// What rows stand for
+    /// What to sum up in a row
     #[arg(long, value_enum, value_name = "GROUP", default_value_t)]
     pub(crate) by: GroupByArg,
 
-    /// Begin at frames like this
+    /// Start the tree at frames that match
     #[arg(long, value_name = "REGEX")]
     pub(crate) from: Option<Pattern>,
 
-    /// Turned around: callers below whom they call
+    /// Turn the tree around: a method's children are its callers
     #[arg(long)]
     pub(crate) callers: bool,
 
-    /// Leave out what has less of all time, in percent
+    /// Leave out nodes that have less than this percentage of the total
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = super::samples::percent)]
     pub(crate) min: f64,
 
-    /// In the order of time; all rows unless -n is given
+    /// Sort by time; shows all rows unless -n is given
     #[arg(long)]
     pub(crate) timeline: bool,
 
-    /// The events of this activity and of those inside it: a path such as //1/5, or another id
+    /// Show the events of this activity and of those inside it: a path such as //1/5, or another id
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
 
-    /// Only messages that are at least this severe
+    /// Only messages of this level or above
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
     pub(crate) level: LogLevelArg,
 
-    /// How to write them
+    /// The output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: CounterFormat,
 
-    /// Only what was before this time since the session's start, such as 500ms
+    /// Only what happened before this time since the session's start, such as 500ms
     #[arg(long, value_name = "TIME", value_parser = nettrace_export::time_range::nanos, conflicts_with = "time")]
     pub(crate) before: Option<i64>,
 
@@ -148,16 +152,16 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CounterFormat {
-    /// For reading: least, mean, most, last, trend
+    /// For people: minimum, mean, maximum, last value, trend
     #[default]
     Table,
-    /// All values, with the columns of dotnet-counters
+    /// All values, with the same columns as dotnet-counters
     Csv,
-    /// All values, as one object
+    /// All values, as one JSON object
     Json,
-    /// All values, one a line
+    /// All values, one per line
     Ndjson,
-    /// All values, for Prometheus and others
+    /// All values, for Prometheus and compatible tools
     Openmetrics,
 }
 

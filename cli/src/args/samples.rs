@@ -10,53 +10,55 @@ use std::str::FromStr;
 /// Which samples count, and how frames are named.
 #[derive(Debug, Args)]
 pub(crate) struct SampleArgs {
-    /// Only samples of this OS thread; may be given several times
+    /// Only samples of this OS thread; may be repeated
     #[arg(long, value_name = "TID")]
     pub(crate) thread: Vec<u64>,
 
-    /// Only samples of this OS process; may be given several times
+    /// Only samples of this OS process; may be repeated
     #[arg(long, value_name = "PID")]
     pub(crate) process: Vec<u64>,
 
-    /// Only samples from FROM until before TO, such as 1.5s..3s, 200ms.., ..10us; without unit: seconds
+    /// Only samples from FROM up to, but not including, TO, such as 1.5s..3s, 200ms.., ..10us; a number
+    /// without a unit means seconds
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) time: Option<TimeRange>,
 
-    /// Only stacks with a frame like this
+    /// Only stacks with a frame that matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) frame: Option<Pattern>,
 
-    /// No stacks with a frame like this
+    /// No stacks with a frame that matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) exclude: Option<Pattern>,
 
-    /// Only samples in this state; may be given several times. The runtime's sampler stops threads whether they run
-    /// or wait: report topN and tree show what ran (running) unless asked otherwise, all else shows all
+    /// Only samples in this state; may be repeated. The runtime's sampler stops all threads, whether they run or
+    /// wait; topN and tree therefore count only running ones by default. Everything else counts all
     #[arg(long, value_enum, value_name = "STATE")]
     pub(crate) state: Vec<StateArg>,
 
-    /// Leave out code of .NET, of Microsoft's libraries and of the system, by module (System.*, Microsoft.*): its time is
-    /// that of whoever of your code called it. Async methods are one frame
+    /// Hide frames of .NET, of Microsoft's libraries and of the system, by module (System.*, Microsoft.*). Their time
+    /// counts for your method that called them. Implies --fold-async
     #[arg(long)]
     pub(crate) my_code: bool,
 
-    /// Async methods as one frame: their state machine, without the builders that start and resume it
+    /// Show an async method as one frame: its state machine, without the builders that start and resume it
     #[arg(long)]
     pub(crate) fold_async: bool,
 
-    /// Show frames like this as one under this name; $1 in it is the first group. The first that fits counts
+    /// Show matching frames as one frame of this name; $1 stands for the first group of the expression. If several
+    /// match, the first is used
     #[arg(long, value_name = "REGEX=NAME", value_parser = group)]
     pub(crate) group: Vec<FrameGroup>,
 
-    /// Leave out frames like this: their time is their caller's. What is asked is the name that is shown
+    /// Hide matching frames: their time counts for their caller. The expression is matched with the name as shown
     #[arg(long, value_name = "REGEX")]
     pub(crate) fold: Vec<Pattern>,
 
-    /// Leave out frames that have less of all time, with all that they call
+    /// Hide frames that have less than this share of the total, with all that they call
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) fold_percent: Option<f64>,
 
-    /// Recursion once: calls of itself, and up to eight methods that call each other in turn
+    /// Show recursion once: a method that calls itself, or up to eight methods that call each other in turn
     #[arg(long)]
     pub(crate) fold_recursion: bool,
 
@@ -64,30 +66,30 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_enum, value_name = "STYLE", default_value_t)]
     pub(crate) names: NameStyleArg,
 
-    /// Names as the runtime stores them: lambdas, async methods and types in the compiler's notation
+    /// Show names as the runtime stores them: the compiler's names for lambdas, async methods and types
     #[arg(long)]
     pub(crate) raw_names: bool,
 
-    /// Names for what the trace does not name, such as /tmp/perf-1234.map of process 1234
+    /// A file with names of code that the trace does not name, such as /tmp/perf-1234.map of process 1234
     #[arg(long, value_name = "FILE")]
     pub(crate) perf_map: Vec<PathBuf>,
 
-    /// Names of native code, from the ELF files below this folder that the trace says were mapped (version 6)
+    /// A folder with the ELF files that the traced process had mapped: their symbols name native code (version 6)
     #[arg(long, value_name = "DIR")]
     pub(crate) symbols: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StateArg {
-    /// All there are
+    /// Every sample
     All,
     /// Managed or native
     Running,
-    /// Managed code ran
+    /// Managed code was running
     Managed,
-    /// Native code ran, or something blocked that is not known to wait
+    /// Native code was running, or a thread was blocked in a method that is not known to wait
     Native,
-    /// A method that is known to wait was innermost
+    /// The innermost method is known to wait
     Waiting,
 }
 

@@ -88,10 +88,10 @@ impl Analysed {
     }
 
     /// How it ended.
-    pub(super) fn ended(&self) -> &dyn Ended {
+    pub(super) fn ended(&self) -> Ended {
         match &self.outcome {
-            Some(outcome) => outcome,
-            None => self.events.reader(),
+            Some(outcome) => outcome.clone().into(),
+            None => self.events.reader().into(),
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, F
     let findings = Findings::of(&mut trace.reader).map_err(|error| trace.failed(&error))?;
     context.progress.end();
     if args.json {
-        super::write_json(context, &Report::of(&trace, &findings))?;
+        super::write_json(context, &CheckReport::of(&trace, &findings))?;
     } else {
         text(context, &trace, &findings)?;
     }
@@ -40,7 +40,7 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, F
 
 /// `--json`, whole.
 #[derive(Serialize)]
-struct Report<'a> {
+struct CheckReport<'a> {
     schema: u32,
     /// Major version of the format: 3, 4 or 6.
     version: u32,
@@ -65,9 +65,9 @@ struct FindingReport<'a> {
     message: &'a str,
 }
 
-impl<'a> Report<'a> {
-    fn of(trace: &Trace, findings: &'a Findings) -> Report<'a> {
-        Report {
+impl<'a> CheckReport<'a> {
+    fn of(trace: &Trace, findings: &'a Findings) -> CheckReport<'a> {
+        CheckReport {
             schema: 1,
             version: trace.reader.version().map_or(0, |version| version.major()),
             complete: trace.reader.is_complete(),
@@ -98,7 +98,7 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
     let read = units::counted(findings.events(), "event");
     writeln!(context.out, "{}", style.strong().over(printable(&trace.file)))?;
     if findings.is_clean() {
-        writeln!(context.out, "  nettrace {version}, {read}: keeps to the format")?;
+        writeln!(context.out, "  nettrace {version}, {read}: conforms to the format")?;
         return Ok(());
     }
     let total = findings.counts().map(|(_, count)| count).sum();
@@ -106,7 +106,7 @@ fn text(context: &mut Context<'_>, trace: &Trace, findings: &Findings) -> Result
     let found = units::counted(total, "finding");
     writeln!(
         context.out,
-        "  nettrace {version}, {read}: {found} of {kinds}; sections are those of parser/FORMAT.md"
+        "  nettrace {version}, {read}: {found} of {kinds}; sections refer to parser/FORMAT.md"
     )?;
     for severity in [Severity::Damage, Severity::Note] {
         for (kind, count) in findings.counts() {

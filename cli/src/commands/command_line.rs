@@ -77,7 +77,7 @@ fn refuse_others(row: &ReportRow, matches: &ArgMatches) -> Result<(), clap::Erro
     let (id, flag) = (arg.get_id().as_str(), arg.get_long().unwrap_or_default());
     let others: Vec<&str> = REPORTS.iter().filter(|other| takes(other, id)).map(|other| other.name).collect();
     let message = format!(
-        "report {} takes no --{flag}, which is for {}\n\nFor its options, try '{}'.\n",
+        "report {} has no option --{flag}; it belongs to {}\n\nFor its options, try '{}'.\n",
         row.name,
         others.join(", "),
         format_args!("nettrace report {} --help", row.name),

@@ -5,7 +5,7 @@ use super::{Context, failed};
 use crate::args::{BigInts, EventFormat, EventsArgs, Order};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::{Input, Regions, Spare, Work};
+use crate::input::{Ended, Input, Regions, Spare, Work};
 use crate::output::Output;
 use crate::render::{Form, Text};
 use nettrace_export::{Csv, Detail, EventTypes, Filter, Ndjson, Page, Selection};
@@ -137,14 +137,15 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
     form.end(context.out.buffer());
     context.out.finish()?;
     context.progress.end();
+    let ended = Ended::from(reader);
     if is_whole {
         let of_fields = selection.map_or_else(Vec::new, |selection| selection.unmatched(&types));
         for message in filter.unmatched(&types).into_iter().chain(of_fields) {
             context.messages.warning(&format!("{file}: {message}"));
         }
-        context.messages.losses(&file, reader);
+        context.messages.losses(&file, &ended);
     }
-    Ok(context.conclude(&file, reader, is_whole))
+    Ok(context.conclude(&file, &ended, is_whole))
 }
 
 fn detail(args: &EventsArgs) -> Detail {
@@ -247,6 +248,7 @@ fn in_regions(
     };
     context.out.finish()?;
     context.progress.end();
-    context.messages.losses(file, &outcome);
-    Ok(context.conclude(file, &outcome, true))
+    let ended = Ended::from(outcome);
+    context.messages.losses(file, &ended);
+    Ok(context.conclude(file, &ended, true))
 }

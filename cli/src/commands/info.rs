@@ -1,6 +1,6 @@
 //! `nettrace info`: what a trace is.
 //!
-//! The report is worked out once ([`Report`]); JSON is the report as it is, text is the same for reading
+//! The report is worked out once ([`InfoReport`]); JSON is the report as it is, text is the same for reading
 //! ([`super::info_text`]).
 
 use super::outcome::outcome_of;
@@ -21,10 +21,10 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     let header = trace.reader.trace().cloned().map_err(|error| Failure::read(&trace.file, &error, 0))?;
     let has_inline_stacks = trace.reader.version().is_some_and(|version| version.major() == 3);
     let is_gzip = trace.reader.source().is_gzip();
-    let (survey, ended): (_, Box<dyn Ended>) = match trace.regions(args.threads) {
+    let (survey, ended): (_, Ended) = match trace.regions(args.threads) {
         Some(regions) => {
             let (survey, outcome) = Survey::of_regions(&regions).map_err(|error| trace.failed(&error))?;
-            (survey, Box::new(outcome))
+            (survey, outcome.into())
         }
         None => {
             let mut survey = Survey::default();
@@ -34,23 +34,23 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
                     survey.take_inline_stack(&event);
                 }
             }
-            (survey, Box::new(trace.reader))
+            (survey, (&trace.reader).into())
         }
     };
     context.progress.end();
-    let report = Report::new(header, is_gzip, &*ended, &survey);
+    let report = InfoReport::new(header, is_gzip, &ended, &survey);
     if args.json {
         super::write_json(context, &report)?;
     } else {
         info_text::write(context, &trace.file, &report)?;
     }
     context.out.finish()?;
-    Ok(context.conclude(&trace.file, &*ended, true))
+    Ok(context.conclude(&trace.file, &ended, true))
 }
 
 /// All that `info` knows. The keys are a promise to scripts.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct InfoReport {
     schema: u32,
     /// Major version of the format: 3, 4 or 6.
     pub(super) version: u32,
@@ -153,8 +153,8 @@ impl Serialize for Pairs {
     }
 }
 
-impl Report {
-    fn new(header: nettrace_parser::Trace, is_gzip: bool, trace: &dyn Ended, survey: &Survey) -> Report {
+impl InfoReport {
+    fn new(header: nettrace_parser::Trace, is_gzip: bool, trace: &Ended, survey: &Survey) -> InfoReport {
         let (version, minor) = trace.version().map_or((0, 0), |version| (version.major(), version.minor()));
         let statistics = trace.statistics();
         let kinds = |count: &dyn Fn(BlockKind) -> u64| {
@@ -165,7 +165,7 @@ impl Report {
         let clock = header.clock();
         let last = survey.last_ticks().and_then(|ticks| clock.nanos_since_start(ticks));
         let outcome = outcome_of(trace);
-        let mut report = Report {
+        let mut report = InfoReport {
             schema: 1,
             version,
             minor,

@@ -1,7 +1,7 @@
 //! The page that `nettrace info` shows.
 
 use super::Context;
-use super::info::Report;
+use super::info::InfoReport;
 use crate::failure::Failure;
 use crate::messages::cause_of_loss;
 use crate::printable::printable;
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 /// Lines of a list before the rest is only counted.
 const LISTED: usize = 12;
 
-pub(super) fn write(context: &mut Context<'_>, file: &str, report: &Report) -> Result<(), Failure> {
+pub(super) fn write(context: &mut Context<'_>, file: &str, report: &InfoReport) -> Result<(), Failure> {
     let style = context.style;
     let mut page = Page { out: context.out.buffer(), style };
     page.heading(file)?;
@@ -47,7 +47,7 @@ impl Page<'_> {
         writeln!(self.out, "  {}  {text}", self.style.faint().over(format_args!("{label:<9}")))
     }
 
-    fn what(&mut self, report: &Report) -> io::Result<()> {
+    fn what(&mut self, report: &InfoReport) -> io::Result<()> {
         let name = match report.version {
             3 => "NetPerf (nettrace 3)".to_owned(),
             6 => format!("nettrace {}.{}", report.version, report.minor),
@@ -61,7 +61,7 @@ impl Page<'_> {
             false => self.style.bad().over(format_args!("incomplete: ends at {:#x}", report.end_offset)),
         };
         self.line("format", &format!("{name}{packed}, {size}{unpacked}, {end}"))?;
-        let writer = report.writer.as_deref().unwrap_or("a .NET runtime, its version is not in the trace");
+        let writer = report.writer.as_deref().unwrap_or(".NET, version not in the trace");
         self.line("writer", &printable(writer))?;
         let process = match report.process_id {
             Some(id) => id.to_string(),
@@ -88,7 +88,7 @@ impl Page<'_> {
         self.line("clock", &format!("{} ticks a second", units::count(frequency)))
     }
 
-    fn amounts(&mut self, report: &Report) -> io::Result<()> {
+    fn amounts(&mut self, report: &InfoReport) -> io::Result<()> {
         self.line(
             "events",
             &format!(
@@ -113,13 +113,13 @@ impl Page<'_> {
         self.line("lost", &lost)?;
         if report.restarts > 0 {
             let times = units::counted(report.restarts, "time");
-            self.line("", &format!("{times} a thread id came back for another thread"))?;
+            self.line("", &format!("{times} a thread id was reused by another thread"))?;
         }
         self.line("threads", &units::count(report.threads))?;
         self.line("stacks", &units::count(report.stacks))
     }
 
-    fn providers(&mut self, report: &Report) -> io::Result<()> {
+    fn providers(&mut self, report: &InfoReport) -> io::Result<()> {
         self.line("providers", &units::count(report.providers.len() as u64))?;
         for provider in report.providers.iter().take(LISTED) {
             let name = self.style.name().over(printable(&provider.name));
@@ -131,7 +131,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn blocks(&mut self, report: &Report) -> io::Result<()> {
+    fn blocks(&mut self, report: &InfoReport) -> io::Result<()> {
         let total: u64 = report.blocks.0.iter().map(|(_, count)| count).sum();
         self.line("blocks", &units::count(total))?;
         for ((kind, count), (_, bytes)) in report.blocks.0.iter().zip(&report.bytes.0) {
@@ -140,7 +140,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn damage(&mut self, report: &Report) -> io::Result<()> {
+    fn damage(&mut self, report: &InfoReport) -> io::Result<()> {
         if report.damage_count == 0 {
             let good = self.style.good().over("none");
             self.line("damage", &good)?;
@@ -174,7 +174,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn next(&mut self, file: &str, report: &Report) -> io::Result<()> {
+    fn next(&mut self, file: &str, report: &InfoReport) -> io::Result<()> {
         let file = if file == crate::context::STDIN_NAME { "-".to_owned() } else { quoted(file) };
         let (command, why) = match report.events {
             0 => (format!("nettrace info --json {file}"), "all of this for programs"),

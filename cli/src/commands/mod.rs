@@ -79,7 +79,7 @@ fn instant(clock: nettrace_parser::Clock, ticks: u64, is_utc: bool) -> String {
 fn write_report(
     context: &mut Context<'_>,
     report: &impl serde::Serialize,
-    trace: &dyn Ended,
+    trace: &Ended,
 ) -> Result<(), Failure> {
     write_json(context, &WithOutcome::new(report, trace))
 }

@@ -13,14 +13,14 @@ pub(super) struct WithOutcome<'r, T> {
 }
 
 impl<'r, T> WithOutcome<'r, T> {
-    pub(super) fn new(report: &'r T, trace: &dyn Ended) -> WithOutcome<'r, T> {
+    pub(super) fn new(report: &'r T, trace: &Ended) -> WithOutcome<'r, T> {
         WithOutcome { report, outcome: outcome_of(trace) }
     }
 }
 
 /// How reading a trace went; what is wrong with the packed file counts as damage.
-pub(super) fn outcome_of(trace: &dyn Ended) -> OutcomeReport {
-    let mut outcome = OutcomeReport::of(&trace.outcome());
+pub(super) fn outcome_of(trace: &Ended) -> OutcomeReport {
+    let mut outcome = OutcomeReport::of(trace);
     if let Some(fault) = trace.unpack_fault().filter(|fault| fault.is_loss()) {
         outcome.add_file_fault(fault.offset, "compressed file", fault.what().to_owned());
     }

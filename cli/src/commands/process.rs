@@ -37,7 +37,7 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
     talk.finish()?;
     let answer = answer?;
     if ask.json {
-        super::write_json(context, &Report { schema: 1, pid: reached.pid, answer: &answer.json })?;
+        super::write_json(context, &ProcessReport { schema: 1, pid: reached.pid, answer: &answer.json })?;
     } else {
         for line in &answer.text {
             writeln!(context.out, "{}", printable(line))?;
@@ -49,7 +49,7 @@ pub(super) fn run(args: &ProcessArgs, context: &mut Context<'_>) -> Result<Exit,
 
 /// What was answered. The keys are a promise to scripts.
 #[derive(Serialize)]
-struct Report<'r> {
+struct ProcessReport<'r> {
     schema: u32,
     pid: Option<u64>,
     #[serde(flatten)]
@@ -107,7 +107,7 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
         }
         ProcessRequest::Resume { .. } => {
             runtime.resume().map_err(failed)?;
-            Ok(Answer::done(CommandId::RESUME_RUNTIME, format!("{label}: resumed, if it waited for this")))
+            Ok(Answer::done(CommandId::RESUME_RUNTIME, format!("{label}: resumed, if it was suspended")))
         }
         ProcessRequest::Perfmap { which, .. } => {
             let kind = match which {
@@ -126,7 +126,7 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
                     runtime.disable_perf_map().map_err(failed)?;
                     Ok(Answer::done(
                         CommandId::DISABLE_PERF_MAP,
-                        format!("{label}: writes no perf map any more"),
+                        format!("{label}: stopped writing perf maps"),
                     ))
                 }
             }
@@ -172,13 +172,16 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
         ProcessRequest::StartupProfiler { profiler, .. } => {
             let startup = StartupProfiler::new(profiler.class_id, &profiler.path).map_err(refused)?;
             runtime.startup_profiler(&startup).map_err(failed)?;
-            let text = format!("{label}: {} is loaded at startup, unless that is over", profiler.path);
+            let text = format!(
+                "{label}: {} will be loaded at startup, unless the process has already started",
+                profiler.path
+            );
             Ok(Answer::done(CommandId::STARTUP_PROFILER, text))
         }
         // clap has made sure that the danger is known.
         ProcessRequest::Send { set, id, payload, .. } => {
             let payload = hex_bytes(payload)
-                .ok_or_else(|| Failure::Usage(format!("\"{payload}\" is no payload in hexadecimal")))?;
+                .ok_or_else(|| Failure::Usage(format!("\"{payload}\" is not hexadecimal")))?;
             let command = CommandId { set: *set, id: *id };
             let reply = runtime.send_unchecked(&RawCommand::unchecked(command, payload)).map_err(failed)?;
             let hex: String = reply.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -247,7 +250,7 @@ fn variable_change(text: &str, is_unset: bool) -> Result<(SetEnvironmentVariable
             let variable = SetEnvironmentVariable::set(name, value).map_err(refused)?;
             Ok((variable, format!("{name} is set")))
         }
-        (Some(_), true) => Err(Failure::Usage("--unset takes the name alone".to_owned())),
+        (Some(_), true) => Err(Failure::Usage("--unset takes only the name".to_owned())),
         (None, false) => Err(Failure::Usage(format!("write {text}=VALUE, or --unset {text}"))),
     }
 }
@@ -258,5 +261,5 @@ fn absolute(path: &Path) -> Result<String, Failure> {
     let path = std::path::absolute(path).map_err(failed)?;
     path.to_str()
         .map(str::to_owned)
-        .ok_or_else(|| Failure::Usage(format!("{}: the protocol carries Unicode only", path.display())))
+        .ok_or_else(|| Failure::Usage(format!("{}: the protocol supports only Unicode", path.display())))
 }

@@ -22,7 +22,7 @@ const COMMAND_COLUMNS: usize = 60;
 
 /// All that `ps` knows. The keys are a promise to scripts.
 #[derive(Debug, Serialize)]
-struct Report {
+struct PsReport {
     schema: u32,
     processes: Vec<ProcessReport>,
     leftovers: Vec<LeftoverReport>,
@@ -80,7 +80,7 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
     }
     transcript.as_ref().map_or(Ok(()), Transcript::finish)?;
     let leftovers = listing.leftovers.iter().map(leftover).collect();
-    let report = Report { schema: 1, processes, leftovers };
+    let report = PsReport { schema: 1, processes, leftovers };
     if args.json {
         super::write_json(context, &report)?;
     } else {
@@ -164,9 +164,9 @@ fn without_build(version: &str) -> &str {
     version.split('+').next().unwrap_or(version)
 }
 
-fn write_text(context: &mut Context<'_>, args: &PsArgs, report: &Report) -> Result<(), Failure> {
+fn write_text(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<(), Failure> {
     if report.processes.is_empty() {
-        context.messages.note("no .NET process is running that we can see");
+        context.messages.note("no .NET process is running, or none is visible to this user");
     }
     let rows: Vec<[String; 7]> = report.processes.iter().map(|process| row(process, args.all)).collect();
     let heading = ["PID", "NAME", "VERSION", "ARCH", "UPTIME", "CAN", "COMMAND"].map(str::to_owned);

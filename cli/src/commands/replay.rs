@@ -17,7 +17,7 @@ pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
     let failed = |error: Error| Failure::Input { file: name.clone(), message: error.to_string() };
     let transcript = Transcript::read(BufReader::new(file)).map_err(failed)?;
     if transcript.connection_count() == 0 {
-        let message = "no connection with a request is recorded".to_owned();
+        let message = "the transcript has no connection with a request".to_owned();
         return Err(Failure::Input { file: name, message });
     }
     let pace = if args.at_once { Pace::AtOnce } else { Pace::AsRecorded };

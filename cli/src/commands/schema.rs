@@ -4,6 +4,7 @@ use super::{Context, next_event, stats};
 use crate::args::SchemaArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::Ended;
 use crate::printable::printable;
 use crate::units;
 use nettrace_export::{EventType, EventTypes, Names, Shape, accepts_type, unmatched_types};
@@ -29,6 +30,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
     for metadata in trace.reader.event_types() {
         types.place_of_metadata(metadata);
     }
+    let ended = Ended::from(&trace.reader);
     counts.resize(types.shapes().len(), 0);
     let mut rows: Vec<(&EventType, &Shape, u64)> = types
         .shapes()
@@ -43,8 +45,8 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
     if args.json {
         let types = rows.iter().map(|(row, shape, events)| TypeReport::of(row, shape, *events));
         let events = rows.iter().map(|(_, _, events)| events).sum();
-        let report = Report { schema: 1, events, types: types.collect() };
-        super::write_report(context, &report, &trace.reader)?;
+        let report = SchemaReport { schema: 1, events, types: types.collect() };
+        super::write_report(context, &report, &ended)?;
     } else {
         text(context, &rows)?;
     }
@@ -52,7 +54,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
     for message in unmatched_types(&args.provider, &args.event, types.rows()) {
         context.messages.warning(&format!("{}: {message}", trace.file));
     }
-    Ok(context.conclude(&trace.file, &trace.reader, true))
+    Ok(context.conclude(&trace.file, &ended, true))
 }
 
 /// Who describes the fields.
@@ -66,7 +68,7 @@ fn source(row: &EventType, shape: &Shape) -> &'static str {
 
 /// `--json`, whole.
 #[derive(Serialize)]
-struct Report<'a> {
+struct SchemaReport<'a> {
     schema: u32,
     /// Of the types that are listed.
     events: u64,

@@ -77,8 +77,7 @@ pub(super) fn model_of(
 ) -> Result<Option<Model>, Failure> {
     let is_stdin = input.file == Path::new("-");
     if is_stdin || !std::fs::metadata(&input.file).is_ok_and(|metadata| metadata.is_file()) {
-        let text = "names of frames are those that came before: what is not a file is read once, and most names \
-                    stand at its end";
+        let text = "frames are named only if their method was loaded before: standard input is read once, and most names are at its end";
         context.messages.note(text);
         return Ok(None);
     }

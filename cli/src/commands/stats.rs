@@ -22,14 +22,14 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
     let (survey, trace) = match trace.regions(args.threads) {
         Some(regions) => {
             let (survey, outcome) = Survey::of_regions(&regions).map_err(|error| trace.failed(&error))?;
-            (survey, Read { file: trace.file, ended: Box::new(outcome) })
+            (survey, ReadTrace { file: trace.file, ended: outcome.into() })
         }
         None => {
             let mut survey = Survey::default();
             while let Some(event) = next_event(&mut trace)? {
                 survey.take(&event);
             }
-            (survey, Read { file: trace.file, ended: Box::new(trace.reader) })
+            (survey, ReadTrace { file: trace.file, ended: (&trace.reader).into() })
         }
     };
     let mut rows: Vec<(&EventType, &TypeCount)> = survey.types().collect();
@@ -48,21 +48,21 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
     } else {
         text(context, &rows, survey.events(), clock, args.utc)?;
         context.out.finish()?;
-        context.messages.losses(&trace.file, &*trace.ended);
+        context.messages.losses(&trace.file, &trace.ended);
     }
     context.out.finish()?;
-    Ok(context.conclude(&trace.file, &*trace.ended, true))
+    Ok(context.conclude(&trace.file, &trace.ended, true))
 }
 
 /// A trace that was read.
-struct Read {
+struct ReadTrace {
     file: String,
-    ended: Box<dyn Ended>,
+    ended: Ended,
 }
 
 /// `--json`, whole.
 #[derive(Serialize)]
-struct Report<'a> {
+struct StatsReport<'a> {
     schema: u32,
     events: u64,
     lost: u64,
@@ -84,7 +84,7 @@ struct TypeReport<'a> {
 
 fn json(
     context: &mut Context<'_>,
-    trace: &Read,
+    trace: &ReadTrace,
     survey: &Survey,
     rows: &[(&EventType, &TypeCount)],
     clock: Clock,
@@ -100,13 +100,13 @@ fn json(
         first_ns: clock.nanos_since_start(count.first_ticks),
         last_ns: clock.nanos_since_start(count.last_ticks),
     });
-    let report = Report {
+    let report = StatsReport {
         schema: 1,
         events: survey.events(),
         lost: trace.ended.losses().total(),
         types: types.collect(),
     };
-    super::write_report(context, &report, &*trace.ended)
+    super::write_report(context, &report, &trace.ended)
 }
 
 fn text(

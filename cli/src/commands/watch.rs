@@ -74,7 +74,10 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
     };
     let (session, resumed) = started.map_err(|error| reached.failed(&error))?;
     for lost in session.lost().iter().filter(|lost| **lost != Lost::StacksOff) {
-        context.messages.warning(&format!("{}: it is too old for part of this: {lost}", reached.label()));
+        context.messages.warning(&format!(
+            "{}: this runtime is too old for part of the request: {lost}",
+            reached.label()
+        ));
     }
     resumed.transpose().map_err(|error| reached.failed(&error))?;
     let mut names = StackNames::new(shows_names, None);
@@ -82,12 +85,12 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
         let loaded = method_names::learn_loaded(&reached, args.session.buffersize, &signals, names);
         let lacking = match loaded {
             // Who comes to a port has mostly just begun.
-            Ok(Some(0)) if open_port.is_none() => Some("its rundown has no methods".to_owned()),
+            Ok(Some(0)) if open_port.is_none() => Some("its rundown lists no methods".to_owned()),
             Ok(_) => None,
             Err(reason) => Some(reason),
         };
         if let Some(reason) = lacking {
-            let text = "frames of methods that were loaded before have addresses for names";
+            let text = "frames of methods that were loaded before are shown as addresses";
             context.messages.note(&format!("{}: {text}: {reason}", reached.label()));
         }
     }
@@ -294,7 +297,7 @@ impl Watch {
                 }
                 Err(error) => {
                     context.out.finish()?;
-                    let message = format!("its stream cannot be read: {error}");
+                    let message = format!("its stream cannot be parsed: {error}");
                     return Err(Failure::Input { file: reached.label(), message });
                 }
             }
@@ -317,7 +320,7 @@ impl Watch {
         let session = self.events.reader().source().get_ref();
         let is_cut = session.ending() == Some(Ending::ByTarget) && !self.events.is_complete();
         if is_cut {
-            let text = "ended without ending the trace (was it killed?)";
+            let text = "exited without completing the trace (was it killed?)";
             context.messages.warning(&format!("{} {text}", reached.label()));
         }
         Ok(if is_cut { Exit::Damaged } else { Exit::Fine })
@@ -331,8 +334,7 @@ impl Watch {
         let has_nameless = self.naming.names.so_far().is_some_and(|names| names.left_out() > 0);
         if has_nameless && !self.told_nameless {
             self.told_nameless = true;
-            let text =
-                "there are more methods than names are kept of: frames of the latest have addresses only";
+            let text = "too many methods to keep all names: frames of the latest ones are shown as addresses";
             context.messages.warning(text);
         }
     }

@@ -1,90 +1,40 @@
-//! What is known of a trace when reading it has ended, however it was read.
+//! What is known of a trace when reading it has ended.
 
 use super::{Input, UnpackFault};
-use nettrace_parser::{Damage, Losses, Outcome, Reader, Statistics, Version};
+use nettrace_parser::{Outcome, Reader};
+use std::ops::Deref;
 
-/// A trace that was read, by one thread or by several.
-pub(crate) trait Ended {
-    fn version(&self) -> Option<Version>;
-    /// Events that the stream's numbers show to be missing.
-    fn losses(&self) -> &Losses;
-    fn damage(&self) -> &Damage;
-    fn statistics(&self) -> &Statistics;
-    /// Whether the stream's end mark was seen.
-    fn is_complete(&self) -> bool;
-    /// Where the stream ended, or how far it was read.
-    fn end_offset(&self) -> u64;
-    /// What was wrong with the compressed file.
-    fn unpack_fault(&self) -> Option<UnpackFault>;
-    /// All but what was wrong with the compressed file.
-    fn outcome(&self) -> Outcome;
+/// How reading a trace ended, by one thread or by several: the stream's [`Outcome`], and what was wrong with the
+/// compressed file around it.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    outcome: Outcome,
+    unpack_fault: Option<UnpackFault>,
 }
 
-impl Ended for Reader<Input> {
-    fn version(&self) -> Option<Version> {
-        self.version()
-    }
-
-    fn losses(&self) -> &Losses {
-        self.losses()
-    }
-
-    fn damage(&self) -> &Damage {
-        self.damage()
-    }
-
-    fn statistics(&self) -> &Statistics {
-        self.statistics()
-    }
-
-    fn is_complete(&self) -> bool {
-        self.is_complete()
-    }
-
-    fn end_offset(&self) -> u64 {
-        self.end_offset().unwrap_or_else(|| self.position())
-    }
-
-    fn unpack_fault(&self) -> Option<UnpackFault> {
-        self.source().unpack_fault()
-    }
-
-    fn outcome(&self) -> Outcome {
-        self.outcome()
+impl Ended {
+    pub(crate) fn unpack_fault(&self) -> Option<UnpackFault> {
+        self.unpack_fault
     }
 }
 
-/// Several threads read plain files only.
-impl Ended for Outcome {
-    fn version(&self) -> Option<Version> {
-        self.version()
-    }
+impl Deref for Ended {
+    type Target = Outcome;
 
-    fn losses(&self) -> &Losses {
-        self.losses()
+    fn deref(&self) -> &Outcome {
+        &self.outcome
     }
+}
 
-    fn damage(&self) -> &Damage {
-        self.damage()
+impl From<&Reader<Input>> for Ended {
+    fn from(reader: &Reader<Input>) -> Ended {
+        Ended { outcome: reader.outcome(), unpack_fault: reader.source().unpack_fault() }
     }
+}
 
-    fn statistics(&self) -> &Statistics {
-        self.statistics()
-    }
-
-    fn is_complete(&self) -> bool {
-        self.is_complete()
-    }
-
-    fn end_offset(&self) -> u64 {
-        self.end_offset()
-    }
-
-    fn unpack_fault(&self) -> Option<UnpackFault> {
-        None
-    }
-
-    fn outcome(&self) -> Outcome {
-        self.clone()
+/// Of a plain file: only those are read by several threads.
+impl From<Outcome> for Ended {
+    fn from(outcome: Outcome) -> Ended {
+        Ended { outcome, unpack_fault: None }
     }
 }

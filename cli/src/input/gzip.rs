@@ -44,7 +44,7 @@ impl UnpackFault {
         match self.kind {
             Kind::Truncated => "the gzip data ends too early",
             Kind::Corrupt => "the gzip data is corrupt",
-            Kind::Trailing => "something that is not gzip follows, ignored",
+            Kind::Trailing => "data that is not gzip follows; it was ignored",
         }
     }
 }

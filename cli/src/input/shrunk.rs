@@ -58,7 +58,7 @@ fn tell(mut signalled: PipeReader, never_read: PipeReader) {
     if signalled.read_exact(&mut [0]).is_ok() {
         let file = MAPPED.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
         let message = format!(
-            "nettrace: error: {}: shrank, or failed, while it was read; give --no-mmap to read what is left\n",
+            "nettrace: error: {}: the file shrank, or could not be read; use --no-mmap to read what is left\n",
             printable(&file)
         );
         // A closed stderr is no reason to wait.

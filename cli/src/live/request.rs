@@ -127,13 +127,13 @@ pub(crate) fn warnings(config: &SessionConfig) -> Vec<String> {
     for provider in config.providers() {
         if provider.name() == DIAGNOSTIC_SOURCE {
             warnings.push(format!(
-                "{DIAGNOSTIC_SOURCE} has one filter for the whole process: another session's is replaced, and not \
-                 restored afterwards"
+                "{DIAGNOSTIC_SOURCE} has one filter for the whole process: this session replaces that of any other \
+                 session, and does not restore it"
             ));
         }
         if provider.name().parse::<nettrace_ipc::Guid>().is_ok() {
             let name = provider.name();
-            warnings.push(format!("{name} is a GUID; runtimes know providers by their names only"));
+            warnings.push(format!("{name} is a GUID; runtimes know providers only by name"));
         }
     }
     warnings

@@ -159,7 +159,7 @@ fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
     match Search::new().process(pid) {
         Some(found) => Reached::of(&found, talk),
         None => {
-            let message = "there is no .NET process of this id; nettrace ps lists those there are";
+            let message = "there is no .NET process with this id; nettrace ps lists all";
             Err(cannot(&format!("process {pid}"), message))
         }
     }
@@ -176,14 +176,17 @@ fn by_name(name: &str, talk: &Talk) -> Result<Reached, Failure> {
         [] => {
             let names = nearest(name, processes.iter().map(|found| found.name.as_str()));
             let message = match names.is_empty() {
-                true => "there is no .NET process of this name; nettrace ps lists those there are".to_owned(),
+                true => "there is no .NET process of this name; nettrace ps lists all".to_owned(),
                 false => format!("there is no .NET process of this name{}", suggestion(&names)),
             };
             Err(cannot(name, &message))
         }
         several => {
             let pids: Vec<String> = several.iter().map(|found| found.pid.to_string()).collect();
-            Err(cannot(name, &format!("several processes have this name; choose by -p: {}", pids.join(", "))))
+            Err(cannot(
+                name,
+                &format!("several processes have this name; choose one with -p: {}", pids.join(", ")),
+            ))
         }
     }
 }

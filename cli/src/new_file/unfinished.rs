@@ -37,7 +37,7 @@ pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, 
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(ErrorKind::AlreadyExists, "too many files of before are beside it (.part)"))
+    Err(io::Error::new(ErrorKind::AlreadyExists, "too many unfinished .part files are beside it"))
 }
 
 /// It has its name, or has been given up.

@@ -79,7 +79,7 @@ fn collect_tells_what_an_older_runtime_cannot_do() {
     let fake = FakeRuntime::start(config).unwrap();
     let run = on(&fake, &folder, &["collect", "--no-stacks", "--duration", "100ms", "-o", "x.nettrace"]);
     assert_eq!(run.code, Some(0));
-    assert!(run.stderr.contains("stacks are collected, they cannot be switched off"), "{}", run.stderr);
+    assert!(run.stderr.contains("stacks are recorded; they cannot be disabled"), "{}", run.stderr);
     let collects: Vec<_> = ids(&fake).into_iter().filter(|id| id.0 == 2 && id.1 > 1).collect();
     assert_eq!(collects, [(2, 4), (2, 3)]);
 }

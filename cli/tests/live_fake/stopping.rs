@@ -173,7 +173,7 @@ fn a_target_that_dies_leaves_a_readable_file_and_collect_says_so() {
     fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_2, FaultKind::DieInStream(half))));
     let run = on(&fake, &folder, &["collect", "-o", "x.nettrace"]);
     assert_eq!(run.code, Some(3));
-    assert!(run.stderr.contains("ended without ending the trace"), "{}", run.stderr);
+    assert!(run.stderr.contains("exited without completing the trace"), "{}", run.stderr);
     assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes[..half]);
     assert!(ran(&["info", "x.nettrace", "--json"], &folder).json()["events"].as_u64().unwrap() > 0);
 }

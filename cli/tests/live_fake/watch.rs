@@ -131,7 +131,7 @@ fn that_a_process_does_not_name_what_it_loaded_before_is_said_once() {
     fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_4, refusal)));
     let run = on(&fake, &folder, &[&["watch"], &EXCEPTIONS[..]].concat());
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    let note = "frames of methods that were loaded before have addresses for names: ";
+    let note = "frames of methods that were loaded before are shown as addresses: ";
     assert_eq!(run.stderr.matches(note).count(), 1, "{}", run.stderr);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     // Its stacks have names for some frames, by what was loaded while it was watched, and addresses for others.

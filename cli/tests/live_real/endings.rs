@@ -21,7 +21,7 @@ fn a_killed_process_leaves_a_readable_file() {
         let run = finished(child.wait_with_output().unwrap());
         subject.target.wait();
         assert_eq!(run.code, Some(3), "{}", run.stderr);
-        assert!(run.stderr.contains("ended without ending the trace"), "{}", run.stderr);
+        assert!(run.stderr.contains("exited without completing the trace"), "{}", run.stderr);
         assert!(subject.info("x.nettrace")["events"].as_u64().unwrap() > 10);
     });
 }

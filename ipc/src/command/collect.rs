@@ -139,14 +139,16 @@ pub enum Lost {
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Lost::Blocking => f.write_str("full buffers drop events, they cannot block"),
+            Lost::Blocking => {
+                f.write_str("events are dropped when buffers are full; blocking is not supported")
+            }
             Lost::EventFilter { provider } => {
-                write!(f, "all event ids of {provider} come, not only those asked for")
+                write!(f, "all event ids of {provider} are sent, not only the requested ones")
             }
             Lost::RundownKeyword { asked, used } => {
-                write!(f, "rundown has keyword {used:#x} instead of {asked:#x}")
+                write!(f, "rundown uses keyword {used:#x} instead of {asked:#x}")
             }
-            Lost::StacksOff => f.write_str("stacks are collected, they cannot be switched off"),
+            Lost::StacksOff => f.write_str("stacks are recorded; they cannot be disabled"),
         }
     }
 }

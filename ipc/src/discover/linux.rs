@@ -68,7 +68,7 @@ fn sockets(directory: &Path, seen: &Path) -> Vec<Socket> {
 }
 
 /// Where a process stands to us.
-struct Place {
+struct ProcessView {
     /// its root as we reach it
     root: PathBuf,
     /// identifies its view of the file system
@@ -98,14 +98,14 @@ impl Here {
         }
     }
 
-    fn place(&self, process: &Process) -> Place {
+    fn place(&self, process: &Process) -> ProcessView {
         let differs = |ours: &Option<OsString>, theirs: &Option<OsString>| matches!((ours, theirs), (Some(ours), Some(theirs)) if ours != theirs);
         let view = process.namespace("mnt");
         let own_root = process.root_target().is_some_and(|root| root != Path::new("/"));
         let apart = differs(&self.mounts, &view) || own_root;
         let root = if apart { process.root() } else { PathBuf::from("/") };
         let own_time = differs(&self.time, &process.namespace("time"));
-        Place { root, view, apart, own_time }
+        ProcessView { root, view, apart, own_time }
     }
 
     fn uptime_of(&self, stat: &Stat) -> Option<Duration> {
@@ -211,7 +211,7 @@ struct Facts<'f> {
     process: &'f Process,
     stat: &'f Stat,
     status: &'f Status,
-    place: &'f Place,
+    place: &'f ProcessView,
     here: &'f Here,
     temporary: Option<PathBuf>,
 }

@@ -54,20 +54,26 @@ impl fmt::Display for Unreachable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unreachable::OtherUser { owner, ours } => {
-                write!(f, "its socket is user {owner}'s, and we are user {ours}: become that user or root")
+                write!(
+                    f,
+                    "its socket belongs to user {owner}, and this is user {ours}: run as that user or as root"
+                )
             }
-            Unreachable::SwitchedOff(variable) => write!(f, "its diagnostics are switched off by {variable}"),
+            Unreachable::SwitchedOff(variable) => write!(f, "its diagnostics are disabled by {variable}"),
             Unreachable::NoDirectory(path) => {
                 write!(f, "it has no socket: its TMPDIR {} does not exist", path.display())
             }
             Unreachable::PathTooLong(path) => {
-                write!(f, "it has no socket: a path in its TMPDIR {} is too long for one", path.display())
+                write!(f, "it has no socket: paths in its TMPDIR {} are too long", path.display())
             }
             Unreachable::NoSocket(path) => {
                 write!(f, "it has no socket in {} (is it just starting?)", path.display())
             }
             Unreachable::Unreadable { owner, ours } => {
-                write!(f, "it is user {owner}'s, and we are user {ours}: where its socket is cannot be read")
+                write!(
+                    f,
+                    "it belongs to user {owner}, and this is user {ours}: the place of its socket cannot be read"
+                )
             }
         }
     }

@@ -22,7 +22,7 @@ impl TcpAddress {
     pub fn parse(text: &str) -> Result<Self, RequestError> {
         let refuse = |reason| RequestError::PortAddress { text: text.to_owned(), reason };
         let (host, port) = text.rsplit_once(':').ok_or(refuse("expected host:port"))?;
-        let port = port.parse().map_err(|_| refuse("the port is no number from 0 to 65535"))?;
+        let port = port.parse().map_err(|_| refuse("the port is not a number from 0 to 65535"))?;
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
         let host = match bare {
             Some(inside) => {

@@ -81,12 +81,12 @@ impl PipeListener {
 
 #[derive(Debug, Default)]
 struct Inbox {
-    state: Mutex<State>,
+    state: Mutex<PipeState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PipeState {
     reading: bool,
     bytes: VecDeque<u8>,
     ended: Option<io::ErrorKind>,
@@ -95,7 +95,7 @@ struct State {
 }
 
 impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PipeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -138,7 +138,7 @@ impl PipeStream {
 
     pub(super) fn wait_readable(&self, wait: Duration) -> io::Result<bool> {
         self.start()?;
-        let idle = |state: &mut State| state.bytes.is_empty() && !state.at_end && !state.closed;
+        let idle = |state: &mut PipeState| state.bytes.is_empty() && !state.at_end && !state.closed;
         let waited = self.inbox.changed.wait_timeout_while(self.inbox.lock(), wait, idle);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         Ok(!idle(&mut state))
@@ -181,7 +181,7 @@ fn receive(pipe: &Pipe, inbox: &Inbox) {
     let mut buffer = vec![0; 64 << 10];
     loop {
         let result = pipe.read(&mut buffer);
-        let full = |state: &mut State| state.bytes.len() > QUEUE_BYTES && !state.closed;
+        let full = |state: &mut PipeState| state.bytes.len() > QUEUE_BYTES && !state.closed;
         let waited = inbox.changed.wait_while(inbox.lock(), full);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner);
         match result {

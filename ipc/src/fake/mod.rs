@@ -122,13 +122,13 @@ pub struct FakeRuntime {
 #[derive(Debug)]
 struct Shared {
     config: FakeConfig,
-    state: Mutex<State>,
+    state: Mutex<FakeState>,
     stop: AtomicBool,
     resumed: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FakeState {
     fault: Option<Fault>,
     requests: Vec<Vec<u8>>,
     death: Option<String>,
@@ -143,13 +143,16 @@ struct State {
 
 impl Shared {
     fn new(config: FakeConfig) -> Arc<Self> {
-        let state =
-            State { environment: config.environment.clone(), next_session: 0x7F00_1000, ..State::default() };
+        let state = FakeState {
+            environment: config.environment.clone(),
+            next_session: 0x7F00_1000,
+            ..FakeState::default()
+        };
         let resumed = AtomicBool::new(!config.suspended);
         Arc::new(Shared { config, state: Mutex::new(state), stop: AtomicBool::new(false), resumed })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FakeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

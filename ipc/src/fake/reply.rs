@@ -1,6 +1,6 @@
 //! Replies of the fake, byte by byte, on its own: nothing here is shared with the code under test.
 
-use super::{FakeConfig, State};
+use super::{FakeConfig, FakeState};
 
 pub(super) fn frame(ok: bool, payload: &[u8]) -> Vec<u8> {
     let size = u16::try_from(payload.len().saturating_add(20)).unwrap_or(u16::MAX);
@@ -50,7 +50,7 @@ pub(super) fn process_info(config: &FakeConfig, version: u32, suspended: bool) -
 }
 
 /// The continuation of ProcessEnvironment.
-pub(super) fn environment(state: &State) -> Vec<u8> {
+pub(super) fn environment(state: &FakeState) -> Vec<u8> {
     let count = u32::try_from(state.environment.len()).unwrap_or(u32::MAX);
     let entries = state.environment.iter().flat_map(|entry| string(entry));
     count.to_le_bytes().into_iter().chain(entries).collect()

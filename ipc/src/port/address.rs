@@ -27,12 +27,12 @@ pub enum PortMode {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PortAddress {
-    pub(super) place: Place,
+    pub(super) place: PortPlace,
     mode: PortMode,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Place {
+pub(super) enum PortPlace {
     Socket(PathBuf),
     Pipe(String),
     Tcp(TcpAddress),
@@ -51,21 +51,21 @@ impl PortAddress {
             None | Some("listen") => PortMode::Listen,
             Some("connect") => PortMode::Connect,
             Some("suspend" | "nosuspend") => {
-                return Err(refuse("suspend and nosuspend are for the runtime's side of the port"));
+                return Err(refuse("suspend and nosuspend belong to the runtime's side of the port"));
             }
-            Some(_) => return Err(refuse("expected connect or listen behind the comma")),
+            Some(_) => return Err(refuse("expected connect or listen after the comma")),
         };
         if parts.next().is_some() {
-            return Err(refuse("expected one word behind the address"));
+            return Err(refuse("expected one word after the address"));
         }
-        let pipe = |name: &str| Place::Pipe(name.strip_prefix(r"\\.\pipe\").unwrap_or(name).to_owned());
+        let pipe = |name: &str| PortPlace::Pipe(name.strip_prefix(r"\\.\pipe\").unwrap_or(name).to_owned());
         let after = |scheme: &str| {
             let (head, rest) = address.split_at_checked(scheme.len())?;
             head.eq_ignore_ascii_case(scheme).then_some(rest)
         };
-        let socket = |rest: &str| Place::Socket(PathBuf::from(rest.strip_prefix("//").unwrap_or(rest)));
+        let socket = |rest: &str| PortPlace::Socket(PathBuf::from(rest.strip_prefix("//").unwrap_or(rest)));
         let (place, name) = if let Some(rest) = after("tcp://") {
-            (Place::Tcp(TcpAddress::parse(rest)?), rest)
+            (PortPlace::Tcp(TcpAddress::parse(rest)?), rest)
         } else if let Some(rest) = after("uds:").or_else(|| after("file:")) {
             (socket(rest), rest)
         } else if let Some(rest) = after("namedpipe:") {
@@ -73,7 +73,7 @@ impl PortAddress {
         } else if cfg!(windows) {
             (pipe(address), address)
         } else {
-            (Place::Socket(PathBuf::from(address)), address)
+            (PortPlace::Socket(PathBuf::from(address)), address)
         };
         if name.is_empty() {
             return Err(refuse("the address is empty"));
@@ -94,14 +94,14 @@ impl PortAddress {
         let failed = |source: std::io::Error| Error::Io { step: Step::Listen, source };
         match &self.place {
             #[cfg(unix)]
-            Place::Socket(path) => Ok((Listener::unix(path).map_err(failed)?, self.endpoint())),
+            PortPlace::Socket(path) => Ok((Listener::unix(path).map_err(failed)?, self.endpoint())),
             #[cfg(not(unix))]
-            Place::Socket(_) => Err(Error::Unsupported("listening on Unix sockets")),
+            PortPlace::Socket(_) => Err(Error::Unsupported("listening on Unix sockets")),
             #[cfg(windows)]
-            Place::Pipe(name) => Ok((Listener::pipe(name).map_err(failed)?, self.endpoint())),
+            PortPlace::Pipe(name) => Ok((Listener::pipe(name).map_err(failed)?, self.endpoint())),
             #[cfg(not(windows))]
-            Place::Pipe(_) => Err(Error::Unsupported("listening on named pipes")),
-            Place::Tcp(address) => {
+            PortPlace::Pipe(_) => Err(Error::Unsupported("listening on named pipes")),
+            PortPlace::Tcp(address) => {
                 let listener = Listener::tcp(address).map_err(failed)?;
                 let taken = TcpAddress::parse(&listener.address())?;
                 Ok((listener, Endpoint::tcp(taken)))
@@ -112,9 +112,9 @@ impl PortAddress {
     /// The endpoint to connect to, for [`PortMode::Connect`].
     pub fn endpoint(&self) -> Endpoint {
         match &self.place {
-            Place::Socket(path) => Endpoint::socket(path),
-            Place::Pipe(name) => Endpoint::pipe(name),
-            Place::Tcp(address) => Endpoint::tcp(address.clone()),
+            PortPlace::Socket(path) => Endpoint::socket(path),
+            PortPlace::Pipe(name) => Endpoint::pipe(name),
+            PortPlace::Tcp(address) => Endpoint::tcp(address.clone()),
         }
     }
 }

@@ -32,7 +32,7 @@ const MAX_LET_GO: usize = 1000;
 
 #[derive(Debug)]
 pub(crate) struct Table {
-    state: Mutex<State>,
+    state: Mutex<LineState>,
     changed: Condvar,
     pub(super) deadlines: Deadlines,
     pub(super) recorder: Option<Recorder>,
@@ -41,7 +41,7 @@ pub(crate) struct Table {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LineState {
     runtimes: HashMap<Guid, Known>,
     /// arrived and not handed out yet
     arrived: VecDeque<Advertise>,
@@ -112,7 +112,7 @@ impl Table {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, LineState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -255,7 +255,7 @@ impl Table {
 
     /// The next runtime that nobody has been given yet.
     pub(super) fn next(&self, wait: Duration) -> Option<Advertise> {
-        let nothing = |state: &mut State| state.arrived.is_empty();
+        let nothing = |state: &mut LineState| state.arrived.is_empty();
         let waited = self.changed.wait_timeout_while(self.lock(), wait, nothing);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let advertise = state.arrived.pop_front()?;

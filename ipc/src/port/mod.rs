@@ -14,7 +14,7 @@ pub(crate) mod advertise;
 mod line;
 mod reserve;
 
-use address::Place;
+use address::PortPlace;
 pub use address::{PortAddress, PortMode};
 pub(crate) use advertise::{ADVERTISE_BYTES, Advertise};
 pub(crate) use line::Line;
@@ -130,7 +130,7 @@ impl Port {
         if address.mode() == PortMode::Connect {
             return Err(refuse("its mode is connect, not listen"));
         }
-        if matches!(&address.place, Place::Tcp(tcp) if !tcp.is_loopback() && !options.allow_remote) {
+        if matches!(&address.place, PortPlace::Tcp(tcp) if !tcp.is_loopback() && !options.allow_remote) {
             return Err(refuse("others could reach it, and there is no authentication"));
         }
         let (listener, _) = address.open()?;

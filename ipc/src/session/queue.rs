@@ -35,7 +35,7 @@ pub(super) enum Stop {
 }
 
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct QueueState {
     chunks: VecDeque<Vec<u8>>,
     spare: Vec<Vec<u8>>,
     queued_bytes: usize,
@@ -53,14 +53,14 @@ pub(super) struct State {
 
 #[derive(Debug)]
 pub(super) struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 impl Queue {
     pub(super) fn new() -> Self {
         let now = Instant::now();
-        let state = State {
+        let state = QueueState {
             chunks: VecDeque::new(),
             spare: Vec::new(),
             queued_bytes: 0,
@@ -76,19 +76,19 @@ impl Queue {
         Queue { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the state and wakes everybody.
-    pub(super) fn change<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+    pub(super) fn change<T>(&self, act: impl FnOnce(&mut QueueState) -> T) -> T {
         let result = act(&mut self.lock());
         self.changed.notify_all();
         result
     }
 
     /// Waits until the condition holds, at most that long. Tells whether it does.
-    pub(super) fn wait_until(&self, limit: Duration, mut condition: impl FnMut(&State) -> bool) -> bool {
+    pub(super) fn wait_until(&self, limit: Duration, mut condition: impl FnMut(&QueueState) -> bool) -> bool {
         let waited = self.changed.wait_timeout_while(self.lock(), limit, |state| !condition(state));
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         condition(&state)
@@ -99,10 +99,11 @@ impl Queue {
         let mut state = self.lock();
         state.total_bytes = state.total_bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
         state.last_arrival = Instant::now();
-        let full =
-            |state: &mut State| state.queued_bytes > LIMIT_BYTES && !state.discard && state.stop == Stop::Not;
+        let full = |state: &mut QueueState| {
+            state.queued_bytes > LIMIT_BYTES && !state.discard && state.stop == Stop::Not
+        };
         state = self.changed.wait_while(state, full).unwrap_or_else(PoisonError::into_inner);
-        let unread = |state: &mut State| {
+        let unread = |state: &mut QueueState| {
             state.queued_bytes > LIMIT_BYTES && !state.discard && state.last_taken.elapsed() < PATIENCE
         };
         let waited = self.changed.wait_timeout_while(state, PATIENCE, unread);
@@ -139,7 +140,7 @@ impl Queue {
         if emptied.capacity() >= CHUNK_BYTES && state.spare.len() < 4 {
             state.spare.push(emptied);
         }
-        let empty = |state: &mut State| state.chunks.is_empty() && !state.ended;
+        let empty = |state: &mut QueueState| state.chunks.is_empty() && !state.ended;
         state = match limit {
             None => self.changed.wait_while(state, empty).unwrap_or_else(PoisonError::into_inner),
             Some(limit) => {

@@ -81,7 +81,7 @@ impl Shared {
             Turn::Others => {
                 let longest =
                     deadlines.connect.saturating_add(deadlines.stop).saturating_add(deadlines.drain);
-                let done = |state: &super::queue::State| state.stop != Stop::UnderWay && state.ended;
+                let done = |state: &super::queue::QueueState| state.stop != Stop::UnderWay && state.ended;
                 if queue.wait_until(longest, done) {
                     Ok(self.stream.ending().unwrap_or(Ending::Cut))
                 } else {

@@ -19,7 +19,7 @@
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{Call, CallNode, CallNodes, FrameKind, Kind, Profile, Resolved, SampleClock, State, Unit};
-use crate::units;
+use nettrace_export::units;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};

@@ -48,7 +48,7 @@ impl<T> OpenActivity<T> {
 }
 
 /// Where an open activity is found: its name, and the number of its start.
-pub(crate) type Place = (TextHandle, u64);
+pub(crate) type OpenActivityKey = (TextHandle, u64);
 
 /// Activities that have started and not stopped, found by id, by fields, or by thread.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl<T> OpenActivities<T> {
         lost
     }
 
-    fn remove(&mut self, (name, number): Place) -> Option<OpenActivity<T>> {
+    fn remove(&mut self, (name, number): OpenActivityKey) -> Option<OpenActivity<T>> {
         let activity = self.by_name.get_mut(&name)?.remove(&number)?;
         self.open = self.open.saturating_sub(1);
         for id in activity.ids() {
@@ -200,16 +200,16 @@ impl<T> OpenActivities<T> {
         self.at(self.ids.newest(id)?)
     }
 
-    pub(crate) fn at(&self, (name, number): Place) -> Option<&OpenActivity<T>> {
+    pub(crate) fn at(&self, (name, number): OpenActivityKey) -> Option<&OpenActivity<T>> {
         self.by_name.get(&name)?.get(&number)
     }
 
-    pub(crate) fn at_mut(&mut self, (name, number): Place) -> Option<&mut OpenActivity<T>> {
+    pub(crate) fn at_mut(&mut self, (name, number): OpenActivityKey) -> Option<&mut OpenActivity<T>> {
         self.by_name.get_mut(&name)?.get_mut(&number)
     }
 
     /// Where the next one to start will be found.
-    pub(crate) fn next_place(&self, name: TextHandle) -> Place {
+    pub(crate) fn next_place(&self, name: TextHandle) -> OpenActivityKey {
         (name, self.started)
     }
 
@@ -224,7 +224,7 @@ impl<T> OpenActivities<T> {
     }
 
     /// Where that one is.
-    pub(crate) fn parent_place(&self, id: Option<&str>, named: Option<&str>) -> Option<Place> {
+    pub(crate) fn parent_place(&self, id: Option<&str>, named: Option<&str>) -> Option<OpenActivityKey> {
         if let Some(parent) = named.and_then(|named| self.ids.newest(named)) {
             return Some(parent);
         }

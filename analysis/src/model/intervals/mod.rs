@@ -24,7 +24,7 @@ mod lock_waits;
 mod matcher;
 mod suspensions;
 
-pub(crate) use activities::{OpenActivities, OpenActivity, Place};
+pub(crate) use activities::{OpenActivities, OpenActivity, OpenActivityKey};
 pub(crate) use handlers::{Block, Clause, Handlers};
 pub(crate) use lock_waits::LockWaits;
 pub(crate) use matcher::Matcher;

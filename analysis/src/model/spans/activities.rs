@@ -1,6 +1,6 @@
 //! Activities: what sources start and stop.
 
-use super::mark::{Argument, Arguments, Category, Mark, Place};
+use super::mark::{Argument, Arguments, Category, SpanScope, TimelineMark};
 use super::subject;
 use super::{Moment, Spans, Subject};
 use crate::model::activity_edge::ActivityEdge;
@@ -46,17 +46,17 @@ impl Spans {
     }
 
     fn activity(&mut self, moment: Moment<'_, '_>, edge: ActivityEdge, arguments: Arguments) {
-        let subject = Subject::new(Category::Activity, Place::Thread, edge.task());
+        let subject = Subject::new(Category::Activity, SpanScope::Thread, edge.task());
         let name = self.names.intern(&edge.name);
         if edge.is_start {
             let begun = Subject { arguments, ..subject };
             let lost = self.activities.start(edge, name, moment.edge(), begun).map(shown);
-            self.ready.extend(lost.map(|lost| Mark::Span(self.open.losses.span(lost))));
+            self.ready.extend(lost.map(|lost| TimelineMark::Span(self.open.losses.span(lost))));
             return;
         }
         let stopped = self.activities.stop(&edge, name, moment.edge()).map(shown);
         let mut stopped = stopped.unwrap_or_else(|| {
-            let place = if edge.id.is_some() { Place::Free } else { Place::Thread };
+            let place = if edge.id.is_some() { SpanScope::Free } else { SpanScope::Thread };
             Interval::without_start(moment.edge(), None, Subject { place, ..subject })
         });
         // At its end more is known than at its start.
@@ -67,7 +67,7 @@ impl Spans {
                 None => stopped.what.arguments.push(argument),
             }
         }
-        self.ready.push(Mark::Span(self.open.losses.span(stopped)));
+        self.ready.push(TimelineMark::Span(self.open.losses.span(stopped)));
     }
 
     /// The trace's end: activities that are open.
@@ -81,7 +81,7 @@ fn shown(interval: Interval<OpenActivity<Subject>>) -> Interval<Subject> {
     let is_on_thread = interval.start.thread == interval.stop.thread;
     interval.map(|activity| {
         let is_on_thread = is_on_thread && activity.is_innermost && activity.id.is_none();
-        let place = if is_on_thread { Place::Thread } else { Place::Free };
+        let place = if is_on_thread { SpanScope::Thread } else { SpanScope::Free };
         Subject { place, ..activity.what }
     })
 }

@@ -1,6 +1,6 @@
 //! Exceptions, and the blocks of code that they run into.
 
-use super::mark::{Category, Mark, Place};
+use super::mark::{Category, SpanScope, TimelineMark};
 use super::runtime::texts_of;
 use super::subject::{self, Subject};
 use super::{Moment, Spans};
@@ -47,15 +47,15 @@ impl Spans {
             }
             is_nested = exception.is_nested();
         }
-        let over = |block| self.ready.push(Mark::Span(self.open.losses.span(shown(block))));
+        let over = |block| self.ready.push(TimelineMark::Span(self.open.losses.span(shown(block))));
         let handlers = self.handlers.entry(moment.thread).or_default();
         handlers.thrown(moment.nanos, is_nested, instant.name.as_str().into(), over);
         self.instant(instant);
     }
 
     pub(super) fn clause(&mut self, moment: Moment<'_, '_>, clause: Clause, begins: bool) {
-        let mut block = Subject::new(Category::Exception, Place::Thread, name_of(clause));
-        let over = |block| self.ready.push(Mark::Span(self.open.losses.span(shown(block))));
+        let mut block = Subject::new(Category::Exception, SpanScope::Thread, name_of(clause));
+        let over = |block| self.ready.push(TimelineMark::Span(self.open.losses.span(shown(block))));
         let handlers = self.handlers.entry(moment.thread).or_default();
         if begins {
             texts_of(moment.event, &mut block.arguments);
@@ -64,7 +64,7 @@ impl Spans {
         }
         let ended = handlers.end(clause, moment.edge(), over).map(shown);
         let ended = ended.unwrap_or_else(|| Interval::without_start(moment.edge(), None, block));
-        self.ready.push(Mark::Span(self.open.losses.span(ended)));
+        self.ready.push(TimelineMark::Span(self.open.losses.span(ended)));
     }
 
     /// The trace's end: blocks that run.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// One thing that a timeline shows.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Mark {
+pub enum TimelineMark {
     /// Something with a beginning and an end.
     Span(Span),
     /// Something that happened.
@@ -78,7 +78,7 @@ impl Category {
 /// Where a span belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Place {
+pub enum SpanScope {
     /// To its thread: it lies wholly inside or outside of the thread's other such spans, unless
     /// events were lost.
     Thread,
@@ -116,8 +116,8 @@ impl Ends {
             Ends::Known => None,
             Ends::LossBetween => Some("events were lost in between"),
             Ends::NoStart => Some("its start is not in the trace"),
-            Ends::Left => Some("another exception left it"),
-            Ends::OpenAtEnd => Some("it had not ended when the trace did"),
+            Ends::Left => Some("it was left by another exception"),
+            Ends::OpenAtEnd => Some("it had not ended at the end of the trace"),
             Ends::NoStop => Some("its end is not in the trace"),
         }
     }
@@ -157,7 +157,7 @@ pub struct Span {
     /// What it is about.
     pub category: Category,
     /// Where it belongs.
-    pub place: Place,
+    pub place: SpanScope,
     /// Its name: the same for things of the same sort.
     pub name: String,
     /// The thread it began on; of a span without a start: the thread it ended on.
@@ -217,22 +217,22 @@ pub struct CounterPoint {
     pub value: f64,
 }
 
-impl Mark {
+impl TimelineMark {
     /// The thread that it is about.
     pub fn thread(&self) -> ThreadHandle {
         match self {
-            Mark::Span(span) => span.thread,
-            Mark::Instant(instant) => instant.thread,
-            Mark::Counter(point) => point.thread,
+            TimelineMark::Span(span) => span.thread,
+            TimelineMark::Instant(instant) => instant.thread,
+            TimelineMark::Counter(point) => point.thread,
         }
     }
 
     /// Its first and last nanosecond since the session's start.
     pub fn extent_nanos(&self) -> (i64, i64) {
         match self {
-            Mark::Span(span) => (span.start_nanos, span.end_nanos()),
-            Mark::Instant(instant) => (instant.nanos, instant.nanos),
-            Mark::Counter(point) => (point.nanos, point.nanos),
+            TimelineMark::Span(span) => (span.start_nanos, span.end_nanos()),
+            TimelineMark::Instant(instant) => (instant.nanos, instant.nanos),
+            TimelineMark::Counter(point) => (point.nanos, point.nanos),
         }
     }
 }

@@ -29,7 +29,9 @@ mod runtime;
 mod subject;
 mod tasks;
 
-pub use mark::{Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Mark, Place, Span};
+pub use mark::{
+    Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
+};
 
 use super::hash::NumberMap;
 use super::intervals::{Edge, OpenActivities, Suspensions};
@@ -41,11 +43,11 @@ use std::collections::BTreeMap;
 use subject::{Matched, Subject};
 use tasks::Operations;
 
-/// Pairs starts and stops. Takes all events in time order, gives [`Mark`]s: instants and counters at
+/// Pairs starts and stops. Takes all events in time order, gives [`TimelineMark`]s: instants and counters at
 /// once, spans when they end.
 ///
 /// ```
-/// use nettrace_analysis::model::{Mark, Model, Spans};
+/// use nettrace_analysis::model::{TimelineMark, Model, Spans};
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let (mut model, mut spans, mut longest) = (Model::new(), Spans::new(), 0);
@@ -54,7 +56,7 @@ use tasks::Operations;
 ///     let thread = model.learn(&event);
 ///     spans.event(&event, thread, event.nanos().unwrap_or(0), &model);
 ///     for mark in spans.ready() {
-///         if let Mark::Span(span) = mark {
+///         if let TimelineMark::Span(span) = mark {
 ///             longest = longest.max(span.nanos);
 ///         }
 ///     }
@@ -70,7 +72,7 @@ pub struct Spans {
     activities: OpenActivities<Subject>,
     /// Names of activities.
     names: Texts,
-    ready: Vec<Mark>,
+    ready: Vec<TimelineMark>,
     operations: Operations,
     /// Stops of all threads, by process; each with its reason.
     suspensions: BTreeMap<u64, Suspensions<String>>,
@@ -105,9 +107,9 @@ impl Moment<'_, '_> {
         }
     }
 
-    fn counter(&self, name: impl Into<String>, unit: &str, value: f64) -> Mark {
+    fn counter(&self, name: impl Into<String>, unit: &str, value: f64) -> TimelineMark {
         let (thread, nanos) = (self.thread, self.nanos);
-        Mark::Counter(CounterPoint { name: name.into(), unit: unit.to_owned(), thread, nanos, value })
+        TimelineMark::Counter(CounterPoint { name: name.into(), unit: unit.to_owned(), thread, nanos, value })
     }
 }
 
@@ -145,7 +147,7 @@ impl Spans {
     }
 
     /// Takes what is ready.
-    pub fn ready(&mut self) -> std::vec::Drain<'_, Mark> {
+    pub fn ready(&mut self) -> std::vec::Drain<'_, TimelineMark> {
         self.ready.drain(..)
     }
 
@@ -160,6 +162,6 @@ impl Spans {
     }
 
     fn instant(&mut self, instant: Instant) {
-        self.ready.push(Mark::Instant(instant));
+        self.ready.push(TimelineMark::Instant(instant));
     }
 }

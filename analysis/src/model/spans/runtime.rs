@@ -1,6 +1,6 @@
 //! What the runtime's events begin and end.
 
-use super::mark::{Argument, Arguments, Category, Mark, Place};
+use super::mark::{Argument, Arguments, Category, SpanScope, TimelineMark};
 use super::subject::{self, What};
 use super::{Moment, Spans, Subject};
 use crate::model::intervals::{self, Clause, Interval, nanos_between, told_nanos};
@@ -45,7 +45,7 @@ impl Spans {
             if start.kind == Some(1) {
                 name.push_str(" background");
             }
-            let mut begun = Subject::new(Category::Collection, Place::Process, name);
+            let mut begun = Subject::new(Category::Collection, SpanScope::Process, name);
             subject::number(&mut begun.arguments, "number", Some(start.number.into()));
             subject::number(&mut begun.arguments, "generation", generation.map(u64::from));
             subject::text(&mut begun.arguments, "reason", named(moment.event, "Reason", start.reason));
@@ -57,12 +57,12 @@ impl Spans {
             let key = (What::Collection, moment.process, u64::from(end.number));
             let span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
                 let name = format!("GC gen {}", end.generation);
-                let mut ended = Subject::new(Category::Collection, Place::Process, name);
+                let mut ended = Subject::new(Category::Collection, SpanScope::Process, name);
                 subject::number(&mut ended.arguments, "number", Some(end.number.into()));
                 subject::number(&mut ended.arguments, "generation", Some(end.generation.into()));
                 ended
             });
-            self.ready.push(Mark::Span(span));
+            self.ready.push(TimelineMark::Span(span));
         }
     }
 
@@ -74,16 +74,16 @@ impl Spans {
             _ => String::new(),
         };
         let suspensions = self.suspensions.entry(moment.process).or_default();
-        let lost = |stop| self.ready.push(Mark::Span(self.open.losses.span(pause(stop))));
+        let lost = |stop| self.ready.push(TimelineMark::Span(self.open.losses.span(pause(stop))));
         let ended = suspensions.event(event, moment.edge(), reason, lost).map(pause);
         if event != Suspension::RestartStop {
             return;
         }
         let ended = ended.unwrap_or_else(|| {
-            let alone = Subject::new(Category::Pause, Place::Process, "pause, reason unknown");
+            let alone = Subject::new(Category::Pause, SpanScope::Process, "pause, reason unknown");
             Interval::without_start(moment.edge(), None, alone)
         });
-        self.ready.push(Mark::Span(self.open.losses.span(ended)));
+        self.ready.push(TimelineMark::Span(self.open.losses.span(ended)));
     }
 
     fn heap(&mut self, moment: Moment<'_, '_>) {
@@ -127,7 +127,7 @@ impl Spans {
     fn contention(&mut self, moment: Moment<'_, '_>) {
         let key = (What::Contention, moment.thread.0.into(), 0);
         if moment.event.id() == 81 {
-            let mut begun = Subject::new(Category::Contention, Place::Thread, "lock contention");
+            let mut begun = Subject::new(Category::Contention, SpanScope::Thread, "lock contention");
             if let Some(start) = ContentionStart::of(moment.event) {
                 subject::address(&mut begun.arguments, "lock", start.lock_id);
                 subject::address(&mut begun.arguments, "object", start.object_id);
@@ -138,15 +138,15 @@ impl Spans {
         }
         let told = told_nanos(moment.event);
         let span = self.open.stop_or(key, moment.edge(), told, &mut self.ready, || {
-            Subject::new(Category::Contention, Place::Thread, "lock contention")
+            Subject::new(Category::Contention, SpanScope::Thread, "lock contention")
         });
-        self.ready.push(Mark::Span(span));
+        self.ready.push(TimelineMark::Span(span));
     }
 
     fn wait(&mut self, moment: Moment<'_, '_>) {
         let key = (What::Wait, moment.thread.0.into(), 0);
         if moment.event.id() == 301 {
-            let mut begun = Subject::new(Category::Wait, Place::Thread, "wait");
+            let mut begun = Subject::new(Category::Wait, SpanScope::Thread, "wait");
             let source = value_name(moment.event, "WaitSource").unwrap_or_default();
             subject::text(&mut begun.arguments, "source", source);
             let object = moment.event.field("AssociatedObjectID").and_then(|value| value.as_u64());
@@ -155,9 +155,9 @@ impl Spans {
             return;
         }
         let span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
-            Subject::new(Category::Wait, Place::Thread, "wait")
+            Subject::new(Category::Wait, SpanScope::Thread, "wait")
         });
-        self.ready.push(Mark::Span(span));
+        self.ready.push(TimelineMark::Span(span));
     }
 
     /// Jitting started (145), method loaded (143).
@@ -169,7 +169,7 @@ impl Spans {
             let bytes = next("MethodILSize").and_then(|value| value.as_u64());
             let mut text = |name| next(name).and_then(|value| value.as_utf16()).unwrap_or_default();
             let name = method_name(text("MethodNamespace"), text("MethodName"), text("MethodSignature"));
-            let mut begun = Subject::new(Category::Jit, Place::Thread, name);
+            let mut begun = Subject::new(Category::Jit, SpanScope::Thread, name);
             subject::number(&mut begun.arguments, "il_bytes", bytes);
             let key = (What::Method, moment.thread.0.into(), id);
             self.open.start_again(key, moment.edge(), begun, &mut self.ready);
@@ -183,7 +183,7 @@ impl Spans {
         let key = (What::Method, moment.thread.0.into(), method.method_id);
         if let Some(mut span) = self.open.stop(key, moment.edge(), &mut self.ready) {
             span.arguments.append(&mut arguments);
-            self.ready.push(Mark::Span(span));
+            self.ready.push(TimelineMark::Span(span));
             return;
         }
         let name = method_name(method.namespace, method.name, method.signature);
@@ -197,21 +197,21 @@ impl Spans {
         let (start, _, category, name) = pair;
         let key = (What::OnThread(start), moment.thread.0.into(), 0);
         if moment.event.id() == start {
-            let mut begun = Subject::new(category, Place::Thread, name);
+            let mut begun = Subject::new(category, SpanScope::Thread, name);
             texts_of(moment.event, &mut begun.arguments);
             // One inside another: a load may cause a load.
             self.open.start_inside(key, moment.edge(), begun, &mut self.ready);
             return;
         }
         let mut span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
-            Subject::new(category, Place::Thread, name)
+            Subject::new(category, SpanScope::Thread, name)
         });
         if start == 283 || start == 14 {
             let count = |name| moment.event.field(name).and_then(|value| value.as_u64());
             subject::number(&mut span.arguments, "methods", count("JittedMethodCount"));
             subject::number(&mut span.arguments, "objects", count("Count"));
         }
-        self.ready.push(Mark::Span(span));
+        self.ready.push(TimelineMark::Span(span));
     }
 }
 
@@ -230,7 +230,7 @@ pub(super) fn pause(stop: Interval<intervals::Suspension<String>>) -> Interval<S
     let start_nanos = stop.start.nanos;
     stop.map(|stop| {
         let name = if stop.is_for_collection() { "pause for GC" } else { "pause" };
-        let mut subject = Subject::new(Category::Pause, Place::Process, name);
+        let mut subject = Subject::new(Category::Pause, SpanScope::Process, name);
         let until_stopped = stop.stopped_nanos.map(|at| nanos_between(start_nanos, at));
         subject::text(&mut subject.arguments, "reason", stop.what);
         subject::number(&mut subject.arguments, "suspended_after_ns", until_stopped);

@@ -1,6 +1,6 @@
 //! What a span is of, until its interval is known.
 
-use super::mark::{Argument, Arguments, Category, Ends, Flow, Mark, Place, Span};
+use super::mark::{Argument, Arguments, Category, Ends, Flow, Span, SpanScope, TimelineMark};
 use crate::model::hash::NumberMap;
 use crate::model::intervals::{Bounds, Edge, Interval, Matcher};
 use crate::sorted::SortFew;
@@ -25,14 +25,14 @@ pub(super) enum What {
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
     pub(super) category: Category,
-    pub(super) place: Place,
+    pub(super) place: SpanScope,
     pub(super) name: String,
     pub(super) flow: Option<Flow>,
     pub(super) arguments: Arguments,
 }
 
 impl Subject {
-    pub(super) fn new(category: Category, place: Place, name: impl Into<String>) -> Subject {
+    pub(super) fn new(category: Category, place: SpanScope, name: impl Into<String>) -> Subject {
         Subject { category, place, name: name.into(), flow: None, arguments: Arguments::new() }
     }
 }
@@ -63,7 +63,7 @@ impl Losses {
             Bounds::Left => Ends::Left,
             Bounds::StartLost | Bounds::StartTold => Ends::NoStart,
             // A thread that stands still writes nothing. It went on, so the stop is among what was lost.
-            Bounds::OpenAtEnd if interval.what.place == Place::Thread && self.is_lossy(interval) => {
+            Bounds::OpenAtEnd if interval.what.place == SpanScope::Thread && self.is_lossy(interval) => {
                 Ends::NoStop
             }
             Bounds::OpenAtEnd => Ends::OpenAtEnd,
@@ -104,20 +104,32 @@ pub(super) struct Matched {
 
 impl Matched {
     /// Begins what is there once: if it is open, its stop was lost.
-    pub(super) fn start_again(&mut self, key: Key, at: Edge, subject: Subject, ready: &mut Vec<Mark>) {
-        let lost = |interval| ready.push(Mark::Span(self.losses.span(interval)));
+    pub(super) fn start_again(
+        &mut self,
+        key: Key,
+        at: Edge,
+        subject: Subject,
+        ready: &mut Vec<TimelineMark>,
+    ) {
+        let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
         self.matcher.start_again(key, at, subject, lost);
     }
 
     /// Begins inside of what is open under the key.
-    pub(super) fn start_inside(&mut self, key: Key, at: Edge, subject: Subject, ready: &mut Vec<Mark>) {
-        let lost = |interval| ready.push(Mark::Span(self.losses.span(interval)));
+    pub(super) fn start_inside(
+        &mut self,
+        key: Key,
+        at: Edge,
+        subject: Subject,
+        ready: &mut Vec<TimelineMark>,
+    ) {
+        let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
         self.matcher.start_inside(key, at, subject, lost);
     }
 
     /// Ends what is open under a key. `None`: nothing is.
-    pub(super) fn stop(&mut self, key: Key, at: Edge, ready: &mut Vec<Mark>) -> Option<Span> {
-        let lost = |interval| ready.push(Mark::Span(self.losses.span(interval)));
+    pub(super) fn stop(&mut self, key: Key, at: Edge, ready: &mut Vec<TimelineMark>) -> Option<Span> {
+        let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
         Some(self.losses.span(self.matcher.stop(key, at, None, lost)?))
     }
 
@@ -128,10 +140,10 @@ impl Matched {
         key: Key,
         at: Edge,
         told: Option<u64>,
-        ready: &mut Vec<Mark>,
+        ready: &mut Vec<TimelineMark>,
         alone: impl FnOnce() -> Subject,
     ) -> Span {
-        let lost = |interval| ready.push(Mark::Span(self.losses.span(interval)));
+        let lost = |interval| ready.push(TimelineMark::Span(self.losses.span(interval)));
         let interval = self.matcher.stop(key, at, told, lost);
         self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, told, alone())))
     }
@@ -143,12 +155,17 @@ impl Matched {
     }
 
     /// The trace's end: what is open here and elsewhere, in the order in which it began.
-    pub(super) fn finish(&mut self, nanos: i64, others: Vec<Interval<Subject>>, ready: &mut Vec<Mark>) {
+    pub(super) fn finish(
+        &mut self,
+        nanos: i64,
+        others: Vec<Interval<Subject>>,
+        ready: &mut Vec<TimelineMark>,
+    ) {
         let mut open: Vec<_> = self.matcher.finish(nanos).chain(others).collect();
         // Stable: what began at once stays in its order.
         open.sort_few_by_key(|interval| interval.start.nanos);
         for interval in open {
-            ready.push(Mark::Span(self.losses.span(interval)));
+            ready.push(TimelineMark::Span(self.losses.span(interval)));
         }
     }
 }

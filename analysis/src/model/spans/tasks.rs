@@ -1,6 +1,6 @@
 //! Tasks: scheduled on one thread, run on another, waited for.
 
-use super::mark::{Category, Flow, Mark, Place};
+use super::mark::{Category, Flow, SpanScope, TimelineMark};
 use super::subject::{self, What};
 use super::{Moment, Spans, Subject};
 use crate::model::{NameOptions, task_text};
@@ -32,7 +32,7 @@ impl Operations {
 }
 
 /// A span of a task.
-fn numbered(name: impl Into<String>, place: Place, task: u64) -> Subject {
+fn numbered(name: impl Into<String>, place: SpanScope, task: u64) -> Subject {
     let mut subject = Subject::new(Category::Task, place, name);
     subject::number(&mut subject.arguments, "task", Some(task));
     subject
@@ -60,26 +60,26 @@ impl Spans {
             }
             8 => {
                 let name = self.operations.get(process, task).unwrap_or("task").to_owned();
-                let begun = Subject { flow: Some(Flow::To(flow)), ..numbered(name, Place::Thread, task) };
+                let begun = Subject { flow: Some(Flow::To(flow)), ..numbered(name, SpanScope::Thread, task) };
                 self.open.start_again(key, moment.edge(), begun, &mut self.ready);
             }
             9 => {
                 let mut span = self.open.stop_or(key, moment.edge(), None, &mut self.ready, || {
                     let name = self.operations.get(process, task).unwrap_or("task");
-                    numbered(name, Place::Thread, task)
+                    numbered(name, SpanScope::Thread, task)
                 });
                 let is_failed = moment.event.field("IsExceptional").and_then(|value| value.as_bool());
                 if is_failed == Some(true) {
                     subject::text(&mut span.arguments, "ended", "with an exception".to_owned());
                 }
                 self.operations.forget(process, task);
-                self.ready.push(Mark::Span(span));
+                self.ready.push(TimelineMark::Span(span));
             }
             10 => {
                 // A thread that waits stands still; what awaits goes on elsewhere.
                 let is_await = number("Behavior") == Some(2);
                 let (name, place) =
-                    if is_await { ("await", Place::Free) } else { ("wait for task", Place::Thread) };
+                    if is_await { ("await", SpanScope::Free) } else { ("wait for task", SpanScope::Thread) };
                 let mut begun = numbered(name, place, task);
                 let name = self.operations.get(process, task).unwrap_or_default().to_owned();
                 subject::text(&mut begun.arguments, "name", name);
@@ -88,8 +88,9 @@ impl Spans {
             }
             11 => {
                 let key = (What::TaskWait, process, task);
-                let span = self.open.stop_one_or(key, moment.edge(), || numbered("await", Place::Free, task));
-                self.ready.push(Mark::Span(span));
+                let span =
+                    self.open.stop_one_or(key, moment.edge(), || numbered("await", SpanScope::Free, task));
+                self.ready.push(TimelineMark::Span(span));
             }
             14 => {
                 let name = moment.event.field("OperationName").and_then(|value| value.as_utf16());

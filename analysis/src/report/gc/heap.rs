@@ -19,7 +19,7 @@ const FROZEN_SEGMENT: u64 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Heap {
-    rows: Vec<Row>,
+    rows: Vec<CollectionRow>,
     /// Places of those that have not ended.
     blocking: Option<usize>,
     background: Option<usize>,
@@ -61,7 +61,7 @@ enum Base {
 }
 
 #[derive(Debug)]
-struct Row {
+struct CollectionRow {
     collection: Collection,
     is_selected: bool,
     /// Whether the threads were stopped for it before the session began.
@@ -119,7 +119,7 @@ impl Heap {
         }
     }
 
-    fn with(&mut self, row: usize, change: impl FnOnce(&mut Row)) -> bool {
+    fn with(&mut self, row: usize, change: impl FnOnce(&mut CollectionRow)) -> bool {
         self.rows.get_mut(row).map(change).is_some()
     }
 
@@ -167,7 +167,7 @@ impl Heap {
             frozen_bytes: self.frozen_bytes,
             ..Collection::default()
         };
-        self.rows.push(Row {
+        self.rows.push(CollectionRow {
             collection,
             is_selected: moment.is_selected,
             is_partial: place == 0 && !self.has_stopped,
@@ -276,7 +276,7 @@ impl Heap {
             let base = self.rows.get(place).map(|row| row.base).unwrap_or_default();
             let bytes = match base {
                 Base::Unknown => None,
-                Base::Behind(before) => self.rows.get(before).and_then(Row::left_bytes),
+                Base::Behind(before) => self.rows.get(before).and_then(CollectionRow::left_bytes),
                 // Where that is lost, what was known when that one began.
                 Base::Beginning(before) => {
                     let told = self.rows.get(before).and_then(|row| row.youngest_bytes);
@@ -289,7 +289,7 @@ impl Heap {
     }
 }
 
-impl Row {
+impl CollectionRow {
     fn global_history(&mut self, history: &GcGlobalHistory) {
         self.has_history = true;
         self.collection.global_history(history);

@@ -9,9 +9,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 const COLLECT_EXAMPLES: &str = "\
-Ctrl-C, Enter, SIGTERM or SIGHUP stops the session, takes what the process still has to say, and finishes the file; a second \
-one, half a second later or more, gives up at once. With -- COMMAND the program is traced from its first method, uses this terminal, and its \
-exit code is that of nettrace.
+Ctrl-C, Enter, SIGTERM or SIGHUP stops the session, reads what the process still sends, and completes the file; a second \
+one, half a second later or more, exits at once. With -- COMMAND, the program is traced from its first method, uses this \
+terminal, and its exit code becomes that of nettrace.
 
 Examples:
   nettrace collect -p 4711 --duration 10s
@@ -26,23 +26,23 @@ pub(crate) enum BufferingMode {
     /// Drop the newest events
     #[value(alias = "0")]
     Drop,
-    /// Have the threads wait that write events
+    /// Make the threads that write events wait
     #[value(alias = "1")]
     Block,
 }
 
-/// Record events of a running process, or of one that is started, into a file
+/// Record the events of a running process, or of one that is started, in a file
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAMMAR}\n\n{COLLECT_EXAMPLES}"))]
 pub(crate) struct CollectArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
 
-    /// Every process that can be reached, one file each; with --port every one that comes
+    /// Every process that can be reached, one file each; with --port, every process that connects
     #[arg(long, conflicts_with_all = ["process_id", "name"], help_heading = "Which process")]
     pub(crate) all: bool,
 
-    /// Trace the .NET programs that the started one starts, one file each
+    /// Also trace the .NET programs that the program starts, one file each
     #[arg(long, help_heading = "Which process")]
     pub(crate) children: bool,
 
@@ -54,16 +54,16 @@ pub(crate) struct CollectArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
-    /// The file to write, which is FILE.part until it is whole, and compressed if it ends in .gz; - for
-    /// standard output. Without: NAME_DATE_TIME.nettrace
+    /// The file to write, called FILE.part until it is complete, and compressed if the name ends in .gz; - for standard
+    /// output; default: NAME_DATE_TIME.nettrace
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// When standard output is not read and 16 MiB wait for it; drop leaves a hole in the trace
+    /// What to do if standard output is not read and 16 MiB are waiting for it; drop leaves a gap in the trace
     #[arg(long, value_enum, value_name = "WHAT", default_value = "stop")]
     pub(crate) on_stall: OnStall,
 
-    /// Convert the finished trace too, into files beside it: speedscope, … as in nettrace convert --format list
+    /// Also convert the finished trace; the formats are those of nettrace convert --format list
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
     pub(crate) format: Vec<String>,
 
@@ -71,11 +71,11 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "TIME", help_heading = "When to stop")]
     pub(crate) duration: Option<Span>,
 
-    /// Stop when the file has this size; what the process says at the end comes on top
+    /// Stop when the file has this size; the rundown at the end of the session is added to that
     #[arg(long, value_name = "SIZE", conflicts_with = "rotate", help_heading = "When to stop")]
     pub(crate) max_size: Option<Bytes>,
 
-    /// Go on in a new file at this size and keep the newest N; each is a whole trace
+    /// Start a new file whenever this size is reached, and keep the newest N; each is a complete trace
     #[arg(long, value_name = "NxSIZE", help_heading = "When to stop")]
     pub(crate) rotate: Option<Rotation>,
 
@@ -83,7 +83,7 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "CONDITION", value_parser = Predicate::of_event, help_heading = "When to stop")]
     pub(crate) until: Option<Predicate>,
 
-    /// Go on for so long after the event of --until or --stopping-event
+    /// Keep recording for this long after the event of --until or --stopping-event
     #[arg(long, value_name = "TIME", help_heading = "When to stop")]
     pub(crate) keep_after: Option<Span>,
 
@@ -91,21 +91,22 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "NAME", help_heading = "When to stop")]
     pub(crate) stopping_event_provider_name: Option<String>,
 
-    /// … of this name
+    /// … with this name
     #[arg(long, value_name = "NAME", requires = "stopping_event_provider_name")]
     #[arg(help_heading = "When to stop")]
     pub(crate) stopping_event_event_name: Option<String>,
 
-    /// … with these values: FIELD:VALUE,FIELD:VALUE
+    /// … with these field values: FIELD:VALUE,FIELD:VALUE
     #[arg(long, value_name = "FILTER", requires = "stopping_event_event_name")]
     #[arg(help_heading = "When to stop")]
     pub(crate) stopping_event_payload_filter: Option<String>,
 
-    /// What the process says at the end of methods and modules: true, false, or a keyword in hexadecimal
+    /// The rundown, a list of methods and modules at the end of the session: true, false, or its keywords in
+    /// hexadecimal
     #[arg(long, value_name = "WHICH")]
     pub(crate) rundown: Option<RundownChoice>,
 
-    /// Whether a process that waits at startup is let go
+    /// Whether to resume a process that is suspended at startup
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value_t = true, default_missing_value = "true")]
     #[arg(action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new())]
     #[arg(hide_default_value = true)]

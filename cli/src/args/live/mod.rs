@@ -18,7 +18,7 @@ Examples:
   nettrace ps
   nettrace ps --json | jq '.processes[] | select(.reachable) | .pid'";
 
-/// The .NET processes of this machine, and what can be asked of them
+/// List the .NET processes of this machine, and whether they can be reached
 #[derive(Debug, Args)]
 #[command(after_help = PS_EXAMPLES)]
 pub(crate) struct PsArgs {
@@ -26,15 +26,15 @@ pub(crate) struct PsArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Show command lines whole, and sockets that dead processes left behind
+    /// Show full command lines, and sockets that dead processes left behind
     #[arg(long, short)]
     pub(crate) all: bool,
 
-    /// Write everything that crosses the connections to this file; nettrace replay plays it
+    /// Record all bytes sent and received in this file, which nettrace replay can play
     #[arg(long, value_name = "TRANSCRIPT")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Replace the transcript if it is there already
+    /// Overwrite an existing transcript
     #[arg(long, requires = "record")]
     pub(crate) force: bool,
 }
@@ -43,16 +43,16 @@ pub(crate) struct PsArgs {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct TargetArgs {
-    /// The process of this id
+    /// The process with this id
     #[arg(long, short, value_name = "PID", help_heading = "Which process")]
     pub(crate) process_id: Option<u32>,
 
-    /// The only process of this name
+    /// The process of this name, if there is only one
     #[arg(long, short, value_name = "NAME", help_heading = "Which process")]
     pub(crate) name: Option<String>,
 
-    /// A diagnostic port: PATH or tcp://HOST:PORT to listen there for runtimes that are told to connect;
-    /// with ,connect behind it to connect to one that listens
+    /// A diagnostic port: PATH or tcp://HOST:PORT, where nettrace listens and runtimes connect; with ,connect
+    /// appended, nettrace connects to a runtime that listens there
     #[arg(long, visible_aliases = ["diagnostic-port", "dport"], value_name = "ADDRESS")]
     #[arg(help_heading = "Which process")]
     pub(crate) port: Option<String>,
@@ -61,16 +61,16 @@ pub(crate) struct TargetArgs {
 /// Options of everything that talks to a process.
 #[derive(Debug, Args)]
 pub(crate) struct TalkArgs {
-    /// Write everything that crosses the connections to this file; nettrace replay plays it
+    /// Record all bytes sent and received in this file, which nettrace replay can play
     #[arg(long, value_name = "TRANSCRIPT")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Replace files that are there already
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// How long a process may take to answer; without: 10 s, to begin a session 30 s, to end one 60 s and
-    /// 10 s of silence, to write a dump 10 min
+    /// How long a process may take to answer; default: 10 s, 30 s to begin a session, 60 s and 10 s of silence
+    /// to end one, 10 min to write a dump
     #[arg(long, value_name = "TIME")]
     pub(crate) patience: Option<Span>,
 }
@@ -80,18 +80,18 @@ pub(crate) struct TalkArgs {
 pub(crate) struct SessionArgs {
     /// Providers, as Name[:KEYWORDS[:LEVEL[:KEY=VALUE;…]]], separated by commas
     ///
-    /// KEYWORDS are hexadecimal or * for all; LEVEL is 0 to 5 or a name. Without keywords all are meant; of
-    /// the runtime's own provider those of the profile dotnet-common. Commas between double quotes do not
-    /// separate. What several options say of one provider is united.
+    /// KEYWORDS are hexadecimal, or * for all; LEVEL is 0 to 5 or a name. The default is all keywords; for the
+    /// runtime's own provider, those of the profile dotnet-common. Commas between double quotes do not
+    /// separate. If several options name one provider, their keywords are combined.
     #[arg(long, value_name = "LIST", help_heading = "Which events")]
     pub(crate) providers: Vec<ProviderList>,
 
-    /// Ready-made sets of providers, united; without any option of this kind: dotnet-common, and to record
-    /// dotnet-sampled-thread-time too
+    /// Predefined sets of providers; several are combined. If no provider is asked for at all: dotnet-common
+    /// and, to record, dotnet-sampled-thread-time
     #[arg(long, value_name = "PROFILE", value_enum, value_delimiter = ',', help_heading = "Which events")]
     pub(crate) profile: Vec<ProfileName>,
 
-    /// Keywords of the runtime's provider by name, joined by +: gc+exception
+    /// Keywords of the runtime's own provider by name, joined by +, such as gc+exception
     #[arg(long, value_name = "NAMES", help_heading = "Which events")]
     pub(crate) clrevents: Option<ClrEvents>,
 
@@ -100,32 +100,32 @@ pub(crate) struct SessionArgs {
     #[arg(value_parser = crate::args::providers::level, help_heading = "Which events")]
     pub(crate) clreventlevel: nettrace_ipc::Level,
 
-    /// Only these event ids of a provider: Name=1,2,3; Name!=4,5: all but these (.NET 10)
+    /// Only events with these ids: Name=1,2,3, or all but these: Name!=4,5 (needs .NET 10)
     #[arg(long, value_name = "PROVIDER=IDS", help_heading = "Which events")]
     pub(crate) events: Vec<EventIds>,
 
-    /// Events without stacks: smaller and cheaper (.NET 9)
+    /// Record no stacks: smaller and cheaper (needs .NET 9)
     #[arg(long, help_heading = "Which events")]
     pub(crate) no_stacks: bool,
 
-    /// Memory that the process may spend on events not yet sent, in MB
+    /// Memory that the process may use for events that are not yet sent, in MB
     #[arg(long, value_name = "MB", default_value = "256")]
     pub(crate) buffersize: std::num::NonZeroU32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProfileName {
-    /// GC, loader, JIT, exceptions, threads of the runtime; cheap
+    /// GC, loader, JIT, exceptions and threads of the runtime; cheap
     DotnetCommon,
     /// Stacks of all threads about 100 times a second
     DotnetSampledThreadTime,
-    /// GC and allocations, every 100 kB
+    /// GC, and a sample for every 100 kB allocated
     GcVerbose,
-    /// GC only; cheapest
+    /// Only GC; the cheapest
     GcCollect,
     /// Commands of ADO.NET and Entity Framework
     Database,
-    /// What cpu-sampling was before 2025: stacks and a wide choice of the runtime's events
+    /// What dotnet-trace called cpu-sampling before 2025: stacks, and many events of the runtime
     CpuSampling,
 }
 
@@ -139,7 +139,7 @@ Examples:
   nettrace watch -n shop --show logs --format ndjson | jq -c .
   nettrace watch -p 4711 --providers System.Net.Http --event RequestStart --limit 10";
 
-/// Events of a running process as they happen, one a line
+/// Print the events of a running process as they happen, one per line
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAMMAR}\n\n{WATCH_EXAMPLES}"))]
 pub(crate) struct WatchArgs {
@@ -149,11 +149,11 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
-    /// Ready-made choices of events
+    /// Predefined sets of events
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', help_heading = "Which events")]
     pub(crate) show: Vec<Show>,
 
-    /// text for reading, ndjson for programs: one JSON object a line
+    /// text is for people; ndjson has one JSON object per line, for programs
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: EventFormat,
 
@@ -179,21 +179,21 @@ pub(crate) struct WatchArgs {
 
     /// Show stacks, innermost frame first: names as text, addresses for programs
     ///
-    /// For names the runtime's events of loaded methods are asked for, which are not shown unless they were asked
-    /// for otherwise; they make its provider verbose. Those of methods that were loaded before come from a second
-    /// session, which ends at once. Names that are likely but not certain begin with ~.
+    /// To name frames, nettrace also requests the runtime's events for loaded methods, at level verbose. They are not
+    /// shown unless you ask for them. Methods that were loaded before come from a second, short session. A name that is
+    /// likely but not certain starts with ~.
     #[arg(long)]
     pub(crate) stacks: bool,
 
-    /// Addresses instead of names (text)
+    /// Show addresses instead of names (text)
     #[arg(long, requires = "stacks", conflicts_with = "frames")]
     pub(crate) raw_stacks: bool,
 
-    /// Names of the stacks' frames in "frames", beside the addresses in "stack" (ndjson, csv)
+    /// Add the names of the frames as "frames", beside the addresses in "stack" (ndjson, csv)
     #[arg(long, requires = "stacks")]
     pub(crate) frames: bool,
 
-    /// Show what is stored: ticks, keywords, opcode, processor, sequence number, offset, payload in hex
+    /// Show stored values: ticks, keywords, opcode, processor, sequence number, offset, payload in hex
     #[arg(long)]
     pub(crate) raw: bool,
 
@@ -211,7 +211,7 @@ pub(crate) enum Show {
     Gc,
     /// Exceptions as they are thrown
     Exceptions,
-    /// Locks that somebody had to wait for
+    /// Locks that a thread had to wait for
     Contention,
     /// Messages of Microsoft.Extensions.Logging
     Logs,
@@ -234,7 +234,7 @@ Examples:
   nettrace replay run.transcript --listen /tmp/replayed &
   nettrace process info --port /tmp/replayed,connect";
 
-/// Play a transcript that --record made: behaves as the process did
+/// Play a transcript made with --record: behave as the recorded process did
 #[derive(Debug, Args)]
 #[command(after_help = REPLAY_EXAMPLES)]
 pub(crate) struct ReplayArgs {
@@ -242,7 +242,7 @@ pub(crate) struct ReplayArgs {
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 
-    /// Where to listen: PATH or tcp://HOST:PORT; without: a socket in the temporary folder
+    /// Where to listen: PATH or tcp://HOST:PORT; default: a socket in the temporary folder
     #[arg(long, value_name = "ADDRESS", conflicts_with = "connect")]
     pub(crate) listen: Option<String>,
 
@@ -250,11 +250,11 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) connect: Option<String>,
 
-    /// Without the recorded pauses
+    /// Skip the recorded pauses
     #[arg(long)]
     pub(crate) at_once: bool,
 
-    /// End when everything has been played
+    /// Exit when everything has been played
     #[arg(long)]
     pub(crate) once: bool,
 }

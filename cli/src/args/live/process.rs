@@ -5,7 +5,7 @@ use crate::args::amount::Span;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Ask a process, or have it do something
+/// Query a running process, or make it do something
 #[derive(Debug, Args)]
 pub(crate) struct ProcessArgs {
     #[command(subcommand)]
@@ -28,20 +28,20 @@ pub(crate) struct AskArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProcessRequest {
-    /// What the process says of itself: version, command line, architecture, commands it knows
+    /// Show version, command line, architecture, and the commands that it supports
     Info {
         #[command(flatten)]
         ask: AskArgs,
     },
-    /// Its environment
+    /// Show its environment variables
     Env {
         #[command(flatten)]
         ask: AskArgs,
-        /// Only these variables
+        /// Only the variables with these names
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Set a variable of its environment, or remove it
+    /// Set or remove an environment variable
     Setenv {
         #[command(flatten)]
         ask: AskArgs,
@@ -52,12 +52,12 @@ pub(crate) enum ProcessRequest {
         #[arg(long)]
         unset: bool,
     },
-    /// Let a process go that waits at startup
+    /// Resume a process that is suspended at startup
     Resume {
         #[command(flatten)]
         ask: AskArgs,
     },
-    /// Have it write files for Linux perf, or stop that
+    /// Start or stop writing perf maps, for Linux perf
     Perfmap {
         #[command(flatten)]
         ask: AskArgs,
@@ -65,29 +65,29 @@ pub(crate) enum ProcessRequest {
         #[arg(value_enum, default_value_t)]
         which: PerfMapChoice,
     },
-    /// Have it load a startup hook: an assembly with a StartupHook class
+    /// Load a startup hook: an assembly with a StartupHook class
     StartupHook {
         #[command(flatten)]
         ask: AskArgs,
-        /// The assembly, as the process sees it
+        /// The assembly; the path is the process's, which matters in containers
         #[arg(value_name = "DLL")]
         assembly: PathBuf,
     },
-    /// Have it write a dump of its memory
+    /// Write a dump of its memory
     Dump {
         #[command(flatten)]
         ask: AskArgs,
-        /// The file, as the process sees it
+        /// The file; the path is the process's, which matters in containers
         #[arg(long, short, value_name = "FILE")]
         output: PathBuf,
-        /// How much
+        /// How much to include
         #[arg(long = "type", value_enum, value_name = "TYPE", default_value_t)]
         kind: DumpChoice,
-        /// Write a crash report beside it (.NET 6)
+        /// Also write a crash report (needs .NET 6)
         #[arg(long)]
         crash_report: bool,
-        /// Let the writer log to the standard output of the process. If nobody reads that, the process
-        /// freezes
+        /// Log to the standard output of the process. If nothing reads that, the process
+        /// hangs
         #[arg(long)]
         logging: bool,
     },
@@ -100,25 +100,25 @@ pub(crate) enum ProcessRequest {
         /// How long the process may take to load it
         #[arg(long, value_name = "TIME", default_value = "10s")]
         timeout: Span,
-        /// A file whose bytes the profiler is handed
+        /// A file whose content is passed to the profiler
         #[arg(long, value_name = "FILE")]
         client_data: Option<PathBuf>,
     },
-    /// Name a profiler to a process that waits at startup
+    /// Set the profiler of a process that is suspended at startup
     StartupProfiler {
         #[command(flatten)]
         ask: AskArgs,
         #[command(flatten)]
         profiler: ProfilerArgs,
     },
-    /// Send a command of which nobody knows what it does
+    /// Send any command, known or not
     ///
-    /// A wrong command or payload can kill the process, freeze it, or leak its memory: runtimes trust whoever
-    /// may connect. A payload where none is expected is answered with bytes that were never written.
+    /// A wrong command or payload can crash the process, hang it, or reveal its memory: runtimes trust whoever
+    /// may connect. To a payload that it does not expect, a runtime may reply with uninitialised memory.
     Send {
         #[command(flatten)]
         ask: AskArgs,
-        /// I know that this can kill the process
+        /// Confirm that this may crash the process
         #[arg(long, required = true)]
         unsafe_raw: bool,
         /// Command set, hexadecimal
@@ -139,21 +139,21 @@ pub(crate) struct ProfilerArgs {
     /// Its class id
     #[arg(value_name = "GUID")]
     pub(crate) class_id: nettrace_ipc::Guid,
-    /// Its library, as the process sees it
+    /// Its library; the path is the process's, which matters in containers
     #[arg(value_name = "LIBRARY")]
     pub(crate) path: String,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PerfMapChoice {
-    /// Both kinds
+    /// Both files
     #[default]
     All,
     /// jit-PID.dump
     Jitdump,
     /// perf-PID.map
     Perfmap,
-    /// No more
+    /// Stop writing them
     Off,
 }
 
@@ -162,7 +162,7 @@ pub(crate) enum DumpChoice {
     /// Stacks, modules and what they need
     #[default]
     Normal,
-    /// With the heaps
+    /// As normal, with the heaps
     Heap,
     /// As normal, with personal data removed
     Triage,

@@ -208,9 +208,10 @@ impl Collector {
         let number = self.count;
         if is_first {
             for lost in session.lost() {
-                context
-                    .messages
-                    .warning(&format!("{}: it is too old for part of this: {lost}", reached.label()));
+                context.messages.warning(&format!(
+                    "{}: this runtime is too old for part of the request: {lost}",
+                    reached.label()
+                ));
             }
             let file = path.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
             context.messages.note(&format!("recording {} to {file}", reached.label()));

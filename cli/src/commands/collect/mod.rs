@@ -45,13 +45,11 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     }
     if args.keep_after.is_some() && conditions.is_empty() {
         return Err(Failure::Usage(
-            "--keep-after says how long to go on after --until; give that too".to_owned(),
+            "--keep-after needs --until: it says how long to keep recording after that event".to_owned(),
         ));
     }
     if args.children && args.command.is_empty() {
-        return Err(Failure::Usage(
-            "--children are those of a program that is started; give -- COMMAND".to_owned(),
-        ));
+        return Err(Failure::Usage("--children needs a program to start; give -- COMMAND".to_owned()));
     }
     if args.format.iter().any(|format| format == "list") {
         context.out.write_all(crate::commands::convert::formats("").as_bytes())?;
@@ -68,11 +66,11 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         return Err(Failure::Usage("standard output takes one trace; give -o FILE".to_owned()));
     }
     if is_stdout && !formats.is_empty() {
-        return Err(Failure::Usage("converted files lie beside the trace; give -o FILE".to_owned()));
+        return Err(Failure::Usage("converted files are placed beside the trace; give -o FILE".to_owned()));
     }
     if is_stdout && context.stdout_is_terminal {
         return Err(Failure::Usage(
-            "a trace is no text; send standard output to a file or program".to_owned(),
+            "a trace is binary; redirect standard output to a file or a program".to_owned(),
         ));
     }
     let given = args.output.as_deref().filter(|_| !is_stdout);
@@ -143,7 +141,7 @@ fn collect(
     if args.all && args.target.port.is_none() {
         let all = target::all(talk);
         if all.is_empty() {
-            let message = "there is none that can be reached; nettrace ps says why".to_owned();
+            let message = "no process can be reached; nettrace ps says why".to_owned();
             return Err(Failure::Input { file: "processes".to_owned(), message });
         }
         for reached in all {
@@ -210,7 +208,7 @@ fn launch(
     if let Err(failure) = recorded {
         context.messages.error(&failure);
     } else if collector.is_empty() {
-        let text = "started no .NET program that can be traced (or its diagnostics are switched off)";
+        let text = "it started no .NET program that can be traced (or its diagnostics are disabled)";
         context.messages.warning(&format!("{name}: {text}; nothing is recorded"));
     }
     let trace = collector.conclude(context);

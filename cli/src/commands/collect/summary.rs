@@ -42,14 +42,14 @@ impl Summary<'_> {
         let (label, file) = (self.label, self.file);
         match self.outcome.ending {
             Some(Ending::Cut) => Some(format!(
-                "{label} did not end the session in time, so it was cut off; {file} has what came until then"
+                "{label} did not end the session in time, so the connection was closed; {file} has what was received until then"
             )),
             Some(Ending::ByTarget) if !self.outcome.is_complete => Some(format!(
-                "{label} ended without ending the trace (was it killed?); {file} has what came until then"
+                "{label} exited without completing the trace (was it killed?); {file} has what was received until then"
             )),
-            Some(Ending::Stopped) if !self.outcome.is_complete && self.outcome.fault.is_none() => {
-                Some(format!("{file}: the stream has no end mark; what came is in the file"))
-            }
+            Some(Ending::Stopped) if !self.outcome.is_complete && self.outcome.fault.is_none() => Some(
+                format!("{file}: the stream has no end mark; everything that was received is in the file"),
+            ),
             _ => None,
         }
     }
@@ -66,7 +66,7 @@ impl Summary<'_> {
         ));
         if outcome.lost > 0 {
             messages.warning(&format!(
-                "{file}: {} lost: the process had no room for them; {}",
+                "{file}: {} lost: the buffers of the process were full; {}",
                 units::counted(outcome.lost, "event"),
                 advice(buffer_megabytes)
             ));
@@ -75,8 +75,9 @@ impl Summary<'_> {
             messages.warning(&format!("{file}: {lacking}, so it could not be stopped at"));
         }
         if let Some(fault) = &outcome.fault {
-            messages
-                .warning(&format!("{file}: the stream cannot be read ({fault}); its bytes are in the file"));
+            messages.warning(&format!(
+                "{file}: the stream cannot be parsed ({fault}); its bytes are in the file"
+            ));
         } else if outcome.damage_count > 0 {
             let findings = units::counted(outcome.damage_count, "finding");
             messages.warning(&format!("{file}: {findings} in the stream"));

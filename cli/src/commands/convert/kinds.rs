@@ -103,5 +103,5 @@ fn told(survey: &Survey, wanted: &[Kind], targets: &[Target]) -> String {
     }
     let formats: Vec<&str> =
         FORMATS.iter().filter(|format| format.takes_kinds).map(|format| format.name).collect();
-    format!("; it has {there}, which --kind shows with one of the formats {}", formats.join(", "))
+    format!("; it has {there}; use --kind with one of the formats {}", formats.join(", "))
 }

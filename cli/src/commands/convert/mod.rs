@@ -71,7 +71,7 @@ pub(super) fn write(
                     let new = NewFile::create(path, args.force, &read, Unfinished::Removed)?;
                     let (file, pending) = new.split();
                     if made.iter().any(|other| other.is_same(&pending)) {
-                        let message = "is given twice; each output needs a file of its own".to_owned();
+                        let message = "is given twice; each output needs its own file".to_owned();
                         return Err(Failure::Input { file: path.display().to_string(), message });
                     }
                     made.push(pending);
@@ -135,8 +135,9 @@ pub(super) fn write(
     if let Some(advice) = finished.resolved().coverage().advice() {
         context.messages.warning(&format!("{file}: {advice}"));
     }
-    context.messages.losses(&file, trace.ended());
-    Ok(context.conclude(&file, trace.ended(), true))
+    let ended = trace.ended();
+    context.messages.losses(&file, &ended);
+    Ok(context.conclude(&file, &ended, true))
 }
 
 /// The formats, a line each: name, endings, what opens it.

@@ -19,7 +19,7 @@ fn by_path(path: &Path) -> Result<&'static Format, Failure> {
     match Format::by_path(&text) {
         Some((format, _)) => Ok(format),
         None if path == Path::new("-") => Err(Failure::Usage(
-            "standard output does not tell the format; give --format (--format list shows them)".to_owned(),
+            "the format of standard output is not known; give --format (--format list shows them)".to_owned(),
         )),
         None => Err(Failure::Usage(untold(path, text.strip_suffix(".gz").unwrap_or(&text)))),
     }
@@ -38,13 +38,13 @@ fn untold(path: &Path, stem: &str) -> String {
     }
     if may_be.is_empty() {
         return format!(
-            "{path} does not tell the format; give --format, or one of its endings (--format list)"
+            "the name {path} matches no format; give --format, or one of the endings that --format list shows"
         );
     }
     let names: Vec<&str> = may_be.iter().map(|(name, _)| *name).collect();
     let endings: Vec<String> = may_be.iter().map(|(_, ending)| format!(".{ending}")).collect();
     format!(
-        "{path} may be {}; give --format with one of them, or name the file {}",
+        "{path} could be {}; give --format with one of them, or name the file {}",
         names.join(" or "),
         endings.join(" or ")
     )
@@ -92,7 +92,7 @@ pub(super) fn targets(args: &ConvertArgs, input: &Path) -> Result<Vec<Target>, F
         }
         (formats, outputs) => {
             return Err(Failure::Usage(format!(
-                "{} and {}; give as many of both, or outputs alone",
+                "{} and {}; give equally many of both, or only outputs",
                 crate::units::counted(formats.len() as u64, "format"),
                 crate::units::counted(outputs.len() as u64, "output")
             )));

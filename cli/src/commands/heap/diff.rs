@@ -1,13 +1,13 @@
 //! `nettrace heap diff`: what grew between two dumps.
 
 use super::super::{Context, write_json};
-use super::overview::{left_out, module};
+use super::overview::module;
 use super::trace::HeapTrace;
 use crate::args::{DumpArgs, HeapDiffArgs, HeapSort};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
-use crate::table::{Table, left, right};
+use crate::table::{Table, left, left_out, right};
 use crate::units;
 use nettrace_analysis::heap::{HeapDiff, HeapDump, HeapReport, HeapTypeChange, Retained};
 use std::cmp::Reverse;

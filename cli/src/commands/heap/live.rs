@@ -118,7 +118,7 @@ fn launch(
             }
         }
         Ok(None) => {
-            let text = "started no .NET program that can be asked (or its diagnostics are switched off)";
+            let text = "it started no .NET program that can be reached (or its diagnostics are disabled)";
             context.messages.warning(&format!("{name}: {text}; there is no dump"));
         }
         Err(error) => context.messages.error(&failed(error)),
@@ -178,7 +178,7 @@ fn dump(
     let (file, pending) = save.map(NewFile::split).unzip();
     let mut events = Reader::new(Buffered::new(Tee { session, save: file, failure: None })).time_ordered();
     let mut heap = HeapReader::new();
-    let mut line = Line::new(context.shows_status);
+    let mut line = ProgressLine::new(context.shows_status);
     let mut is_stopping = false;
     let fault = loop {
         match events.next_event() {
@@ -203,11 +203,11 @@ fn dump(
         context.messages.error(&Failure::Input { file: path.display().to_string(), message });
     }
     if let Some(error) = fault.filter(|_| unsaved.is_none()) {
-        let message = format!("its stream cannot be read: {error}");
+        let message = format!("its stream cannot be parsed: {error}");
         context.messages.error(&Failure::Input { file: reached.label(), message });
     }
     if was_killed && !outcome.is_complete() {
-        let text = "ended without ending the trace (was it killed?)";
+        let text = "exited without completing the trace (was it killed?)";
         context.messages.warning(&format!("{} {text}", reached.label()));
     }
     let is_unsaved = unsaved.is_some();
@@ -246,21 +246,21 @@ impl Read for Tee {
 }
 
 /// How far the dump is: one line on stderr, rewritten, when somebody looks.
-struct Line {
+struct ProgressLine {
     is_wanted: bool,
     is_shown: bool,
     last: Option<Instant>,
 }
 
-impl Line {
+impl ProgressLine {
     const BETWEEN: Duration = Duration::from_millis(100);
 
-    fn new(is_wanted: bool) -> Line {
-        Line { is_wanted, is_shown: false, last: None }
+    fn new(is_wanted: bool) -> ProgressLine {
+        ProgressLine { is_wanted, is_shown: false, last: None }
     }
 
     fn show(&mut self, objects: u64, is_stopping: bool) {
-        if !self.is_wanted || self.last.is_some_and(|last| last.elapsed() < Line::BETWEEN) {
+        if !self.is_wanted || self.last.is_some_and(|last| last.elapsed() < ProgressLine::BETWEEN) {
             return;
         }
         (self.last, self.is_shown) = (Some(Instant::now()), true);

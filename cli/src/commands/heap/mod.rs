@@ -30,7 +30,8 @@ pub(super) fn run(args: &HeapArgs, context: &mut Context<'_>) -> Result<Exit, Fa
         }
         Some(HeapSource::Process(target)) => live::run(args, &target, context),
         None => Err(Failure::Usage(
-            "of what? Give a FILE, or a process: -p PID, -n NAME, --port ADDRESS or -- COMMAND".to_owned(),
+            "the heap of what? Give a FILE, or a process: -p PID, -n NAME, --port ADDRESS or -- COMMAND"
+                .to_owned(),
         )),
     }
 }

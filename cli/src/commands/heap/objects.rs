@@ -1,13 +1,12 @@
 //! `nettrace heap objects`: the largest objects.
 
 use super::super::{Context, write_report};
-use super::overview::left_out;
 use super::trace::{HeapTrace, types_like};
 use crate::args::{HeapObjectsArgs, ObjectSort};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
-use crate::table::{Table, left, right};
+use crate::table::{Table, left, left_out, right};
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapGeneration, HeapNode, Retained};
 use serde::Serialize;
@@ -16,17 +15,17 @@ use std::io;
 
 /// `--json`, whole.
 #[derive(Serialize)]
-struct Report {
+struct ObjectsReport {
     schema: u32,
     dump: usize,
     /// How many fit.
     count: usize,
     /// The largest of them.
-    objects: Vec<Row>,
+    objects: Vec<ObjectRow>,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct ObjectRow {
     address: String,
     type_name: String,
     module: String,
@@ -49,7 +48,7 @@ pub(super) fn run(args: &HeapObjectsArgs, context: &mut Context<'_>) -> Result<E
     trace.conclude(context)
 }
 
-fn report(args: &HeapObjectsArgs, dump: &HeapDump, retained: &Retained) -> Report {
+fn report(args: &HeapObjectsArgs, dump: &HeapDump, retained: &Retained) -> ObjectsReport {
     let is_wanted = types_like(dump, args.type_name.as_ref());
     let mut objects: Vec<u32> = (0..dump.objects()).filter(|object| is_wanted(*object)).collect();
     let count = objects.len();
@@ -64,7 +63,7 @@ fn report(args: &HeapObjectsArgs, dump: &HeapDump, retained: &Retained) -> Repor
         objects.truncate(args.number);
     }
     objects.sort_unstable_by_key(key);
-    let row = |object: &u32| Row {
+    let row = |object: &u32| ObjectRow {
         address: format!("{:#x}", dump.address(*object)),
         type_name: dump.type_name(*object).to_owned(),
         module: dump
@@ -76,10 +75,10 @@ fn report(args: &HeapObjectsArgs, dump: &HeapDump, retained: &Retained) -> Repor
         bytes: dump.bytes_of(*object),
         retained_bytes: kept(object),
     };
-    Report { schema: 1, dump: dump.index(), count, objects: objects.iter().map(row).collect() }
+    ObjectsReport { schema: 1, dump: dump.index(), count, objects: objects.iter().map(row).collect() }
 }
 
-fn text(args: &HeapObjectsArgs, report: &Report, context: &mut Context<'_>) -> io::Result<()> {
+fn text(args: &HeapObjectsArgs, report: &ObjectsReport, context: &mut Context<'_>) -> io::Result<()> {
     let mut table = Table::new([
         right("ADDRESS", 16, 0),
         right("BYTES", 10, 0),

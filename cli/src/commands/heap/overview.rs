@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::style::Paint;
-use crate::table::{Column, Table, left, right};
+use crate::table::{Column, Table, left, left_out, right};
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapReport, Retained};
 use std::cmp::Reverse;
@@ -80,7 +80,7 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
     let unreachable = report.bytes.saturating_sub(report.reachable_bytes);
     let mut facts = vec![format!("{} reachable", units::bytes(report.reachable_bytes))];
     if unreachable > 0 {
-        facts.push(format!("{} that no root reaches", units::bytes(unreachable)));
+        facts.push(format!("{} not reachable from a root", units::bytes(unreachable)));
     }
     facts.push(units::counted(report.edges, "reference"));
     if let Some(pause) = report.pause_ns {
@@ -221,14 +221,4 @@ fn generations(report: &HeapReport, context: &mut Context<'_>) -> io::Result<()>
 /// A module as tables have it.
 pub(super) fn module(name: &str) -> String {
     if name.is_empty() { "-".to_owned() } else { printable(name) }
-}
-
-/// Tells how many rows a table has not shown.
-pub(super) fn left_out(context: &mut Context<'_>, all: usize, shown: usize) -> io::Result<()> {
-    if all <= shown {
-        return Ok(());
-    }
-    let faint = context.style.faint();
-    let text = format!("… {} more; --top N shows more", units::count((all - shown) as u64));
-    writeln!(context.out.buffer(), "{}", faint.over(text))
 }

@@ -1,13 +1,12 @@
 //! `nettrace heap paths`: through what objects are kept alive.
 
 use super::super::{Context, write_report};
-use super::overview::left_out;
 use super::trace::{HeapTrace, types_like};
 use crate::args::HeapPathsArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
-use crate::table::{Table, left, right};
+use crate::table::{Table, left, left_out, right};
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapNode, HeapPathGroup, HeapPaths, HeapStep, Retained, RootKind};
 use serde::Serialize;
@@ -18,7 +17,7 @@ const STEPS: usize = 12;
 
 /// `--json` of `--type`, whole.
 #[derive(Serialize)]
-struct Report {
+struct PathsReport {
     schema: u32,
     dump: usize,
     objects: u64,
@@ -68,7 +67,7 @@ pub(super) fn run(args: &HeapPathsArgs, context: &mut Context<'_>) -> Result<Exi
             let retained = Retained::of(dump);
             let paths = HeapPaths::of(dump);
             let groups = paths.groups(dump, &retained, &is_wanted);
-            let mut report = Report {
+            let mut report = PathsReport {
                 schema: 1,
                 dump: dump.index(),
                 objects: 0,
@@ -144,10 +143,10 @@ fn one(
     Ok(table.write(context)?)
 }
 
-fn text(args: &HeapPathsArgs, report: &Report, context: &mut Context<'_>) -> io::Result<()> {
+fn text(args: &HeapPathsArgs, report: &PathsReport, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
     let line = format!(
-        "{}, {}, held in {}",
+        "{}, {}, kept alive in {}",
         units::counted(report.objects, "object"),
         units::bytes(report.bytes),
         units::counted(report.paths.len() as u64, "way"),
@@ -155,7 +154,11 @@ fn text(args: &HeapPathsArgs, report: &Report, context: &mut Context<'_>) -> io:
     writeln!(context.out.buffer(), "{}", strong.over(line))?;
     if report.unreachable_objects > 0 {
         let (objects, bytes) = (report.unreachable_objects, report.unreachable_bytes);
-        let line = format!("no root reaches {}, {}", units::counted(objects, "object"), units::bytes(bytes));
+        let line = format!(
+            "not reachable from a root: {}, {}",
+            units::counted(objects, "object"),
+            units::bytes(bytes)
+        );
         writeln!(context.out.buffer(), "{line}")?;
     }
     if report.paths.is_empty() {

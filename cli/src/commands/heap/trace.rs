@@ -4,24 +4,20 @@ use super::super::{Context, Trace};
 use crate::args::{DumpArgs, InputArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::{Ended, Input};
+use crate::input::Ended;
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapReader, RECORD_KEYWORDS};
-use nettrace_parser::{Outcome, TimeOrdered};
+use nettrace_parser::Outcome;
 use regex::Regex;
 use std::path::{Path, PathBuf};
-
-/// Where a trace came from, and how it ended.
-enum Source {
-    File(Box<TimeOrdered<Input>>),
-    Process(Box<Outcome>),
-}
 
 /// A trace that was read, and its dumps.
 pub(super) struct HeapTrace {
     /// As messages name it.
     pub(super) file: String,
-    source: Source,
+    ended: Ended,
+    /// It was not read from a file, but from a process.
+    is_live: bool,
     pub(super) dumps: Vec<HeapDump>,
     /// The place of the dump that is asked for; `None`: there is no dump.
     chosen: Option<usize>,
@@ -74,7 +70,7 @@ impl HeapTrace {
                         count => units::counted(count as u64, "heap dump"),
                     };
                     return Err(Failure::Input {
-                        message: format!("it has {there}, no number {number}"),
+                        message: format!("it has {there}, but no number {number}"),
                         file,
                     });
                 }
@@ -82,22 +78,19 @@ impl HeapTrace {
             }
         };
         context.progress.end();
-        let source = Source::File(Box::new(events));
-        Ok(HeapTrace { file, source, dumps, chosen, is_default: asked.is_none() })
+        let ended = events.reader().into();
+        Ok(HeapTrace { file, ended, is_live: false, dumps, chosen, is_default: asked.is_none() })
     }
 
     /// What a process told.
     pub(super) fn live(label: String, outcome: Outcome, dumps: Vec<HeapDump>) -> HeapTrace {
         let chosen = (!dumps.is_empty()).then_some(0);
-        HeapTrace { file: label, source: Source::Process(Box::new(outcome)), dumps, chosen, is_default: true }
+        HeapTrace { file: label, ended: outcome.into(), is_live: true, dumps, chosen, is_default: true }
     }
 
     /// How it ended.
-    pub(super) fn ended(&self) -> &dyn Ended {
-        match &self.source {
-            Source::File(events) => events.reader(),
-            Source::Process(outcome) => &**outcome,
-        }
+    pub(super) fn ended(&self) -> &Ended {
+        &self.ended
     }
 
     /// The dump that is asked for.
@@ -109,13 +102,13 @@ impl HeapTrace {
     pub(super) fn conclude(&self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         context.out.finish()?;
         let trace = self.ended();
-        match (self.dump(), &self.source) {
+        match (self.dump(), self.is_live) {
             (Some(dump), _) => missing(&self.file, dump, context),
-            (None, Source::Process(_)) => {
+            (None, true) => {
                 let text = format!("{}: it made no heap dump", self.file);
                 context.messages.warning(&text);
             }
-            (None, Source::File(_)) => {
+            (None, false) => {
                 let text = format!(
                     "{}: the trace has no heap dump; record with --providers \
                      Microsoft-Windows-DotNETRuntime:{RECORD_KEYWORDS:#x}:5",
@@ -127,7 +120,7 @@ impl HeapTrace {
         context.messages.losses(&self.file, trace);
         let exit = context.conclude(&self.file, trace, true);
         let is_complete = self.dump().is_none_or(|dump| dump.losses().is_complete());
-        let is_there = self.dump().is_some() || matches!(self.source, Source::File(_));
+        let is_there = self.dump().is_some() || !self.is_live;
         Ok(match is_complete {
             _ if !is_there => Exit::Failed,
             true => exit,
@@ -146,8 +139,8 @@ pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
     for (count, what) in [
         (losses.object_events, "event of objects"),
         (losses.reference_events, "event of references"),
-        (losses.references, "reference whose owner is not known"),
-        (losses.repeated_objects, "object that was told twice"),
+        (losses.references, "reference from an unknown object"),
+        (losses.repeated_objects, "object that was reported twice"),
         (losses.faults, "broken row"),
     ] {
         if count > 0 {
@@ -160,12 +153,12 @@ pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
         parts.push("roots".to_owned());
     }
     if !parts.is_empty() {
-        let text = format!("{file}: dump {} is not whole: {}", dump.index(), parts.join(", "));
+        let text = format!("{file}: dump {} is incomplete: {}", dump.index(), parts.join(", "));
         context.messages.warning(&text);
     }
     if losses.undescribed_objects > 0 {
         let text = format!(
-            "{file}: the types of {} have no names: the runtime describes a type only to the first session that asks",
+            "{file}: the types of {} have no names: the runtime describes each type only once, to the first session that asks",
             units::counted(losses.undescribed_objects, "object")
         );
         context.messages.warning(&text);

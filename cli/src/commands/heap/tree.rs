@@ -14,7 +14,7 @@ use std::io::{self, Write};
 
 /// `--json`, whole.
 #[derive(Serialize)]
-struct Report {
+struct TreeReport {
     schema: u32,
     dump: usize,
     tree: HeapTreeNode,
@@ -29,7 +29,7 @@ pub(super) fn run(args: &HeapTreeArgs, context: &mut Context<'_>) -> Result<Exit
     if args.folded {
         folded(&tree, context)?;
     } else if args.json {
-        let report = Report { schema: 1, dump: dump.index(), tree };
+        let report = TreeReport { schema: 1, dump: dump.index(), tree };
         write_report(context, &report, trace.ended())?;
     } else {
         let mut table = Table::new([

@@ -24,11 +24,8 @@ pub(super) fn text(
     parts_table(&rows, context)?;
     tree_table(report, args.number, context)?;
     slowest_table(report, args.number, context)?;
-    let wrong = if report.errors > 0 {
-        format!(", {} went wrong", units::count(report.errors))
-    } else {
-        String::new()
-    };
+    let wrong =
+        if report.errors > 0 { format!(", {} failed", units::count(report.errors)) } else { String::new() };
     let open = report.started.saturating_sub(report.stopped);
     let open = if open > 0 { format!(", {} without a stop", units::count(open)) } else { String::new() };
     let lost = match report.stops_without_start {
@@ -37,7 +34,7 @@ pub(super) fn text(
     };
     let cut_short = match report.stops_cut_short {
         0 => String::new(),
-        stops => format!(" ({} looked for among the newest only)", units::count(stops)),
+        stops => format!(" ({} searched only among the newest)", units::count(stops)),
     };
     let what = match requests(report) {
         Some(requests) => requests,
@@ -45,7 +42,7 @@ pub(super) fn text(
             let noun = if report.started == 1 { "activity" } else { "activities" };
             let outermost = match report.outermost {
                 all if all == report.started => String::new(),
-                outermost => format!(" ({} of them inside of no other)", units::count(outermost)),
+                outermost => format!(" ({} of them not nested in another)", units::count(outermost)),
             };
             format!("{} {noun}{outermost}", units::count(report.started))
         }
@@ -74,8 +71,8 @@ fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
     }
     for (at, group) in groups.iter().enumerate() {
         let what = match group.first().and_then(|row| row.direction.as_deref()) {
-            Some("in") => "REQUESTS THAT CAME IN",
-            Some(_) => "REQUESTS THAT WENT OUT",
+            Some("in") => "INCOMING REQUESTS",
+            Some(_) => "OUTGOING REQUESTS",
             None => "ACTIVITY",
         };
         let [total, median, p95, max] = SPREAD;
@@ -179,7 +176,7 @@ fn requests(report: &ActivitiesReport) -> Option<String> {
         (came, 0) => format!("{} came in", units::counted(came, "request")),
         (0, went) => format!("{} went out", units::counted(went, "request")),
         (came, went) => {
-            format!("{} came in, {} went out", units::counted(came, "request"), units::count(went))
+            format!("{} incoming, {} outgoing", units::counted(came, "request"), units::count(went))
         }
     })
 }
@@ -194,7 +191,7 @@ fn notes(row: &ActivityRow) -> String {
     if row.nested > 0 {
         let outermost = ms(row.outermost_ns);
         counts.push(format!(
-            "{} inside of their own kind, {outermost} ms without them",
+            "{} nested in their own kind, {outermost} ms without them",
             units::count(row.nested)
         ));
     }
@@ -227,7 +224,7 @@ fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
         return Ok(());
     }
     let mut columns = Parts::default().all().map(|(doing, _)| right(words(doing).0, 5, 0)).to_vec();
-    columns.push(left("WHAT THE TIME WAS SPENT ON", 26, 0));
+    columns.push(left("WHERE THE TIME WENT", 26, 0));
     let mut table = Table::new(columns);
     for row in rows {
         let total = row.parts.total_ns();

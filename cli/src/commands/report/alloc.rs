@@ -1,10 +1,9 @@
 //! `report alloc` and `report types` as tables.
 
-use super::words::left_out;
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
-use crate::table::{Column, Table, left, right};
+use crate::table::{Column, Table, left, left_out, right};
 use crate::units;
 use nettrace_analysis::report::{AllocReport, AllocSource, AllocType, TypesReport};
 use std::io::{self, Write};
@@ -56,7 +55,7 @@ fn heading(source: &AllocSource) -> String {
     };
     let how = match source.source {
         "AllocationSampled" => "objects sampled at random",
-        "AllocationTick" => "ticks, one about every 100 KB; no known error",
+        "AllocationTick" => "ticks, about one per 100 KB; the error is not known",
         _ => "sampled objects",
     };
     format!(

@@ -1,9 +1,8 @@
 //! `report contention` for reading.
 
-use super::words::{SPREAD, duration, innermost, prose, spread_cells, thread};
+use super::words::{SPREAD, innermost, spread_cells, thread, wait_totals};
 use crate::args::ReportArgs;
 use crate::commands::Context;
-use crate::style::Paint;
 use crate::table::{Cell, Table, left, right};
 use crate::units;
 use nettrace_analysis::report::ContentionReport;
@@ -19,12 +18,12 @@ pub(super) fn text(
     report: &ContentionReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    let (strong, faint, name) = (context.style.strong(), context.style.faint(), context.style.name());
+    let (faint, name) = (context.style.faint(), context.style.name());
     let [total, median, p95, max] = SPREAD;
     let columns = [right("WAITS", 7, 0), total, median, p95, max, left("LOCK", 4, 0)];
     let mut table = Table::new(columns);
     for lock in report.locks.iter().take(args.number) {
-        let id = lock.lock_id.as_deref().unwrap_or("(lock not known)");
+        let id = lock.lock_id.as_deref().unwrap_or("(unknown lock)");
         let kind = if lock.is_native { " of the runtime" } else { "" };
         let [total, median, p95, max] = spread_cells(&lock.waits);
         let count = units::count(lock.waits.count).into();
@@ -53,32 +52,9 @@ pub(super) fn text(
         }
     }
     table.write(context)?;
-    let summary = format!(
-        "{} for {}, {} together, longest {}",
-        units::counted(report.stopped, "wait"),
-        units::counted(report.locks.len() as u64, "lock"),
-        duration(report.waits.total_ns),
-        duration(report.waits.max_ns),
-    );
-    prose(context, &strong, &summary)?;
-    if let Some(line) = unpaired(report.still_waiting, report.starts_without_stop, report.stops_without_start)
-    {
-        prose(context, &Paint::default(), &line)?;
-    }
-    Ok(())
-}
-
-/// What has no other end.
-pub(super) fn unpaired(still_waiting: u64, no_stop: u64, no_start: u64) -> Option<String> {
-    let parts = [
-        (still_waiting, "not over at the trace's end"),
-        (no_stop, "whose end was lost"),
-        (no_start, "whose begin is not in the trace"),
-    ];
-    let parts: Vec<String> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, text)| format!("{} {text}", units::count(*count)))
-        .collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+    wait_totals(
+        context,
+        &report.totals,
+        &format!(" for {}", units::counted(report.locks.len() as u64, "lock")),
+    )
 }

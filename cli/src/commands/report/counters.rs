@@ -34,7 +34,7 @@ pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) ->
 
 /// A value as one line of NDJSON.
 #[derive(Serialize)]
-struct Line<'r> {
+struct CounterLine<'r> {
     ts_ns: i64,
     provider: &'r str,
     name: &'r str,
@@ -48,7 +48,7 @@ fn ndjson(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) ->
     let out = context.out.buffer();
     for (series, point) in report.in_time_order() {
         let tags = series.tags.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
-        let line = Line {
+        let line = CounterLine {
             ts_ns: point.ts_ns,
             provider: &series.provider,
             name: &series.name,
@@ -98,7 +98,7 @@ fn table(_: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) -> 
     let left_out = match report.quantiles_left_out {
         0 => String::new(),
         left_out => {
-            format!("; {} left out: of a histogram 16 are shown", units::counted(left_out, "quantile"))
+            format!("; {} left out: 16 of a histogram are shown", units::counted(left_out, "quantile"))
         }
     };
     let summary = format!(

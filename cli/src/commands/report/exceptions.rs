@@ -57,8 +57,8 @@ pub(super) fn text(
         }
         let notes = [
             (row.rethrown, "thrown again"),
-            (row.nested, "thrown while another was dealt with"),
-            (row.left_by_exception, "whose catch block another exception left"),
+            (row.nested, "thrown while another was being handled"),
+            (row.left_by_exception, "whose catch block was left by another exception"),
         ];
         let notes: Vec<String> = notes
             .iter()

@@ -1,11 +1,11 @@
 //! `report jit` as tables.
 
-use super::words::{duration, left_out, ms, prose};
+use super::words::{duration, ms, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
 use crate::style::Paint;
-use crate::table::{Cell, Column, Table, left, right};
+use crate::table::{Cell, Column, Table, left, left_out, right};
 use crate::units;
 use nettrace_analysis::report::{JitDecisions, JitMethod, JitReport};
 use std::cmp::Reverse;
@@ -93,7 +93,7 @@ pub(super) fn text(args: &ReportArgs, report: &JitReport, context: &mut Context<
     prose(context, &strong, &line)?;
     if totals.incomplete > 0 {
         let text = units::counted(totals.incomplete, "method");
-        prose(context, &Paint::default(), &format!("{text} without beginning or end in the trace"))?;
+        prose(context, &Paint::default(), &format!("{text} without start or end in the trace"))?;
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! `report loader` as tables.
 
-use super::words::{left_out, ms, prose};
+use super::words::{ms, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::printable::printable;
-use crate::table::{Table, left, right};
+use crate::table::{Table, left, left_out, right};
 use crate::units;
 use nettrace_analysis::report::{LoadedModule, LoaderReport};
 use std::collections::HashMap;

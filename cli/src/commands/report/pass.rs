@@ -16,7 +16,7 @@ pub(super) struct Steps<R: Report> {
     /// Called behind each event, for reports that are shown while the trace is read.
     pub(super) each: Option<fn(&mut R, &mut Context<'_>) -> io::Result<()>>,
     /// Adds what is known only when the trace was read. Gives whether the report says what was lost.
-    pub(super) complete: fn(&mut R::Output, &dyn Ended) -> bool,
+    pub(super) complete: fn(&mut R::Output, &Ended) -> bool,
     /// Writes it for reading.
     pub(super) text: fn(&ReportArgs, &str, &R::Output, &mut Context<'_>) -> io::Result<()>,
 }
@@ -56,7 +56,7 @@ where
 fn run<R: Report>(
     report: R,
     each: Option<fn(&mut R, &mut Context<'_>) -> io::Result<()>>,
-    complete: impl FnOnce(&mut R::Output, &dyn Ended) -> bool,
+    complete: impl FnOnce(&mut R::Output, &Ended) -> bool,
     text: impl FnOnce(&str, &R::Output, &mut Context<'_>) -> io::Result<()>,
     args: &ReportArgs,
     trace: Trace,
@@ -86,12 +86,13 @@ where
     }
     let unused = samples::add_names(&args.samples, pass.model_mut())?;
     let mut reported = pass.finish();
-    let says_losses = complete(&mut reported.output, trace.ended());
+    let ended = trace.ended();
+    let says_losses = complete(&mut reported.output, &ended);
     context.progress.end();
     // Of `--format json` nothing is written if there is nothing.
     let is_json = args.json || (args.format == CounterFormat::Json && reported.events > 0);
     if is_json {
-        write_report(context, &reported.output, trace.ended())?;
+        write_report(context, &reported.output, &ended)?;
     } else if reported.events > 0 || args.format == CounterFormat::Openmetrics {
         // Without counters OpenMetrics is its end mark, or it would be a text that was cut.
         text(&file, &reported.output, context)?;
@@ -107,9 +108,9 @@ where
         context.messages.warning(&format!("{file}: {advice}"));
     }
     if !says_losses {
-        context.messages.losses(&file, trace.ended());
+        context.messages.losses(&file, &ended);
     }
-    Ok(context.conclude(&file, trace.ended(), true))
+    Ok(context.conclude(&file, &ended, true))
 }
 
 /// Says what to record to have what a report is made of.

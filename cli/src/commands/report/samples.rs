@@ -1,11 +1,11 @@
 //! `report topN`, `tree`, `threads` and `modules` as tables.
 
-use super::words::{left_out, prose};
+use super::words::prose;
 use crate::args::{GroupByArg, ReportArgs};
 use crate::commands::Context;
 use crate::printable::printable;
 use crate::style::Paint;
-use crate::table::{Column, Table, left, right};
+use crate::table::{Column, Table, left, left_out, right};
 use crate::{sparkline, units};
 use nettrace_analysis::report::{
     CallTree, GroupBy, MethodRow, Modules, ModulesReport, ThreadsReport, TopN, TopNOptions, TreeOptions,
@@ -47,7 +47,7 @@ fn ms(nanos: u64) -> String {
 
 fn summary(samples: u64, total_ns: u64, period_ns: u64, clock: &str) -> String {
     if samples == 0 {
-        return "0 samples: none is as the filters ask".to_owned();
+        return "0 samples: none matches the filters".to_owned();
     }
     let time = if clock == "cpu" { "CPU" } else { "wall" };
     format!(
@@ -89,8 +89,8 @@ fn nameless(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     prose(context, &Paint::default(), NAMELESS)
 }
 
-const NAMELESS: &str = "addresses without a name are one row, of each module one; names come from a rundown (let the \
-                        session stop before the process does), --perf-map or --symbols";
+const NAMELESS: &str = "addresses without a name are one row per module; names come from a rundown (stop the session \
+                        before the process ends), from --perf-map or from --symbols";
 
 const TOP_COLUMNS: &[Column] = &[
     right("SELF %", 7, 0),

@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let complete = |report: &mut SummaryReport, trace: &dyn Ended| {
+    let complete = |report: &mut SummaryReport, trace: &Ended| {
         let lost = trace.losses().total();
         if lost > 0 {
             report.add(Finding::lost_events(lost, report.events));

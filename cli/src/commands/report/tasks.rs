@@ -68,7 +68,7 @@ pub(super) fn text(args: &ReportArgs, report: &TasksReport, context: &mut Contex
     let failed =
         if report.faulted > 0 { format!(", {} failed", units::count(report.faulted)) } else { String::new() };
     let summary = format!(
-        "{} scheduled, {} done{failed}; queued {} in the median, longest {}",
+        "{} scheduled, {} completed{failed}; queued for {} in the median, at most {}",
         units::counted(report.scheduled, "task"),
         units::count(report.completed),
         duration(report.queued.p50_ns),

@@ -1,10 +1,10 @@
 //! `report threadpool` as tables.
 
-use super::words::{duration, left_out, prose};
+use super::words::{duration, prose};
 use crate::args::ReportArgs;
 use crate::commands::Context;
 use crate::style::Paint;
-use crate::table::{Cell, Table, left, right};
+use crate::table::{Cell, Table, left, left_out, right};
 use crate::units;
 use nettrace_analysis::report::{Spread, ThreadPoolReport};
 use std::io::{self, Write};
@@ -17,8 +17,7 @@ pub(super) fn text(
     let (strong, warning) = (context.style.strong(), context.style.warning());
     if let Some(starvation) = &report.starvation {
         let text = format!(
-            "Starvation: {} up to {} workers between {} ms and {} ms, because work waited and none was done. \
-             Something blocks pool threads; report waits and report contention show what.",
+            "Starvation: {} up to {} workers between {} ms and {} ms, because work was queued and none completed. Pool threads are blocked; report waits and report contention show by what.",
             units::counted(starvation.count, "adjustment"),
             units::count(starvation.most_workers),
             units::milliseconds(starvation.first_ns),
@@ -48,10 +47,10 @@ pub(super) fn text(
         report.adjustments.len().saturating_add(usize::try_from(report.adjustments_left_out).unwrap_or(0));
     left_out(context, all, args.number)?;
     latency(context, "work waited", report.latency.as_ref())?;
-    latency(context, "finished input and output waited", report.io_latency.as_ref())?;
+    latency(context, "completed I/O waited", report.io_latency.as_ref())?;
     if report.never_dequeued > 0 {
         let text = units::counted(report.never_dequeued, "work item");
-        let line = format!("{text} had not been taken up at the end of the trace");
+        let line = format!("{text} had not been started at the end of the trace");
         prose(context, &Paint::default(), &line)?;
     }
     let workers = match (report.min_workers, report.max_workers) {
@@ -73,7 +72,7 @@ pub(super) fn text(
 fn latency(context: &mut Context<'_>, what: &str, latency: Option<&Spread>) -> io::Result<()> {
     let Some(latency) = latency else { return Ok(()) };
     let line = format!(
-        "{what}: {} taken up; 50 % within {}, 90 % {}, 99 % {}, longest {}",
+        "{what}: {} started; 50 % within {}, 90 % {}, 99 % {}, longest {}",
         units::count(latency.count),
         duration(latency.p50_ns),
         duration(latency.p90_ns),

@@ -1,10 +1,8 @@
 //! `report waits` for reading.
 
-use super::contention::unpaired;
-use super::words::{SPREAD, duration, innermost, ms, prose, spread_cells, thread};
+use super::words::{SPREAD, innermost, ms, spread_cells, thread, wait_totals};
 use crate::args::ReportArgs;
 use crate::commands::Context;
-use crate::style::Paint;
 use crate::table::{Table, left, right};
 use crate::units;
 use nettrace_analysis::report::WaitsReport;
@@ -14,7 +12,6 @@ use std::io::{self, Write};
 const THREADS: usize = 5;
 
 pub(super) fn text(args: &ReportArgs, report: &WaitsReport, context: &mut Context<'_>) -> io::Result<()> {
-    let strong = context.style.strong();
     let [total, median, p95, max] = SPREAD;
     let columns = [right("WAITS", 7, 0), total, median, p95, max, left("KIND", 7, 5), left("PLACE", 5, 0)];
     let mut table = Table::new(columns);
@@ -32,16 +29,5 @@ pub(super) fn text(args: &ReportArgs, report: &WaitsReport, context: &mut Contex
         table.row([units::count(row.count).into(), ms(row.total_ns).into(), name.into()]);
     }
     table.write(context)?;
-    let summary = format!(
-        "{}, {} together, longest {}",
-        units::counted(report.stopped, "wait"),
-        duration(report.waits.total_ns),
-        duration(report.waits.max_ns),
-    );
-    prose(context, &strong, &summary)?;
-    if let Some(line) = unpaired(report.still_waiting, report.starts_without_stop, report.stops_without_start)
-    {
-        prose(context, &Paint::default(), &line)?;
-    }
-    Ok(())
+    wait_totals(context, &report.totals, "")
 }

@@ -5,7 +5,7 @@ use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{Cell, Column, right, wrapped};
 use crate::units;
-use nettrace_analysis::report::Spread;
+use nettrace_analysis::report::{Spread, WaitTotals};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -61,14 +61,26 @@ pub(super) fn prose(context: &mut Context<'_>, paint: &Paint, text: &str) -> io:
     writeln!(context.out.buffer(), "{}", paint.over(text))
 }
 
-/// Says how many rows were left out, and how to see them.
-pub(super) fn left_out(context: &mut Context<'_>, all: usize, shown: usize) -> io::Result<()> {
-    if all <= shown {
-        return Ok(());
-    }
-    let faint = context.style.faint();
-    let text = format!("… {} more; --top N shows more", units::count((all - shown) as u64));
-    writeln!(context.out.buffer(), "{}", faint.over(text))
+/// Sums waits up: how many there were, how long they took, and how many lack a start or a stop. `of_what`: such as
+/// ` for 3 locks`.
+pub(super) fn wait_totals(context: &mut Context<'_>, totals: &WaitTotals, of_what: &str) -> io::Result<()> {
+    let summary = format!(
+        "{}{of_what}, {} together, longest {}",
+        units::counted(totals.stopped, "wait"),
+        duration(totals.waits.total_ns),
+        duration(totals.waits.max_ns),
+    );
+    prose(context, &context.style.strong(), &summary)?;
+    let unpaired: Vec<String> = [
+        (totals.still_waiting, "not over at the end of the trace"),
+        (totals.starts_without_stop, "whose stop was lost"),
+        (totals.stops_without_start, "whose start is not in the trace"),
+    ]
+    .iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, text)| format!("{} {text}", units::count(*count)))
+    .collect();
+    if unpaired.is_empty() { Ok(()) } else { prose(context, &Paint::default(), &unpaired.join(", ")) }
 }
 
 #[cfg(test)]

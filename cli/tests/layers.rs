@@ -1,0 +1,34 @@
+//! Which module may import which. docs/architecture.md quotes the order.
+
+use nettrace_testdata::layers;
+use std::path::Path;
+
+/// Lowest first: a module imports modules of lower lines only, and none of its own line.
+const ORDER: &[&[&str]] = &[
+    &[
+        "console",
+        "exit",
+        "output",
+        "printable",
+        "session",
+        "sparkline",
+        "stop_condition",
+        "style",
+        "unblocked",
+        "units",
+    ],
+    &["failure", "progress", "recommended", "render"],
+    &["new_file", "symbols"],
+    &["input"],
+    &["messages", "survey"],
+    &["args"],
+    &["live", "samples"],
+    &["context"],
+    &["table"],
+    &["commands"],
+];
+
+#[test]
+fn no_module_imports_what_stands_above_it() {
+    layers::assert_order(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), ORDER, &[]);
+}
