@@ -108,7 +108,7 @@ fn what_a_trace_has_instead_is_said_with_its_kind() {
         "{nothing}"
     );
     let samples = said(&[SAMPLES, "--format", "heapprofile"]);
-    let formats = "it has cpu (1,720), use --kind with one of the formats speedscope, pprof, folded, svg";
+    let formats = "it has cpu (1,720); use --kind with one of the formats speedscope, pprof, folded, svg";
     assert!(samples.contains(formats), "{samples}");
     // What the filters hide is not called missing.
     let hidden = said(&[SAMPLES, "--format", "folded", "--frame", "no method is called so"]);
