@@ -241,7 +241,7 @@ fn what_is_asked_for_and_what_is_found_can_be_shown_copied_and_compared() {
     assert_values! {
         AnalysisOptions, Filter, Folding, FrameGroup, NameOptions, Pattern, TopNOptions, EventSelector, convert::ConvertOptions,
         report::TreeOptions, Profile, model::Totals, Sample, model::NamedSample<'static>, model::Timeline, model::Track,
-        model::SymbolFile, model::Mark, model::Coverage, model::MethodCode, heap::HeapDump, heap::HeapDiff, heap::HeapReport,
+        model::SymbolFile, model::TimelineMark, model::Coverage, model::MethodCode, heap::HeapDump, heap::HeapDiff, heap::HeapReport,
         heap::HeapPathGroup, heap::Retained, heap::HeapTreeNode, report::ActivitiesReport, report::AllocReport, report::CallTree,
         report::ContentionReport, report::CountersReport, report::ExceptionsReport, report::GcReport, report::JitReport,
         report::LoaderReport, report::LogsReport, report::ModulesReport, report::OutcomeReport, report::SummaryReport,
