@@ -8,7 +8,6 @@ const ORDER: &[&[&str]] = &[
     &[
         "console",
         "exit",
-        "output",
         "printable",
         "session",
         "sparkline",
@@ -23,6 +22,7 @@ const ORDER: &[&[&str]] = &[
     &["messages", "survey"],
     &["args"],
     &["live", "samples"],
+    &["output"],
     &["context"],
     &["table"],
     &["commands"],

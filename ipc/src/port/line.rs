@@ -55,7 +55,7 @@ struct LineState {
     let_go: Vec<u64>,
 }
 
-impl State {
+impl LineState {
     /// What nobody asks for must not grow.
     fn note_let_go(&mut self, pid: u64) {
         if self.let_go.len() < MAX_LET_GO {
