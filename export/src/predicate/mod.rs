@@ -42,8 +42,8 @@ Object.Field. A value goes on to the end, or to 'and' or 'or' with a condition b
 ///
 /// let predicate: Predicate = "GC/Start and (Depth >= 2 or Reason = Induced)".parse()?;
 /// assert_eq!(predicate.to_string(), "GC/Start and (Depth >= 2 or Reason = Induced)");
-/// let error = "Depth >= 2 or Reason".parse::<Predicate>().unwrap_err();
-/// assert_eq!((error.column(), error.to_string().contains("no operator")), (15, true));
+/// let error = "GC/Start and Reason".parse::<Predicate>().unwrap_err();
+/// assert_eq!((error.column(), error.to_string().contains("no operator")), (14, true));
 /// # Ok::<(), nettrace_export::PredicateError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 use crate::catalog::event::{CatalogEvent, event, sent};
 use crate::catalog::provider::{CatalogProvider, Key, Use};
 use crate::catalog::row::{pointer, records, u32, u64, u8, utf16};
-use nettrace_guid::Guid;
 use crate::schema::ValueMap;
+use nettrace_guid::Guid;
 
 pub(super) const NAME: &str = "Microsoft-DotNETRuntimeMonoProfiler";
 

@@ -5,8 +5,8 @@
 //! whose payloads were read by this row.
 
 use crate::catalog::provider::{CatalogProvider, Key, Use};
-use nettrace_guid::Guid;
 use crate::schema::ValueMap;
+use nettrace_guid::Guid;
 
 pub(super) const NAME: &str = "Microsoft-Windows-DotNETRuntime";
 
