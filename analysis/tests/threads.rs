@@ -10,6 +10,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Analysis<'static>,
             convert::Chromium<'static>,
             convert::CpuProfile<'static>,
+            convert::Events<'static>,
             #[cfg(feature = "firefox")]
             convert::Firefox<'static>,
             convert::Folded<'static>,

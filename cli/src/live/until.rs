@@ -47,10 +47,16 @@ fn warning<'p>(wanted: &str, mut providers: impl Iterator<Item = &'p Provider> +
         let names = nearest(name, known.iter().map(|known| known.name));
         return Some(format!("no {wanted} is known{}", suggestion(&names)));
     }
-    if named.iter().any(|event| is_recorded(enabled, event)) {
+    // A runtime sends the newest version that it knows; the first versions of some had no keywords.
+    let is_newest = |event: &CatalogEvent| {
+        !named.iter().any(|other| other.id == event.id && other.version > event.version)
+    };
+    let newest: Vec<&CatalogEvent> =
+        named.iter().copied().copied().filter(|event| is_newest(event)).collect();
+    if newest.iter().any(|event| is_recorded(enabled, event)) {
         return None;
     }
-    let event = named.last()?;
+    let event = newest.last()?;
     Some(format!(
         "no {wanted} will come: it is sent at level {} with keyword {:#x}; add it with --providers {provider}:{:#x}:{}",
         event.level, event.keywords, event.keywords, event.level

@@ -17,6 +17,8 @@ pub(super) fn assert_made(name: &str, is_gzip: bool, made: &[u8]) {
         "speedscope" | "cpuprofile" | "heapprofile" | "heapsnapshot" | "chromium" | "firefox" => {
             assert_json(made)
         }
+        "ndjson" => assert_json_lines(made),
+        "csv" => assert_csv(made),
         "folded" => assert_folded(made),
         "svg" => assert_svg(made),
         "pprof" | "perfetto" => assert_protobuf(name, made),
@@ -33,6 +35,24 @@ pub(super) fn assert_json(made: &[u8]) {
 pub(super) fn assert_json_lines(made: &[u8]) {
     assert!(made.is_empty() || made.ends_with(b"\n"), "the last line has no end");
     made.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).for_each(assert_json);
+}
+
+/// Rows of as many cells as the first, as a reader of CSV sees them.
+fn assert_csv(made: &[u8]) {
+    let text = std::str::from_utf8(made).expect("CSV is UTF-8");
+    let (mut is_quoted, mut cells, mut columns) = (false, 1, None);
+    for letter in text.chars() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells += 1,
+            '\n' if !is_quoted => {
+                assert_eq!(*columns.get_or_insert(cells), cells, "a row of another length");
+                cells = 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(!is_quoted && (text.is_empty() || text.ends_with('\n')), "the last row has no end");
 }
 
 /// Text that moves no cursor and rings no bell.

@@ -48,7 +48,7 @@ fn a_process_that_dies_in_its_dump_leaves_what_it_told() {
     fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_3, FaultKind::DieInStream(300_000))));
     let run = on(&fake, &folder, &["heap", "--json"]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
-    assert!(run.stderr.contains("is not whole: its end"), "{}", run.stderr);
+    assert!(run.stderr.contains("is incomplete: its end"), "{}", run.stderr);
     let report = run.json();
     assert_eq!(
         (&report["missing"]["is_cut_off"], &report["dumps"][0]["complete"]),

@@ -108,8 +108,8 @@ fn dry_run_says_what_older_runtimes_do_instead() {
     let run = ran(&["collect", "--dry-run", "-p", "1", "--events", "A=1", "--no-stacks"], &Folder::new());
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let text = run.text();
-    assert!(text.contains("older      CollectTracing4 (.NET 9): all event ids of A come"), "{text}");
-    assert!(text.contains("stacks are collected, they cannot be switched off"), "{text}");
+    assert!(text.contains("older      CollectTracing4 (.NET 9): all event ids of A are sent"), "{text}");
+    assert!(text.contains("stacks are recorded; they cannot be disabled"), "{text}");
 }
 
 #[test]
