@@ -191,8 +191,11 @@ mod tests {
             let bytes = std::array::from_fn(|byte| if byte == at { 0xa5 } else { 0 });
             let guid = Guid::from_bytes(bytes);
             assert_eq!(guid.to_bytes(), bytes);
-            assert!(guid == bytes && bytes == guid && !guid.is_zero(), "{guid}");
-            assert!(guid != [0; 16] && [0; 16] != guid, "{guid}");
+            assert_eq!(guid, bytes);
+            assert_eq!(bytes, guid);
+            assert_ne!(guid, [0; 16]);
+            assert_ne!([0; 16], guid);
+            assert!(!guid.is_zero(), "{guid}");
             assert_eq!(guid.to_string().parse(), Ok(guid));
             assert_eq!((guid.to_string().len(), guid.to_string().matches("a5").count()), (36, 1));
         }
