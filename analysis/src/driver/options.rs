@@ -2,7 +2,7 @@
 
 use crate::model::{EventSelector, Filter, Folding, Kind, NameOptions};
 
-/// What an [`Analysis`] collects.
+/// What an [`Analysis`](crate::Analysis) collects.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct AnalysisOptions {
