@@ -269,8 +269,7 @@ fn a_rotation_keeps_the_newest_files_and_overlaps_sessions() {
         let info = ran(&["info", name, "--json"], &folder);
         assert_eq!(info.json()["lost"], 0, "{name}");
     }
-    // Each next session begins before the one before is stopped. Three had been stopped when the signal came; it stops all
-    // at once, and a session that was about to begin then comes behind.
+    // Each next session begins before the one before is stopped.
     let order: Vec<_> = ids(&fake).into_iter().filter(|id| id.0 == 2).map(|id| id.1).collect();
     let count = order.iter().filter(|id| **id == 3).count();
     let (mut starts, mut stops) = (0, 0);
@@ -279,7 +278,7 @@ fn a_rotation_keeps_the_newest_files_and_overlaps_sessions() {
             3 => starts += 1,
             _ => stops += 1,
         }
-        assert!(starts > stops || stops > 3, "{order:?}");
+        assert!(starts > stops || starts == count, "{order:?}");
     }
     assert_eq!((starts, stops), (count, count));
 }

@@ -71,6 +71,8 @@ pub(super) struct Beginnings {
     notices: SyncSender<Notice>,
     count: usize,
     next: usize,
+    /// Recordings whose next file is about to begin.
+    replaced: Vec<usize>,
 }
 
 /// Where traces go.
@@ -90,7 +92,7 @@ impl Beginnings {
     ) -> Beginnings {
         let (sender, begun) = channel();
         let places = Arc::new(Mutex::new(Places { files, outlet, under_way: Vec::new() }));
-        Beginnings { config, places, sender, begun, notices, count: 0, next: 0 }
+        Beginnings { config, places, sender, begun, notices, count: 0, next: 0, replaced: Vec::new() }
     }
 
     /// How many are under way.
@@ -111,6 +113,7 @@ impl Beginnings {
             Whom::Arrived(arrival) => format!("process {}", arrival.pid),
         };
         lock(&self.places).under_way.push((number, label));
+        let replaced = begin.replaces;
         let (config, places) = (self.config.clone(), Arc::clone(&self.places));
         let (sender, notices) = (self.sender.clone(), self.notices.clone());
         let thread = std::thread::Builder::new().name("nettrace-begin".to_owned());
@@ -123,19 +126,27 @@ impl Beginnings {
             }
         })?;
         self.count += 1;
+        self.replaced.extend(replaced);
         Ok(())
+    }
+
+    /// Whether the next file of this recording is about to begin.
+    pub(super) fn replaces(&self, number: usize) -> bool {
+        self.replaced.contains(&number)
     }
 
     /// One that is done.
     pub(super) fn next(&mut self) -> Option<Begun> {
         let begun = self.begun.try_recv().ok()?;
         self.count = self.count.saturating_sub(1);
+        self.replaced.retain(|number| Some(*number) != begun.begin.replaces);
         Some(begun)
     }
 
     /// Waits no longer. Tells whose sessions they were.
     pub(super) fn give_up(&mut self) -> Vec<String> {
         self.count = 0;
+        self.replaced.clear();
         let under_way = std::mem::take(&mut lock(&self.places).under_way);
         let mut labels = Vec::new();
         for (_, label) in under_way {

@@ -180,6 +180,7 @@ impl Collector {
         };
         self.status.clear();
         match begin.replaces {
+            Some(number) if self.is_stopping => self.stop_one(number),
             Some(number) => {
                 // The process may be ending; if not, the file grows until the next try.
                 context.messages.warning(&format!("no new file yet: {failure}"));
@@ -302,6 +303,7 @@ impl Collector {
             if !self.is_stopping && (is_late || self.signals.seen().is_some()) {
                 self.stop_all();
             }
+            self.stop_who_waits_for_a_next_file();
             let state = self.state();
             self.status.show(state);
         }
@@ -457,9 +459,20 @@ impl Collector {
         self.is_stopping = true;
         self.stopping_since.get_or_insert_with(Instant::now);
         self.signals.end_by_itself();
-        let numbers: Vec<usize> = self.active.iter().map(|active| active.number).collect();
+        let mut numbers: Vec<usize> = self.active.iter().map(|active| active.number).collect();
+        // One whose next file is about to begin is stopped behind that, as in any rotation.
+        numbers.retain(|number| !self.beginnings.replaces(*number));
         for number in numbers {
             self.stop_one(number);
+        }
+    }
+
+    /// The next file of a process that does not answer keeps no recording from its end.
+    fn stop_who_waits_for_a_next_file(&mut self) {
+        if self.stopping_since.is_some_and(|since| since.elapsed() >= GRACE) {
+            while let Some(number) = self.active.iter().find(|active| !active.is_stopping).map(|a| a.number) {
+                self.stop_one(number);
+            }
         }
     }
 
