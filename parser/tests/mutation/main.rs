@@ -14,6 +14,7 @@ mod delivered;
 mod excerpt;
 mod figures;
 mod framing;
+mod lies;
 mod order;
 mod random;
 mod time_order;

@@ -1,0 +1,346 @@
+//! How often a damaged trace passes for whole: mutants of recorded traces, held against what the events were before.
+//!
+//! A mutant lies when reading it gives no damage, its end mark is there, and more than 1 % of its events are wrong or
+//! missing. What a mutation wrote over says nothing else any more (a payload, an address of a stack, a name), so that
+//! alone is not asked for: bytes that no reader could know to be wrong. All other facts of all events are.
+//!
+//! `cargo test -p nettrace-parser --test mutation -- --ignored --nocapture lies` prints the table of
+//! `parser/fuzz/README.md`.
+
+use crate::change::EXTREMES;
+use crate::random::Random;
+use nettrace_parser::{BlockKind, Event, Item, Reader, Version};
+use nettrace_testdata::corpus;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+
+/// A stream that is sound, and where its parts are.
+#[derive(Default)]
+struct Sound {
+    name: String,
+    is_v6: bool,
+    bytes: Vec<u8>,
+    events: Vec<Told>,
+    /// Bytes that say how the stream is made: framing, headers of blocks and rows, sizes, counts, ids.
+    structure: Vec<usize>,
+    /// Fields that hold a length or a count: place and bytes.
+    lengths: Vec<(usize, usize)>,
+    /// Definitions of types: what is written over there may change names.
+    metadata: Vec<Range<usize>>,
+    /// Addresses of stacks in the stream, with what an event says of them.
+    stacks: Vec<(Range<usize>, u64)>,
+}
+
+/// What an event says.
+#[derive(Clone)]
+struct Told {
+    offset: u64,
+    payload: Range<usize>,
+    row: u64,
+    content: u64,
+    stack: u64,
+    event_type: u64,
+    is_defined: bool,
+}
+
+fn hash(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Told {
+    fn by(event: &Event<'_>) -> Told {
+        let at = event.payload_offset() as usize;
+        let ids = (event.metadata_id(), event.sequence_number(), event.raw_thread(), event.capture_thread());
+        let place = (event.processor(), event.timestamp_ticks(), event.payload_size(), event.thread_id());
+        Told {
+            offset: event.offset(),
+            payload: at..at + event.payload().len(),
+            row: hash((ids, place)),
+            content: hash(event.payload()),
+            stack: hash(event.stack().bytes()),
+            event_type: hash((event.provider(), event.name(), event.id())),
+            is_defined: event.metadata().is_some(),
+        }
+    }
+}
+
+/// Traces that are taken, each up to this many bytes.
+const TRACES: [&str; 14] = [
+    "net3.1-linux-x64/all.netperf",
+    "net10-linux-x64/all.netperf",
+    "net3.1-linux-x64/all.nettrace",
+    "net3.1-linux-x64/lossy.nettrace",
+    "net3.1-linux-x64/killed-1.nettrace",
+    "net8-linux-x64/all.nettrace",
+    "net9-linux-x64/all.nettrace",
+    "net10-linux-x64/all.nettrace",
+    "net10-linux-x64/lossy.nettrace",
+    "net10-linux-x64/waits.nettrace",
+    "net10-linux-x64/samples-only.nettrace",
+    "net10-linux-x64/alloc-sampled.nettrace",
+    "one-collect-v6/cpu.nettrace",
+    "one-collect-v6/cpu-and-switches.nettrace",
+];
+const MOST_BYTES: u64 = 300 << 10;
+
+fn u32_at(bytes: &[u8], at: usize) -> usize {
+    bytes.get(at..at + 4).map_or(0, |four| u32::from_le_bytes(four.try_into().unwrap()) as usize)
+}
+
+impl Sound {
+    /// The beginning of a trace up to a block, and an end mark.
+    fn of(name: &str) -> Option<Sound> {
+        let whole = corpus::trace(name)?.bytes();
+        let mut reader = Reader::from_slice(&whole);
+        let mut starts = Vec::new();
+        while let Some(block) = reader.next_block().expect("it can be read") {
+            starts.push(block.offset());
+        }
+        let (is_v6, is_complete) =
+            (matches!(reader.version(), Some(Version::V6 { .. })), reader.is_complete());
+        let mut bytes = whole;
+        let cut = starts.iter().copied().find(|start| *start > MOST_BYTES);
+        // A process that was killed left its last block cut.
+        if let Some(cut) = cut.or(starts.last().copied().filter(|_| !is_complete)) {
+            bytes.truncate(cut as usize);
+            bytes.extend_from_slice(if is_v6 { &[0; 4] } else { &[1] });
+        }
+        let name = name.to_owned();
+        let mut sound = Sound { name, is_v6, bytes, ..Sound::default() };
+        sound.look();
+        Some(sound)
+    }
+
+    /// Where its parts are.
+    fn look(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        let mut reader = Reader::from_slice(&bytes);
+        let is_v3 = reader.trace().is_ok() && reader.version() == Some(Version::V3);
+        // Where the header of the block of events ends that is being read.
+        let mut rows_from = None;
+        while let Some(item) = reader.next_item().expect("it can be read") {
+            match item {
+                Item::Block(block) => {
+                    let (start, body) = (block.offset() as usize, block.span().start as usize);
+                    let end = body + block.content().len();
+                    rows_from = None;
+                    if block.kind() == BlockKind::Trace {
+                        continue;
+                    }
+                    self.structure.extend(start..body);
+                    self.lengths.push(if self.is_v6 { (start, 3) } else { (body & !3, 4) });
+                    if !self.is_v6 {
+                        // The size stands in front of the padding.
+                        let name = u32_at(&bytes, start + 11);
+                        *self.lengths.last_mut().unwrap() = (start + 16 + name, 4);
+                    }
+                    match block.kind() {
+                        BlockKind::Event if is_v3 => rows_from = Some(body),
+                        BlockKind::Event => {
+                            self.structure.extend(body..body + 20);
+                            rows_from = Some(body + 20);
+                        }
+                        BlockKind::Stack => self.look_at_stacks(&bytes, body, end),
+                        kind => {
+                            self.structure.extend(body..end);
+                            if kind == BlockKind::Metadata {
+                                self.metadata.push(body..end);
+                            }
+                        }
+                    }
+                }
+                Item::Event(event) => {
+                    let told = Told::by(&event);
+                    assert!(rows_from.is_some_and(|from| from <= told.offset as usize));
+                    let row = told.offset as usize..told.payload.start;
+                    if row.len() >= 44 {
+                        self.lengths.push((row.start, 4));
+                        self.lengths.push((row.end - 4, 4));
+                    } else if bytes[row.start] & 0x80 != 0 {
+                        self.lengths.push((row.end - 1, 1));
+                    }
+                    self.structure.extend(row);
+                    self.events.push(told);
+                }
+                other => panic!("neither a block nor an event: {other:?}"),
+            }
+        }
+        assert!(reader.is_complete() && reader.damage().findings().is_empty(), "{} is sound", self.name);
+        self.bytes = bytes;
+    }
+
+    fn look_at_stacks(&mut self, bytes: &[u8], body: usize, end: usize) {
+        self.structure.extend(body..body + 8);
+        self.lengths.push((body + 4, 4));
+        let mut at = body + 8;
+        while at < end {
+            let addresses = at + 4..at + 4 + u32_at(bytes, at);
+            self.structure.extend(at..at + 4);
+            self.lengths.push((at, 4));
+            at = addresses.end;
+            self.stacks.push((addresses.clone(), hash(&bytes[addresses])));
+        }
+    }
+
+    /// Reads a mutant that differs in `touched`.
+    fn held_against(&self, mutant: &[u8], touched: &Range<usize>) -> Verdict {
+        let touches = |range: &Range<usize>| range.start < touched.end && touched.start < range.end;
+        let types_are_touched = self.metadata.iter().any(touches);
+        let stacks: HashSet<u64> =
+            self.stacks.iter().filter(|(range, _)| touches(range)).map(|(_, stack)| *stack).collect();
+        let mut reader = Reader::from_slice(mutant);
+        let mut verdict = Verdict::default();
+        let mut ahead = self.events.iter().peekable();
+        while let Ok(Some(event)) = reader.next_event() {
+            let found = Told::by(&event);
+            let mut is_right = false;
+            while let Some(due) = ahead.next_if(|due| due.offset <= found.offset) {
+                is_right = due.offset == found.offset
+                    && due.row == found.row
+                    && (due.content == found.content || touches(&due.payload))
+                    && (due.stack == found.stack || stacks.contains(&due.stack))
+                    && (due.event_type == found.event_type || types_are_touched && found.is_defined);
+            }
+            verdict.right += u64::from(is_right);
+            verdict.others += u64::from(!is_right);
+        }
+        verdict.missing = (self.events.len() as u64).saturating_sub(verdict.right);
+        verdict.says_whole = !reader.damage().is_damaged() && reader.is_complete();
+        verdict
+    }
+
+    fn is_lie(&self, verdict: &Verdict) -> bool {
+        // An event that is wrong counts once, and so do those that were never there.
+        let wrong = verdict.missing.max(verdict.others);
+        verdict.says_whole && wrong * 100 > self.events.len() as u64
+    }
+
+    /// A mutant of a class, and which bytes of it differ.
+    fn mutant(&self, class: &str, random: &mut Random) -> (Vec<u8>, Range<usize>) {
+        let mut bytes = self.bytes.clone();
+        let touched = match class {
+            "bit flipped" => {
+                let at = *random.one(&self.structure);
+                bytes[at] ^= 1 << random.below(8);
+                at..at + 1
+            }
+            "byte set" => {
+                let at = *random.one(&self.structure);
+                let any = random.next() as u8;
+                bytes[at] = *random.one(&[0, 0xff, 0x7f, 0x80, any, any]);
+                at..at + 1
+            }
+            "stretch zeroed" => {
+                let from = self.structure[0];
+                let end = bytes.len() - 4;
+                let start = from + random.below(end - from);
+                let most = 16 << random.below(12);
+                let range = start..end.min(start + 1 + random.below(most));
+                bytes[range.clone()].fill(0);
+                range
+            }
+            _ => {
+                let (at, width) = *random.one(&self.lengths);
+                let right = u32_at(&bytes, at);
+                let wrong = match random.below(4) {
+                    0 => *random.one(&EXTREMES),
+                    1 => right as u32 ^ (1 << random.below(8 * width)),
+                    2 => (right as u32).wrapping_add(1 + random.below(40) as u32),
+                    _ => (right as u32).wrapping_sub(1 + random.below(40) as u32),
+                };
+                bytes[at..at + width].copy_from_slice(&wrong.to_le_bytes()[..width]);
+                at..at + width
+            }
+        };
+        (bytes, touched)
+    }
+}
+
+/// How a mutant was read.
+#[derive(Default, Debug)]
+struct Verdict {
+    right: u64,
+    others: u64,
+    missing: u64,
+    says_whole: bool,
+}
+
+const CLASSES: [&str; 4] = ["bit flipped", "byte set", "stretch zeroed", "length wrong"];
+
+/// Mutants of a class, and what became of them.
+#[derive(Default, Clone, Copy, Debug)]
+struct Sum {
+    mutants: u64,
+    lies: u64,
+    events: u64,
+    right: u64,
+}
+
+/// Mutants of each class of each trace, by version and class.
+fn sums(count: usize, mut show: impl FnMut(&str)) -> BTreeMap<(&'static str, &'static str), Sum> {
+    let mut random = Random(2026);
+    let mut sums: BTreeMap<(&str, &str), Sum> = BTreeMap::new();
+    for sound in TRACES.iter().filter_map(|name| Sound::of(name)) {
+        let version = if sound.is_v6 { "V6" } else { "V3–V5" };
+        for class in CLASSES {
+            // There are fewer traces of version 6.
+            for _ in 0..if sound.is_v6 { 3 * count } else { count } {
+                let (bytes, touched) = sound.mutant(class, &mut random);
+                if bytes == sound.bytes {
+                    continue;
+                }
+                let verdict = sound.held_against(&bytes, &touched);
+                let is_lie = sound.is_lie(&verdict);
+                if is_lie {
+                    show(&format!("{}, {class} at {touched:?}: {verdict:?}", sound.name));
+                }
+                let sum = sums.entry((version, class)).or_default();
+                sum.mutants += 1;
+                sum.lies += u64::from(is_lie);
+                sum.events += sound.events.len() as u64;
+                sum.right += verdict.right;
+            }
+        }
+    }
+    sums
+}
+
+fn table(sums: &BTreeMap<(&'static str, &'static str), Sum>) -> String {
+    let mut table =
+        "| version | class | mutants | wrong at exit 0 | | recovered |\n|---|---|---|---|---|---|\n"
+            .to_owned();
+    let mut row = |version: &str, class: &str, sum: &Sum| {
+        let (lies, recovered) =
+            (100.0 * sum.lies as f64 / sum.mutants as f64, 100.0 * sum.right as f64 / sum.events as f64);
+        table += &format!(
+            "| {version} | {class} | {} | {} | {lies:.2} % | {recovered:.1} % |\n",
+            sum.mutants, sum.lies
+        );
+    };
+    for version in ["V3–V5", "V6"] {
+        let mut all = Sum::default();
+        for ((_, class), sum) in sums.iter().filter(|((of, _), _)| *of == version) {
+            row(version, class, sum);
+            all.mutants += sum.mutants;
+            all.lies += sum.lies;
+            all.events += sum.events;
+            all.right += sum.right;
+        }
+        row(version, "all", &all);
+    }
+    table
+}
+
+/// Prints mutants that lie, and the table.
+pub(crate) fn print(count: usize) {
+    println!("{}", table(&sums(count, |lie| println!("{lie}"))));
+}
+
+#[test]
+#[ignore = "prints figures, holds nothing"]
+fn lies() {
+    print(60);
+}
