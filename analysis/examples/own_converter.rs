@@ -24,7 +24,8 @@ impl<W: Write + Send> Convert for HeaviestLeaf<W> {
             // `None`: the filter of the analysis does not want this stack.
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             if let (Kind::Cpu, Some(leaf)) = (key.kind, frames.first()) {
-                *nanos.entry((key.thread, *leaf)).or_insert(0) += totals.weight;
+                let sum = nanos.entry((key.thread, *leaf)).or_insert(0u64);
+                *sum = sum.saturating_add(totals.weight);
             }
         }
         let mut heaviest = BTreeMap::new();

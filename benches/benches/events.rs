@@ -1,6 +1,7 @@
 //! All header fields of all events, in file order.
 
 #![allow(missing_docs, reason = "criterion's macros")]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod shared;
 

@@ -1,6 +1,7 @@
 //! Finding blocks, without looking into them.
 
 #![allow(missing_docs, reason = "criterion's macros")]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod shared;
 

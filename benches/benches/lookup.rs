@@ -1,6 +1,7 @@
 //! What an event's ids stand for: its schema and its stack.
 
 #![allow(missing_docs, reason = "criterion's macros")]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod shared;
 

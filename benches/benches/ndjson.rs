@@ -1,6 +1,7 @@
 //! The command's NDJSON, thrown away.
 
 #![allow(missing_docs, reason = "criterion's macros")]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod shared;
 

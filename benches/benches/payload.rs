@@ -1,6 +1,7 @@
 //! Every value of every payload, borrowed.
 
 #![allow(missing_docs, reason = "criterion's macros")]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod shared;
 

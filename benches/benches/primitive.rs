@@ -1,6 +1,7 @@
 //! Texts, guids and times: what events are made of, beside what the standard library does.
 
 #![allow(missing_docs, reason = "criterion's macros")]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod shared;
 

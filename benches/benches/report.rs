@@ -1,6 +1,7 @@
 //! Reports, beside the reading they need.
 
 #![allow(missing_docs, reason = "criterion's macros")]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod shared;
 

@@ -10,6 +10,7 @@
 //! - [`gate`]: what must not get worse.
 //! - [`peers`]: the reader we are compared with; [`against`]: the comparison.
 //! - [`sitting`]: all goals in one table.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 pub mod against;
 pub mod cases;

@@ -1,4 +1,5 @@
 //! Passes see the same events, however they are made.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_benches::cases::Case;
 use nettrace_benches::pass::{self, Input, Mode};

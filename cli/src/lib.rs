@@ -6,6 +6,7 @@
 //! stderr in one place, `messages`.
 
 #![deny(unsafe_code)]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod args;
 mod commands;

@@ -1,4 +1,5 @@
 //! The `nettrace` command.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_cli::{Console, Unblocked, run};
 use std::io::{IsTerminal, Write, stderr, stdin, stdout};

@@ -1,4 +1,5 @@
 //! Small files that unpack to much.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod common;
 

@@ -1,5 +1,6 @@
 //! What every command shows, word for word. `UPDATE_EXPECT=1 cargo test -p nettrace-cli --test pages` takes
 //! what it shows now.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod common;
 

@@ -236,7 +236,7 @@ impl Csv {
 
     fn fixed(&mut self, place: Place, types: &EventTypes) -> &[u8] {
         if place.number >= self.fixed.len() {
-            self.fixed.resize(place.number + 1, Vec::new());
+            self.fixed.resize(place.number.saturating_add(1), Vec::new());
         }
         match (self.fixed.get_mut(place.number), types.row(place)) {
             (Some(fixed), Some(row)) => {
@@ -278,7 +278,7 @@ impl Csv {
     fn fields(&mut self, out: &mut Vec<u8>, event: &Event<'_>, place: Place, names: &Names) {
         let Layout::Fields(wanted) = &self.layout else { return };
         if place.shape >= self.columns.len() {
-            self.columns.resize(place.shape + 1, Vec::new());
+            self.columns.resize(place.shape.saturating_add(1), Vec::new());
         }
         let Some(columns) = self.columns.get_mut(place.shape) else { return };
         if columns.is_empty() {

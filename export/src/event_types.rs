@@ -230,7 +230,7 @@ impl EventTypes {
         }
         if serial != 0 && metadata_id < DENSE_IDS && is_fixed {
             if self.by_metadata_id.len() <= metadata_id {
-                self.by_metadata_id.resize(metadata_id + 1, NO_GUESS);
+                self.by_metadata_id.resize(metadata_id.saturating_add(1), NO_GUESS);
             }
             if let Some(guess) = self.by_metadata_id.get_mut(metadata_id) {
                 *guess = Guess { serial, version, place };

@@ -28,17 +28,18 @@ impl Glob {
             match self.lowered.get(at) {
                 Some('*') => {
                     star = Some((at, place));
-                    at += 1;
+                    at = at.saturating_add(1);
                 }
                 Some(wanted) if *wanted == '?' || Some(wanted) == name.get(place) => {
-                    at += 1;
-                    place += 1;
+                    at = at.saturating_add(1);
+                    place = place.saturating_add(1);
                 }
                 _ => match star {
                     Some((star_at, reached)) => {
-                        star = Some((star_at, reached + 1));
-                        at = star_at + 1;
-                        place = reached + 1;
+                        let further = reached.saturating_add(1);
+                        star = Some((star_at, further));
+                        at = star_at.saturating_add(1);
+                        place = further;
                     }
                     None => return false,
                 },

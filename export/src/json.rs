@@ -1,4 +1,11 @@
 //! JSON, written straight into a buffer. What is written is always valid UTF-8 and one line.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "digits and places within tables of constant size"
+)]
 
 use crate::hidden::is_moving;
 use crate::utf16::escape_utf16;

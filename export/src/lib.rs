@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
 mod csv;
 mod event_types;

@@ -13,14 +13,14 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
             let name_chars: Vec<char> = lowered.chars().collect();
             let distance = distance(&wanted, &name_chars);
             // A third of the letters may be wrong.
-            (distance * 3 <= wanted.len().max(3)).then_some((distance, name))
+            (distance.saturating_mul(3) <= wanted.len().max(3)).then_some((distance, name))
         })
         .collect();
     found.sort_unstable();
     found.dedup();
     // Beside a name with one wrong letter, one with five was hardly meant.
     let least = found.first().map_or(0, |(distance, _)| *distance);
-    found.retain(|(distance, _)| *distance <= least * 2 + 1);
+    found.retain(|(distance, _)| *distance <= least.saturating_mul(2).saturating_add(1));
     found.truncate(3);
     found.into_iter().map(|(_, name)| name).collect()
 }
@@ -38,19 +38,23 @@ pub fn suggestion(names: &[&str]) -> String {
 /// other. Texts are cut at 256 letters.
 fn distance(a: &[char], b: &[char]) -> usize {
     let (a, b) = (a.get(..256).unwrap_or(a), b.get(..256).unwrap_or(b));
+    // What lies beyond a row is never the cheapest way.
+    let cost = |row: &[usize], place: Option<usize>, more: usize| {
+        let found = place.and_then(|place| row.get(place)).copied();
+        found.unwrap_or(usize::MAX).saturating_add(more)
+    };
     let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
-        let mut next = vec![i + 1];
+        let mut next = vec![i.saturating_add(1)];
         for (j, y) in b.iter().enumerate() {
-            let at = |row: &[usize], place: usize| row.get(place).copied().unwrap_or(usize::MAX - 1);
-            let mut least =
-                (at(&row, j) + usize::from(x != y)).min(at(&row, j + 1) + 1).min(at(&next, j) + 1);
-            let is_swap = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
-            if is_swap {
-                least = least.min(at(&before, j - 1) + 1);
-            }
-            next.push(least);
+            let changed = cost(&row, Some(j), usize::from(x != y));
+            let taken_out = cost(&row, j.checked_add(1), 1);
+            let put_in = cost(&next, Some(j), 1);
+            let letter = |text: &[char], place: usize| text.get(place.checked_sub(1)?).copied();
+            let is_swap = letter(a, i) == Some(*y) && letter(b, j) == Some(*x);
+            let swapped = if is_swap { cost(&before, j.checked_sub(1), 1) } else { usize::MAX };
+            next.push(changed.min(taken_out).min(put_in).min(swapped));
         }
         before = std::mem::replace(&mut row, next);
     }

@@ -2,6 +2,7 @@
 //!
 //! What is behind the filled part is memory too, so a line is written where it stays: safe code cannot write
 //! behind the end of a vector without filling it first.
+#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "counts of bytes in memory")]
 
 use crate::ndjson::line::Writer;
 

@@ -19,6 +19,7 @@
 use crate::json::Json;
 use crate::long::is_all_empty;
 use crate::shape::{Name, Names};
+use nettrace_parser::internal::FieldPath;
 use nettrace_parser::{Event, FieldValue, Fields, Value};
 use std::fmt;
 use std::io::Write;
@@ -35,21 +36,7 @@ pub(crate) struct PayloadWriter {
     faults: Vec<u8>,
 }
 
-/// Where in nested objects a field is.
-#[derive(Clone, Copy)]
-struct Within<'a> {
-    outer: Option<&'a Within<'a>>,
-    name: &'a Name,
-}
-
-impl fmt::Display for Within<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(outer) = self.outer {
-            write!(f, "{outer}.")?;
-        }
-        f.write_str(&self.name.text)
-    }
-}
+type Within<'a> = FieldPath<'a, &'a Name>;
 
 impl PayloadWriter {
     pub(crate) fn new(big_ints_as_strings: bool) -> PayloadWriter {
@@ -156,7 +143,7 @@ impl PayloadWriter {
     #[inline]
     fn value(&mut self, out: &mut Vec<u8>, value: &Value<'_>, within: Within<'_>) {
         if within.name.is_hex
-            && let Some(bits) = bits(value)
+            && let Some(bits) = value.to_bits()
         {
             return out.hex_string(bits);
         }
@@ -255,20 +242,4 @@ impl PayloadWriter {
         self.faults.string(&fault.to_string());
         self.faults.push(b'}');
     }
-}
-
-/// The bits of a whole number of any size.
-#[inline]
-pub(crate) fn bits(value: &Value<'_>) -> Option<u64> {
-    Some(match *value {
-        Value::U8(number) => u64::from(number),
-        Value::U16(number) => u64::from(number),
-        Value::U32(number) => u64::from(number),
-        Value::U64(number) | Value::Pointer(number) => number,
-        Value::I8(number) => u64::from(number.cast_unsigned()),
-        Value::I16(number) => u64::from(number.cast_unsigned()),
-        Value::I32(number) => u64::from(number.cast_unsigned()),
-        Value::I64(number) => number.cast_unsigned(),
-        _ => return None,
-    })
 }

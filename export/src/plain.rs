@@ -4,7 +4,7 @@
 //! JSON; what is absent or bad as nothing.
 
 use crate::json::{Float, Json};
-use crate::payload::{PayloadWriter, bits};
+use crate::payload::PayloadWriter;
 use crate::shape::Name;
 use nettrace_parser::{FieldValue, Value};
 use std::io::Write;
@@ -13,7 +13,7 @@ use std::io::Write;
 pub(crate) fn plain(out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name, json: &mut PayloadWriter) {
     let Ok(value) = &field.value else { return };
     if name.is_hex
-        && let Some(bits) = bits(value)
+        && let Some(bits) = value.to_bits()
     {
         return out.hex(bits);
     }

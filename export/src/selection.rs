@@ -41,7 +41,7 @@ impl Selection {
     /// Where the fields stand in payloads of a shape, in the order asked for; `None` for those it does not have.
     pub fn of_shape(&mut self, shape: usize, names: &Names) -> &[Option<Chosen>] {
         if shape >= self.of_shapes.len() {
-            self.of_shapes.resize(shape + 1, Vec::new());
+            self.of_shapes.resize(shape.saturating_add(1), Vec::new());
         }
         match self.of_shapes.get_mut(shape) {
             Some(chosen) => {

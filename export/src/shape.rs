@@ -6,8 +6,9 @@
 
 use crate::json::Json;
 use crate::long::cut;
+use nettrace_parser::internal::distinct_names;
 use nettrace_parser::{Event, Field, FieldType, FieldValue, Object, Schema, Unit};
-use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 /// The names of sibling fields, in payload order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +27,12 @@ pub struct Name {
     pub unit: Option<Unit>,
     /// Names of the fields within, of an object or of an array's elements.
     pub inner: Names,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 impl Name {
@@ -67,29 +74,8 @@ impl Names {
 
     fn of_fields(fields: &[Field]) -> Names {
         // What the parser passes over silently has no place here either.
-        let fields = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
-        let stored: HashSet<&str> = fields.clone().map(|field| &*field.name).collect();
-        let mut given: HashSet<String> = HashSet::new();
-        // The next number behind a name, so that many fields of one name do not try all numbers each.
-        let mut numbers: HashMap<String, usize> = HashMap::new();
-        let names = fields.enumerate().map(|(at, field)| {
-            let is_free = |name: &str, given: &HashSet<String>| !given.contains(name);
-            let mut text = field.name.to_string();
-            if text.is_empty() || !is_free(&text, &given) {
-                let stem = if text.is_empty() { format!("field_{}", at + 1) } else { text };
-                let number = numbers.entry(stem.clone()).or_insert(if field.name.is_empty() { 1 } else { 2 });
-                loop {
-                    text = if *number == 1 { stem.clone() } else { format!("{stem}_{number}") };
-                    *number += 1;
-                    if is_free(&text, &given) && !stored.contains(&*text) {
-                        break;
-                    }
-                }
-            }
-            given.insert(text.clone());
-            Name::new(text, field)
-        });
-        Names(names.collect())
+        let shown = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
+        Names(distinct_names(fields).zip(shown).map(|(text, field)| Name::new(text, field)).collect())
     }
 
     fn of_type(kind: &FieldType) -> Names {

@@ -9,7 +9,6 @@
 use crate::hidden::is_hidden;
 use crate::json::Json;
 use crate::long::{cut, is_all_empty};
-use crate::payload::bits;
 use crate::plain::float;
 use crate::shape::{Name, Names};
 use nettrace_parser::{Event, FieldValue, Value};
@@ -72,10 +71,12 @@ impl TextValues {
     fn cut(&self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
         let at = out.len();
         write(out);
-        let Some(columns) = self.columns.filter(|columns| out.len() - at > *columns) else { return };
+        let Some(columns) = self.columns.filter(|columns| out.len().saturating_sub(at) > *columns) else {
+            return;
+        };
         let text = String::from_utf8_lossy(out.get(at..).unwrap_or_default()).into_owned();
         let Some((end, _)) = text.char_indices().nth(columns) else { return };
-        let more = text.chars().count() - columns;
+        let more = text.chars().count().saturating_sub(columns);
         out.truncate(at);
         out.raw(text.get(..end).unwrap_or_default());
         let _ = write!(out, "… (and {more} more)");
@@ -101,7 +102,7 @@ fn value_text(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
 /// A value without its unit.
 fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
     if name.is_hex
-        && let Some(bits) = bits(value)
+        && let Some(bits) = value.to_bits()
     {
         return out.hex(bits);
     }

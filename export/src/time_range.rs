@@ -70,10 +70,11 @@ pub fn nanos(text: &str) -> Result<i64, String> {
     // 18 digits of a fraction are finer than any unit here can show.
     let fraction = fraction.get(..18).unwrap_or(fraction);
     let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| wrong())? };
-    let scale = 10i128.pow(fraction.len() as u32);
+    let scale = fraction.bytes().fold(1i128, |scale, _| scale.saturating_mul(10));
     let fraction: i128 = if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| wrong())? };
-    let nanos = whole.checked_mul(unit).and_then(|nanos| nanos.checked_add(fraction * unit / scale));
-    let nanos = nanos.map(|nanos| if is_negative { -nanos } else { nanos });
+    let fraction = fraction.checked_mul(unit).and_then(|nanos| nanos.checked_div(scale));
+    let nanos = whole.checked_mul(unit).and_then(|nanos| nanos.checked_add(fraction?));
+    let nanos = nanos.map(|nanos| if is_negative { nanos.saturating_neg() } else { nanos });
     nanos.and_then(|nanos| i64::try_from(nanos).ok()).ok_or_else(|| format!("\"{text}\" is too long"))
 }
 

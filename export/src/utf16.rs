@@ -3,6 +3,13 @@
 //!
 //! Most texts are ASCII that stands for itself, so sixteen code units are tried together, then four as one `u64`;
 //! only what is left is taken one by one. A lone surrogate becomes U+FFFD.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "places within the text, and in room for `GROWTH` times its bytes"
+)]
 
 use crate::hidden::is_moving_unit;
 use crate::json::{escape_of, escape_of_unit};

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
 #[cfg(feature = "serde")]
 mod serialize;

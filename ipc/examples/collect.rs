@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         stop.stop()
     });
     let mut out = std::fs::File::create(file)?;
-    let mut bytes = 0;
+    let mut bytes = 0usize;
     loop {
         // Chunks as they arrived, without copying them once more.
         let chunk = session.fill_buf()?;
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         out.write_all(chunk)?;
         let count = chunk.len();
         session.consume(count);
-        bytes += count;
+        bytes = count.saturating_add(bytes);
     }
     println!("{bytes} bytes, {:?}", stopper.join().map_err(|_| "the stop failed")??);
     Ok(())

@@ -1,4 +1,5 @@
 //! Every command and every fault, against the fake runtime.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io::{BufRead, Read};
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! Nothing of ours is left behind. One test, since it counts what the whole process holds.
 #![cfg(target_os = "linux")]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::time::{Duration, Instant};
 

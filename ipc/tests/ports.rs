@@ -1,4 +1,5 @@
 //! Ports and launches, against fake runtimes.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io::{Read, Write};
 #[cfg(unix)]

@@ -1,4 +1,5 @@
 //! What may go to another thread. Compiling is the test.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_ipc::*;
 

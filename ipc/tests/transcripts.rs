@@ -1,4 +1,5 @@
 //! What was recorded is played as it was.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};

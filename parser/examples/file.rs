@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     while let Some(event) = reader.next_event()? {
         match counts.get_mut(event.provider()) {
-            Some(count) => *count += 1,
+            Some(count) => *count = count.saturating_add(1),
             None => {
                 counts.insert(event.provider().to_owned(), 1);
             }

@@ -2,6 +2,7 @@
 //!
 //! Readers skip blocks of unknown kinds, so a writer may add its own: here one of kind 200 that holds remarks, each with
 //! a time.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_parser::raw::nom::branch::alt;
 use nettrace_parser::raw::nom::combinator::{all_consuming, complete, map, map_parser, verify};

@@ -4,7 +4,7 @@
 
 use crate::block::label_list::Label;
 use crate::event::Event;
-use crate::payload::{DateTime, Decimal, FieldValue, Fields, Utf8, Utf16, Value};
+use crate::payload::{DateTime, Decimal, FieldPath, FieldValue, Fields, Utf8, Utf16, Value, distinct_names};
 use crate::schema::{Field, FieldType};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::borrow::Cow;
@@ -148,21 +148,7 @@ impl Serialize for FaultRow {
     }
 }
 
-/// Where in nested objects a field is.
-#[derive(Clone, Copy)]
-struct Within<'a> {
-    outer: Option<&'a Within<'a>>,
-    name: &'a str,
-}
-
-impl fmt::Display for Within<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(outer) = self.outer {
-            write!(f, "{outer}.")?;
-        }
-        f.write_str(self.name)
-    }
-}
+type Within<'a> = FieldPath<'a, &'a str>;
 
 /// The fields of a payload or of an object.
 struct Members<'a, 'r> {
@@ -216,34 +202,7 @@ fn names(fields: &[Field]) -> Box<dyn Iterator<Item = Cow<'_, str>> + '_> {
     if are_distinct {
         return Box::new(shown.map(|field| Cow::Borrowed(&*field.name)));
     }
-    Box::new(distinct(shown.clone()).into_iter().map(Cow::Owned))
-}
-
-#[cold]
-fn distinct<'r>(fields: impl Iterator<Item = &'r Field> + Clone) -> Vec<String> {
-    let stored: HashSet<&str> = fields.clone().map(|field| &*field.name).collect();
-    let mut given: HashSet<String> = HashSet::new();
-    // The next number behind a name, so that many fields of one name do not try all numbers each.
-    let mut numbers = std::collections::HashMap::<String, usize>::new();
-    let mut names = Vec::new();
-    for (at, field) in fields.enumerate() {
-        let mut text = field.name.to_string();
-        if text.is_empty() || given.contains(&text) {
-            let is_nameless = text.is_empty();
-            let stem = if is_nameless { format!("field_{}", at.saturating_add(1)) } else { text };
-            let number = numbers.entry(stem.clone()).or_insert(if is_nameless { 1 } else { 2 });
-            loop {
-                text = if *number == 1 { stem.clone() } else { format!("{stem}_{number}") };
-                *number = number.saturating_add(1);
-                if !given.contains(&text) && !stored.contains(&*text) {
-                    break;
-                }
-            }
-        }
-        given.insert(text.clone());
-        names.push(text);
-    }
-    names
+    Box::new(distinct_names(fields).map(Cow::Owned))
 }
 
 /// A value, and what its field says of it.
@@ -254,25 +213,10 @@ struct Shown<'a, 'r> {
     faults: &'a Faults,
 }
 
-/// The bits of a whole number of any size.
-fn bits(value: &Value<'_>) -> Option<u64> {
-    Some(match *value {
-        Value::U8(number) => u64::from(number),
-        Value::U16(number) => u64::from(number),
-        Value::U32(number) => u64::from(number),
-        Value::U64(number) | Value::Pointer(number) => number,
-        Value::I8(number) => u64::from(number.cast_unsigned()),
-        Value::I16(number) => u64::from(number.cast_unsigned()),
-        Value::I32(number) => u64::from(number.cast_unsigned()),
-        Value::I64(number) => number.cast_unsigned(),
-        _ => return None,
-    })
-}
-
 impl Serialize for Shown<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_hex
-            && let Some(bits) = bits(&self.value)
+            && let Some(bits) = self.value.to_bits()
         {
             return serializer.collect_str(&format_args!("{bits:#x}"));
         }

@@ -1,5 +1,6 @@
 //! The built-in catalog: that its tables are what the manifest's extract says, and read what runtimes
 //! wrote.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "catalog/by_name.rs"]
 mod by_name;

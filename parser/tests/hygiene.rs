@@ -32,9 +32,11 @@ fn root() -> PathBuf {
 
 /// Path below the root, and text, of every source of the libraries.
 fn sources() -> Vec<(String, String)> {
+    sources_below(["parser", "export", "ipc", "analysis"].map(|name| root().join(name).join("src")).into())
+}
+
+fn sources_below(mut folders: Vec<PathBuf>) -> Vec<(String, String)> {
     let root = root();
-    let mut folders: Vec<PathBuf> =
-        ["parser", "ipc", "analysis"].map(|name| root.join(name).join("src")).into();
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -77,6 +79,20 @@ fn bytes_are_seen_as_structures_in_one_place_only() {
     for (name, text) in sources() {
         let found = lines_with(&text, &["bytemuck"]);
         assert_eq!(!found.is_empty(), name == WITH_LAYOUTS, "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn nothing_is_left_that_was_there_to_look_or_to_be_written_later() {
+    // Tests and tools allow what these lints of clippy belong to.
+    let words = ["dbg", "todo", "unimplemented"].map(|word| format!("{word}!("));
+    let words = [&*words[0], &*words[1], &*words[2]];
+    let packages =
+        ["parser", "export", "ipc", "analysis", "cli", "writer", "testdata", "benches", "guid", "xtask"];
+    let folders = packages.iter().flat_map(|name| ["src", "tests"].map(|part| root().join(name).join(part)));
+    for (name, text) in sources_below(folders.filter(|folder| folder.is_dir()).collect()) {
+        let found = lines_with(&text, &words);
+        assert!(found.is_empty(), "{name}: {found:?}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Payloads that do not agree with their description, and descriptions that ask for too much: nothing
 //! panics, and no payload makes more work than its limit allows.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "visited/mod.rs"]
 mod visited;

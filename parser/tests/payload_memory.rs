@@ -1,5 +1,6 @@
 //! Walking payloads allocates nothing: values are borrowed from the stream.
 #![allow(unsafe_code)]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_parser::{Event, Fields, Reader, Value, view};
 use nettrace_testdata::corpus;

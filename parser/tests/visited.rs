@@ -1,4 +1,5 @@
 //! Visiting values gives what walking them gives, on real traces; hostile payloads are in `payload_hostile`.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "visited/mod.rs"]
 mod visited;

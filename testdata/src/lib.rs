@@ -6,6 +6,7 @@
 //! - [`fuzz_corpus`]: inputs that fuzzing found worth keeping.
 //! - [`layers`]: holds the modules of a crate to an order of imports.
 //! - [`small_elf`]: files with symbols.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 pub mod corpus;
 mod elf;

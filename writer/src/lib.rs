@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod blob;
 mod bytes;

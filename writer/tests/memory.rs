@@ -1,5 +1,6 @@
 //! Memory of a stream that goes out while it is made does not grow with its length.
 #![allow(unsafe_code)]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{self, Read, Write};

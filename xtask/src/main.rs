@@ -1,6 +1,7 @@
 //! `cargo xtask`: what is done with the repository now and then, each under one name.
 //!
 //! Most of it are scripts that can be called by themselves, too; this is where they are listed.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod corpus;
 

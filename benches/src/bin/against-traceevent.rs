@@ -1,6 +1,7 @@
 //! How many times faster than TraceEvent: `against-traceevent [--rounds N] [--passes N] [FILE…]`.
 //!
 //! Both read in time order, warm, in turns. Without files: every trace of 4 MB or more.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
 //! Writes a valid trace of any size: `make-trace uniform|mixed|fat|v6|v6c|heap|heap-far|FILE SIZE OUT`.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::fs::File;
 use std::io::{self, BufWriter};

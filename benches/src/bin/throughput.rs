@@ -1,4 +1,5 @@
 //! How fast a trace is read: `throughput FILE [--mode MODE] [--threads N] [--passes N] [--read] [--json]`.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 use std::io;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! The live commands against the fake runtime: every command, and what can go wrong.
 #![cfg(unix)]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod collect;
 #[path = "../common/mod.rs"]

@@ -1,7 +1,6 @@
 //! `nettrace heap` of real runtimes.
 
-use super::{Subject, finished, ran, wait_until};
-use crate::common::command;
+use super::{Subject, finished, launching, ran, wait_until};
 use nettrace_testdata::peers::{self, Folder};
 use serde_json::Value;
 
@@ -139,16 +138,8 @@ fn beside_another_session_a_dump_is_whole_and_says_which_names_it_lacks() {
 fn a_program_that_is_started_is_dumped_and_goes_on_to_its_end() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
-        let words = peer.words("sleep", 3);
-        let mut args = vec!["heap", "--patience", "120s", "--top", "3", "--"];
-        args.extend(words.iter().map(String::as_str));
-        let output = command(&args)
-            .current_dir(folder.path())
-            .env("TMPDIR", folder.path())
-            .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
-            .output()
-            .unwrap();
-        let run = finished(output);
+        let options = ["heap", "--patience", "120s", "--top", "3"];
+        let run = finished(launching(peer, &options, ("sleep", 3), &folder).output().unwrap());
         assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
         assert!(run.text().contains("reachable") && run.text().ends_with("done\n"), "{}", run.text());
     });

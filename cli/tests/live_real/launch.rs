@@ -1,36 +1,18 @@
 //! Programs that `nettrace collect` starts, and processes that come to a port of its.
 
-use super::{finished, ran, traces, wait_until};
+use super::{arriving, finished, launching, ran, traces, wait_until};
 use crate::common::command;
 use nettrace_testdata::peers::{self, Folder};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
 #[test]
 fn a_program_is_traced_from_its_first_method() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
-        let words = peer.words("sleep", 1);
-        let mut args = vec![
-            "collect",
-            "--patience",
-            "120s",
-            "--clrevents",
-            "jit",
-            "--clreventlevel",
-            "verbose",
-            "-o",
-            "x.nettrace",
-        ];
-        args.push("--");
-        args.extend(words.iter().map(String::as_str));
-        let output = command(&args)
-            .current_dir(folder.path())
-            .env("TMPDIR", folder.path())
-            .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
-            .output()
-            .unwrap();
-        let run = finished(output);
+        let methods = ["--clrevents", "jit", "--clreventlevel", "verbose"];
+        let options = [&["collect", "--patience", "120s", "-o", "x.nettrace"], &methods[..]].concat();
+        let run = finished(launching(peer, &options, ("sleep", 1), &folder).output().unwrap());
         assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
         assert!(run.text().starts_with("ready") && run.text().ends_with("done\n"), "{}", run.text());
         let events = ["events", "x.nettrace", "--event", "MethodLoadVerbose*", "--format", "ndjson"];
@@ -94,13 +76,7 @@ fn five_processes_come_to_one_port() {
             .spawn()
             .unwrap();
         wait_until("the port", || Path::new(&port).exists());
-        let mut programs: Vec<Child> = (0..5)
-            .map(|_| {
-                let mut command = peer.command(folder.path(), "sleep", 1);
-                command.env("DOTNET_DiagnosticPorts", &port).stdout(Stdio::null()).spawn().unwrap()
-            })
-            .collect();
-        // They wait at startup until they are recorded.
+        let mut programs = arriving(peer, &port, 5, &folder);
         for program in &mut programs {
             assert!(program.wait().unwrap().success());
         }

@@ -2,6 +2,7 @@
 //!
 //! After all that is done to them they still answer, and have no descriptor more than before.
 #![cfg(target_os = "linux")]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod advice;
 mod collect;
@@ -19,7 +20,7 @@ mod watch;
 use common::{Ran, command};
 use nettrace_ipc::{Provider, Providers, Rundown, Runtime, Search, Session, SessionConfig};
 use nettrace_testdata::peers::{Folder, Peer, Target};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A program that answers commands.
@@ -126,6 +127,26 @@ fn ran(args: &[&str], folder: &Folder) -> Ran {
 fn finished(output: std::process::Output) -> Ran {
     let stderr = String::from_utf8(output.stderr).unwrap();
     Ran { code: output.status.code(), stdout: output.stdout, stderr }
+}
+
+/// `nettrace` with these options, before a program of the peer that it starts.
+fn launching(peer: &Peer, options: &[&str], (scenario, seconds): (&str, u32), folder: &Folder) -> Command {
+    let words = peer.words(scenario, seconds);
+    let mut args = [options, &["--"]].concat();
+    args.extend(words.iter().map(String::as_str));
+    let mut command = command(&args);
+    command.current_dir(folder.path()).env("TMPDIR", folder.path());
+    command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1").stdin(Stdio::null());
+    command
+}
+
+/// Programs that come to a port. They wait there at startup until they are recorded.
+fn arriving(peer: &Peer, port: &str, count: usize, folder: &Folder) -> Vec<Child> {
+    let start = |_| {
+        let mut command = peer.command(folder.path(), "sleep", 1);
+        command.env("DOTNET_DiagnosticPorts", port).stdout(Stdio::null()).spawn().unwrap()
+    };
+    (0..count).map(start).collect()
 }
 
 /// The traces in a folder, by name.

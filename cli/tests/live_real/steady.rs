@@ -1,15 +1,18 @@
 //! What people do to recordings: few descriptors, readers that stand still, signals at bad moments.
 
-use super::{Subject, finished, ran, traces, wait_until};
+use super::{Subject, arriving, finished, launching, ran, traces, wait_until};
 use crate::common::command;
 use nettrace_ipc::{Port, PortAddress, PortOptions};
 use nettrace_testdata::peers::{self, Folder};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Far more than the two seconds that it takes: the machine may be busy.
 const LONG: Duration = Duration::from_secs(120);
+
+/// The beginning of a command that starts a program.
+const COLLECT: [&str; 5] = ["collect", "--patience", "120s", "-o", "x.nettrace"];
 
 #[test]
 fn short_processes_come_and_go_with_few_descriptors() {
@@ -22,14 +25,8 @@ fn short_processes_come_and_go_with_few_descriptors() {
         let child = limited.current_dir(folder.path()).stderr(Stdio::piped()).spawn().unwrap();
         wait_until("the port", || Path::new(&port).exists());
         for _ in 0..9 {
-            let mut programs: Vec<Child> = (0..4)
-                .map(|_| {
-                    let mut command = peer.command(folder.path(), "sleep", 1);
-                    command.env("DOTNET_DiagnosticPorts", &port).stdout(Stdio::null()).spawn().unwrap()
-                })
-                .collect();
             // One that stayed suspended would never end.
-            for program in &mut programs {
+            for mut program in arriving(peer, &port, 4, &folder) {
                 assert!(program.wait().unwrap().success());
             }
         }
@@ -102,18 +99,8 @@ fn a_signal_in_the_first_moments_of_a_launch_leaves_nobody_suspended() {
     peers::each(peers::modern(), |peer| {
         for (round, name) in ["HUP", "TERM", "INT"].into_iter().cycle().take(9).enumerate() {
             let folder = Folder::new();
-            let words = peer.words("sleep", 1);
-            let mut args = vec!["collect", "--patience", "120s", "-o", "x.nettrace", "--"];
-            args.extend(words.iter().map(String::as_str));
-            let child = command(&args)
-                .current_dir(folder.path())
-                .env("TMPDIR", folder.path())
-                .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
-                .stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap();
+            let mut command = launching(peer, &COLLECT, ("sleep", 1), &folder);
+            let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             let starts = format!("/proc/{}/status", child.id());
             // Before it has its handlers a signal ends it as any other program, with nothing started.
             let caught = || std::fs::read_to_string(&starts).unwrap_or_default();
@@ -135,18 +122,8 @@ fn a_signal_in_the_first_moments_of_a_launch_leaves_nobody_suspended() {
 fn ctrl_c_for_a_started_program_ends_its_trace_first() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
-        let words = peer.words("custom", 600);
-        let mut args = vec!["collect", "--patience", "120s", "-o", "x.nettrace", "--"];
-        args.extend(words.iter().map(String::as_str));
-        let child = command(&args)
-            .current_dir(folder.path())
-            .env("TMPDIR", folder.path())
-            .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = launching(peer, &COLLECT, ("custom", 600), &folder);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let part = folder.file("x.nettrace.part");
         wait_until("the first bytes", || std::fs::metadata(&part).is_ok_and(|data| data.len() > 10_000));
         peers::signal(child.id(), "INT");

@@ -1,4 +1,5 @@
 //! What `nettrace events` and `nettrace schema` say of payloads, as a user sees it.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -8,6 +8,13 @@
 //!
 //! How values are written is described in [`payload`](crate::payload), what events are called in
 //! [`event_types`](crate::event_types), what fields are called in [`shape`](crate::shape).
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts of bytes in memory, and places within the room that a line asked for"
+)]
 
 mod digits;
 mod head;

@@ -1,5 +1,6 @@
 //! Against real runtimes: .NET Core 3.1, .NET 8, 9 and 10, where `NETTRACE_PEERS` names them.
 #![cfg(target_os = "linux")]
+#![allow(clippy::restriction, clippy::pedantic)]
 
 mod commands;
 mod finding;

@@ -93,6 +93,22 @@ impl<'r> Value<'r> {
         }
     }
 
+    /// The bits of a whole number of any size, or of an address: what is shown in hexadecimal digits.
+    #[inline]
+    pub fn to_bits(&self) -> Option<u64> {
+        Some(match *self {
+            Value::U8(number) => u64::from(number),
+            Value::U16(number) => u64::from(number),
+            Value::U32(number) => u64::from(number),
+            Value::U64(number) | Value::Pointer(number) => number,
+            Value::I8(number) => u64::from(number.cast_unsigned()),
+            Value::I16(number) => u64::from(number.cast_unsigned()),
+            Value::I32(number) => u64::from(number.cast_unsigned()),
+            Value::I64(number) => number.cast_unsigned(),
+            _ => return None,
+        })
+    }
+
     /// A whole number that is not negative; addresses and truth values too.
     pub fn as_u64(&self) -> Option<u64> {
         match *self {

@@ -1,4 +1,5 @@
 //! The way back after damage, compared with a model of what a stream can still tell.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "../calm/mod.rs"]
 mod calm;

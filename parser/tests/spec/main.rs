@@ -1,4 +1,5 @@
 //! The sentences of FORMAT.md section 18, each held by the test that has its number and its words.
+#![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "../allocation/mod.rs"]
 mod allocation;
