@@ -4,15 +4,15 @@
 
 mod agreement;
 mod bounded;
-mod calm;
 mod check;
 mod common;
 mod convert;
-mod convert_calm;
+mod convert_invariants;
 mod counters_python;
 mod events;
 mod hidden_names;
 mod input;
+mod invariants;
 mod layers;
 mod logs;
 mod new_files;

@@ -1,6 +1,6 @@
 //! Names that would run backwards, move a cursor or end a line if they reached a terminal as they are.
 
-use crate::{calm, common};
+use crate::{common, invariants};
 
 use common::{file, nettrace};
 use nettrace_export::hidden::{is_hidden, is_moving};
@@ -102,7 +102,7 @@ fn no_name_of_a_trace_reaches_a_reader_with_hidden_characters() {
         let bytes = corpus::trace(name).unwrap_or_else(|| panic!("{name} is in the corpus")).bytes();
         let (bytes, changed) = if name.contains("v6") { hostile_utf8(&bytes) } else { hostile(&bytes) };
         assert!(changed > 20, "{name}: {changed} names");
-        calm::all(&bytes, |args, text| {
+        invariants::all(&bytes, |args, text| {
             // Files for other programs hold what is there; `--csv-safe` and escapes are theirs.
             if args.contains(&"csv") || args.contains(&"openmetrics") {
                 return;

@@ -2,7 +2,6 @@
 //! A file of `tests` that is not named here has its own row in `Cargo.toml`: its allocator, limits or name are its own.
 #![allow(clippy::restriction, clippy::pedantic)]
 
-mod calm;
 mod chunking;
 mod corpus;
 mod feed;
@@ -10,13 +9,14 @@ mod fields_golden;
 mod found;
 mod growth;
 mod hygiene;
+mod invariants;
 mod kept;
 mod layers;
-mod observed;
 mod packages;
 mod parallel;
 mod payload_round_trip;
 mod round_trip;
+mod snapshot;
 mod threads;
 mod truncation;
 mod typed;

@@ -1,11 +1,11 @@
 //! However a trace comes (mapped, in pieces of any size, with pauses), the events are the same, in the same
 //! order, with the same losses and damage.
 
-use crate::observed;
+use crate::snapshot;
 
 use nettrace_parser::{BlockKind, Buffered, Event, Reader, Source};
 use nettrace_testdata::corpus;
-use observed::{Pieces, patient};
+use snapshot::{Pieces, patient};
 
 /// Traces up to this size are fed byte by byte, too: more would take minutes.
 const BYTE_BY_BYTE: usize = 4 << 20;

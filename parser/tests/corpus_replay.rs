@@ -1,7 +1,7 @@
 //! The fuzzers' corpus, replayed: what was found once is looked at by every run of the tests.
 #![allow(clippy::restriction, clippy::pedantic)]
 
-mod calm;
+mod invariants;
 
 use nettrace_testdata::fuzz_corpus;
 use std::fs;
@@ -29,10 +29,10 @@ fn replay(target: &str) {
 }
 
 fn replay_all(target: &str, inputs: Vec<Input>) {
-    let (_, run) = calm::targets::TARGETS.iter().find(|(name, _)| *name == target).unwrap();
+    let (_, run) = invariants::targets::TARGETS.iter().find(|(name, _)| *name == target).unwrap();
     let mut failed = Vec::new();
     for (name, bytes) in inputs {
-        if catch_unwind(AssertUnwindSafe(|| run(&bytes, calm::Questions::all()))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| run(&bytes, invariants::Questions::all()))).is_err() {
             failed.push(name);
         }
     }
@@ -100,7 +100,7 @@ fn objects_among_broken_rows_are_explained_whatever_follows() {
 
 #[test]
 fn the_corpus_is_at_most_four_mebibytes() {
-    let folders = calm::targets::TARGETS.iter().map(|(name, _)| *name).chain(["ipc", "convert"]);
+    let folders = invariants::targets::TARGETS.iter().map(|(name, _)| *name).chain(["ipc", "convert"]);
     let bytes: usize = folders.flat_map(inputs).map(|(_, bytes)| bytes.len()).sum();
     assert!(bytes <= 4 << 20, "{bytes} bytes");
 }

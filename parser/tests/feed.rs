@@ -1,12 +1,12 @@
 //! A feed gives what a reader gives, however its bytes are pushed, and holds little of them.
 
-use crate::observed;
+use crate::snapshot;
 
 use nettrace_parser::{BlockKind, Feed, Reader};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Damage, Version, strategy};
-use observed::Seen;
 use proptest::prelude::*;
+use snapshot::Seen;
 
 /// Pushes a stream in pieces and takes what comes.
 fn fed(mut feed: Feed, bytes: &[u8], size: usize) -> (Vec<Seen>, Feed) {

@@ -1,6 +1,6 @@
 //! Inputs that a fuzzer found once, each by what was wrong then.
 
-use crate::calm;
+use crate::invariants;
 
 /// 46 bytes that describe arrays of arrays of objects without members.
 const ZERO_BYTE_ELEMENTS: &[u8] = &[
@@ -11,5 +11,5 @@ const ZERO_BYTE_ELEMENTS: &[u8] = &[
 
 #[test]
 fn elements_of_no_bytes_are_read_and_passed_over_in_bounded_steps() {
-    calm::targets::payload(ZERO_BYTE_ELEMENTS, calm::Questions::all());
+    invariants::targets::payload(ZERO_BYTE_ELEMENTS, invariants::Questions::all());
 }

@@ -1,13 +1,13 @@
 //! Kept events stay what they were when they were met, however far the reader goes on.
 
-use crate::observed;
+use crate::snapshot;
 
 use nettrace_parser::parallel::{self, Options, Order};
 use nettrace_parser::{Event, KeptEvents, Reader};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Session, Step, Version, strategy};
-use observed::Seen;
 use proptest::prelude::*;
+use snapshot::Seen;
 use std::ops::ControlFlow;
 
 /// All that an event has by itself and by reference, but for the fields, which are made of these.

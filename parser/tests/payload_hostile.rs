@@ -2,8 +2,8 @@
 //! panics, and no payload makes more work than its limit allows.
 #![allow(clippy::restriction, clippy::pedantic)]
 
-#[path = "visited/mod.rs"]
-mod visited;
+#[path = "visitor/mod.rs"]
+mod visitor;
 
 use nettrace_parser::{Event, FieldValue, Fields, Reader, Value};
 use nettrace_testdata::synth::{
@@ -151,7 +151,7 @@ proptest! {
             assert!(values <= LIMIT + fields, "{values} values");
             if values < 2000 {
                 ask(event);
-                visited::assert_as_walked(event);
+                visitor::assert_as_walked(event);
                 let shown = format!("{event:?} {:?}", event.fields().collect::<Vec<_>>());
                 assert!(shown.starts_with("Event("));
                 event.fields().for_each(|field| drop(field.value.map(|value| value.to_string())));
@@ -180,7 +180,7 @@ proptest! {
             let event = reader.next_event().expect("a readable stream").expect("an event");
             assert!(visit(&event) <= LIMIT + 64);
             ask(&event);
-            visited::assert_as_walked(&event);
+            visitor::assert_as_walked(&event);
         }
     }
 }

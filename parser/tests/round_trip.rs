@@ -1,12 +1,12 @@
 //! What the independent writer writes is read back equal: random sessions of all versions, and random damage.
 
-use crate::observed;
+use crate::snapshot;
 
 use nettrace_testdata::synth::*;
-use observed::{Outcome, Seen, ordered, read};
 use proptest::prelude::*;
+use snapshot::{Outcome, Seen, ordered, read};
 
-/// A payload as [`observed::fields`] writes it, from the values that were written.
+/// A payload as [`snapshot::fields`] writes it, from the values that were written.
 fn texts(fields: &[Field], values: &[Value]) -> Vec<String> {
     // One nameless object around everything is an artefact of some writers: its members count.
     if let ([Field { name, field_type: FieldType::Object(members), .. }], [Value::Object(values)]) =

@@ -1,12 +1,12 @@
 //! Streams that end early: every whole row before the cut counts, and nothing panics.
 
-use crate::observed;
+use crate::snapshot;
 
 use nettrace_parser::{Block, BlockKind, Class, Fault, Reader, Version};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{PartKind, Stream, tiny_v4, tiny_v6};
-use observed::examples::{Left, examples};
-use observed::{ordered, read};
+use snapshot::examples::{Left, examples};
+use snapshot::{ordered, read};
 use std::collections::BTreeMap;
 
 #[test]

@@ -1,5 +1,5 @@
 #![no_main]
-#[path = "../../../cli/tests/calm/mod.rs"]
-mod calm;
+#[path = "../../../cli/tests/invariants/mod.rs"]
+mod invariants;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| calm::convert_once(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::convert_once(bytes));

@@ -1,5 +1,8 @@
 #![no_main]
-#[path = "../../tests/calm/mod.rs"]
-mod calm;
+#[path = "../../tests/invariants/mod.rs"]
+mod invariants;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| calm::targets::metadata(bytes, calm::Questions::drawn_by(bytes)));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::targets::metadata(
+    bytes,
+    invariants::Questions::drawn_by(bytes)
+));

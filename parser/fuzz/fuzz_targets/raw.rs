@@ -1,8 +1,8 @@
 #![no_main]
-#[path = "../../tests/calm/mod.rs"]
-mod calm;
+#[path = "../../tests/invariants/mod.rs"]
+mod invariants;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| calm::targets::raw::raw(
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::targets::raw::raw(
     bytes,
-    calm::Questions::drawn_by(bytes)
+    invariants::Questions::drawn_by(bytes)
 ));

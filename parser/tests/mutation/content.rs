@@ -1,10 +1,10 @@
 //! Damage inside a block whose framing is right: whatever the content, all other blocks are read.
 
 use crate::allocation::usage;
-use crate::calm;
 use crate::change::{WAYS, change};
 use crate::delivered::{Damaged, said};
 use crate::excerpt::excerpts;
+use crate::invariants;
 use crate::random::Random;
 
 /// Bytes that reading may hold for each byte of a stream, and beside them.
@@ -54,9 +54,9 @@ fn damaged_content_is_read_calmly_in_all_ways() {
                 damaged.blocks[at].content = change(&damaged.blocks[at], way, &mut random);
             }
             let bytes = damaged.stream().bytes;
-            calm::assert_calm(&bytes);
+            invariants::assert_calm(&bytes);
             if way % 4 == 0 {
-                calm::assert_parallel_is_serial(&bytes);
+                invariants::assert_parallel_is_serial(&bytes);
             }
         }
     }

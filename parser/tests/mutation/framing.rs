@@ -1,9 +1,9 @@
 //! Damage to what stands around blocks, and bytes that are missing or too many.
 
-use crate::calm;
 use crate::change::EXTREMES;
 use crate::delivered::{Damaged, rows_of, said};
 use crate::excerpt::excerpts;
+use crate::invariants;
 use crate::random::Random;
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Damage, Part, Stream};
@@ -91,8 +91,8 @@ fn damaged_framing_is_read_calmly_in_all_ways() {
             let mut damages = damages(&part, &mut random);
             damages.extend(sizes(&part, &whole, &mut random));
             let bytes = random.one(&damages).applied(&whole.bytes);
-            calm::assert_calm(&bytes);
-            calm::assert_parallel_is_serial(&bytes);
+            invariants::assert_calm(&bytes);
+            invariants::assert_parallel_is_serial(&bytes);
         }
     }
 }

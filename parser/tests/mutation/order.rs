@@ -1,8 +1,8 @@
 //! Whole blocks that are missing, there twice, or in each other's place.
 
-use crate::calm;
 use crate::delivered::{Damaged, rows_of, said};
 use crate::excerpt::{Excerpt, excerpts};
+use crate::invariants;
 use crate::random::Random;
 
 fn offsets(excerpt: &Excerpt, at: usize) -> std::ops::Range<usize> {
@@ -61,8 +61,8 @@ fn blocks_in_each_others_place_give_the_same_events() {
             found.sort_unstable();
             assert!(found == due, "{}: blocks {first} and {second} swapped", excerpt.name);
             if round == 0 {
-                calm::assert_calm(&bytes);
-                calm::assert_parallel_is_serial(&bytes);
+                invariants::assert_calm(&bytes);
+                invariants::assert_parallel_is_serial(&bytes);
             }
         }
     }

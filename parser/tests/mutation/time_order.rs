@@ -1,8 +1,8 @@
 //! Time order against a plain oracle: all events in file order, sorted by the rule of `FORMAT.md` 11 and by nothing else.
 
-use crate::calm::reading::{digest, told_of_reader};
 use crate::change::{WAYS, change};
 use crate::excerpt::excerpts;
+use crate::invariants::reading::{digest, told_of_reader};
 use crate::random::Random;
 use nettrace_parser::parallel::{self, Options, Order};
 use nettrace_parser::{BlockKind, Buffered, Event, Fault, Item, Limits, Reader, Source, TimeOrdered, Whole};

@@ -1,8 +1,8 @@
 //! Streams that are small and claim much: types within types, numbers without end, elements without bytes.
 
 use crate::allocation::usage;
-use crate::calm;
 use crate::delivered::said;
+use crate::invariants;
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Row, Stream, Tag,
@@ -58,13 +58,13 @@ fn stream(version: Version, fields: Vec<Field>, between: Option<Row>) -> Vec<u8>
 /// Both events come, within bounds, in all ways; their payloads are walked.
 fn assert_bounded(bytes: &[u8], what: &str) {
     let (events, usage) = usage(|| {
-        calm::values::look_at_payloads(bytes, VALUES);
+        invariants::values::look_at_payloads(bytes, VALUES);
         said(bytes).len()
     });
     assert!(events >= 2, "{what}: {events} events");
     assert!(usage.peak < HELD, "{what}: {usage:?}");
-    calm::counted::assert_linear(bytes);
-    calm::assert_every_byte_is_explained(bytes);
+    invariants::counted::assert_linear(bytes);
+    invariants::assert_every_byte_is_explained(bytes);
 }
 
 /// One level: its code, and in front of a member how many there are.
@@ -120,7 +120,7 @@ fn numbers_of_eleven_bytes_cost_their_block_and_nothing_else() {
             let bytes = stream(version, vec![Field::new("n", FieldType::Byte)], Some(row));
             let what = format!("{version:?}, flags {flags:#x}");
             assert_bounded(&bytes, &what);
-            calm::assert_calm(&bytes);
+            invariants::assert_calm(&bytes);
         }
     }
 }
@@ -141,6 +141,6 @@ fn elements_of_no_bytes_in_numbers_beyond_2_to_the_32_are_bounded() {
         let fields = vec![Field::new("much", kind), Field::new("n", FieldType::Byte)];
         let bytes = stream(Version::V6, fields, None);
         assert_bounded(&bytes, &what);
-        calm::assert_calm(&bytes);
+        invariants::assert_calm(&bytes);
     }
 }

@@ -1,7 +1,7 @@
 //! Any bytes: nothing panics, nothing is reserved for a count, and what is too short is said to be.
 
 use crate::allocation::usage;
-use crate::calm::targets::raw::assert_each_is_calm;
+use crate::invariants::targets::raw::assert_each_is_calm;
 use nettrace_parser::raw::{self, FaultAt, Origin};
 use nettrace_parser::{Fault, Reader, Version};
 use nettrace_testdata::synth::{self, Content, PartKind, Stream, Trace, malformed, tiny_v4, tiny_v6};

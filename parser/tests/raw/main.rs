@@ -4,8 +4,8 @@
 
 #[path = "../allocation/mod.rs"]
 mod allocation;
-#[path = "../calm/mod.rs"]
-mod calm;
+#[path = "../invariants/mod.rs"]
+mod invariants;
 
 mod downstream;
 mod hostile;

@@ -1,6 +1,6 @@
 //! What is read by `raw` is what a reader reads, fast.
 
-use crate::calm::rows::{all, assert_raw_rows_are_the_readers, blobs, blocks, is_whole};
+use crate::invariants::rows::{all, assert_raw_rows_are_the_readers, blobs, blocks, is_whole};
 use nettrace_parser::raw::{self, FaultAt};
 use nettrace_parser::{BlockKind, Field, FieldType, Reader, Version as Read};
 use nettrace_testdata::corpus;

@@ -1,6 +1,6 @@
 //! Whose bytes are whose, where one block of version 6 is found in what was taken for the end of another.
 
-use crate::calm;
+use crate::invariants;
 use crate::lengths::{event, opened};
 use nettrace_parser::{BlockKind, Class, Finding, Reader};
 use nettrace_testdata::synth::{
@@ -36,8 +36,8 @@ fn bytes_of_a_block_that_begins_in_the_end_of_the_trace_block_are_counted_once()
     let bytes = behind(stream, &[8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
     // All but the stream's header and its end mark.
     assert_eq!(bytes_and_blocks(&bytes), (bytes.len() as u64 - 24, 5));
-    calm::assert_calm(&bytes);
-    calm::assert_parallel_is_serial(&bytes);
+    invariants::assert_calm(&bytes);
+    invariants::assert_parallel_is_serial(&bytes);
 }
 
 #[test]
@@ -58,8 +58,8 @@ fn rows_are_lost_up_to_where_another_block_begins_among_them() {
     let is_lost_behind = |finding: &Finding| finding.lost_bytes > 0 && finding.lost_offset >= at as u64;
     assert!(!reader.damage().findings().iter().any(is_lost_behind), "{:#?}", reader.damage().findings());
     assert_eq!(reader.damage().lost_bytes(), 0);
-    calm::assert_calm(&bytes);
-    calm::assert_parallel_is_serial(&bytes);
+    invariants::assert_calm(&bytes);
+    invariants::assert_parallel_is_serial(&bytes);
 }
 
 #[test]
@@ -86,8 +86,8 @@ fn a_block_that_begins_in_the_end_of_an_event_that_was_given_loses_none_of_its_b
     let row_end = given_to + (block.len() - shared) as u64;
     assert!(lost.contains(&(given_to, row_end - given_to)), "{:#?}", reader.damage().findings());
     assert_eq!((others, reader.damage().lost_bytes()), (3, row_end - given_to));
-    calm::assert_calm(&bytes);
-    calm::assert_parallel_is_serial(&bytes);
+    invariants::assert_calm(&bytes);
+    invariants::assert_parallel_is_serial(&bytes);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn rows_in_front_of_blocks_that_a_size_covers_are_given_whatever_follows() {
         assert_eq!(reader.statistics().blocks(BlockKind::SequencePoint), 4);
         assert_eq!(reader.damage().count(Class::FramingLost), 1, "{:#?}", reader.damage().findings());
         assert_eq!(reader.damage().lost_bytes(), 0);
-        calm::assert_calm(&bytes);
-        calm::assert_parallel_is_serial(&bytes);
+        invariants::assert_calm(&bytes);
+        invariants::assert_parallel_is_serial(&bytes);
     }
 }

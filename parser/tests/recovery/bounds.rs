@@ -1,6 +1,6 @@
 //! Blocks that do not end where they say, and streams that do not end where they seem to.
 
-use crate::calm;
+use crate::invariants;
 use crate::splitmix::Random;
 use crate::story::{Says, Story, Told, v3_story};
 use nettrace_parser::{Class, Fault, Finding, Reader};
@@ -213,8 +213,8 @@ fn streams_with_an_end_mark_in_an_objects_place_are_explained_and_read_alike_in_
         let at = objects.start + random.below(objects.len() - 1);
         let mut bytes = story.stream.bytes.clone();
         bytes[story.part(at).start] = 1;
-        calm::assert_calm(&bytes);
-        calm::assert_parallel_is_serial(&bytes);
+        invariants::assert_calm(&bytes);
+        invariants::assert_parallel_is_serial(&bytes);
     }
 }
 
@@ -255,5 +255,5 @@ fn objects_that_all_claim_the_rest_of_the_stream_are_read_in_linear_time() {
     }
     bytes.push(1);
     // Each object is looked at a bounded number of times; a walk to the end for each would not return.
-    calm::counted::assert_linear(&bytes);
+    invariants::counted::assert_linear(&bytes);
 }

@@ -2,7 +2,7 @@
 //! the blocks themselves are like.
 
 use crate::bounds::{Outcome, assert_others_are_told, read};
-use crate::calm;
+use crate::invariants;
 use crate::splitmix::Random;
 use crate::story::{Says, Story};
 use nettrace_parser::{Class, Reader};
@@ -26,8 +26,8 @@ fn blocks(story: &Story) -> std::ops::Range<usize> {
 /// However the bytes come, the same is made of them, and each of them is explained.
 fn assert_calm_sometimes(random: &mut Random, bytes: &[u8]) {
     if random.below(40) == 0 {
-        calm::assert_calm(bytes);
-        calm::assert_parallel_is_serial(bytes);
+        invariants::assert_calm(bytes);
+        invariants::assert_parallel_is_serial(bytes);
     }
 }
 
@@ -204,8 +204,8 @@ fn a_block_whose_kind_turned_into_an_end_mark_costs_that_block_and_no_other() {
         let outcome = read(&bytes);
         assert_eq!(outcome.told, story.told(|other| other == at), "round {round}: {:?}", outcome.findings);
         assert!(outcome.is_complete && says_so(&outcome), "round {round}");
-        calm::assert_calm(&bytes);
-        calm::assert_parallel_is_serial(&bytes);
+        invariants::assert_calm(&bytes);
+        invariants::assert_parallel_is_serial(&bytes);
     }
 }
 
@@ -253,8 +253,8 @@ fn blocks_within_a_payload_of_an_undamaged_stream_are_payload() {
         assert!(outcome.told.numbers.len() >= 2 && outcome.is_complete, "{behind:?}");
         let losses: Vec<_> = outcome.findings.iter().filter(|f| f.class != Class::Note).collect();
         assert!(losses.is_empty(), "{behind:?}: {losses:?}");
-        calm::assert_calm(&stream.bytes);
-        calm::assert_parallel_is_serial(&stream.bytes);
+        invariants::assert_calm(&stream.bytes);
+        invariants::assert_parallel_is_serial(&stream.bytes);
     }
 }
 
@@ -295,7 +295,7 @@ fn blocks_of_version_6_that_all_claim_the_rest_of_the_stream_are_read_in_linear_
             bytes.push(kind);
             bytes.extend(content);
         }
-        calm::counted::assert_linear(&bytes);
+        invariants::counted::assert_linear(&bytes);
         let _ = read(&bytes);
     }
 }

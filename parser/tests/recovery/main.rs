@@ -1,10 +1,10 @@
 //! The way back after damage, compared with a model of what a stream can still tell.
 #![allow(clippy::restriction, clippy::pedantic)]
 
-#[path = "../calm/mod.rs"]
-mod calm;
-#[path = "../observed/mod.rs"]
-mod observed;
+#[path = "../invariants/mod.rs"]
+mod invariants;
+#[path = "../snapshot/mod.rs"]
+mod snapshot;
 #[path = "../splitmix/mod.rs"]
 mod splitmix;
 
@@ -15,7 +15,7 @@ mod story;
 
 use nettrace_parser::{BlockKind, Class, Fault, Finding};
 use nettrace_testdata::synth::Version;
-use observed::{Outcome, observe, read};
+use snapshot::{Outcome, observe, read};
 use splitmix::Random;
 use std::ops::Range;
 use story::{Says, Story, told_by, v3_story};
@@ -119,7 +119,7 @@ fn blocks_behind_missing_bytes_are_read_although_their_padding_no_longer_fits() 
             shifted += 1;
         }
         // However the bytes come, the same is made of them.
-        let pieces = observe(nettrace_parser::Reader::from_read(observed::Pieces::with_pauses(&bytes, 61)));
+        let pieces = observe(nettrace_parser::Reader::from_read(snapshot::Pieces::with_pauses(&bytes, 61)));
         assert_eq!(told_by(&pieces), told, "round {round}");
         assert_eq!(pieces.findings, outcome.findings, "round {round}");
     }
@@ -179,7 +179,7 @@ fn what_was_lost_and_what_was_read_explain_every_byte_of_streams_with_missing_ad
                 _ => bytes[at..at + count].copy_from_slice(&random.noise(count)),
             }
         }
-        calm::assert_calm(&bytes);
-        calm::assert_parallel_is_serial(&bytes);
+        invariants::assert_calm(&bytes);
+        invariants::assert_parallel_is_serial(&bytes);
     }
 }

@@ -1,6 +1,6 @@
 //! A stream of many blocks, and a model of what it can still tell when some of them are spoilt.
 
-use crate::observed::Outcome;
+use crate::snapshot::Outcome;
 use crate::splitmix::Random;
 use nettrace_testdata::synth::{
     Blob, BlobLayout, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Part,

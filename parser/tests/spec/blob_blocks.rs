@@ -1,6 +1,6 @@
 //! Headers of blocks of blobs (FORMAT.md 6.1).
 
-use crate::observed::{ordered, read};
+use crate::snapshot::{ordered, read};
 use crate::streams::last_event_block;
 use crate::streams::{START, V4_AND_V6, at, begun, define, definition, event, events, opened};
 use nettrace_parser::{BlockKind, Class, Fault, Reader};

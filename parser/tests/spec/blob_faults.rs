@@ -1,6 +1,6 @@
 //! Blobs that are wrong, and what is lost with them (FORMAT.md 6.3, 13.2).
 
-use crate::observed::read;
+use crate::snapshot::read;
 use crate::streams::{START, V4_AND_V6, begun, event, events};
 use crate::streams::{block_of, last_event_block};
 use nettrace_parser::{Class, Fault};

@@ -1,7 +1,7 @@
 //! What single fields of a blob header mean (FORMAT.md 6.2, 6.3, 7.4).
 
 use crate::blob_headers::Header;
-use crate::observed::{ordered, read};
+use crate::snapshot::{ordered, read};
 use crate::streams::{START, V4_AND_V6, at, begun, event, events};
 use crate::streams::{block_of, last_event_block};
 use nettrace_parser::{BlockKind, EventBlockHeader, Guid, Reader};

@@ -1,6 +1,6 @@
 //! Headers of event blobs of versions 4 and 5, and of event rows of version 6 (FORMAT.md 6.2, 6.3, 7.4).
 
-use crate::observed::{Outcome, Seen, ordered, read};
+use crate::snapshot::{Outcome, Seen, ordered, read};
 use crate::streams::{START, V4_AND_V6, at, begun, define, definition, event, events, on, opened, row};
 use crate::streams::{block_of, last_event_block};
 use nettrace_parser::{BlockKind, Class, Fault, Guid};

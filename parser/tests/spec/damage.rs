@@ -1,8 +1,8 @@
 //! Damage and input in general (FORMAT.md 13).
 
 use crate::allocation::usage;
-use crate::observed::examples::{Left, examples};
-use crate::observed::{
+use crate::snapshot::examples::{Left, examples};
+use crate::snapshot::{
     Pieces, assert_same, observe, observe_ordered, ordered, ordered_within, read, read_within,
 };
 use crate::streams::{

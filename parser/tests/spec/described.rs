@@ -1,6 +1,6 @@
 //! Streams of definitions of versions 3 to 5.
 
-use crate::observed::{Outcome, read};
+use crate::snapshot::{Outcome, read};
 use crate::streams::{define, definition, event, events, opened, shape};
 use nettrace_testdata::synth::*;
 

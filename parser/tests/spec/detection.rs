@@ -1,6 +1,6 @@
 //! Detection and stream header (FORMAT.md 1).
 
-use crate::observed::{read, refused};
+use crate::snapshot::{read, refused};
 use crate::streams::{EACH, begun, event, events, opened};
 use nettrace_parser::{Fault, Foreign, Reader, Version};
 use nettrace_testdata::synth::{self, Content, Damage, Object, Sink, Stream};

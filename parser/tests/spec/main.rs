@@ -3,8 +3,8 @@
 
 #[path = "../allocation/mod.rs"]
 mod allocation;
-#[path = "../observed/mod.rs"]
-mod observed;
+#[path = "../snapshot/mod.rs"]
+mod snapshot;
 
 mod described;
 mod sentences;

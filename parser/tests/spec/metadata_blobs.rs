@@ -1,7 +1,7 @@
 //! Descriptions of event types in versions 3 to 5: fields and tags (FORMAT.md 6.4 to 6.6).
 
 use crate::described::*;
-use crate::observed::read;
+use crate::snapshot::read;
 use crate::streams::{EACH, START, begun, define, definition, event, events, opened};
 use nettrace_parser::{Class, Fault};
 use nettrace_testdata::synth::*;

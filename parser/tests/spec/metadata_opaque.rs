@@ -2,7 +2,7 @@
 
 use crate::allocation::usage;
 use crate::described::*;
-use crate::observed::read;
+use crate::snapshot::read;
 use crate::streams::{definition, event, events, opened, row};
 use nettrace_parser::{Class, Fault, Reader};
 use nettrace_testdata::synth::*;

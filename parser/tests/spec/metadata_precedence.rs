@@ -1,7 +1,7 @@
 //! Which description of an event type counts (FORMAT.md 9.2, 15).
 
 use crate::described::*;
-use crate::observed::read;
+use crate::snapshot::read;
 use crate::streams::{EACH, START, at, begun, define, definition, event, events, opened, row};
 use nettrace_parser::{Class, Fault, catalog};
 use nettrace_testdata::synth::*;
@@ -25,7 +25,7 @@ fn t090_an_identical_second_definition_is_ignored_a_different_one_counts_from_th
         again(&mut stream, "Other");
         events(&mut stream, [event(4, 4)]);
         stream.end();
-        for outcome in [read(&stream.bytes), crate::observed::ordered(&stream.bytes)] {
+        for outcome in [read(&stream.bytes), crate::snapshot::ordered(&stream.bytes)] {
             let names: Vec<_> = outcome.events.iter().map(|event| event.name.as_str()).collect();
             assert_eq!(names, ["Hi", "Hi", "Other", "Other"]);
             assert_eq!(outcome.findings.len(), 1, "{:?}", outcome.findings);

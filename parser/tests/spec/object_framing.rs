@@ -1,7 +1,7 @@
 //! Object framing of versions 3 to 5 (FORMAT.md 3), and the way back when it is lost (13.3).
 
 use crate::allocation::{Usage, usage};
-use crate::observed::{Outcome, Pieces, Seen, observe, read, read_within, refused};
+use crate::snapshot::{Outcome, Pieces, Seen, observe, read, read_within, refused};
 use crate::streams::{EACH, OBJECTS, START, at, begun, define, definition, event, events, on, opened, point};
 use nettrace_parser::{BlockKind, Class, Fault, Limits, Reader};
 use nettrace_testdata::synth::*;

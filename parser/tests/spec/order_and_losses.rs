@@ -1,6 +1,6 @@
 //! Sequence points, time order (FORMAT.md 11) and losses (12).
 
-use crate::observed::{Outcome, observe, ordered, ordered_within, read};
+use crate::snapshot::{Outcome, observe, ordered, ordered_within, read};
 use crate::streams::{EACH, START, V4_AND_V6, at, begun, events, on, point, sorted};
 use nettrace_parser::{Class, Fault, Limits, Reader};
 use nettrace_testdata::corpus;

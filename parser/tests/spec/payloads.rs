@@ -1,6 +1,6 @@
 //! Payloads as EventSources write them (FORMAT.md 8, 14).
 
-use crate::observed::{Outcome, Seen, read};
+use crate::snapshot::{Outcome, Seen, read};
 use crate::streams::{EACH, START, define, definition, event, events, opened, row};
 use nettrace_parser::{Event, Reader, Value as Decoded};
 use nettrace_testdata::corpus;
@@ -227,7 +227,7 @@ fn t173_half_surrogates_become_replacement_characters() {
         decoded(Version::V6, &fields, &[vec![4, 0, b'a', 0xff, 0xc3, b'b'], vec![3, 0, 0xe8, 0xaa, 0x9e]]);
     assert_eq!(found, [told("t = b\"a\u{fffd}\u{fffd}b\"", &[]), told("t = b\"語\"", &[])]);
     let mut shown = String::new();
-    crate::observed::fields::write_value(&mut shown, &Decoded::Char(0xd834));
+    crate::snapshot::fields::write_value(&mut shown, &Decoded::Char(0xd834));
     assert_eq!((shown.as_str(), Decoded::Char(0xd834).to_string().as_str()), ("char 0xd834", "\u{fffd}"));
     // In names of metadata, too.
     let mut stream = opened(Version::V4);

@@ -1,6 +1,6 @@
 //! Stack blocks (FORMAT.md 6.8, 7.5).
 
-use crate::observed::{Outcome, ordered, read};
+use crate::snapshot::{Outcome, ordered, read};
 use crate::streams::{START, V4_AND_V6, at, begun, event, events, introduce, on, point, sorted};
 use nettrace_parser::{BlockKind, Class, Fault};
 use nettrace_testdata::synth::*;

@@ -1,6 +1,6 @@
 //! Trace fields and time (FORMAT.md 4, 7.2, 10).
 
-use crate::observed::{ordered, read, refused};
+use crate::snapshot::{ordered, read, refused};
 use crate::streams::{EACH, START, event, events, introduce};
 use nettrace_parser::{Class, Clock, DateTimeParts, Fault, Reader, utc_text};
 use nettrace_testdata::corpus;

@@ -1,6 +1,6 @@
 //! Event blobs of NetPerf, version 3 (FORMAT.md 5).
 
-use crate::observed::{observe, observe_ordered, read};
+use crate::snapshot::{observe, observe_ordered, read};
 use crate::streams::{START, at, begun, definition, event, events, opened, shape};
 use nettrace_parser::{BlockKind, Class, Fault, Reader};
 use nettrace_testdata::corpus;

@@ -1,6 +1,6 @@
 //! What tests of version 6 begin with and ask.
 
-use crate::observed::{Outcome, read};
+use crate::snapshot::{Outcome, read};
 use crate::streams::{START, begun, event, events, opened, row, shape};
 use nettrace_testdata::synth::*;
 

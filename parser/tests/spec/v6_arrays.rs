@@ -52,7 +52,7 @@ fn t139_a_product_of_fixed_lengths_beyond_the_limit_is_refused_without_allocatin
         let (texts, usage) = usage(|| {
             let mut reader = Reader::from_slice(&stream.bytes);
             let event = reader.next_event().unwrap().unwrap();
-            crate::observed::fields::texts(&event)
+            crate::snapshot::fields::texts(&event)
         });
         assert_eq!(texts[..2], ["a = 1u8".to_owned(), format!("x = {bad}")]);
         assert!(usage.peak < 64 * 1024, "{usage:?}");

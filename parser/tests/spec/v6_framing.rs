@@ -1,6 +1,6 @@
 //! Blocks of version 6 among each other (FORMAT.md 7.1, 7.2, 7.9).
 
-use crate::observed::{read, refused};
+use crate::snapshot::{read, refused};
 use crate::streams::{at, event, events, opened};
 use crate::v6::*;
 use nettrace_parser::{BlockKind, Class, Fault};

@@ -1,6 +1,6 @@
 //! Label lists of version 6 (FORMAT.md 7.7).
 
-use crate::observed::{Outcome, ordered, read};
+use crate::snapshot::{Outcome, ordered, read};
 use crate::streams::{event, events, opened, row};
 use crate::v6::*;
 use nettrace_parser::{Class, Fault, Guid};

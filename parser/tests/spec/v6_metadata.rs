@@ -1,6 +1,6 @@
 //! Metadata blocks of version 6 (FORMAT.md 7.3).
 
-use crate::observed::{Outcome, read};
+use crate::snapshot::{Outcome, read};
 use crate::streams::{event, events, opened, row};
 use crate::v6::*;
 use nettrace_parser::{Class, Fault, Guid};

@@ -1,6 +1,6 @@
 //! What a sequence point of version 6 forgets (FORMAT.md 7.8, 9.4).
 
-use crate::observed::{ordered, read};
+use crate::snapshot::{ordered, read};
 use crate::streams::{START, event, events, on, row};
 use crate::v6::*;
 use nettrace_parser::{Class, Fault};

@@ -1,6 +1,6 @@
 //! Threads of version 6, from their rows to their removal (FORMAT.md 7.6, 9.3).
 
-use crate::observed::{ordered, read};
+use crate::snapshot::{ordered, read};
 use crate::streams::{START, event, events, on, opened, point, row};
 use crate::v6::*;
 use nettrace_parser::{Class, Fault};

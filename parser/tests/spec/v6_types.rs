@@ -85,7 +85,7 @@ fn t132_fields_after_variable_length_fields_are_found_in_any_order_of_access() {
     let event = reader.next_event().unwrap().unwrap();
     for name in ["last", "object", "list", "number", "text", "last", "list"] {
         let mut found = format!("{name} = ");
-        crate::observed::fields::write_value(&mut found, &event.field(name).unwrap());
+        crate::snapshot::fields::write_value(&mut found, &event.field(name).unwrap());
         assert!(expected.contains(&found.as_str()), "{found}");
     }
     assert!(event.field("none").is_none());

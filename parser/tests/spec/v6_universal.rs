@@ -1,6 +1,6 @@
 //! Events of the other writer of version 6 (FORMAT.md 15).
 
-use crate::observed::read;
+use crate::snapshot::read;
 use crate::streams::{event, events, opened, row};
 use crate::v6::*;
 use nettrace_parser::{Reader, catalog};

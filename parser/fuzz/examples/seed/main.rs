@@ -44,7 +44,8 @@ fn main() {
         parts(&folder, &name, &bytes);
     }
     for number in 0u8..=255 {
-        let seed: Vec<u8> = (0..64u8).map(|at| at.wrapping_mul(number) ^ number.rotate_left(u32::from(at % 8))).collect();
+        let seed: Vec<u8> =
+            (0..64u8).map(|at| at.wrapping_mul(number) ^ number.rotate_left(u32::from(at % 8))).collect();
         write(&folder, "structured", &seed);
         write(&folder, "payload", &seed);
     }

@@ -1,7 +1,7 @@
 //! Any bytes as a stream, in time order and with several threads.
 
-use crate::calm::{
-    Questions, assert_for_each_is_next_event, assert_parallel_is_serial, assert_sifted_is_time_order,
+use crate::invariants::{
+    Questions, assert_filtered_is_time_order, assert_for_each_is_next_event, assert_parallel_is_serial,
     assert_time_order, of_slice,
 };
 
@@ -16,7 +16,7 @@ pub(crate) fn ordered(bytes: &[u8], mut questions: Questions) {
     }
     assert_time_order(bytes, &whole);
     if questions.ask(2) {
-        assert_sifted_is_time_order(bytes, &whole);
+        assert_filtered_is_time_order(bytes, &whole);
     }
     // What cannot be read from its beginning starts no threads, which cost more than all the rest.
     if whole.error.is_none() && questions.ask(16) {

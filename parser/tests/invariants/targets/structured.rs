@@ -1,7 +1,7 @@
 //! A session that happened, written, and then damaged.
 
 use super::choices::Choices;
-use crate::calm::{Questions, assert_time_order, of_slice};
+use crate::invariants::{Questions, assert_time_order, of_slice};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::strategy;
 use nettrace_testdata::synth::{Damage, Recording, Version};

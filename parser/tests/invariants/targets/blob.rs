@@ -2,7 +2,7 @@
 //! the careful way that is taken at a stream's end.
 
 use super::choices::Choices;
-use crate::calm::{Questions, assert_every_byte_is_explained, counted, in_pieces, of_slice};
+use crate::invariants::{Questions, assert_every_byte_is_explained, counted, in_pieces, of_slice};
 use nettrace_parser::{Class, Damage, Reader};
 use nettrace_testdata::synth::{
     Blob, BlobLayout, Content, Definition, EventBlock, MetadataBlock, MetadataRow, PartKind, Stream,

@@ -37,7 +37,7 @@ impl Sift for TwoOfThree {
 }
 
 /// All events are shown; those that wait come in the order of those that all wait.
-pub(crate) fn assert_sifted_is_time_order(bytes: &[u8], whole: &Told) {
+pub(crate) fn assert_filtered_is_time_order(bytes: &[u8], whole: &Told) {
     let mut all = Reader::from_slice(bytes).time_ordered();
     let mut due = Vec::new();
     while let Ok(Some(event)) = all.next_event() {
@@ -70,5 +70,5 @@ pub(crate) fn assert_sifted_is_time_order(bytes: &[u8], whole: &Told) {
     let mut whole = whole.clone();
     told.events.sort_unstable();
     whole.events.sort_unstable();
-    assert!(told == whole, "sifted: {}", told.difference(&whole));
+    assert!(told == whole, "filtered: {}", told.difference(&whole));
 }

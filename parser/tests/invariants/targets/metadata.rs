@@ -2,7 +2,7 @@
 
 use super::blob::{begun, framing_lost};
 use super::choices::Choices;
-use crate::calm::{Questions, assert_every_byte_is_explained, counted, in_pieces, of_slice, values};
+use crate::invariants::{Questions, assert_every_byte_is_explained, counted, in_pieces, of_slice, values};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Blob, Content, EventBlock, PartKind, Sink, Version};
 

@@ -1,6 +1,6 @@
 //! The corpus of the fuzz target `convert`, replayed.
 
-use crate::calm;
+use crate::invariants;
 
 use nettrace_testdata::{fuzz_corpus, synth};
 use std::fs;
@@ -21,7 +21,7 @@ fn found() -> Vec<PathBuf> {
 fn every_input_of_the_target_convert_is_calm() {
     let mut failed = Vec::new();
     for (name, bytes) in fuzz_corpus::inputs("convert").unwrap() {
-        if catch_unwind(AssertUnwindSafe(|| calm::convert(&bytes))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| invariants::convert(&bytes))).is_err() {
             failed.push(name);
         }
     }
@@ -32,7 +32,7 @@ fn every_input_of_the_target_convert_is_calm() {
 #[test]
 fn a_throughput_that_is_no_number_is_left_out_of_timelines() {
     for file in found() {
-        calm::convert(&fs::read(file).unwrap());
+        invariants::convert(&fs::read(file).unwrap());
     }
 }
 
@@ -40,11 +40,11 @@ fn a_throughput_that_is_no_number_is_left_out_of_timelines() {
 fn converters_and_commands_make_something_well_formed_of_malformed_streams() {
     let mut failed = Vec::new();
     let streams = synth::malformed();
-    assert!(streams.len() > 10 * calm::TURNS, "each command reads many streams");
+    assert!(streams.len() > 10 * invariants::TURNS, "each command reads many streams");
     for (turn, (name, bytes)) in streams.into_iter().enumerate() {
         let both = || {
-            calm::convert(&bytes);
-            calm::say(turn, &bytes);
+            invariants::convert(&bytes);
+            invariants::say(turn, &bytes);
         };
         if catch_unwind(AssertUnwindSafe(both)).is_err() {
             failed.push(name);

@@ -77,10 +77,10 @@ impl<'r> VisitValues<'r> for Lines {
 
 /// Holds that a visitor sees all that the event's fields give, in the same order.
 pub(crate) fn assert_as_walked(event: &Event<'_>) {
-    let (mut walked, mut visited, mut half) = (Lines::default(), Lines::default(), Lines::default());
+    let (mut walked, mut by_visitor, mut half) = (Lines::default(), Lines::default(), Lines::default());
     walked.walk(event.fields());
-    event.visit_fields(&mut visited);
-    assert_eq!(visited.0, walked.0, "{event:?}");
+    event.visit_fields(&mut by_visitor);
+    assert_eq!(by_visitor.0, walked.0, "{event:?}");
     // From any field on, and with what is behind the last.
     let mut fields = event.fields();
     if let Some(field) = fields.next() {

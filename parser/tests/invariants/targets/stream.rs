@@ -1,6 +1,8 @@
 //! Any bytes as a stream.
 
-use crate::calm::{Questions, Told, assert_every_byte_is_explained, counted, in_pieces, of_slice, values};
+use crate::invariants::{
+    Questions, Told, assert_every_byte_is_explained, counted, in_pieces, of_slice, values,
+};
 
 /// Pieces of one size a run; the size follows from the input, so that a run can be repeated.
 const PIECES: [(usize, bool); 4] = [(1, true), (3, false), (64, true), (1000, false)];

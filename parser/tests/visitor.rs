@@ -1,8 +1,8 @@
 //! Visiting values gives what walking them gives, on real traces; hostile payloads are in `payload_hostile`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
-#[path = "visited/mod.rs"]
-mod visited;
+#[path = "visitor/mod.rs"]
+mod visitor;
 
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -17,7 +17,7 @@ fn a_visitor_is_given_every_value_of_every_trace_in_order() {
         while let Ok(Some(event)) = reader.next_event() {
             count += 1;
             if count < 5_000 || count.is_multiple_of(16) {
-                visited::assert_as_walked(&event);
+                visitor::assert_as_walked(&event);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::blob::begun;
 use super::choices::Choices;
-use crate::calm::{Questions, values};
+use crate::invariants::{Questions, values};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Tag, Version,

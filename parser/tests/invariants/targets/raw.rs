@@ -3,8 +3,8 @@
 
 use super::blob::begun;
 use super::choices::Choices;
-use crate::calm::Questions;
-use crate::calm::rows::assert_raw_rows_are_the_readers;
+use crate::invariants::Questions;
+use crate::invariants::rows::assert_raw_rows_are_the_readers;
 use nettrace_parser::raw::{self, BlobEncoding, BlobHeader, FaultAt, Origin, nom};
 use nettrace_parser::{Fault, Version as Read};
 use nettrace_testdata::synth::{BlobLayout, Content, EventBlock, PartKind, Version};

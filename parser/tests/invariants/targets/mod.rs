@@ -1,7 +1,7 @@
 //! What each fuzz target does with its bytes. Here and not in the targets themselves, so that the corpus
 //! is replayed by an ordinary test.
 
-use crate::calm::Questions;
+use crate::invariants::Questions;
 
 mod blob;
 mod choices;

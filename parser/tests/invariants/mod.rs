@@ -4,18 +4,18 @@
 
 pub(crate) mod counted;
 pub(crate) mod explain;
+pub(crate) mod filtered;
 pub(crate) mod mix;
 pub(crate) mod questions;
 pub(crate) mod reading;
 pub(crate) mod rows;
-pub(crate) mod sifted;
 pub(crate) mod targets;
 pub(crate) mod values;
 
 pub(crate) use explain::assert_every_byte_is_explained;
+pub(crate) use filtered::assert_filtered_is_time_order;
 pub(crate) use questions::Questions;
 pub(crate) use reading::{Told, in_pieces, of_slice};
-pub(crate) use sifted::assert_sifted_is_time_order;
 
 use nettrace_parser::parallel::{self, Options, Order, Region};
 use nettrace_parser::{Error, Reader};
@@ -38,7 +38,7 @@ pub(crate) fn assert_calm(bytes: &[u8]) {
     }
     assert_for_each_is_next_event(bytes, &whole);
     assert_time_order(bytes, &whole);
-    assert_sifted_is_time_order(bytes, &whole);
+    assert_filtered_is_time_order(bytes, &whole);
 }
 
 /// The fast way gives what the plain way gives.
