@@ -4,12 +4,12 @@ use crate::common;
 
 use common::*;
 use nettrace_analysis::report::{Contention, ReportPass, Summary};
-use nettrace_analysis::{Analysis, AnalysisOptions, Filter, NameStyle, State, TopN, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, Filter, NameStyle, ThreadState, TopN, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Step, Value};
 
-fn top(bytes: &[u8], states: &[State]) -> TopN {
+fn top(bytes: &[u8], states: &[ThreadState]) -> TopN {
     let mut options = AnalysisOptions::new();
     options.names.style = NameStyle::Full;
     options.filter = Filter::new();
@@ -23,7 +23,7 @@ fn top(bytes: &[u8], states: &[State]) -> TopN {
 /// Samples by the states that they are counted under: managed, native, waiting.
 fn states(steps: Vec<Step>) -> [u64; 3] {
     let bytes = session(steps).record().stream.bytes;
-    State::ALL.map(|state| top(&bytes, &[state]).samples)
+    ThreadState::ALL.map(|state| top(&bytes, &[state]).samples)
 }
 
 fn lock(thread: usize, stack: &[u64]) -> Step {
@@ -88,11 +88,11 @@ fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
         let told = report.totals.waits.total_ns;
         let is_locking =
             |name: &str| name.contains("ContentionRound.lambda") || name.contains("Monitor.Enter");
-        let of = |states: &[State]| {
+        let of = |states: &[ThreadState]| {
             let rows = top(&bytes, states).methods;
             rows.iter().filter(|row| is_locking(&row.name)).map(|row| row.self_ns).sum::<u64>()
         };
-        let (waiting, running) = (of(&[State::Waiting]), of(&State::RUNNING));
+        let (waiting, running) = (of(&[ThreadState::Waiting]), of(&ThreadState::RUNNING));
         // The sampler measures what the runtime tells, to a few percent.
         assert!(waiting.abs_diff(told) < told / 10, "{name}: {waiting} {told}");
         assert!(running < told / 20, "{name}: {running} of {told}");

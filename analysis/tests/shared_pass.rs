@@ -4,7 +4,7 @@ use nettrace_analysis::report::{
     Activities, CallTree, Exceptions, Gc, Jit, Modules, Report, ReportPass, SharedPass, Tasks, Threads,
     TreeOptions,
 };
-use nettrace_analysis::{AnalysisOptions, Filter, Folding, State, TopN, TopNOptions};
+use nettrace_analysis::{AnalysisOptions, Filter, Folding, ThreadState, TopN, TopNOptions};
 use nettrace_parser::{Reader, Version, Whole};
 use nettrace_testdata::corpus;
 use std::fmt::Debug;
@@ -67,7 +67,7 @@ fn so_they_are_with_filters_and_folded_frames() {
     (folding.is_recursion, folding.least_percent) = (true, 2.0);
     let options = AnalysisOptions::new().filter(filter.clone()).folding(folding);
     assert_all_same(&options, &bytes("net10-linux-x64/all.nettrace"));
-    filter.states = vec![State::Waiting];
+    filter.states = vec![ThreadState::Waiting];
     assert_all_same(&AnalysisOptions::new().filter(filter), &bytes("net10-linux-x64/all.nettrace"));
 }
 

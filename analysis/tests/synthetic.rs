@@ -7,7 +7,7 @@ use nettrace_analysis::convert::{ConvertOptions, Folded};
 use nettrace_analysis::report::{
     CallTree, Exceptions, GroupBy, ModulesReport, ReportPass, ThreadsReport, TreeOptions,
 };
-use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Kind, State, TopN, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Kind, ThreadState, TopN, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{EventType, Session, SessionThread, Step, Value, Version};
 
@@ -381,7 +381,7 @@ fn filters_choose_by_thread_time_frame_and_state() {
     assert_eq!(samples(&|o| o.filter.to_nanos = Some(22)), 1);
     assert_eq!(samples(&|o| o.filter.frame = regex("Wait")), 1);
     assert_eq!(samples(&|o| o.filter.exclude = regex("Wait")), 2);
-    for state in State::ALL {
+    for state in ThreadState::ALL {
         assert_eq!(samples(&|o| o.filter.states = vec![state]), 1, "{state:?}");
     }
     let finished = read(&session, full_names());

@@ -97,7 +97,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             model::Span,
             model::Spans,
             model::Stacks,
-            model::State,
+            model::ThreadState,
             model::SymbolFile,
             model::SymbolFileError,
             model::Texts,

@@ -39,7 +39,7 @@ impl Survey {
     /// Counts an event.
     #[inline]
     pub(crate) fn take(&mut self, event: &Event<'_>) {
-        let number = self.types.place_of(event).number;
+        let number = self.types.index_of(event).number;
         if number >= self.counts.len() {
             self.add_type(number);
         }

@@ -19,7 +19,7 @@
 //! A field that is called like one of the columns in front has `payload.` before its name. Its values are as
 //! [`plain`](crate::plain) has them, arrays and objects as JSON.
 
-use crate::event_types::{EventTypes, Place};
+use crate::event_types::{EventTypes, TypeIndex};
 use crate::hidden::is_hidden;
 use crate::json::Json;
 use crate::long::cut;
@@ -157,19 +157,19 @@ impl Csv {
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,
-        place: Place,
+        type_index: TypeIndex,
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
-        let Some(names) = types.names(place) else { return };
+        let Some(names) = types.names(type_index) else { return };
         if matches!(self.layout, Layout::Pending) {
             self.layout = Layout::Fields(names.iter().map(|name| name.text.to_string()).collect());
             self.heading(out);
         }
-        self.common(out, event, place, types);
+        self.common(out, event, type_index, types);
         match selection {
             Some(selection) => {
-                for chosen in selection.of_shape(place.shape, names) {
+                for chosen in selection.of_shape(type_index.shape, names) {
                     out.push(b',');
                     if let Some(chosen) = chosen
                         && let Some(field) = chosen.path.field(event)
@@ -181,7 +181,7 @@ impl Csv {
                 self.value.clear();
                 self.payloads.take_faults(&mut self.value, "");
             }
-            None if matches!(self.layout, Layout::Fields(_)) => self.fields(out, event, place, names),
+            None if matches!(self.layout, Layout::Fields(_)) => self.fields(out, event, type_index, names),
             None => self.payload(out, event, names),
         }
         if self.detail.stacks {
@@ -205,7 +205,7 @@ impl Csv {
         out.raw("\r\n");
     }
 
-    fn common(&mut self, out: &mut Vec<u8>, event: &Event<'_>, place: Place, types: &EventTypes) {
+    fn common(&mut self, out: &mut Vec<u8>, event: &Event<'_>, type_index: TypeIndex, types: &EventTypes) {
         if let Some(nanos) = event.nanos() {
             out.number(nanos);
         }
@@ -214,7 +214,7 @@ impl Csv {
             Some(id) => out.number(id),
             None => out.raw("-1"),
         }
-        out.extend_from_slice(self.fixed(place, types));
+        out.extend_from_slice(self.fixed(type_index, types));
         out.number(event.level());
         out.push(b',');
         if let Some(id) = event.process_id() {
@@ -234,11 +234,11 @@ impl Csv {
         }
     }
 
-    fn fixed(&mut self, place: Place, types: &EventTypes) -> &[u8] {
-        if place.number >= self.fixed.len() {
-            self.fixed.resize(place.number.saturating_add(1), Vec::new());
+    fn fixed(&mut self, type_index: TypeIndex, types: &EventTypes) -> &[u8] {
+        if type_index.number >= self.fixed.len() {
+            self.fixed.resize(type_index.number.saturating_add(1), Vec::new());
         }
-        match (self.fixed.get_mut(place.number), types.row(place)) {
+        match (self.fixed.get_mut(type_index.number), types.row(type_index)) {
             (Some(fixed), Some(row)) => {
                 if fixed.is_empty() {
                     fixed.push(b',');
@@ -275,12 +275,12 @@ impl Csv {
     }
 
     /// A column a field.
-    fn fields(&mut self, out: &mut Vec<u8>, event: &Event<'_>, place: Place, names: &Names) {
+    fn fields(&mut self, out: &mut Vec<u8>, event: &Event<'_>, type_index: TypeIndex, names: &Names) {
         let Layout::Fields(wanted) = &self.layout else { return };
-        if place.shape >= self.columns.len() {
-            self.columns.resize(place.shape.saturating_add(1), Vec::new());
+        if type_index.shape >= self.columns.len() {
+            self.columns.resize(type_index.shape.saturating_add(1), Vec::new());
         }
-        let Some(columns) = self.columns.get_mut(place.shape) else { return };
+        let Some(columns) = self.columns.get_mut(type_index.shape) else { return };
         if columns.is_empty() {
             let column_of = |name: &Name| wanted.iter().position(|wanted| **wanted == *name.text);
             *columns = names.iter().map(column_of).collect();

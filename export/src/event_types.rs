@@ -146,9 +146,9 @@ pub struct Shape {
     pub names: Names,
 }
 
-/// Where an event belongs.
+/// Where [`EventTypes`] keep what is known of an event: its type, and the shape of its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct TypeIndex {
     /// Number of its type.
     pub number: usize,
     /// Number of its payload's shape.
@@ -163,11 +163,12 @@ struct Guess {
     serial: u64,
     /// Of the event: labels may give it one of its own.
     version: u32,
-    place: Place,
+    type_index: TypeIndex,
 }
 
 /// No description has this serial number.
-const NO_GUESS: Guess = Guess { serial: 0, version: 0, place: Place { number: 0, shape: 0, level: 0 } };
+const NO_GUESS: Guess =
+    Guess { serial: 0, version: 0, type_index: TypeIndex { number: 0, shape: 0, level: 0 } };
 
 /// Metadata ids above this are looked up by hashing.
 const DENSE_IDS: usize = 1 << 16;
@@ -187,22 +188,22 @@ pub struct EventTypes {
 const RECORDS: usize = 8;
 
 impl EventTypes {
-    /// Where an event belongs.
+    /// The type of an event and the shape of its payload, which are added if they are new.
     #[inline(always)]
-    pub fn place_of(&mut self, event: &Event<'_>) -> Place {
+    pub fn index_of(&mut self, event: &Event<'_>) -> TypeIndex {
         if let Some(metadata) = event.metadata()
             && let Some(guess) = self.by_metadata_id.get(metadata.id as usize)
             && guess.serial == metadata.serial()
             && guess.version == metadata.version
             && event.labels().is_empty()
         {
-            return guess.place;
+            return guess.type_index;
         }
         self.look_up(event)
     }
 
     #[inline(never)]
-    fn look_up(&mut self, event: &Event<'_>) -> Place {
+    fn look_up(&mut self, event: &Event<'_>) -> TypeIndex {
         let metadata_id = event.metadata_id() as usize;
         let serial = event.metadata().map_or(0, Metadata::serial);
         let version = event.version();
@@ -211,7 +212,7 @@ impl EventTypes {
             && guess.version == version
             && serial != 0
         {
-            return guess.place;
+            return guess.type_index;
         }
         let is_fixed = !event.catalog().is_some_and(CatalogEvent::has_records);
         let record = event.schema().map_or(0, |schema| std::ptr::from_ref(schema).addr());
@@ -220,32 +221,32 @@ impl EventTypes {
             && let Some((_, guess)) =
                 self.by_record.iter().find(|(at, guess)| *at == record && is_known(guess))
         {
-            return guess.place;
+            return guess.type_index;
         }
         let level = event.metadata().map_or(0, |metadata| metadata.level);
-        let place = self.insert(EventType::of(event), event.schema(), level);
+        let type_index = self.insert(EventType::of(event), event.schema(), level);
         if !is_fixed {
             self.by_record.truncate(RECORDS - 1);
-            self.by_record.insert(0, (record, Guess { serial, version, place }));
+            self.by_record.insert(0, (record, Guess { serial, version, type_index }));
         }
         if serial != 0 && metadata_id < DENSE_IDS && is_fixed {
             if self.by_metadata_id.len() <= metadata_id {
                 self.by_metadata_id.resize(metadata_id.saturating_add(1), NO_GUESS);
             }
             if let Some(guess) = self.by_metadata_id.get_mut(metadata_id) {
-                *guess = Guess { serial, version, place };
+                *guess = Guess { serial, version, type_index };
             }
         }
-        place
+        type_index
     }
 
     /// Where the events of a description belong.
-    pub fn place_of_metadata(&mut self, metadata: &Metadata) -> Place {
+    pub fn index_of_metadata(&mut self, metadata: &Metadata) -> TypeIndex {
         let schema = metadata.catalog().map_or(&metadata.schema, CatalogEvent::schema);
         self.insert(EventType::of_metadata(metadata), Some(schema), metadata.level)
     }
 
-    fn insert(&mut self, row: EventType, schema: Option<&Schema>, level: u32) -> Place {
+    fn insert(&mut self, row: EventType, schema: Option<&Schema>, level: u32) -> TypeIndex {
         let key = row.key();
         let number = match self.by_key.get(&key) {
             Some(number) => *number,
@@ -269,7 +270,7 @@ impl EventTypes {
             }
             shape
         });
-        Place { number, shape, level }
+        TypeIndex { number, shape, level }
     }
 
     /// The number of a type that others met; for counts, without its shapes.
@@ -290,8 +291,8 @@ impl EventTypes {
     }
 
     /// The type of an event.
-    pub fn row(&self, place: Place) -> Option<&EventType> {
-        self.rows.get(place.number)
+    pub fn row(&self, type_index: TypeIndex) -> Option<&EventType> {
+        self.rows.get(type_index.number)
     }
 
     /// The shapes, in the order they were met.
@@ -300,7 +301,7 @@ impl EventTypes {
     }
 
     /// The names of an event's fields.
-    pub fn names(&self, place: Place) -> Option<&Names> {
-        self.shapes.get(place.shape).map(|shape| &shape.names)
+    pub fn names(&self, type_index: TypeIndex) -> Option<&Names> {
+        self.shapes.get(type_index.shape).map(|shape| &shape.names)
     }
 }

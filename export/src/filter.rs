@@ -1,6 +1,6 @@
 //! Which events a user wants to see.
 
-use crate::event_types::{EventType, EventTypes, Place, catalog_names};
+use crate::event_types::{EventType, EventTypes, TypeIndex, catalog_names};
 use crate::glob::Glob;
 use crate::nearest::{nearest, suggestion};
 use crate::predicate::{Conditions, Predicate};
@@ -202,21 +202,21 @@ impl Filter {
 
     /// Whether the event, which belongs to `place`, is wanted.
     #[inline]
-    pub fn accepts(&mut self, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
+    pub fn accepts(&mut self, event: &Event<'_>, type_index: TypeIndex, types: &EventTypes) -> bool {
         for row in types.rows().iter().skip(self.passes.len()) {
             let is_wanted = accepts_type(&self.providers, &self.events, row);
             self.passes.push(is_wanted);
         }
-        let passes = self.passes.get(place.number).copied().unwrap_or(false)
+        let passes = self.passes.get(type_index.number).copied().unwrap_or(false)
             && self.accepts_instance(event)
-            && (self.conditions.is_empty() || self.fulfils_conditions(event, place, types));
+            && (self.conditions.is_empty() || self.fulfils_conditions(event, type_index, types));
         self.passed |= passes;
         passes
     }
 
     #[inline(never)]
-    fn fulfils_conditions(&mut self, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
-        self.conditions.hold(event, place, types)
+    fn fulfils_conditions(&mut self, event: &Event<'_>, type_index: TypeIndex, types: &EventTypes) -> bool {
+        self.conditions.hold(event, type_index, types)
     }
 
     /// What is asked of the event itself. Both questions are always answered, so that each filter knows whether

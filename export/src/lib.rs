@@ -26,7 +26,7 @@ mod utf16;
 mod writer;
 
 pub use csv::{Csv, write_csv_value};
-pub use event_types::{EventType, EventTypes, Place, Shape};
+pub use event_types::{EventType, EventTypes, Shape, TypeIndex};
 pub use filter::{EventPattern, Filter, FilterOptions, ProviderPattern, accepts_type, unmatched_types};
 pub use glob::Glob;
 pub use ndjson::Ndjson;

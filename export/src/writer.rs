@@ -2,7 +2,7 @@
 
 use crate::Detail;
 use crate::csv::Csv;
-use crate::event_types::{EventTypes, Place};
+use crate::event_types::{EventTypes, TypeIndex};
 use crate::filter::Filter;
 use crate::ndjson::Ndjson;
 use crate::page::Page;
@@ -36,8 +36,8 @@ pub struct EventWriter {
 
 /// Not inlined: without a filter, an event would pay for the registers that this takes.
 #[inline(never)]
-fn accepts(filter: &mut Filter, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
-    filter.accepts(event, place, types)
+fn accepts(filter: &mut Filter, event: &Event<'_>, type_index: TypeIndex, types: &EventTypes) -> bool {
+    filter.accepts(event, type_index, types)
 }
 
 #[derive(Debug)]
@@ -121,21 +121,21 @@ impl EventWriter {
     /// The same onto the writer's own page, which costs no copy. See [`EventWriter::page`].
     #[inline(always)]
     pub fn put(&mut self, event: &Event<'_>) -> bool {
-        let place = self.types.place_of(event);
+        let type_index = self.types.index_of(event);
         if let Some(filter) = &mut self.filter
-            && !accepts(filter, event, place, &self.types)
+            && !accepts(filter, event, type_index, &self.types)
         {
             return false;
         }
         match &mut self.form {
-            Form::Ndjson(ndjson) => ndjson.event(&mut self.page, event, place, &self.types, None),
+            Form::Ndjson(ndjson) => ndjson.event(&mut self.page, event, type_index, &self.types, None),
             Form::Csv { csv, is_begun } => {
                 let types = &self.types;
                 self.page.append(|out| {
                     if !std::mem::replace(is_begun, true) {
                         csv.begin(out);
                     }
-                    csv.event(out, event, place, types, None);
+                    csv.event(out, event, type_index, types, None);
                 });
             }
         }

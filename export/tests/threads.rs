@@ -22,7 +22,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Ndjson,
             Page,
             Path,
-            Place,
+            TypeIndex,
             Predicate,
             PredicateError,
             ProviderPattern,

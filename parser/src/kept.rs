@@ -40,7 +40,7 @@ pub struct KeptEvents {
     /// What the events are resolved against: mostly one, see [`KeptEvents::part`].
     first: Part,
     others: Vec<Part>,
-    rows: Vec<Row>,
+    rows: Vec<KeptEvent>,
     payloads: Vec<u8>,
 }
 
@@ -53,7 +53,7 @@ struct Part {
 }
 
 #[derive(Debug, Clone)]
-struct Row {
+struct KeptEvent {
     header: BlobHeader,
     resolved: Resolved,
     payload_at: u64,
@@ -96,7 +96,13 @@ impl KeptEvents {
         };
         let at = self.payloads.len();
         self.payloads.extend_from_slice(event.bytes());
-        self.rows.push(Row { header: *header, resolved, payload_at: event.payload_at, at, part: place });
+        self.rows.push(KeptEvent {
+            header: *header,
+            resolved,
+            payload_at: event.payload_at,
+            at,
+            part: place,
+        });
     }
 
     /// The place of the part for events of a session: the newest one.
@@ -159,7 +165,7 @@ impl KeptEvents {
         KeptIter { kept: self, rows: self.rows.iter() }
     }
 
-    fn event<'k>(&'k self, row: &'k Row) -> Event<'k> {
+    fn event<'k>(&'k self, row: &'k KeptEvent) -> Event<'k> {
         let context = &self.part(row.part).context;
         Event {
             header: &row.header,
@@ -185,7 +191,7 @@ impl<'k> IntoIterator for &'k KeptEvents {
 #[derive(Debug, Clone)]
 pub struct KeptIter<'k> {
     kept: &'k KeptEvents,
-    rows: std::slice::Iter<'k, Row>,
+    rows: std::slice::Iter<'k, KeptEvent>,
 }
 
 impl<'k> Iterator for KeptIter<'k> {

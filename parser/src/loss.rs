@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// What a thread's numbers say so far.
 #[derive(Debug, Clone, Copy)]
-struct State {
+struct ThreadNumbers {
     last: u32,
     /// Sequence points that had passed when the thread was last met. One that the latest point
     /// does not list has ended: if its id comes back it is another thread.
@@ -23,7 +23,7 @@ pub struct Losses {
     total: u64,
     restarts: u64,
     by_thread: HashMap<u64, u64>,
-    states: HashMap<u64, State>,
+    states: HashMap<u64, ThreadNumbers>,
     /// Sequence points of versions 4 and 5 passed so far.
     points: u32,
     /// The thread of the last event, and the number its next one must have. Runs of one thread are
@@ -182,7 +182,7 @@ impl Losses {
     }
 
     fn put(&mut self, thread: u64, last: u32, takes_any: bool) {
-        self.states.insert(thread, State { last, seen: self.points, takes_any });
+        self.states.insert(thread, ThreadNumbers { last, seen: self.points, takes_any });
     }
 
     fn begin_run(&mut self, thread: u64, number: u32) {
@@ -282,7 +282,7 @@ impl Losses {
         self.end_run();
         let state = self.states.get(&thread).copied();
         // One that the point before this did not list had ended: it is another thread by now.
-        let is_same = |state: &State| !state.takes_any && state.seen.wrapping_add(1) >= self.points;
+        let is_same = |state: &ThreadNumbers| !state.takes_any && state.seen.wrapping_add(1) >= self.points;
         let last = state.filter(is_same).map_or(0, |state| state.last);
         let step = number.wrapping_sub(last);
         let is_ahead = step.cast_signed() > 0;

@@ -20,7 +20,7 @@ use super::chromium::{pid_of, process_of};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
     Argument, Arguments, Category, Frame, FrameHandle, FrameKind, Kind, Mode, Model, ProcessHandle, Profile,
-    Resolved, Sample, Span, State, ThreadHandle, TimelineMark, Track,
+    Resolved, Sample, Span, ThreadHandle, ThreadState, TimelineMark, Track,
 };
 use fxprof_processed_profile as fx;
 use std::borrow::Cow;
@@ -346,11 +346,11 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         for sample in track.samples() {
             let Some(frames) = self.resolved.selected(sample.stack, sample.mode) else { continue };
             let state = self.resolved.state(sample.stack, sample.mode);
-            let is_waiting = state == State::Waiting;
+            let is_waiting = state == ThreadState::Waiting;
             let stack = *stacks
                 .entry((sample.stack, is_waiting))
                 .or_insert_with(|| self.stack(handle, frames, is_waiting, None));
-            let is_active = state == State::Managed || sample.mode == Mode::OnCpu;
+            let is_active = state == ThreadState::Managed || sample.mode == Mode::OnCpu;
             let activity =
                 if is_active { fx::CpuDelta::from_nanos(sample.weight) } else { fx::CpuDelta::ZERO };
             self.building.profile.add_sample(handle, time(sample.nanos), stack, activity, 1);
@@ -495,7 +495,7 @@ impl Building {
 
 /// Samples of a thread that follow each other in one state.
 struct StateRun {
-    state: State,
+    state: ThreadState,
     start: i64,
     end: i64,
 }

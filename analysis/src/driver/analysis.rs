@@ -5,7 +5,7 @@ use super::outputs::Outputs;
 use crate::convert::{Convert, ConvertError};
 use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, told_nanos};
 use crate::model::{
-    CpuWeights, Kind, Mode, Model, Profile, Resolved, Sample, Spans, StackHandle, State, ThreadHandle,
+    CpuWeights, Kind, Mode, Model, Profile, Resolved, Sample, Spans, StackHandle, ThreadHandle, ThreadState,
     rounded, stands_for,
 };
 use nettrace_parser::view::{self, KnownProvider};
@@ -355,7 +355,7 @@ impl Finished {
     }
 
     /// The same for these samples.
-    pub(crate) fn resolved_for<'m>(&'m self, profile: &'m Profile, states: &[State]) -> Resolved<'m> {
+    pub(crate) fn resolved_for<'m>(&'m self, profile: &'m Profile, states: &[ThreadState]) -> Resolved<'m> {
         let mut filter = self.options.filter.clone();
         states.clone_into(&mut filter.states);
         let AnalysisOptions { names, folding, .. } = &self.options;

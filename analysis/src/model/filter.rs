@@ -1,7 +1,7 @@
 //! Which samples count.
 
 use super::pattern::Pattern;
-use super::sample::State;
+use super::sample::ThreadState;
 use super::{Model, Sample, SpanScope, ThreadHandle, TimelineMark};
 
 /// Which samples count. What is empty or `None` lets everything pass.
@@ -21,7 +21,7 @@ pub struct Filter {
     /// No frame's text may match.
     pub exclude: Option<Pattern>,
     /// What the thread did.
-    pub states: Vec<State>,
+    pub states: Vec<ThreadState>,
 }
 
 impl Filter {

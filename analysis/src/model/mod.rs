@@ -65,7 +65,7 @@ pub use pattern::Pattern;
 pub use perf_map::{PerfMapSymbol, perf_map};
 pub use profile::{Profile, ProfileKey, Totals};
 pub use resolved::{Coverage, Resolved};
-pub use sample::{Kind, Mode, Sample, SampleClock, State, Unit};
+pub use sample::{Kind, Mode, Sample, SampleClock, ThreadState, Unit};
 pub(crate) use shown::{handler_text, method_text, task_text, type_text};
 pub use spans::{
     Argument, Arguments, Category, CounterPoint, Ends, Flow, Instant, Span, SpanScope, Spans, TimelineMark,

@@ -2,7 +2,7 @@
 
 use super::profile::{ProfileKey, Totals};
 use super::resolved::Resolved;
-use super::sample::{Kind, Sample, State, Unit};
+use super::sample::{Kind, Sample, ThreadState, Unit};
 
 /// A sample, or several that were summed up, with names in the place of handles. With feature `serde` it serialises, which
 /// [`Sample`] and [`ProfileKey`] do not.
@@ -35,7 +35,7 @@ pub struct NamedSample<'r> {
     /// The thread as people know it: [`Model::thread_label`](crate::Model::thread_label).
     pub thread: String,
     /// What the thread did.
-    pub state: State,
+    pub state: ThreadState,
     /// Name of the type that was allocated or thrown.
     pub label: Option<&'r str>,
     /// The stack, innermost frame first, as [`Resolved::frames`] has it.

@@ -9,7 +9,7 @@ use super::names::{Frame, FrameKind, MethodName, NameOptions, shorten};
 use super::pattern::Pattern;
 use super::perf_map::ManagedName;
 use super::profile::Profile;
-use super::sample::{Kind, Mode, State};
+use super::sample::{Kind, Mode, ThreadState};
 #[cfg(feature = "symbols")]
 use super::symbol_file::readable;
 use super::universal::KERNEL_START;
@@ -28,7 +28,7 @@ pub struct Resolved<'m> {
     /// Frames of all stacks, one stack after the other.
     flat: Vec<FrameHandle>,
     stacks: Vec<StackRow>,
-    states: Vec<State>,
+    states: Vec<ThreadState>,
     names: NameOptions,
     coverage: Coverage,
     joins_recursion: bool,
@@ -227,13 +227,13 @@ impl<'m> Resolved<'m> {
     }
 
     /// Counts other samples from now on. Which frames are small was decided by those before.
-    pub(crate) fn count(&mut self, profile: &'m Profile, states: &[State]) {
+    pub(crate) fn count(&mut self, profile: &'m Profile, states: &[ThreadState]) {
         self.profile = profile;
         states.clone_into(&mut self.states);
     }
 
     /// Whether it counts these samples.
-    pub(crate) fn counts(&self, profile: &Profile, states: &[State]) -> bool {
+    pub(crate) fn counts(&self, profile: &Profile, states: &[ThreadState]) -> bool {
         std::ptr::eq(self.profile, profile) && self.states == states
     }
 
@@ -300,24 +300,26 @@ impl<'m> Resolved<'m> {
     /// Whether a sample waited. The filter's threads, times and frames let it pass; its states are not asked.
     pub(crate) fn is_waiting(&self, stack: StackHandle, mode: Mode) -> bool {
         self.stacks.get(stack.index()).is_some_and(|row| row.passes)
-            && self.state(stack, mode) == State::Waiting
+            && self.state(stack, mode) == ThreadState::Waiting
     }
 
     /// The states that the filter lets pass, in a word or several: `all`, `running`, `waiting`, `managed,waiting`.
     pub fn state_names(&self) -> String {
-        State::names(&self.states)
+        ThreadState::names(&self.states)
     }
 
     /// What a thread with this stack did.
-    pub fn state(&self, stack: StackHandle, mode: Mode) -> State {
+    pub fn state(&self, stack: StackHandle, mode: Mode) -> ThreadState {
         let row = self.stacks.get(stack.index());
         match (mode, row) {
-            (Mode::Blocked, _) => State::Waiting,
-            (Mode::Managed, Some(row)) if row.wait == Wait::Always => State::Waiting,
-            (Mode::Managed, _) => State::Managed,
-            (Mode::External, Some(row)) if row.wait != Wait::No => State::Waiting,
-            (Mode::OnCpu | Mode::Unknown, Some(row)) if row.leaf == FrameKind::Managed => State::Managed,
-            _ => State::Native,
+            (Mode::Blocked, _) => ThreadState::Waiting,
+            (Mode::Managed, Some(row)) if row.wait == Wait::Always => ThreadState::Waiting,
+            (Mode::Managed, _) => ThreadState::Managed,
+            (Mode::External, Some(row)) if row.wait != Wait::No => ThreadState::Waiting,
+            (Mode::OnCpu | Mode::Unknown, Some(row)) if row.leaf == FrameKind::Managed => {
+                ThreadState::Managed
+            }
+            _ => ThreadState::Native,
         }
     }
 

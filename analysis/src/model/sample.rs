@@ -165,7 +165,7 @@ impl SampleClock {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
-pub enum State {
+pub enum ThreadState {
     /// Managed code ran.
     Managed,
     /// Native code ran, or something blocked that is not known to wait.
@@ -175,33 +175,34 @@ pub enum State {
     Waiting,
 }
 
-impl State {
+impl ThreadState {
     /// All states.
-    pub const ALL: [State; 3] = [State::Managed, State::Native, State::Waiting];
+    pub const ALL: [ThreadState; 3] = [ThreadState::Managed, ThreadState::Native, ThreadState::Waiting];
 
     /// Those in which a thread ran, or is not known to have waited.
-    pub const RUNNING: [State; 2] = [State::Managed, State::Native];
+    pub const RUNNING: [ThreadState; 2] = [ThreadState::Managed, ThreadState::Native];
 
     /// Name, as users type it.
     pub fn name(self) -> &'static str {
         match self {
-            State::Managed => "managed",
-            State::Native => "native",
-            State::Waiting => "waiting",
+            ThreadState::Managed => "managed",
+            ThreadState::Native => "native",
+            ThreadState::Waiting => "waiting",
         }
     }
 
     /// Names of several, as users type them: `all` of none and of all, `running`, `managed,waiting`.
-    pub(crate) fn names(states: &[State]) -> String {
-        let has = |state: &State| states.contains(state);
-        let is_running = State::RUNNING.iter().all(has);
-        if states.is_empty() || State::ALL.iter().all(has) {
+    pub(crate) fn names(states: &[ThreadState]) -> String {
+        let has = |state: &ThreadState| states.contains(state);
+        let is_running = ThreadState::RUNNING.iter().all(has);
+        if states.is_empty() || ThreadState::ALL.iter().all(has) {
             return "all".to_owned();
         }
         if is_running {
             return "running".to_owned();
         }
-        let names: Vec<&str> = State::ALL.into_iter().filter(|state| has(state)).map(State::name).collect();
+        let names: Vec<&str> =
+            ThreadState::ALL.into_iter().filter(|state| has(state)).map(ThreadState::name).collect();
         names.join(",")
     }
 }

@@ -112,7 +112,7 @@ pub use crate::model::activity_path::activity_path;
 
 pub(crate) use crate::document::percent;
 use crate::model::intervals::Edge;
-use crate::model::{Model, Resolved, State, ThreadHandle};
+use crate::model::{Model, Resolved, ThreadHandle, ThreadState};
 use nettrace_parser::Event;
 use std::fmt;
 
@@ -166,7 +166,7 @@ pub trait Report {
 
     /// States of samples that count unless the filter names others; empty: all. What ran comes first in rankings:
     /// most of a trace is threads that have nothing to do.
-    const STATES: &'static [State] = &[];
+    const STATES: &'static [ThreadState] = &[];
 
     /// Takes the next event, which is not older than the one before. Tells whether it is one of the
     /// events that the report is about. Called only if [`Report::INPUT`] asks for events.

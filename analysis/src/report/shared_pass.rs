@@ -2,7 +2,7 @@
 
 use super::{Moment, Report, ReportInput};
 use crate::driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
-use crate::model::{Coverage, Filter, Model, NameOptions, Process, Profile, Resolved, State};
+use crate::model::{Coverage, Filter, Model, NameOptions, Process, Profile, Resolved, ThreadState};
 use nettrace_parser::{Clock, Event, Outcome, Reader, Source, TimeOrdered, Version};
 
 /// Feeds several reports with a trace that is read once. They share the model and the names of frames, which is most of
@@ -76,7 +76,7 @@ pub struct Resolving<'m> {
     /// For reports that are not made of samples.
     no_samples: &'m Profile,
     /// States that the user asks for; empty: each report has its own.
-    asked: Vec<State>,
+    asked: Vec<ThreadState>,
     resolved: Option<Resolved<'m>>,
 }
 

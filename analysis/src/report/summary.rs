@@ -13,7 +13,7 @@ use super::session_span::SessionSpan;
 use super::waits::Waits;
 use super::{Moment, Recording, Report, SCHEMA};
 use crate::model::intervals::LockWaits;
-use crate::model::{Coverage, FrameHandle, Mode, Model, Resolved, StackHandle, State};
+use crate::model::{Coverage, FrameHandle, Mode, Model, Resolved, StackHandle, ThreadState};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider};
 use std::cmp::Reverse;
@@ -304,7 +304,7 @@ impl Running {
                 running.frames = running.frames.saturating_add(frames.len() as u64);
                 running.named = running.named.saturating_add(named.count() as u64);
             }
-            if !State::RUNNING.contains(&resolved.state(*stack, *mode)) {
+            if !ThreadState::RUNNING.contains(&resolved.state(*stack, *mode)) {
                 continue;
             }
             running.all = running.all.saturating_add(*count);

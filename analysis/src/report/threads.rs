@@ -1,7 +1,7 @@
 //! What each thread did.
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
-use crate::model::{FrameHandle, Kind, Profile, Resolved, State, ThreadHandle, Totals};
+use crate::model::{FrameHandle, Kind, Profile, Resolved, ThreadHandle, ThreadState, Totals};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ pub struct ThreadRow {
 #[derive(Default)]
 struct Sums {
     totals: Totals,
-    states: BTreeMap<State, StateTotals>,
+    states: BTreeMap<ThreadState, StateTotals>,
     leaves: BTreeMap<FrameHandle, u64>,
 }
 
@@ -136,9 +136,9 @@ impl ThreadsReport {
                     samples: sums.totals.samples,
                     total_ns: sums.totals.weight,
                     percent: percent(sums.totals.weight, all.weight),
-                    managed: state(State::Managed),
-                    native: state(State::Native),
-                    waiting: state(State::Waiting),
+                    managed: state(ThreadState::Managed),
+                    native: state(ThreadState::Native),
+                    waiting: state(ThreadState::Waiting),
                     first_ns: (sums.totals.samples > 0).then_some(sums.totals.first_nanos),
                     last_ns: (sums.totals.samples > 0).then_some(sums.totals.last_nanos),
                     top_frame: top.map(|(frame, _)| resolved.text(*frame).to_owned()),

@@ -2,7 +2,7 @@
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
 use crate::model::{
-    Cells, Frame, FrameHandle, FrameKind, Kind, Profile, Resolved, State, ThreadHandle, Totals, When,
+    Cells, Frame, FrameHandle, FrameKind, Kind, Profile, Resolved, ThreadHandle, ThreadState, Totals, When,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -52,7 +52,7 @@ impl Report for TopNOptions {
     const ABOUT: &'static str = "methods in which the most time was spent";
     const RECORD: &'static [Recording] = &[Recording::SAMPLER];
     const INPUT: ReportInput = ReportInput::Samples;
-    const STATES: &'static [State] = &State::RUNNING;
+    const STATES: &'static [ThreadState] = &ThreadState::RUNNING;
 
     fn finish(self, resolved: &Resolved<'_>) -> TopN {
         TopN::new(resolved, resolved.profile(), &self)

@@ -1,7 +1,9 @@
 //! Who called whom.
 
 use super::{Recording, Report, ReportInput, SCHEMA, percent};
-use crate::model::{Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Profile, Resolved, State, Totals};
+use crate::model::{
+    Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, Profile, Resolved, ThreadState, Totals,
+};
 
 /// Which tree. As a [`Report`] it makes a [`CallTree`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,7 +24,7 @@ impl Report for TreeOptions {
     const ABOUT: &'static str = "call tree: which method called which";
     const RECORD: &'static [Recording] = &[Recording::SAMPLER];
     const INPUT: ReportInput = ReportInput::Samples;
-    const STATES: &'static [State] = &State::RUNNING;
+    const STATES: &'static [ThreadState] = &ThreadState::RUNNING;
 
     fn finish(self, resolved: &Resolved<'_>) -> CallTree {
         CallTree::new(resolved, resolved.profile(), &self)

@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use nettrace_benches::cases::Case;
-use nettrace_benches::gate::{self, child, convert, report::Report};
+use nettrace_benches::gate::{self, child, convert, report::GateReport};
 use nettrace_benches::memory::{COUNTING, Counting};
 use nettrace_benches::pass::Mode;
 
@@ -51,7 +51,7 @@ fn instructions(arguments: &[String]) -> io::Result<bool> {
 
 fn whole() -> io::Result<bool> {
     let folder = gate::folder()?;
-    let mut report = Report::begin();
+    let mut report = GateReport::begin();
     gate::run(&folder, &mut report)?;
     Ok(report.end())
 }

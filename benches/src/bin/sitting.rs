@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use nettrace_benches::gate::child;
 use nettrace_benches::memory::{COUNTING, Counting};
-use nettrace_benches::sitting::{self, Plan};
+use nettrace_benches::sitting::{self, SittingPlan};
 
 #[global_allocator]
 static ALLOCATOR: &Counting = &COUNTING;
@@ -34,8 +34,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn plan(arguments: &[String]) -> io::Result<Plan> {
-    let mut plan = Plan { rounds: 7, divisor: 1 };
+fn plan(arguments: &[String]) -> io::Result<SittingPlan> {
+    let mut plan = SittingPlan { rounds: 7, divisor: 1 };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {

@@ -7,7 +7,7 @@ use std::path::Path;
 use nettrace_analysis::convert::Format;
 
 use super::child::{self, Child};
-use super::report::{Limit, Report};
+use super::report::{GateReport, Limit};
 use super::{MIB, instructions_per_event};
 use crate::cases::Case;
 use crate::pass::{Input, Mode};
@@ -55,7 +55,7 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
 }
 
 /// Counts instructions.
-pub(super) fn instructions(folder: &Path, report: &mut Report) -> io::Result<()> {
+pub(super) fn instructions(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     for case in Case::CONVERTED {
         let raw = instructions_per_event(folder, case, Mode::Raw.name())?;
         for (_, format, goal, limit) in OVER_RAW.into_iter().filter(|(of, ..)| *of == case) {
@@ -74,7 +74,7 @@ pub(super) fn instructions(folder: &Path, report: &mut Report) -> io::Result<()>
 }
 
 /// Measures formats whose size does not grow with the trace's length.
-pub(super) fn limits(folder: &Path, report: &mut Report) -> io::Result<()> {
+pub(super) fn limits(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     for case in [Case::Net10, Case::Net31, Case::Samples] {
         let file = case.file(folder, 200_000_000)?;
         for format in ["folded", "pprof", "svg"] {

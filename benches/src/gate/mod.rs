@@ -17,7 +17,7 @@ use crate::checksum::Checksum;
 use crate::floor::{Rows, idiom, window};
 use crate::pass::{self, Input, Mode};
 use child::Child;
-use report::{Limit, Report};
+use report::{GateReport, Limit};
 
 /// Where the gate keeps its traces: beside the program.
 ///
@@ -32,7 +32,7 @@ pub fn folder() -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// When something cannot be measured at all.
-pub fn run(folder: &Path, report: &mut Report) -> io::Result<()> {
+pub fn run(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     if child::has_callgrind() {
         instructions(folder, report)?;
         convert::instructions(folder, report)?;
@@ -114,7 +114,7 @@ const ORDERED_INSTRUCTIONS: [(Case, f64); 3] =
 const FIELDS_INSTRUCTIONS: [(Case, f64); 4] =
     [(Case::Mixed, 235.0), (Case::Net10, 540.0), (Case::Fat, 885.0), (Case::Metrics, 10_800.0)];
 
-fn instructions(folder: &Path, report: &mut Report) -> io::Result<()> {
+fn instructions(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     let mut per_event = Vec::new();
     for (case, goal, limit) in RAW_INSTRUCTIONS {
         let measured = instructions_per_event(folder, case, Mode::Raw.name())?;
@@ -145,7 +145,7 @@ fn instructions(folder: &Path, report: &mut Report) -> io::Result<()> {
 }
 
 /// How many times faster than idiomatic nom, and how near to the floor, in this process.
-fn idioms(report: &mut Report) -> io::Result<()> {
+fn idioms(report: &mut GateReport) -> io::Result<()> {
     // Times differ from build to build of the same code and from processor to processor: the very same program
     // reached 3.9 times on one machine and 2.9 on another. So the limit in time only notices a decoder that fell
     // back to the idiom; what holds the goals is the limit in instructions.
@@ -185,7 +185,7 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Allocations an event, when everything has its size.
-fn allocations(folder: &Path, report: &mut Report) -> io::Result<()> {
+fn allocations(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     for case in [Case::Mixed, Case::Net10, Case::Fat, Case::V6] {
         let file = case.file(folder, 12_000_000)?;
         let events = pass::file(&file, Mode::Raw, Input::Mapped, 1)?.checksum.events;
@@ -204,7 +204,7 @@ fn allocations(folder: &Path, report: &mut Report) -> io::Result<()> {
 pub(crate) const MIB: f64 = (1 << 20) as f64;
 
 /// Memory of passes over long traces, each in a process of its own.
-fn memory(folder: &Path, report: &mut Report) -> io::Result<()> {
+fn memory(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     for case in [Case::Mixed, Case::Net10, Case::Fat] {
         let name = case.name();
         let file = case.file(folder, 200_000_000)?;

@@ -23,17 +23,17 @@ impl Limit {
 
 /// Measured values against their limits, printed as they come.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct GateReport {
     failed: usize,
     skipped: usize,
     missed: usize,
 }
 
-impl Report {
+impl GateReport {
     /// Begins the table.
-    pub fn begin() -> Report {
+    pub fn begin() -> GateReport {
         println!("{:<44} {:>12} {:>12}  unit", "goal", "limit", "measured");
-        Report::default()
+        GateReport::default()
     }
 
     /// A value with a limit.
@@ -112,7 +112,7 @@ mod tests {
         assert!(Limit::AtMost(3.0).holds(3.0) && !Limit::AtMost(3.0).holds(3.1));
         assert!(Limit::AtLeast(3.0).holds(3.0) && !Limit::AtLeast(3.0).holds(2.9));
         assert!(!Limit::AtMost(3.0).holds(f64::NAN) && !Limit::AtLeast(3.0).holds(f64::NAN));
-        let mut report = Report::begin();
+        let mut report = GateReport::begin();
         report.add("fine".into(), Limit::AtMost(1.0), 0.5, "");
         report.add("too much".into(), Limit::AtMost(1.0), 1.5, "");
         assert!(!report.end());
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_missed_goal_is_told_and_fails_the_gate_only_beyond_what_was_reached() {
-        let mut report = Report::begin();
+        let mut report = GateReport::begin();
         report.add_with_goal("missed".into(), 60.0, 95.0, 94.0, "");
         assert_eq!((report.failed, report.missed), (0, 1));
         report.add_with_goal("worse".into(), 60.0, 95.0, 96.0, "");

@@ -19,7 +19,7 @@ use table::Table;
 
 /// How long a sitting is.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan {
+pub struct SittingPlan {
     /// Rounds in turns.
     pub rounds: usize,
     /// Traces are so many times smaller than the goals have them: to try the program.
@@ -30,7 +30,7 @@ pub struct Plan {
 ///
 /// # Errors
 /// When something cannot be measured.
-pub fn run(plan: Plan) -> io::Result<()> {
+pub fn run(plan: SittingPlan) -> io::Result<()> {
     let begin = Instant::now();
     let say = |what: &str| eprintln!("{:4} s  {what}", begin.elapsed().as_secs());
     let theirs = traceevent(plan, say)?;
@@ -46,7 +46,7 @@ pub fn run(plan: Plan) -> io::Result<()> {
 }
 
 /// The table against TraceEvent; the trace whose copies the real mix is comes first.
-fn traceevent(plan: Plan, say: impl Fn(&str)) -> io::Result<Vec<[Faster; 3]>> {
+fn traceevent(plan: SittingPlan, say: impl Fn(&str)) -> io::Result<Vec<[Faster; 3]>> {
     let traceevent = match TraceEvent::find() {
         Ok(traceevent) => traceevent,
         Err(why) => {
@@ -95,7 +95,7 @@ fn against_rows(theirs: &[[Faster; 3]], table: &mut Table) {
 struct Trace(PathBuf);
 
 impl Trace {
-    fn of(case: Case, bytes: u64, plan: Plan) -> io::Result<Trace> {
+    fn of(case: Case, bytes: u64, plan: SittingPlan) -> io::Result<Trace> {
         Ok(Trace(case.file(&folder()?, bytes / plan.divisor)?))
     }
 

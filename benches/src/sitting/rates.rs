@@ -3,7 +3,7 @@
 use std::io;
 
 use super::table::{Table, number};
-use super::{Plan, Trace, Work, in_turns, ratio};
+use super::{SittingPlan, Trace, Work, in_turns, ratio};
 use crate::against::Faster;
 use crate::cases::Case;
 use crate::floor::{Rows, idiom, touch, window};
@@ -27,7 +27,7 @@ fn millions(nanoseconds: f64) -> f64 {
 }
 
 /// Raw iteration, the floors, nom's idiom, and two threads.
-pub(super) fn raw(plan: Plan, table: &mut Table, say: impl Fn(&str)) -> io::Result<()> {
+pub(super) fn raw(plan: SittingPlan, table: &mut Table, say: impl Fn(&str)) -> io::Result<()> {
     for case in Case::ALL {
         say(&format!("raw, {}", case.name()));
         let trace = Trace::of(case, size(case), plan)?;
@@ -98,7 +98,7 @@ pub(super) fn raw(plan: Plan, table: &mut Table, say: impl Fn(&str)) -> io::Resu
 
 /// Ordered with schema and stack; fields. `theirs` is TraceEvent on the trace that the real mix repeats.
 pub(super) fn ordered_and_fields(
-    plan: Plan,
+    plan: SittingPlan,
     theirs: Option<&[Faster; 3]>,
     table: &mut Table,
     say: impl Fn(&str),
@@ -140,7 +140,7 @@ pub(super) fn ordered_and_fields(
 }
 
 /// NDJSON in file order, thrown away.
-pub(super) fn ndjson(plan: Plan, table: &mut Table, say: impl Fn(&str)) -> io::Result<()> {
+pub(super) fn ndjson(plan: SittingPlan, table: &mut Table, say: impl Fn(&str)) -> io::Result<()> {
     let work = [
         (Case::Mixed, 100_000_000, Some((10.0, "14"))),
         (Case::Net10, 200_000_000, None),

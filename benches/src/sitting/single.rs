@@ -7,7 +7,7 @@ use std::time::Instant;
 use nettrace_parser::Reader;
 
 use super::table::Table;
-use super::{Plan, Trace, in_turns};
+use super::{SittingPlan, Trace, in_turns};
 use crate::cases::Case;
 use crate::gate::child::Child;
 use crate::gate::{MIB, extent, median};
@@ -16,7 +16,7 @@ use crate::pass::{self, Input, Mode};
 /// Openings of which the median counts.
 const OPENINGS: usize = 51;
 
-pub(super) fn memory_and_starts(plan: Plan, table: &mut Table, say: impl Fn(&str)) -> io::Result<()> {
+pub(super) fn memory_and_starts(plan: SittingPlan, table: &mut Table, say: impl Fn(&str)) -> io::Result<()> {
     say("memory of 1 GB, first event, index");
     let trace = Trace::of(Case::Net10, 1_000_000_000, plan)?;
     let file = trace.path();

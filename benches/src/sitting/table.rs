@@ -1,10 +1,10 @@
 //! The table: work, goals, floor, ours, TraceEvent.
 
-use super::Plan;
+use super::SittingPlan;
 
 /// One line of the table.
 #[derive(Debug, Default)]
-pub struct Row {
+pub struct TableRow {
     work: String,
     unit: &'static str,
     must: Option<(bool, f64)>,
@@ -14,33 +14,33 @@ pub struct Row {
     theirs: String,
 }
 
-impl Row {
+impl TableRow {
     /// At least so much must be reached.
-    pub fn at_least(&mut self, must: f64, aim: &str) -> &mut Row {
+    pub fn at_least(&mut self, must: f64, aim: &str) -> &mut TableRow {
         (self.must, self.aim) = (Some((true, must)), aim.to_owned());
         self
     }
 
     /// No more than so much may be needed.
-    pub fn at_most(&mut self, must: f64, aim: &str) -> &mut Row {
+    pub fn at_most(&mut self, must: f64, aim: &str) -> &mut TableRow {
         (self.must, self.aim) = (Some((false, must)), aim.to_owned());
         self
     }
 
     /// What the floor gives.
-    pub fn floor(&mut self, floor: String) -> &mut Row {
+    pub fn floor(&mut self, floor: String) -> &mut TableRow {
         self.floor = floor;
         self
     }
 
     /// What was reached.
-    pub fn ours(&mut self, ours: f64) -> &mut Row {
+    pub fn ours(&mut self, ours: f64) -> &mut TableRow {
         self.ours = ours;
         self
     }
 
     /// What TraceEvent gives.
-    pub fn theirs(&mut self, theirs: String) -> &mut Row {
+    pub fn theirs(&mut self, theirs: String) -> &mut TableRow {
         self.theirs = theirs;
         self
     }
@@ -58,20 +58,20 @@ impl Row {
 /// All lines.
 #[derive(Debug, Default)]
 pub struct Table {
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
 }
 
 impl Table {
     /// One more line.
-    pub fn add(&mut self, work: &str, unit: &'static str) -> &mut Row {
-        let row = Row { work: work.to_owned(), unit, ours: f64::NAN, ..Row::default() };
+    pub fn add(&mut self, work: &str, unit: &'static str) -> &mut TableRow {
+        let row = TableRow { work: work.to_owned(), unit, ours: f64::NAN, ..TableRow::default() };
         self.rows.push(row);
         let last = self.rows.len() - 1;
         &mut self.rows[last]
     }
 
     /// Prints it as markdown.
-    pub fn print(&self, plan: Plan) {
+    pub fn print(&self, plan: SittingPlan) {
         let size = if plan.divisor > 1 { ", traces too small to count" } else { "" };
         println!("Medians of {} rounds in turns{size}.\n", plan.rounds);
         println!("| goal | must | aim | floor | ours | TraceEvent | |");
@@ -82,7 +82,7 @@ impl Table {
                 Some((false, must)) => format!("≤ {}", number(must)),
                 None => String::new(),
             };
-            let Row { work, unit, aim, floor, theirs, .. } = row;
+            let TableRow { work, unit, aim, floor, theirs, .. } = row;
             let (ours, verdict) = (number(row.ours), row.verdict());
             println!("| {work}, {unit} | {must} | {aim} | {floor} | {ours} | {theirs} | {verdict} |");
         }

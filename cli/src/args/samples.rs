@@ -1,7 +1,7 @@
 //! What reports and conversions of stacks have in common.
 
 use clap::{Args, ValueEnum};
-use nettrace_analysis::{EventSelector, FrameGroup, Kind, Pattern, State};
+use nettrace_analysis::{EventSelector, FrameGroup, Kind, Pattern, ThreadState};
 use nettrace_export::TimeRange;
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -94,13 +94,13 @@ pub(crate) enum StateArg {
 }
 
 impl StateArg {
-    pub(crate) fn states(self) -> &'static [State] {
+    pub(crate) fn states(self) -> &'static [ThreadState] {
         match self {
-            StateArg::All => &State::ALL,
-            StateArg::Running => &State::RUNNING,
-            StateArg::Managed => &[State::Managed],
-            StateArg::Native => &[State::Native],
-            StateArg::Waiting => &[State::Waiting],
+            StateArg::All => &ThreadState::ALL,
+            StateArg::Running => &ThreadState::RUNNING,
+            StateArg::Managed => &[ThreadState::Managed],
+            StateArg::Native => &[ThreadState::Native],
+            StateArg::Waiting => &[ThreadState::Waiting],
         }
     }
 }

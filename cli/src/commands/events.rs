@@ -32,13 +32,13 @@ struct Show<'a, 'o> {
 impl Visit for Show<'_, '_> {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
-        let place = self.types.place_of(&event);
+        let type_index = self.types.index_of(&event);
         self.names.learn(&event);
-        if self.is_filtered && !self.filter.accepts(&event, place, &self.types) {
+        if self.is_filtered && !self.filter.accepts(&event, type_index, &self.types) {
             return;
         }
         self.names.name(&event, &mut self.form);
-        self.form.event(&mut self.page, &event, place, &self.types, self.selection.as_mut());
+        self.form.event(&mut self.page, &event, type_index, &self.types, self.selection.as_mut());
         self.left -= 1;
         if let Err(error) = self.out.hand_on_page(&mut self.page) {
             self.written = Err(error);
@@ -190,8 +190,8 @@ impl Work for Writer {
 
     #[inline]
     fn take(&mut self, event: &Event<'_>) {
-        let place = self.types.place_of(event);
-        self.form.event(&mut self.page, event, place, &self.types, None);
+        let type_index = self.types.index_of(event);
+        self.form.event(&mut self.page, event, type_index, &self.types, None);
     }
 
     #[inline]

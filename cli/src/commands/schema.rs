@@ -19,7 +19,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
     // By the shape's number.
     let mut counts: Vec<u64> = Vec::new();
     while let Some(event) = next_event(&mut trace)? {
-        let shape = types.place_of(&event).shape;
+        let shape = types.index_of(&event).shape;
         if shape >= counts.len() {
             counts.resize(shape + 1, 0);
         }
@@ -28,7 +28,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
         }
     }
     for metadata in trace.reader.event_types() {
-        types.place_of_metadata(metadata);
+        types.index_of_metadata(metadata);
     }
     let ended = Ended::from(&trace.reader);
     counts.resize(types.shapes().len(), 0);

@@ -269,7 +269,7 @@ impl Watch {
                     if self.naming.visible.as_ref().is_some_and(|visible| !visible.is(&event)) {
                         continue;
                     }
-                    let place = self.types.place_of(&event);
+                    let place = self.types.index_of(&event);
                     if !self.filter.accepts(&event, place, &self.types) {
                         continue;
                     }

@@ -5,7 +5,7 @@ mod text;
 
 pub(crate) use text::Text;
 
-use nettrace_export::{Csv, EventTypes, Ndjson, Page, Place, Selection};
+use nettrace_export::{Csv, EventTypes, Ndjson, Page, Selection, TypeIndex};
 use nettrace_parser::Event;
 use std::borrow::Cow;
 
@@ -42,14 +42,14 @@ impl Form {
         &mut self,
         page: &mut Page,
         event: &Event<'_>,
-        place: Place,
+        type_index: TypeIndex,
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
         match self {
-            Form::Text(text) => page.append(|out| text.event(out, event, place, types, selection)),
-            Form::Ndjson(ndjson) => ndjson.event(page, event, place, types, selection),
-            Form::Csv(csv) => page.append(|out| csv.event(out, event, place, types, selection)),
+            Form::Text(text) => page.append(|out| text.event(out, event, type_index, types, selection)),
+            Form::Ndjson(ndjson) => ndjson.event(page, event, type_index, types, selection),
+            Form::Csv(csv) => page.append(|out| csv.event(out, event, type_index, types, selection)),
         }
     }
 

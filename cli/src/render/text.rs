@@ -5,7 +5,7 @@ use crate::style::{Paint, Style};
 use crate::units;
 use nettrace_export::json::Json;
 use nettrace_export::long::cut;
-use nettrace_export::{Detail, EventType, EventTypes, Place, Selection, TextValues, opcode};
+use nettrace_export::{Detail, EventType, EventTypes, Selection, TextValues, TypeIndex, opcode};
 use nettrace_parser::{Event, catalog, utc_text};
 use std::borrow::Cow;
 use std::fmt;
@@ -78,13 +78,13 @@ impl Text {
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,
-        place: Place,
+        type_index: TypeIndex,
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
-        let Some(row) = types.row(place) else { return };
-        let name_columns = self.name_columns_for(place.number, row);
-        let (name, name_width) = match self.names.get(place.number) {
+        let Some(row) = types.row(type_index) else { return };
+        let name_columns = self.name_columns_for(type_index.number, row);
+        let (name, name_width) = match self.names.get(type_index.number) {
             Some(Some((name, width))) => (name.as_str(), *width),
             _ => ("", 0),
         };
@@ -117,10 +117,10 @@ impl Text {
         out.extend(std::iter::repeat_n(b' ', name_columns.saturating_sub(name_width)));
         out.raw("  ");
         let at = out.len();
-        match (selection, types.names(place)) {
+        match (selection, types.names(type_index)) {
             (None, Some(names)) => self.values.payload(out, event, names),
             (Some(selection), Some(names)) => {
-                for chosen in selection.of_shape(place.shape, names).iter().flatten() {
+                for chosen in selection.of_shape(type_index.shape, names).iter().flatten() {
                     if let Some(field) = chosen.path.field(event) {
                         if out.len() > at {
                             out.push(b' ');

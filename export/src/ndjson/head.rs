@@ -1,9 +1,9 @@
 //! The beginning of lines: time and thread. Both are mostly near those of the line before, so what stays the same
 //! is kept as text.
 
+use super::compiled_writer::{Manner, signed, unsigned};
 use super::digits::EIGHT_DIGITS;
 use super::line::{Literal, Writer};
-use super::plan::{Manner, signed, unsigned};
 
 /// Room that it needs.
 pub(crate) const ROOM: usize = 64;

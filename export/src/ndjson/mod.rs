@@ -16,16 +16,16 @@
     reason = "counts of bytes in memory, and places within the room that a line asked for"
 )]
 
+mod compiled_writer;
 mod digits;
 mod head;
 pub(crate) mod line;
-mod plan;
 mod rows;
 
+use self::compiled_writer::{CompiledWriter, Manner, unsigned};
 use self::head::Head;
 use self::line::Literal;
-use self::plan::{Manner, Plan, unsigned};
-use crate::event_types::{EventType, EventTypes, Place};
+use crate::event_types::{EventType, EventTypes, TypeIndex};
 use crate::json::Json;
 use crate::long::{MOST_NAME_CHARACTERS, cut};
 use crate::page::Page;
@@ -71,8 +71,8 @@ enum ShortWay {
         level: u32,
         /// The process in it. It is not in it in version 6, where threads have processes.
         process: Option<u64>,
-        /// The payload, and the end of the line if nothing else is asked for.
-        plan: Plan,
+        /// Writes the payload, and the end of the line if nothing else is asked for.
+        writer: CompiledWriter,
     },
 }
 
@@ -102,14 +102,14 @@ impl Ndjson {
         &mut self,
         page: &mut Page,
         event: &Event<'_>,
-        place: Place,
+        type_index: TypeIndex,
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
-        if selection.is_none() && self.write_shortly(page, event, place, types) {
+        if selection.is_none() && self.write_shortly(page, event, type_index, types) {
             return;
         }
-        self.append_at_length(page, event, place, types, selection);
+        self.append_at_length(page, event, type_index, types, selection);
     }
 
     #[inline(never)]
@@ -117,11 +117,11 @@ impl Ndjson {
         &mut self,
         page: &mut Page,
         event: &Event<'_>,
-        place: Place,
+        type_index: TypeIndex,
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
-        page.append(|out| self.write_at_length(out, event, place, types, selection));
+        page.append(|out| self.write_at_length(out, event, type_index, types, selection));
     }
 
     /// Appends an event whose payload is as its description says. `false`: it is not of that kind, and nothing was
@@ -131,32 +131,32 @@ impl Ndjson {
         &mut self,
         page: &mut Page,
         event: &Event<'_>,
-        place: Place,
+        type_index: TypeIndex,
         types: &EventTypes,
     ) -> bool {
         let labels = event.labels();
-        let level = place.level;
+        let level = type_index.level;
         if !labels.is_empty() && event.level() != level {
             // A short way is for one level: a label that changes it from event to event would undo it each time.
             return false;
         }
         let process = if event.thread().is_some() { None } else { event.process_id() };
-        let (fixed, to_payload, plan) = match self.short_ways.get(place.shape) {
-            Some(ShortWay::Some { fixed, to_payload, level: of_fixed, process: in_fixed, plan })
+        let (fixed, to_payload, writer) = match self.short_ways.get(type_index.shape) {
+            Some(ShortWay::Some { fixed, to_payload, level: of_fixed, process: in_fixed, writer })
                 if *of_fixed == level && *in_fixed == process =>
             {
-                (fixed, to_payload, plan)
+                (fixed, to_payload, writer)
             }
             Some(ShortWay::None) => return false,
             _ => {
-                self.find_short_way(level, process, place, types);
-                return self.write_shortly(page, event, place, types);
+                self.find_short_way(level, process, type_index, types);
+                return self.write_shortly(page, event, type_index, types);
             }
         };
         let manner =
             Manner { pointer_size: event.session().pointer_size, largest: self.payloads.largest_number() };
         let payload = event.payload();
-        let room = plan.room(payload.len());
+        let room = writer.room(payload.len());
         let begin = page.len();
         let mut line = page.writer(HEAD_ROOM + to_payload.len() + room);
         self.head.write(&mut line, event.nanos(), event.thread_id(), manner);
@@ -185,11 +185,11 @@ impl Ndjson {
                 let left = line.left();
                 page.keep(left);
                 page.append(|out| write_labels(out, labels, ",\"labels\":", &self.payloads));
-                line = page.writer(plan.begin().len() + room);
+                line = page.writer(writer.begin().len() + room);
             }
-            line.literal(plan.begin());
+            line.literal(writer.begin());
         }
-        let Some(line) = plan.write(line, payload, manner) else {
+        let Some(line) = writer.write(line, payload, manner) else {
             page.cut(begin);
             return false;
         };
@@ -202,26 +202,33 @@ impl Ndjson {
     }
 
     #[cold]
-    fn find_short_way(&mut self, level: u32, process: Option<u64>, place: Place, types: &EventTypes) {
-        while place.shape >= self.short_ways.len() {
+    fn find_short_way(
+        &mut self,
+        level: u32,
+        process: Option<u64>,
+        type_index: TypeIndex,
+        types: &EventTypes,
+    ) {
+        while type_index.shape >= self.short_ways.len() {
             self.short_ways.push(ShortWay::Unknown);
         }
         let has_details = self.detail.stacks || self.detail.raw;
-        let found = types.row(place).zip(types.shapes().get(place.shape)).and_then(|(row, shape)| {
-            let end = if has_details { "" } else { "}\n" };
-            let fields = shape.schema.payload_fields();
-            let plan = Plan::new(fields, &shape.names, b",\"payload\":", end.as_bytes());
-            let plan = plan.filter(|_| shape.schema.opaque.is_none())?;
-            let mut fixed = fixed_of(row);
-            fixed.number(level);
-            if let Some(id) = process {
-                fixed.raw(",\"pid\":");
-                self.payloads.integer(&mut fixed, id);
-            }
-            let to_payload = Literal::new(&[&fixed, plan.begin().bytes()].concat());
-            Some(ShortWay::Some { fixed: Literal::new(&fixed), to_payload, level, process, plan })
-        });
-        if let Some(way) = self.short_ways.get_mut(place.shape) {
+        let found =
+            types.row(type_index).zip(types.shapes().get(type_index.shape)).and_then(|(row, shape)| {
+                let end = if has_details { "" } else { "}\n" };
+                let fields = shape.schema.payload_fields();
+                let writer = CompiledWriter::new(fields, &shape.names, b",\"payload\":", end.as_bytes());
+                let writer = writer.filter(|_| shape.schema.opaque.is_none())?;
+                let mut fixed = fixed_of(row);
+                fixed.number(level);
+                if let Some(id) = process {
+                    fixed.raw(",\"pid\":");
+                    self.payloads.integer(&mut fixed, id);
+                }
+                let to_payload = Literal::new(&[&fixed, writer.begin().bytes()].concat());
+                Some(ShortWay::Some { fixed: Literal::new(&fixed), to_payload, level, process, writer })
+            });
+        if let Some(way) = self.short_ways.get_mut(type_index.shape) {
             *way = found.unwrap_or(ShortWay::None);
         }
     }
@@ -231,12 +238,12 @@ impl Ndjson {
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,
-        place: Place,
+        type_index: TypeIndex,
         types: &EventTypes,
         selection: Option<&mut Selection>,
     ) {
-        if self.fixed.get(place.number).is_none_or(Vec::is_empty) {
-            self.make_fixed(place, types);
+        if self.fixed.get(type_index.number).is_none_or(Vec::is_empty) {
+            self.make_fixed(type_index, types);
         }
         out.raw("{\"ts_ns\":");
         match event.nanos() {
@@ -248,7 +255,7 @@ impl Ndjson {
             Some(id) => self.payloads.integer(out, id),
             None => out.raw("-1"),
         }
-        out.extend_from_slice(self.fixed.get(place.number).map_or(&[], Vec::as_slice));
+        out.extend_from_slice(self.fixed.get(type_index.number).map_or(&[], Vec::as_slice));
         out.number(event.level());
         if let Some(id) = event.process_id() {
             out.raw(",\"pid\":");
@@ -266,9 +273,9 @@ impl Ndjson {
         if !event.labels().is_empty() {
             self.labels(out, event.labels(), ",\"labels\":");
         }
-        match (selection, types.names(place)) {
+        match (selection, types.names(type_index)) {
             (None, Some(names)) => self.payload(out, event, names),
-            (Some(selection), Some(names)) => self.selected(out, event, place, names, selection),
+            (Some(selection), Some(names)) => self.selected(out, event, type_index, names, selection),
             (_, None) => {}
         }
         if self.detail.stacks {
@@ -304,11 +311,11 @@ impl Ndjson {
     }
 
     #[cold]
-    fn make_fixed(&mut self, place: Place, types: &EventTypes) {
-        if place.number >= self.fixed.len() {
-            self.fixed.resize(place.number + 1, Vec::new());
+    fn make_fixed(&mut self, type_index: TypeIndex, types: &EventTypes) {
+        if type_index.number >= self.fixed.len() {
+            self.fixed.resize(type_index.number + 1, Vec::new());
         }
-        if let (Some(fixed), Some(row)) = (self.fixed.get_mut(place.number), types.row(place)) {
+        if let (Some(fixed), Some(row)) = (self.fixed.get_mut(type_index.number), types.row(type_index)) {
             *fixed = fixed_of(row);
         }
     }
@@ -329,13 +336,13 @@ impl Ndjson {
         &mut self,
         out: &mut Vec<u8>,
         event: &Event<'_>,
-        place: Place,
+        type_index: TypeIndex,
         names: &Names,
         selection: &mut Selection,
     ) {
         out.raw(",\"payload\":{");
         let mut is_first = true;
-        for chosen in selection.of_shape(place.shape, names) {
+        for chosen in selection.of_shape(type_index.shape, names) {
             if let Some(chosen) = chosen
                 && let Some(field) = chosen.path.field(event)
             {
@@ -523,14 +530,14 @@ mod tests {
                 let (mut page, mut short, mut long) = (Page::default(), Vec::new(), Vec::new());
                 let (mut events, mut shortly) = (0u32, 0u32);
                 while let Some(event) = reader.next_event().unwrap() {
-                    let place = types.place_of(&event);
+                    let type_index = types.index_of(&event);
                     short.clear();
                     long.clear();
                     events += 1;
-                    if ndjson.write_shortly(&mut page, &event, place, &types) {
+                    if ndjson.write_shortly(&mut page, &event, type_index, &types) {
                         page.pour(&mut short);
                         shortly += 1;
-                        ndjson.write_at_length(&mut long, &event, place, &types, None);
+                        ndjson.write_at_length(&mut long, &event, type_index, &types, None);
                         assert!(
                             short == long,
                             "{}\n{}\n{}",

@@ -2,9 +2,9 @@
 //! and of addresses side by side the upper half is mostly the same. So it is kept as text, in one piece with what
 //! stands around it, and only the lower halves are written into it.
 
+use super::compiled_writer::{Manner, take, unsigned};
 use super::digits;
 use super::line::Writer;
-use super::plan::{Manner, take, unsigned};
 
 /// Most text of a part.
 pub(crate) const TEXT: usize = 96;

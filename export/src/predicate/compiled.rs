@@ -2,7 +2,7 @@
 
 use super::literal::{Literal, Number};
 use super::{Comparison, Expr, Operator, Predicate};
-use crate::event_types::{EventTypes, Place};
+use crate::event_types::{EventTypes, TypeIndex};
 use crate::expression::Expression;
 use crate::filter::EventPattern;
 use crate::nearest::{nearest, suggestion};
@@ -215,7 +215,7 @@ impl Compiled {
     }
 
     /// Whether the event fulfils it. All questions are asked, so that each knows whether it has ever held.
-    pub(crate) fn holds(&mut self, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
+    pub(crate) fn holds(&mut self, event: &Event<'_>, place: TypeIndex, types: &EventTypes) -> bool {
         if self.known.get(place.shape).is_none_or(Vec::is_empty) {
             self.look_up(place, types);
         }
@@ -241,7 +241,7 @@ impl Compiled {
     }
 
     #[cold]
-    fn look_up(&mut self, place: Place, types: &EventTypes) {
+    fn look_up(&mut self, place: TypeIndex, types: &EventTypes) {
         if place.shape >= self.known.len() {
             self.known.resize(place.shape.saturating_add(1), Vec::new());
         }
@@ -264,7 +264,7 @@ impl Compiled {
 
     /// Why events of the shape cannot fulfil a comparison, if they have a name that is asked for: a field that they
     /// lack, or a text that was to be compared with a number.
-    pub(crate) fn trouble(&self, place: Place, types: &EventTypes) -> Option<String> {
+    pub(crate) fn trouble(&self, place: TypeIndex, types: &EventTypes) -> Option<String> {
         let known = self.known.get(place.shape)?;
         let is_named = |at: usize| match known.get(at) {
             Some(Known::Named(is_named)) => Some(*is_named),
@@ -328,7 +328,7 @@ impl Conditions {
     }
 
     /// Whether the event fulfils all. All are tried, so that each knows whether it has ever held.
-    pub(crate) fn hold(&mut self, event: &Event<'_>, place: Place, types: &EventTypes) -> bool {
+    pub(crate) fn hold(&mut self, event: &Event<'_>, place: TypeIndex, types: &EventTypes) -> bool {
         let mut hold = true;
         for compiled in &mut self.0 {
             hold &= compiled.holds(event, place, types);

@@ -43,7 +43,7 @@ impl Trigger {
 
     /// The first predicate that the event fulfils.
     pub fn fired(&mut self, event: &Event<'_>) -> Option<&Predicate> {
-        let place = self.types.place_of(event);
+        let place = self.types.index_of(event);
         let mut fired = None;
         for (at, compiled) in self.all.iter_mut().enumerate() {
             if compiled.holds(event, place, &self.types) {

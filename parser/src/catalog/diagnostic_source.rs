@@ -3,7 +3,7 @@
 
 use super::event::{CatalogEvent, event, sent_by_others};
 use super::provider::{CatalogProvider, Key, Use};
-use super::row::{Row, counted_records, utf16};
+use super::row::{FieldRow, counted_records, utf16};
 
 const NAME: &str = "Microsoft-Diagnostics-DiagnosticSource";
 
@@ -17,16 +17,16 @@ pub(super) static PROVIDER: CatalogProvider = CatalogProvider {
     others: None,
 };
 
-const ARGUMENTS: Row = counted_records("Arguments", &[utf16("Key"), utf16("Value")]);
-const OF_EVENT: &[Row] = &[utf16("SourceName"), utf16("EventName"), ARGUMENTS];
-const OF_ACTIVITY: &[Row] = &[utf16("SourceName"), utf16("ActivityName"), ARGUMENTS];
+const ARGUMENTS: FieldRow = counted_records("Arguments", &[utf16("Key"), utf16("Value")]);
+const OF_EVENT: &[FieldRow] = &[utf16("SourceName"), utf16("EventName"), ARGUMENTS];
+const OF_ACTIVITY: &[FieldRow] = &[utf16("SourceName"), utf16("ActivityName"), ARGUMENTS];
 
 const fn named(
     id: u32,
     symbol: &'static str,
     name: &'static str,
     opcode: u8,
-    rows: &'static [Row],
+    rows: &'static [FieldRow],
 ) -> CatalogEvent {
     event(NAME, id, 0, symbol, name, sent_by_others(opcode, 4, 0x2), rows)
 }

@@ -1,7 +1,7 @@
 //! A row of the catalog: one event in one version.
 
 use super::gc_dynamic;
-use super::row::{self, Row};
+use super::row::{self, FieldRow};
 use crate::schema::Schema;
 use std::sync::OnceLock;
 
@@ -30,7 +30,7 @@ pub struct CatalogEvent {
     pub level: u8,
     /// Keywords in the newest manifest; what was sent is in the trace and may differ.
     pub keywords: u64,
-    rows: &'static [Row],
+    rows: &'static [FieldRow],
     /// Whether its writer, up to .NET 5, leaves out a null text altogether
     /// ([FORMAT.md Q11](crate::format_guide#Q11)).
     omits_null_texts: bool,
@@ -66,7 +66,7 @@ pub(super) const fn event(
     symbol: &'static str,
     name: &'static str,
     sent: Sent,
-    rows: &'static [Row],
+    rows: &'static [FieldRow],
 ) -> CatalogEvent {
     CatalogEvent {
         provider,

@@ -12,7 +12,7 @@
 
 use super::event::{CatalogEvent, event, sent};
 use super::generated;
-use super::row::{Row, boolean8, f32, u16, u32, u64};
+use super::row::{FieldRow, boolean8, f32, u16, u32, u64};
 use crate::primitive::utf16_end;
 use crate::schema::{Field, Schema};
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ const CARRIER: &str = "GCDynamicEvent";
 /// The field that a record takes the place of.
 const DATA: &str = "Data";
 
-const fn record(symbol: &'static str, name: &'static str, rows: &'static [Row]) -> CatalogEvent {
+const fn record(symbol: &'static str, name: &'static str, rows: &'static [FieldRow]) -> CatalogEvent {
     let sent = sent("GarbageCollection", 41, 4, 0x3f0_0003);
     event("Microsoft-Windows-DotNETRuntime", ID, 0, symbol, name, sent, rows)
 }

@@ -9,7 +9,7 @@ use crate::schema::{Count, Field, FieldType, Register, Schema, Unit, ValueMap};
 
 /// One field of a table row.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct FieldRow {
     name: &'static str,
     kind: Kind,
     count: Times,
@@ -49,127 +49,127 @@ enum Kind {
     CountedUtf8,
     VarUInt,
     Padding(u8),
-    Record(&'static [Row]),
+    Record(&'static [FieldRow]),
 }
 
-const fn row(name: &'static str, kind: Kind) -> Row {
-    Row { name, kind, count: Times::Once, is_hex: false, unit: None, map: None, register: None }
+const fn row(name: &'static str, kind: Kind) -> FieldRow {
+    FieldRow { name, kind, count: Times::Once, is_hex: false, unit: None, map: None, register: None }
 }
 
-pub(super) const fn u8(name: &'static str) -> Row {
+pub(super) const fn u8(name: &'static str) -> FieldRow {
     row(name, Kind::U8)
 }
 
-pub(super) const fn u16(name: &'static str) -> Row {
+pub(super) const fn u16(name: &'static str) -> FieldRow {
     row(name, Kind::U16)
 }
 
-pub(super) const fn u32(name: &'static str) -> Row {
+pub(super) const fn u32(name: &'static str) -> FieldRow {
     row(name, Kind::U32)
 }
 
-pub(super) const fn u64(name: &'static str) -> Row {
+pub(super) const fn u64(name: &'static str) -> FieldRow {
     row(name, Kind::U64)
 }
 
-pub(super) const fn i32(name: &'static str) -> Row {
+pub(super) const fn i32(name: &'static str) -> FieldRow {
     row(name, Kind::I32)
 }
 
-pub(super) const fn i64(name: &'static str) -> Row {
+pub(super) const fn i64(name: &'static str) -> FieldRow {
     row(name, Kind::I64)
 }
 
-pub(super) const fn f32(name: &'static str) -> Row {
+pub(super) const fn f32(name: &'static str) -> FieldRow {
     row(name, Kind::F32)
 }
 
-pub(super) const fn f64(name: &'static str) -> Row {
+pub(super) const fn f64(name: &'static str) -> FieldRow {
     row(name, Kind::F64)
 }
 
 /// A truth value of one byte.
-pub(super) const fn boolean8(name: &'static str) -> Row {
+pub(super) const fn boolean8(name: &'static str) -> FieldRow {
     row(name, Kind::Boolean8)
 }
 
-pub(super) const fn boolean32(name: &'static str) -> Row {
+pub(super) const fn boolean32(name: &'static str) -> FieldRow {
     row(name, Kind::Boolean32)
 }
 
-pub(super) const fn pointer(name: &'static str) -> Row {
+pub(super) const fn pointer(name: &'static str) -> FieldRow {
     row(name, Kind::Pointer)
 }
 
-pub(super) const fn guid(name: &'static str) -> Row {
+pub(super) const fn guid(name: &'static str) -> FieldRow {
     row(name, Kind::Guid)
 }
 
-pub(super) const fn utf16(name: &'static str) -> Row {
+pub(super) const fn utf16(name: &'static str) -> FieldRow {
     row(name, Kind::Utf16Text)
 }
 
-pub(super) const fn ansi(name: &'static str) -> Row {
+pub(super) const fn ansi(name: &'static str) -> FieldRow {
     row(name, Kind::AnsiText)
 }
 
-pub(super) const fn counted_utf8(name: &'static str) -> Row {
+pub(super) const fn counted_utf8(name: &'static str) -> FieldRow {
     row(name, Kind::CountedUtf8)
 }
 
-pub(super) const fn var_uint(name: &'static str) -> Row {
+pub(super) const fn var_uint(name: &'static str) -> FieldRow {
     row(name, Kind::VarUInt)
 }
 
 /// Bytes between fields.
-pub(super) const fn padding(bytes: u8) -> Row {
+pub(super) const fn padding(bytes: u8) -> FieldRow {
     row("", Kind::Padding(bytes))
 }
 
 /// Records, as many as register `count` says.
-pub(super) const fn records(name: &'static str, count: Register, rows: &'static [Row]) -> Row {
+pub(super) const fn records(name: &'static str, count: Register, rows: &'static [FieldRow]) -> FieldRow {
     row(name, Kind::Record(rows)).times(count)
 }
 
 /// Records with their number, a u16, in front.
-pub(super) const fn counted_records(name: &'static str, rows: &'static [Row]) -> Row {
-    Row { count: Times::CountedHere, ..row(name, Kind::Record(rows)) }
+pub(super) const fn counted_records(name: &'static str, rows: &'static [FieldRow]) -> FieldRow {
+    FieldRow { count: Times::CountedHere, ..row(name, Kind::Record(rows)) }
 }
 
-impl Row {
+impl FieldRow {
     /// Shown in hexadecimal.
-    pub(super) const fn hex(self) -> Row {
-        Row { is_hex: true, ..self }
+    pub(super) const fn hex(self) -> FieldRow {
+        FieldRow { is_hex: true, ..self }
     }
 
     /// It counts bytes.
-    pub(super) const fn bytes(self) -> Row {
-        Row { unit: Some(Unit::Bytes), ..self }
+    pub(super) const fn bytes(self) -> FieldRow {
+        FieldRow { unit: Some(Unit::Bytes), ..self }
     }
 
     /// It counts nanoseconds.
-    pub(super) const fn nanoseconds(self) -> Row {
-        Row { unit: Some(Unit::Nanoseconds), ..self }
+    pub(super) const fn nanoseconds(self) -> FieldRow {
+        FieldRow { unit: Some(Unit::Nanoseconds), ..self }
     }
 
     /// It counts seconds.
-    pub(super) const fn seconds(self) -> Row {
-        Row { unit: Some(Unit::Seconds), ..self }
+    pub(super) const fn seconds(self) -> FieldRow {
+        FieldRow { unit: Some(Unit::Seconds), ..self }
     }
 
     /// Its values have names.
-    pub(super) const fn named(self, map: &'static ValueMap) -> Row {
-        Row { map: Some(map), ..self }
+    pub(super) const fn named(self, map: &'static ValueMap) -> FieldRow {
+        FieldRow { map: Some(map), ..self }
     }
 
     /// Its value counts what comes later.
-    pub(super) const fn kept(self, register: Register) -> Row {
-        Row { register: Some(register), ..self }
+    pub(super) const fn kept(self, register: Register) -> FieldRow {
+        FieldRow { register: Some(register), ..self }
     }
 
     /// Stands as often as register `count` says.
-    pub(super) const fn times(self, count: Register) -> Row {
-        Row { count: Times::Kept(count), ..self }
+    pub(super) const fn times(self, count: Register) -> FieldRow {
+        FieldRow { count: Times::Kept(count), ..self }
     }
 
     fn field(&self) -> Field {
@@ -208,12 +208,12 @@ impl Row {
     }
 }
 
-fn fields(rows: &[Row]) -> Box<[Field]> {
-    rows.iter().map(Row::field).collect()
+fn fields(rows: &[FieldRow]) -> Box<[Field]> {
+    rows.iter().map(FieldRow::field).collect()
 }
 
 /// The schema that `rows` describe.
-pub(super) fn schema(rows: &[Row], omits_null_texts: bool) -> Schema {
+pub(super) fn schema(rows: &[FieldRow], omits_null_texts: bool) -> Schema {
     let fields = fields(rows).into_vec();
     if omits_null_texts { Schema::from_catalog(fields) } else { Schema::from_stream(fields, None, false) }
 }

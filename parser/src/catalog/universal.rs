@@ -7,7 +7,7 @@
 
 use super::event::{CatalogEvent, event, sent_by_others};
 use super::provider::{CatalogProvider, Key, Use};
-use super::row::{Row, counted_utf8, var_uint};
+use super::row::{FieldRow, counted_utf8, var_uint};
 
 const SYSTEM: &str = "Universal.System";
 const EVENTS: &str = "Universal.Events";
@@ -32,11 +32,11 @@ pub(super) static EVENTS_PROVIDER: CatalogProvider = CatalogProvider {
     others: Some(&OTHER_EVENT),
 };
 
-const fn system(id: u32, name: &'static str, rows: &'static [Row]) -> CatalogEvent {
+const fn system(id: u32, name: &'static str, rows: &'static [FieldRow]) -> CatalogEvent {
     event(SYSTEM, id, 0, name, name, sent_by_others(0, 0, 0), rows)
 }
 
-const PROCESS: &[Row] = &[var_uint("NamespaceId"), counted_utf8("Name"), counted_utf8("NamespaceName")];
+const PROCESS: &[FieldRow] = &[var_uint("NamespaceId"), counted_utf8("Name"), counted_utf8("NamespaceName")];
 
 static SYSTEM_EVENTS: [CatalogEvent; 6] = [
     system(0, "ExistingProcess", PROCESS),
@@ -78,7 +78,7 @@ const fn named(name: &'static str) -> CatalogEvent {
 }
 
 /// The weight of a sample, or the ticks switched out.
-const VALUE: &[Row] = &[var_uint("Value")];
+const VALUE: &[FieldRow] = &[var_uint("Value")];
 
 static NAMED_EVENTS: [CatalogEvent; 2] = [named("cpu"), named("cswitch")];
 

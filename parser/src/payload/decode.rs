@@ -1,7 +1,7 @@
 //! Values from bytes.
 
 use super::array::Array;
-use super::extent::{Budget, Payload, Place, Registers};
+use super::extent::{Budget, Payload, Registers, Role};
 use super::object::Object;
 use super::scalar::{DateTime, Decimal};
 use super::text::{Utf8, Utf16};
@@ -137,7 +137,7 @@ impl<'r> Payload<'r> {
                 )
             }
             FieldType::Object(fields) => {
-                let size = self.extent(kind, at, registers, Place::Record, budget)?.size;
+                let size = self.extent(kind, at, registers, Role::Record, budget)?.size;
                 (Value::Object(Object::new(*self, fields, at, at.saturating_add(size))), size)
             }
             _ => return Err(Fault::Truncated),

@@ -66,9 +66,9 @@ impl Budget {
     }
 }
 
-/// Where a value stands.
+/// What a value is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Role {
     /// A field: it may be absent, at the payload's end.
     Record,
     /// An element, or within one: all of it is there.
@@ -220,7 +220,7 @@ impl<'r> Payload<'r> {
                     budget.spend(1)?;
                     self.locate(element, end, budget).map(|_| 4)?
                 }
-                element => self.extent(element, end, &Registers::default(), Place::Element, budget)?.size,
+                element => self.extent(element, end, &Registers::default(), Role::Element, budget)?.size,
             };
             end = end.saturating_add(size);
         }
@@ -255,7 +255,7 @@ impl<'r> Payload<'r> {
         kind: &FieldType,
         at: usize,
         registers: &Registers,
-        place: Place,
+        role: Role,
         budget: &mut Budget,
     ) -> Result<Extent, Fault> {
         if let Some(size) = self.scalar_size(kind) {
@@ -273,7 +273,7 @@ impl<'r> Payload<'r> {
             }
             FieldType::Object(fields) => {
                 budget.spend(1)?;
-                self.record(fields, at, 0, place, budget)
+                self.record(fields, at, 0, role, budget)
             }
             _ => {
                 budget.spend(1)?;
@@ -320,7 +320,7 @@ impl<'r> Payload<'r> {
         fields: &[Field],
         at: usize,
         omitted: u64,
-        place: Place,
+        role: Role,
         budget: &mut Budget,
     ) -> Result<Extent, Fault> {
         let mut registers = Registers::default();
@@ -329,11 +329,11 @@ impl<'r> Payload<'r> {
             if is_set(omitted, index) {
                 continue;
             }
-            if place == Place::Record && self.is_absent(&field.kind, end, &registers) {
+            if role == Role::Record && self.is_absent(&field.kind, end, &registers) {
                 is_whole = false;
                 continue;
             }
-            let extent = self.extent(&field.kind, end, &registers, place, budget)?;
+            let extent = self.extent(&field.kind, end, &registers, role, budget)?;
             if let Some(register) = field.register {
                 let (value, _) = self.value(&field.kind, end, &registers, budget)?;
                 registers.keep(register, &value);

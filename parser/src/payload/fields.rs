@@ -1,6 +1,6 @@
 //! The walk through a payload's fields.
 
-use super::extent::{Budget, Extent, Payload, Place, Registers};
+use super::extent::{Budget, Extent, Payload, Registers, Role};
 use super::reading::{self, Reading, TextEnds};
 use super::value::Value;
 use super::{Cut, PayloadFault};
@@ -216,7 +216,7 @@ impl<'r> Fields<'r> {
             return;
         }
         let extent =
-            self.payload.extent(&field.kind, self.at, &self.registers, Place::Record, &mut self.budget);
+            self.payload.extent(&field.kind, self.at, &self.registers, Role::Record, &mut self.budget);
         match extent {
             Ok(Extent { size, .. }) => self.at = self.at.saturating_add(size),
             Err(_) => self.recover(field),

@@ -17,7 +17,7 @@
 //! not known to its end, or with data elsewhere than in their fields, end nowhere in particular:
 //! they are read as usual.
 
-use super::extent::{Budget, Extent, Payload, Place};
+use super::extent::{Budget, Extent, Payload, Role};
 use crate::primitive::utf16_end;
 use crate::schema::{Ambiguity, FieldType, FixedSize, Schema};
 use std::cmp::Ordering;
@@ -212,7 +212,7 @@ fn fit_of_runs(runs: &[FixedSize], bytes: &[u8], pointer_size: u8, text_ends: &m
 fn fit(schema: &Schema, bytes: &[u8], reading: Reading, omitted: u64) -> Fit {
     let mut budget = Budget::FULL;
     let payload = Payload { bytes, reading };
-    match payload.record(schema.payload_fields(), 0, omitted, Place::Record, &mut budget) {
+    match payload.record(schema.payload_fields(), 0, omitted, Role::Record, &mut budget) {
         Ok(Extent { size, is_whole: true }) => Fit::of(size, bytes),
         _ => Fit::Short,
     }

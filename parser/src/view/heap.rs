@@ -241,11 +241,11 @@ fn pointer(input: &[u8], size: u8) -> Parsed<'_, core::primitive::u64> {
 }
 
 /// A row that can be read from bytes.
-trait Row<'r>: Sized {
+trait FromRow<'r>: Sized {
     fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, Self>;
 }
 
-impl<'r> Row<'r> for HeapType<'r> {
+impl<'r> FromRow<'r> for HeapType<'r> {
     fn parse(input: &'r [u8], _pointer_size: u8) -> Parsed<'r, HeapType<'r>> {
         let (rest, type_id) = u64(input)?;
         let (rest, module_id) = u64(rest)?;
@@ -260,7 +260,7 @@ impl<'r> Row<'r> for HeapType<'r> {
     }
 }
 
-impl<'r> Row<'r> for HeapObject {
+impl<'r> FromRow<'r> for HeapObject {
     #[inline]
     fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapObject> {
         let (rest, address) = pointer(input, pointer_size)?;
@@ -271,7 +271,7 @@ impl<'r> Row<'r> for HeapObject {
     }
 }
 
-impl<'r> Row<'r> for HeapReference {
+impl<'r> FromRow<'r> for HeapReference {
     #[inline]
     fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapReference> {
         let (rest, target) = pointer(input, pointer_size)?;
@@ -280,7 +280,7 @@ impl<'r> Row<'r> for HeapReference {
     }
 }
 
-impl<'r> Row<'r> for HeapRoot {
+impl<'r> FromRow<'r> for HeapRoot {
     fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapRoot> {
         let (rest, object) = pointer(input, pointer_size)?;
         let (rest, kind) = u8(rest)?;
@@ -290,7 +290,7 @@ impl<'r> Row<'r> for HeapRoot {
     }
 }
 
-impl<'r> Row<'r> for HeapStatic<'r> {
+impl<'r> FromRow<'r> for HeapStatic<'r> {
     fn parse(input: &'r [u8], _pointer_size: u8) -> Parsed<'r, HeapStatic<'r>> {
         let (rest, root_id) = u64(input)?;
         let (rest, object) = u64(rest)?;
@@ -301,7 +301,7 @@ impl<'r> Row<'r> for HeapStatic<'r> {
     }
 }
 
-impl<'r> Row<'r> for HeapDependent {
+impl<'r> FromRow<'r> for HeapDependent {
     fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapDependent> {
         let (rest, key) = pointer(input, pointer_size)?;
         let (rest, value) = pointer(rest, pointer_size)?;
@@ -310,7 +310,7 @@ impl<'r> Row<'r> for HeapDependent {
     }
 }
 
-impl<'r> Row<'r> for HeapComObject {
+impl<'r> FromRow<'r> for HeapComObject {
     fn parse(input: &'r [u8], kind: u8) -> Parsed<'r, HeapComObject> {
         // What stands in front of the object, behind the interface and behind the count of references.
         let (front, middle, behind) = if kind == COM_CALLABLE { (8, 0, 8) } else { (0, 8, 4) };
@@ -334,7 +334,7 @@ macro_rules! rows {
             #[inline]
             fn next(&mut self) -> Option<$row> {
                 self.left = self.left.checked_sub(1)?;
-                match <$row as Row<'r>>::parse(self.rest, self.pointer_size) {
+                match <$row as FromRow<'r>>::parse(self.rest, self.pointer_size) {
                     Ok((rest, row)) => {
                         self.rest = rest;
                         Some(row)

@@ -18,7 +18,9 @@
 //! allow become spaces.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::{Call, CallNode, CallNodes, FrameKind, Kind, Profile, Resolved, SampleClock, State, Unit};
+use crate::model::{
+    Call, CallNode, CallNodes, FrameKind, Kind, Profile, Resolved, SampleClock, ThreadState, Unit,
+};
 use nettrace_export::units;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -112,7 +114,7 @@ impl Graph {
             let thread = is_by_thread.then_some(Call::Thread(key.thread));
             let leaf = calls.add(thread.into_iter().chain(super::labelled(key, frames)), totals);
             has_labels |= key.label.is_some();
-            if kind == Kind::Cpu && resolved.state(key.stack, key.mode) == State::Waiting {
+            if kind == Kind::Cpu && resolved.state(key.stack, key.mode) == ThreadState::Waiting {
                 add(&mut weights, leaf, totals.weight);
                 add(&mut samples, leaf, totals.samples);
             }

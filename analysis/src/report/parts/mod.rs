@@ -26,7 +26,7 @@ pub(crate) use account::Totals;
 pub(crate) use tracker::PartTracker;
 
 use crate::model::intervals::nanos_between;
-use crate::model::{Mode, Resolved, StackHandle, State, ThreadHandle};
+use crate::model::{Mode, Resolved, StackHandle, ThreadHandle, ThreadState};
 
 /// How time was spent, in nanoseconds. The parts have nothing in common; their sum is the activity's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -196,7 +196,7 @@ impl Work {
         match self {
             Work::Running if is_sampled => Doing::Running,
             Work::Native(stack) => match resolved.state(stack, Mode::External) {
-                State::Waiting => Doing::Waiting,
+                ThreadState::Waiting => Doing::Waiting,
                 _ => Doing::Native,
             },
             Work::Waiting => Doing::Waiting,

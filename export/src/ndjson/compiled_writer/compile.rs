@@ -1,47 +1,52 @@
-//! How a plan is made of a type's fields: pieces of text that stand between values are put together, and what a plan
-//! does not know ends the making.
+//! Compiles the fields of a shape: joins the pieces of text that stand between two values, and gives up at a field
+//! that a compiled writer does not handle.
 
-use super::{Elements, Number, Plan, REGISTERS, Step, Value};
+use super::{CompiledWriter, Elements, Number, REGISTERS, Step, Value};
 use crate::ndjson::line::Literal;
 use crate::shape::Names;
 use crate::utf16;
 use nettrace_parser::{Count, Field, FieldType};
 
-/// See [`Plan::new`].
-pub(crate) fn plan(fields: &[Field], names: &Names, before: &[u8], behind: &[u8]) -> Option<Plan> {
-    let mut making = Making { pending: before.to_vec(), ..Making::default() };
-    making.object(fields, names)?;
-    making.pending.extend_from_slice(behind);
-    Some(making.finish())
+/// See [`CompiledWriter::new`].
+pub(crate) fn compile(
+    fields: &[Field],
+    names: &Names,
+    before: &[u8],
+    behind: &[u8],
+) -> Option<CompiledWriter> {
+    let mut compiler = Compiler { pending: before.to_vec(), ..Compiler::default() };
+    compiler.object(fields, names)?;
+    compiler.pending.extend_from_slice(behind);
+    Some(compiler.finish())
 }
 
-/// A plan in the making.
+/// A writer that is being compiled.
 #[derive(Default)]
-struct Making {
+struct Compiler {
     /// What was written since the last value.
     pending: Vec<u8>,
     begin: Literal,
     steps: Vec<Step>,
 }
 
-impl Making {
+impl Compiler {
     /// Ends a payload.
-    fn finish(mut self) -> Plan {
+    fn finish(mut self) -> CompiledWriter {
         self.take_pending();
-        self.plan(Literal::default(), Literal::default())
+        self.writer(Literal::default(), Literal::default())
     }
 
     /// Ends an element.
-    fn finish_element(mut self) -> Plan {
+    fn finish_element(mut self) -> CompiledWriter {
         if self.steps.is_empty() {
             self.take_pending();
         }
         let between = [&self.pending[..], b",", self.begin.bytes()].concat();
         let end = Literal::new(&self.pending);
-        self.plan(end, Literal::new(&between))
+        self.writer(end, Literal::new(&between))
     }
 
-    fn plan(self, end: Literal, between: Literal) -> Plan {
+    fn writer(self, end: Literal, between: Literal) -> CompiledWriter {
         let of_steps = self.steps.iter().map(|step| step.value.room() + step.after.len());
         let room = of_steps.sum::<usize>() + between.len();
         // Each element takes some bytes of the payload; those ask for the room that it needs.
@@ -61,8 +66,8 @@ impl Making {
         let growth = of_elements.chain(of_texts).max().unwrap_or(0);
         let least_bytes = self.steps.iter().map(|step| step.value.least_bytes()).sum();
         let keeps = self.steps.iter().any(|step| matches!(step.value, Value::Kept(..)));
-        let Making { begin, steps, .. } = self;
-        Plan { begin, steps, end, between, room, growth, least_bytes, keeps }
+        let Compiler { begin, steps, .. } = self;
+        CompiledWriter { begin, steps, end, between, room, growth, least_bytes, keeps }
     }
 
     /// Puts what was written behind the last value, or in front of all.
@@ -189,7 +194,7 @@ impl Making {
         if matches!(element, FieldType::U8 | FieldType::Utf16CodeUnit | FieldType::Utf8CodeUnit) {
             return None;
         }
-        let mut each = Making::default();
+        let mut each = Compiler::default();
         each.value(element, inner, is_hex, None)?;
         let each = each.finish_element();
         if each.least_bytes == 0 || each.steps.is_empty() {
