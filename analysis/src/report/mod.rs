@@ -54,6 +54,7 @@ mod openmetrics;
 mod outcome;
 mod parts;
 mod pass;
+mod pass_core;
 mod rate;
 mod requests;
 mod series;

@@ -1,9 +1,10 @@
 //! One pass over a trace for several reports.
 
+use super::pass_core::PassCore;
 use super::{Moment, Report, ReportInput};
-use crate::driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
-use crate::model::{Coverage, Filter, Model, NameOptions, Process, Profile, Resolved, ThreadState};
-use nettrace_parser::{Clock, Event, Outcome, Reader, Source, TimeOrdered, Version};
+use crate::driver::{AnalysisOptions, Finished};
+use crate::model::{Coverage, Filter, Model, NameOptions, Profile, Resolved, ThreadState};
+use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Version};
 
 /// Feeds several reports with a trace that is read once. They share the model and the names of frames, which is most of
 /// the work: a second report costs little (see `benches/README.md` of the project).
@@ -25,14 +26,7 @@ use nettrace_parser::{Clock, Event, Outcome, Reader, Source, TimeOrdered, Versio
 #[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
 pub struct SharedPass<T> {
     reports: T,
-    options: AnalysisOptions,
-    analysis: Analysis<'static>,
-    clock: Option<Clock>,
-    /// Whether any report is made of events, of samples.
-    takes_events: bool,
-    takes_samples: bool,
-    /// What each report of events was about.
-    events: Vec<u64>,
+    pass: PassCore,
 }
 
 /// What a pass for several reports yields.
@@ -83,8 +77,20 @@ pub struct Resolving<'m> {
 impl<'m> Resolving<'m> {
     /// What a report would be given if it were alone.
     pub fn for_report<R: Report>(&mut self) -> &Resolved<'m> {
-        let states = if self.asked.is_empty() { R::STATES } else { &self.asked };
-        let is_of_samples = R::INPUT == ReportInput::Samples;
+        self.resolved(R::INPUT, R::STATES)
+    }
+
+    /// The part of the stacks' frames that have names.
+    fn coverage(&self) -> Coverage {
+        match &self.resolved {
+            Some(resolved) => resolved.coverage(),
+            None => self.finished.resolved().coverage(),
+        }
+    }
+
+    fn resolved(&mut self, input: ReportInput, states: &[ThreadState]) -> &Resolved<'m> {
+        let states = if self.asked.is_empty() { states } else { &self.asked };
+        let is_of_samples = input == ReportInput::Samples;
         let profile = if is_of_samples { &self.finished.profile } else { self.no_samples };
         // Which frames are small depends on the samples; without that, one set of names serves all.
         let folds_small = self.finished.folds_small();
@@ -169,28 +175,20 @@ impl<T: Reports> SharedPass<T> {
 
     /// A pass for `reports` as the options ask.
     pub fn with_options(reports: T, options: AnalysisOptions) -> SharedPass<T> {
-        let inputs = reports.inputs();
-        SharedPass {
-            analysis: Analysis::new(options.clone()),
-            options,
-            clock: None,
-            takes_events: inputs.contains(&ReportInput::Events),
-            takes_samples: inputs.contains(&ReportInput::Samples),
-            events: vec![0; inputs.len()],
-            reports,
-        }
+        let pass = PassCore::new(reports.inputs(), options);
+        SharedPass { reports, pass }
     }
 
     /// Counts only what `filter` lets pass. To be called before the first event.
     #[must_use]
     pub fn filter(self, filter: Filter) -> SharedPass<T> {
-        SharedPass::with_options(self.reports, AnalysisOptions { filter, ..self.options })
+        SharedPass::with_options(self.reports, AnalysisOptions { filter, ..self.pass.options })
     }
 
     /// How frames are named. To be called before the first event.
     #[must_use]
     pub fn names(self, names: NameOptions) -> SharedPass<T> {
-        SharedPass::with_options(self.reports, AnalysisOptions { names, ..self.options })
+        SharedPass::with_options(self.reports, AnalysisOptions { names, ..self.pass.options })
     }
 
     /// The reports, to take from them what they need not keep.
@@ -200,7 +198,7 @@ impl<T: Reports> SharedPass<T> {
 
     /// For what the trace does not tell, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
-        self.analysis.model_mut()
+        self.pass.analysis.model_mut()
     }
 
     /// Reads all events that are left.
@@ -211,29 +209,22 @@ impl<T: Reports> SharedPass<T> {
         &mut self,
         events: &mut TimeOrdered<S>,
     ) -> Result<Outcome, nettrace_parser::Error> {
-        if !self.takes_events {
-            return self.analysis.read(events).map_err(read_error);
-        }
-        while let Some(event) = events.next_event()? {
-            self.event(&event);
-        }
-        let outcome = events.outcome();
-        self.set_outcome(outcome.clone());
-        Ok(outcome)
+        let SharedPass { reports, pass } = self;
+        pass.read(events, &mut |event, moment, model, counts| reports.event(event, moment, model, counts))
     }
 
-    /// See [`Analysis::set_outcome`].
+    /// See [`Analysis::set_outcome`](crate::Analysis::set_outcome).
     pub fn set_outcome(&mut self, outcome: Outcome) {
-        self.analysis.set_outcome(outcome);
+        self.pass.analysis.set_outcome(outcome);
     }
 
     /// Whether [`SharedPass::read_regions`] is faster with several threads for streams of a version: only if no report
     /// is made of events.
     pub fn gains_from_threads(&self, version: Option<Version>) -> bool {
-        !self.takes_events && self.analysis.gains_from_threads(version)
+        !self.pass.takes_events && self.pass.analysis.gains_from_threads(version)
     }
 
-    /// Reads a whole stream as [`Analysis::read_regions`] does.
+    /// Reads a whole stream as [`Analysis::read_regions`](crate::Analysis::read_regions) does.
     ///
     /// # Errors
     /// As [`SharedPass::read`].
@@ -241,68 +232,29 @@ impl<T: Reports> SharedPass<T> {
         &mut self,
         source: impl Fn() -> S + Sync,
         threads: usize,
-        progress: impl FnMut(u64),
+        mut progress: impl FnMut(u64),
     ) -> Result<Outcome, nettrace_parser::Error> {
-        if !self.takes_events {
-            return self.analysis.read_regions(source, threads, progress).map_err(read_error);
-        }
-        self.read(&mut Reader::new(source()).time_ordered())
+        let SharedPass { reports, pass } = self;
+        pass.read_regions(&source, threads, &mut progress, &mut |event, moment, model, counts| {
+            reports.event(event, moment, model, counts);
+        })
     }
 
     /// Takes the next event; in time order.
     pub fn event(&mut self, event: &Event<'_>) {
-        let thread = self.analysis.model_mut().learn(event);
-        if self.takes_samples || !self.takes_events {
-            // Only converters fail, and there is none.
-            let _ = self.analysis.learned(event, thread);
-        }
-        if self.takes_events {
-            let model = self.analysis.model_mut();
-            let clock = *self.clock.get_or_insert_with(|| event.session().clock());
-            let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
-            let is_selected = self.options.filter.admits_moment(thread, nanos, model);
-            let moment = Moment { thread, nanos, is_selected };
-            self.reports.event(event, &moment, model, &mut self.events);
-        }
+        let SharedPass { reports, pass } = self;
+        pass.event(event, &mut |event, moment, model, counts| reports.event(event, moment, model, counts));
     }
 
     /// The end of the trace.
     pub fn finish(self) -> SharedReports<T::Outputs> {
-        let SharedPass { reports, options, analysis, mut events, .. } = self;
-        let finished = analysis.finish_alone();
-        for (count, input) in events.iter_mut().zip(reports.inputs()) {
-            match input {
-                ReportInput::Events => {}
-                ReportInput::Samples => *count = samples(&finished.profile),
-                ReportInput::Code => *count = modules(&finished.model),
-            }
-        }
+        let SharedPass { reports, pass } = self;
+        let (finished, events, asked) = pass.finish();
         let no_samples = Profile::default();
-        let asked = options.filter.states;
         let mut resolving = Resolving { finished: &finished, no_samples: &no_samples, asked, resolved: None };
         let outputs = reports.finish(&mut resolving);
-        let coverage = match resolving.resolved.take() {
-            Some(resolved) => resolved.coverage(),
-            None => finished.resolved().coverage(),
-        };
+        let coverage = resolving.coverage();
         let Finished { model, outcome, .. } = finished;
         SharedReports { outputs, outcome, events, coverage, model }
-    }
-}
-
-fn samples(profile: &Profile) -> u64 {
-    profile.rows().iter().fold(0, |sum, (_, totals)| sum.saturating_add(totals.samples))
-}
-
-fn modules(model: &Model) -> u64 {
-    let of = |process: &Process| process.modules().len().saturating_add(process.mappings().len());
-    model.processes().map(|(_, process)| of(process) as u64).fold(0, u64::saturating_add)
-}
-
-/// Without converters nothing else can fail.
-fn read_error(error: AnalysisError) -> nettrace_parser::Error {
-    match error {
-        AnalysisError::Read(error) => error,
-        AnalysisError::Convert(error) => nettrace_parser::Error::Io(std::io::Error::other(error)),
     }
 }

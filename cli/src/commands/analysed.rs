@@ -65,8 +65,8 @@ impl Analysed {
     /// Reads it to its end. `other`: what it means that something else than reading fails.
     pub(super) fn read(
         &mut self,
-        reads: &mut impl Reads,
-        other: impl FnOnce(&str, AnalysisError) -> Failure,
+        reads: &mut dyn Reads,
+        other: &dyn Fn(&str, AnalysisError) -> Failure,
     ) -> Result<(), Failure> {
         let gains = reads.gains_from_threads(self.events.reader().version());
         let result = match self.regions.as_ref().filter(|_| gains) {

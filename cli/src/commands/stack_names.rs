@@ -87,7 +87,7 @@ pub(super) fn model_of(
     let mut analysis = Analysis::new(options);
     let trace = context.open(input)?;
     let mut analysed = Analysed::new(trace, threads)?;
-    let _ = analysed.read(&mut analysis, |file, error| Failure::Input {
+    let _ = analysed.read(&mut analysis, &|file, error| Failure::Input {
         file: file.to_owned(),
         message: error.to_string(),
     });

@@ -12,15 +12,18 @@ use crate::live::method_names::{self, Visible};
 use crate::live::outlet::{Outlet, Thrown};
 use crate::live::request;
 use crate::live::signals::Signals;
+use crate::live::stream::{Stream, shared};
 use crate::live::target::{self, Place, Reached, Talk};
 use crate::live::unless_ended::unless_ended;
 use crate::render::{Form, Text};
 use crate::units;
 use nettrace_export::{Csv, Detail, EventPattern, EventTypes, Filter, Ndjson, Page, ProviderPattern};
 use nettrace_ipc::{Ending, Level, Lost, Provider, RequestError, Rundown, Session};
-use nettrace_parser::{Buffered, Error, Reader, TimeOrdered};
+use nettrace_parser::{Error, Reader, TimeOrdered};
+use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Bytes come in bursts, about ten a second. After so long without any, the burst is over, and everything that
@@ -190,7 +193,8 @@ struct Naming {
 
 /// A session being shown.
 struct Watch {
-    events: TimeOrdered<Buffered<Session>>,
+    session: Rc<RefCell<Session>>,
+    events: TimeOrdered<Stream<'static>>,
     form: Form,
     naming: Naming,
     told_nameless: bool,
@@ -236,8 +240,10 @@ impl Watch {
         }
         form.begin(context.out.buffer(), false);
         context.out.finish()?;
+        let (session, bytes) = shared(session);
         Ok(Watch {
-            events: Reader::new(Buffered::new(session)).time_ordered(),
+            session,
+            events: Reader::new(bytes).time_ordered(),
             form,
             naming,
             told_nameless: false,
@@ -317,8 +323,7 @@ impl Watch {
             }
         }
         self.tell_losses(context);
-        let session = self.events.reader().source().get_ref();
-        let is_cut = session.ending() == Some(Ending::ByTarget) && !self.events.is_complete();
+        let is_cut = self.session.borrow().ending() == Some(Ending::ByTarget) && !self.events.is_complete();
         if is_cut {
             let text = "exited without completing the trace (was it killed?)";
             context.messages.warning(&format!("{} {text}", reached.label()));
@@ -361,9 +366,8 @@ impl Watch {
             self.is_stopping = true;
             self.signals.end_by_itself();
             self.stopping_since = Some(Instant::now());
-            let session = self.events.reader().source().get_ref();
             // Without a thread to stop it on, it is stopped when it is dropped.
-            let _ = session.stop_handle().stop_soon();
+            let _ = self.session.borrow().stop_handle().stop_soon();
         }
         let is_long = self.stopping_since.is_some_and(|since| since.elapsed() >= REST);
         if is_long {

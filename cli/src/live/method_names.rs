@@ -5,12 +5,13 @@
 //! beside what the user wants, and a second session, which is stopped at once, brings the latter.
 
 use super::signals::Signals;
+use super::stream::stream;
 use super::target::Reached;
 use crate::args::profiles::RUNTIME;
 use nettrace_analysis::NamesSoFar;
 use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use nettrace_parser::view::KnownProvider;
-use nettrace_parser::{Buffered, Error, Event, Reader};
+use nettrace_parser::{Error, Event, Reader};
 use std::io;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -78,7 +79,7 @@ pub(crate) fn learn_loaded(
     session.set_read_timeout(Some(TICK));
     session.stop_handle().stop_soon().map_err(|error| error.to_string())?;
     let before = names.method_count();
-    let mut reader = Reader::new(Buffered::new(session));
+    let mut reader = Reader::new(stream(session));
     loop {
         match reader.next_event() {
             Ok(Some(event)) => names.learn(&event),

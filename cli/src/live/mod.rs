@@ -11,6 +11,7 @@ pub(crate) mod recording;
 pub(crate) mod request;
 pub(crate) mod signals;
 pub(crate) mod status;
+pub(crate) mod stream;
 pub(crate) mod target;
 pub(crate) mod transcript;
 pub(crate) mod unless_ended;

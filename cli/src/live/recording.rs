@@ -2,16 +2,15 @@
 //! them on the way, so that losses and events to stop at are known at once.
 
 use super::outlet::Outlet;
+use super::stream::shared;
 use crate::failure::Failure;
 use crate::new_file::{NewFile, Written};
 use flate2::write::GzEncoder;
 use nettrace_export::Trigger;
 use nettrace_ipc::{Ending, Session, StopHandle};
-use nettrace_parser::{Buffered, Class, Reader};
-use std::cell::RefCell;
+use nettrace_parser::{Class, Reader};
 use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -166,9 +165,10 @@ struct Intake {
     failure: Option<io::Error>,
 }
 
-impl Intake {
-    /// Takes and writes the next bytes, and hands a copy of at most that many to the reader.
-    fn take(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+/// As the parser sees it; what that leaves, others read.
+impl Read for Intake {
+    /// Takes and writes the next bytes, and hands on a copy of them.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let chunk = self.session.fill_buf()?;
         let count = chunk.len().min(buffer.len());
         let (Some(bytes), Some(room)) = (chunk.get(..count), buffer.get_mut(..count)) else { return Ok(0) };
@@ -208,15 +208,6 @@ impl Intake {
     }
 }
 
-/// The intake as the reader sees it; what the reader leaves, others take.
-struct Tee(Rc<RefCell<Intake>>);
-
-impl Read for Tee {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.borrow_mut().take(buffer)
-    }
-}
-
 /// How often losses are looked up, in events.
 const LOOK: u64 = 1024;
 
@@ -234,8 +225,8 @@ fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &A
         counts: own_counts,
         failure: None,
     };
-    let intake = Rc::new(RefCell::new(intake));
-    let mut reader = Reader::new(Buffered::new(Tee(Rc::clone(&intake))));
+    let (intake, bytes) = shared(intake);
+    let mut reader = Reader::new(bytes);
     let mut events = 0_u64;
     let mut fault = None;
     loop {
@@ -268,7 +259,7 @@ fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &A
     let mut rest = vec![0; 1 << 16];
     let mut failure = None;
     while intake.failure.is_none() {
-        match intake.take(&mut rest) {
+        match intake.read(&mut rest) {
             Ok(0) => break,
             Ok(_) => {}
             Err(error) => {

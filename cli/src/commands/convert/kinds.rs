@@ -68,7 +68,7 @@ fn survey(input: &InputArgs, args: &ConvertArgs, context: &mut Context<'_>) -> R
     let objects = Arc::new(AtomicU64::new(0));
     analysis.add(Box::new(Objects(Arc::clone(&objects))));
     let failed = |file: &str, error: String| Failure::Input { file: file.to_owned(), message: error };
-    trace.read(&mut analysis, |file, error| failed(file, error.to_string()))?;
+    trace.read(&mut analysis, &|file, error| failed(file, error.to_string()))?;
     let file = trace.file;
     let finished = analysis.finish().map_err(|error| failed(&file, error.to_string()))?;
     Ok(Survey { profile: finished.profile, objects: objects.load(Ordering::Relaxed) })

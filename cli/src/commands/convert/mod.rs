@@ -92,7 +92,7 @@ pub(super) fn write(
             options.dump = args.dump;
             analysis.add((target.wanted.make)(out, &options));
         }
-        trace.read(&mut analysis, |file, error| match error {
+        trace.read(&mut analysis, &|file, error| match error {
             AnalysisError::Convert(error) => failure(file, error),
             error => Failure::Input { file: file.to_owned(), message: error.to_string() },
         })?;

@@ -17,6 +17,7 @@ use crate::args::{HeapArgs, TargetArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::signals::Signals;
+use crate::live::stream::shared;
 use crate::live::target::{self, Place, Reached, TICK, Talk};
 use crate::new_file::{NewFile, Unfinished};
 use crate::units;
@@ -24,7 +25,7 @@ use nettrace_analysis::heap::{HeapReader, RECORD_KEYWORDS};
 use nettrace_ipc::{
     Ending, Launch, Launched, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
 };
-use nettrace_parser::{Buffered, Error, Reader};
+use nettrace_parser::{Error, Reader};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::num::NonZeroU32;
@@ -176,7 +177,8 @@ fn dump(
     session.set_read_timeout(Some(LOOK));
     let stop = session.stop_handle();
     let (file, pending) = save.map(NewFile::split).unzip();
-    let mut events = Reader::new(Buffered::new(Tee { session, save: file, failure: None })).time_ordered();
+    let (tee, bytes) = shared(Tee { session, save: file, failure: None });
+    let mut events = Reader::new(bytes).time_ordered();
     let mut heap = HeapReader::new();
     let mut line = ProgressLine::new(context.shows_status);
     let mut is_stopping = false;
@@ -196,7 +198,7 @@ fn dump(
     };
     line.clear();
     let outcome = events.outcome();
-    let tee = events.reader().source().get_ref();
+    let tee = tee.borrow();
     let (was_killed, unsaved) = (tee.session.ending() == Some(Ending::ByTarget), tee.failure.as_ref());
     if let (Some(error), Some(path)) = (unsaved, &args.save) {
         let message = format!("cannot be written: {error}");

@@ -1,13 +1,15 @@
 //! What all reports share: one pass, JSON or a table, and what to record when the trace has nothing for them.
 
 use crate::args::{CounterFormat, ReportArgs};
-use crate::commands::analysed::Analysed;
+use crate::commands::analysed::{Analysed, Reads};
 use crate::commands::{Context, Trace, write_report};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
 use crate::{recommended, samples};
-use nettrace_analysis::report::{Report, ReportInput, ReportPass};
+use nettrace_analysis::AnalysisOptions;
+use nettrace_analysis::report::{Recording, Report, ReportInput, ReportPass};
+use nettrace_parser::Event;
 use serde::Serialize;
 use std::io;
 
@@ -33,7 +35,7 @@ where
     R::Output: Serialize,
 {
     let text = |_: &str, output: &R::Output, context: &mut Context<'_>| text(args, output, context);
-    run(report, None, |_, _| false, text, args, trace, context)
+    run(report, None, |_, _| false, &text, args, trace, context)
 }
 
 /// The same with all [`Steps`].
@@ -50,14 +52,14 @@ where
     let text =
         |file: &str, output: &R::Output, context: &mut Context<'_>| (steps.text)(args, file, output, context);
     // As JSON a report is one object.
-    run(report, steps.each.filter(|_| !args.json), steps.complete, text, args, trace, context)
+    run(report, steps.each.filter(|_| !args.json), steps.complete, &text, args, trace, context)
 }
 
 fn run<R: Report>(
     report: R,
     each: Option<fn(&mut R, &mut Context<'_>) -> io::Result<()>>,
-    complete: impl FnOnce(&mut R::Output, &Ended) -> bool,
-    text: impl FnOnce(&str, &R::Output, &mut Context<'_>) -> io::Result<()>,
+    complete: fn(&mut R::Output, &Ended) -> bool,
+    text: &dyn Fn(&str, &R::Output, &mut Context<'_>) -> io::Result<()>,
     args: &ReportArgs,
     trace: Trace,
     context: &mut Context<'_>,
@@ -66,60 +68,111 @@ where
     R::Output: Serialize,
 {
     let mut trace = Analysed::new(trace, args.threads.into())?;
-    let file = trace.file.clone();
-    let mut options = samples::options(&args.samples);
-    options.filter.to_nanos = options.filter.to_nanos.or(args.before);
-    options.keeps_when = args.when;
-    let mut pass = ReportPass::with_options(report, options);
+    let mut pass = ReportPass::with_options(report, options(args));
     match each {
-        Some(each) => {
-            context.forgo_progress_on_terminal();
-            while let Some(event) = trace.next_event()? {
-                pass.event(&event);
-                each(pass.report_mut(), context)?;
-            }
-        }
-        None => trace.read(&mut pass, |file, error| Failure::Input {
-            file: file.to_owned(),
-            message: error.to_string(),
+        Some(each) => read_each(&mut trace, context, &mut |event, context| {
+            pass.event(event);
+            each(pass.report_mut(), context)
         })?,
+        None => read(&mut trace, &mut pass)?,
     }
     let unused = samples::add_names(&args.samples, pass.model_mut())?;
     let mut reported = pass.finish();
     let ended = trace.ended();
     let says_losses = complete(&mut reported.output, &ended);
     context.progress.end();
-    // Of `--format json` nothing is written if there is nothing.
-    let is_json = args.json || (args.format == CounterFormat::Json && reported.events > 0);
-    if is_json {
+    let shown = Shown {
+        file: &trace.file,
+        ended: &ended,
+        events: reported.events,
+        record: R::RECORD,
+        input: R::INPUT,
+        advice: reported.coverage.advice(),
+        unused: &unused,
+        says_losses,
+    };
+    if shown.is_json(args) {
         write_report(context, &reported.output, &ended)?;
-    } else if reported.events > 0 || args.format == CounterFormat::Openmetrics {
-        // Without counters OpenMetrics is its end mark, or it would be a text that was cut.
-        text(&file, &reported.output, context)?;
+    } else if shown.is_text(args) {
+        text(&trace.file, &reported.output, context)?;
     }
-    context.out.finish()?;
-    if reported.events == 0 && !R::RECORD.is_empty() {
-        advise::<R>(&file, context);
-    }
-    for text in &unused {
-        context.messages.warning(text);
-    }
-    if let Some(advice) = reported.coverage.advice().filter(|_| R::INPUT == ReportInput::Samples) {
-        context.messages.warning(&format!("{file}: {advice}"));
-    }
-    if !says_losses {
-        context.messages.losses(&file, &ended);
-    }
-    Ok(context.conclude(&file, &ended, true))
+    shown.conclude(context)
 }
 
-/// Says what to record to have what a report is made of.
-fn advise<R: Report>(file: &str, context: &mut Context<'_>) {
-    let what = match R::INPUT {
-        ReportInput::Samples => "CPU samples",
-        _ => "events for this report",
-    };
-    let record = recommended::providers(R::RECORD).join(" or ");
-    let message = format!("{file}: the trace has no {what}; record with --providers {record}");
-    context.messages.warning(&message);
+fn options(args: &ReportArgs) -> AnalysisOptions {
+    let mut options = samples::options(&args.samples);
+    options.filter.to_nanos = options.filter.to_nanos.or(args.before);
+    options.keeps_when = args.when;
+    options
+}
+
+fn read(trace: &mut Analysed, pass: &mut dyn Reads) -> Result<(), Failure> {
+    trace.read(pass, &|file, error| Failure::Input { file: file.to_owned(), message: error.to_string() })
+}
+
+/// Reads a trace for a report that is shown meanwhile.
+fn read_each(
+    trace: &mut Analysed,
+    context: &mut Context<'_>,
+    each: &mut dyn FnMut(&Event<'_>, &mut Context<'_>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    context.forgo_progress_on_terminal();
+    while let Some(event) = trace.next_event()? {
+        each(&event, context)?;
+    }
+    Ok(())
+}
+
+/// What is known of any report that was made.
+struct Shown<'a> {
+    file: &'a str,
+    ended: &'a Ended,
+    /// Events, samples or modules that the report is about.
+    events: u64,
+    record: &'static [Recording],
+    input: ReportInput,
+    advice: Option<String>,
+    unused: &'a [String],
+    says_losses: bool,
+}
+
+impl Shown<'_> {
+    fn is_json(&self, args: &ReportArgs) -> bool {
+        // Of `--format json` nothing is written if there is nothing.
+        args.json || (args.format == CounterFormat::Json && self.events > 0)
+    }
+
+    fn is_text(&self, args: &ReportArgs) -> bool {
+        // Without counters OpenMetrics is its end mark, or it would be a text that was cut.
+        self.events > 0 || args.format == CounterFormat::Openmetrics
+    }
+
+    /// Ends the output, and says what is to be known about it.
+    fn conclude(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        context.out.finish()?;
+        if self.events == 0 && !self.record.is_empty() {
+            self.advise(context);
+        }
+        for text in self.unused {
+            context.messages.warning(text);
+        }
+        if let Some(advice) = self.advice.as_ref().filter(|_| self.input == ReportInput::Samples) {
+            context.messages.warning(&format!("{}: {advice}", self.file));
+        }
+        if !self.says_losses {
+            context.messages.losses(self.file, self.ended);
+        }
+        Ok(context.conclude(self.file, self.ended, true))
+    }
+
+    /// Says what to record to have what a report is made of.
+    fn advise(&self, context: &mut Context<'_>) {
+        let what = match self.input {
+            ReportInput::Samples => "CPU samples",
+            _ => "events for this report",
+        };
+        let record = recommended::providers(self.record).join(" or ");
+        let message = format!("{}: the trace has no {what}; record with --providers {record}", self.file);
+        context.messages.warning(&message);
+    }
 }
