@@ -9,7 +9,7 @@ use crate::messages::{Condition, Messages};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::style::{Style, is_coloured};
-use nettrace_parser::Reader;
+use nettrace_parser::{Limits, Reader};
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -21,6 +21,7 @@ pub(crate) const STDIN_NAME: &str = "standard input";
 /// What commands work with.
 pub(crate) struct Context<'a> {
     stdin: Option<Box<dyn Read>>,
+    stdin_is_ready: fn() -> bool,
     pub(crate) stdin_is_terminal: bool,
     pub(crate) stdout_is_terminal: bool,
     /// Somebody sits at a terminal, wherever results go.
@@ -48,6 +49,7 @@ impl<'a> Context<'a> {
             columns: (console.variable)("COLUMNS").and_then(|text| text.parse().ok()),
             is_wide: cli.wide,
             stdin: Some(console.stdin),
+            stdin_is_ready: console.stdin_is_ready,
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
             has_user: console.stdout_is_terminal || console.stderr_is_terminal,
@@ -62,6 +64,11 @@ impl<'a> Context<'a> {
 
     /// The trace that the user named.
     pub(crate) fn open(&mut self, args: &InputArgs) -> Result<Trace, Failure> {
+        self.open_with(args, Limits::new())
+    }
+
+    /// The same, read with other limits.
+    pub(crate) fn open_with(&mut self, args: &InputArgs, limits: Limits) -> Result<Trace, Failure> {
         let is_stdin = args.file == Path::new("-");
         let file = if is_stdin { STDIN_NAME.to_owned() } else { args.file.display().to_string() };
         let input = if is_stdin {
@@ -69,11 +76,11 @@ impl<'a> Context<'a> {
                 return Err(Failure::terminal());
             }
             let stdin = self.stdin.take().unwrap_or_else(|| Box::new(io::empty()));
-            Input::stdin(stdin, args.read.input_limit.0, Rc::clone(&self.progress))?
+            Input::stdin(stdin, self.stdin_is_ready, args.read.input_limit.0, Rc::clone(&self.progress))?
         } else {
             Input::open(&args.file, !args.read.no_mmap, args.read.input_limit.0, Rc::clone(&self.progress))?
         };
-        Ok(Trace { file, reader: Reader::new(input) })
+        Ok(Trace { file, reader: Reader::with_limits(input, limits) })
     }
 
     /// Results that scroll by show by themselves how far reading is.

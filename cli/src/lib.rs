@@ -36,6 +36,7 @@ mod units;
 
 pub use console::Console;
 pub use exit::Exit;
+pub use input::is_ready;
 pub use unblocked::Unblocked;
 
 use args::Cli;
@@ -52,6 +53,7 @@ use std::io::Write;
 /// let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
 /// let console = Console {
 ///     stdin: Box::new(std::io::empty()),
+///     stdin_is_ready: || true,
 ///     stdout: &mut stdout,
 ///     detached_stdout: || None,
 ///     stderr: &mut stderr,

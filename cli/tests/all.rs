@@ -9,6 +9,7 @@ mod common;
 mod convert;
 mod convert_invariants;
 mod counters_python;
+mod end_mark;
 mod events;
 mod hidden_names;
 mod input;

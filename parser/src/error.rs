@@ -121,6 +121,8 @@ pub enum Fault {
     UnknownBlock(u8),
     /// This many bytes follow the end of the stream.
     TrailingBytes(u64),
+    /// More than this many bytes follow the end of the stream; those behind them were not looked at.
+    MoreTrailingBytes(u64),
     /// A second Trace object or block.
     SecondTrace,
     /// Padding that fits the stream's positions no more: bytes before it are missing, or too many.
@@ -241,6 +243,7 @@ impl fmt::Display for Fault {
             Fault::UnknownLayout => f.write_str("object of an unknown type without a block's layout"),
             Fault::UnknownBlock(kind) => write!(f, "block of unknown kind {kind}, skipped"),
             Fault::TrailingBytes(n) => write!(f, "{n} bytes follow the end of the stream"),
+            Fault::MoreTrailingBytes(n) => write!(f, "more than {n} bytes follow the end of the stream"),
             Fault::SecondTrace => f.write_str("a second Trace, ignored"),
             Fault::Padding(shift) => {
                 write!(f, "bytes before are missing or too many, padding is off by {shift} modulo 4")

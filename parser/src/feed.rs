@@ -288,6 +288,11 @@ impl Source for Pushed {
         }
     }
 
+    /// What is pushed behind the end mark is looked at when it comes; until then the feed has ended.
+    fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
+        self.fill(end)
+    }
+
     fn release(&mut self, before: u64) {
         self.wanted_from = self.wanted_from.max(before);
         self.held.release(before);

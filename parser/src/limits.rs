@@ -18,6 +18,12 @@ pub struct Limits {
     pub queue_events: usize,
     /// Bytes of the stream between the first and the last event that wait. Default 256 MiB.
     pub queue_bytes: u64,
+    /// Bytes behind the end mark that are looked at: they tell whether damage made the mark, and how many there are.
+    /// Default 1 MiB. Nothing is waited for there, unless [`Limits::waits_for_tail`] says so.
+    pub tail_bytes: u64,
+    /// Whether bytes behind the end mark are waited for, as [`check`](crate::check) does: a pipe that is held open holds
+    /// up the reader then. Default `false`.
+    pub waits_for_tail: bool,
 }
 
 /// How much a table may hold.
@@ -40,6 +46,8 @@ impl Default for Limits {
             table_bytes: 256 << 20,
             queue_events: 1 << 20,
             queue_bytes: 256 << 20,
+            tail_bytes: 1 << 20,
+            waits_for_tail: false,
         }
     }
 }
@@ -82,6 +90,18 @@ impl Limits {
     /// Sets [`Limits::queue_bytes`].
     pub fn queue_bytes(mut self, bytes: u64) -> Limits {
         self.queue_bytes = bytes;
+        self
+    }
+
+    /// Sets [`Limits::tail_bytes`].
+    pub fn tail_bytes(mut self, bytes: u64) -> Limits {
+        self.tail_bytes = bytes;
+        self
+    }
+
+    /// Sets [`Limits::waits_for_tail`].
+    pub fn waits_for_tail(mut self, waits: bool) -> Limits {
+        self.waits_for_tail = waits;
         self
     }
 }

@@ -141,6 +141,10 @@ impl Source for MappedFile {
         Ok(end <= self.map_end())
     }
 
+    fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
+        self.fill(end)
+    }
+
     fn release(&mut self, before: u64) {
         if before <= self.start {
             return;

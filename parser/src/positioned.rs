@@ -91,6 +91,10 @@ impl Source for PositionedFile {
         Ok(true)
     }
 
+    fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
+        self.fill(end)
+    }
+
     fn release(&mut self, before: u64) {
         if before > self.held.end() {
             self.held.skip_to(before);

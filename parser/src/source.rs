@@ -53,6 +53,16 @@ pub trait Source {
     /// it has got, and the same call goes on later. `Interrupted` is retried here.
     fn fill(&mut self, end: u64) -> io::Result<bool>;
 
+    /// Makes the window reach stream position `end` if that needs no waiting: the bytes of a file are there, those
+    /// of a pipe may never come. Asked for behind the stream's end mark, where nothing is due. `false`: the window
+    /// does not reach `end`. As it stands here, nothing is read: what the window has is all there is.
+    ///
+    /// # Errors
+    /// As [`Source::fill`]. Whoever reports [`io::ErrorKind::WouldBlock`] is asked again.
+    fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
+        Ok(end <= self.start().saturating_add(self.bytes().len() as u64))
+    }
+
     /// Bytes before this stream position will not be asked for again.
     fn release(&mut self, before: u64);
 
@@ -135,12 +145,21 @@ pub struct Buffered<R> {
     input: R,
     held: Held,
     ended: bool,
+    /// All bytes are there, and reading them is no waiting.
+    is_at_rest: bool,
 }
 
 impl<R: Read> Buffered<R> {
-    /// Reads from `input`; its next byte is the first of the stream.
+    /// Reads from `input`, which may be a pipe or a socket; its next byte is the first of the stream. Behind the
+    /// stream's end mark nothing more is asked of it, so one that is held open does not hold up the reader.
     pub fn new(input: R) -> Self {
-        Buffered { input, held: Held::default(), ended: false }
+        Buffered { input, held: Held::default(), ended: false, is_at_rest: false }
+    }
+
+    /// The same for an input that has all its bytes, such as a file: what follows the end mark is looked at, as far
+    /// as [`Limits::tail_bytes`](crate::Limits::tail_bytes) says.
+    pub fn at_rest(input: R) -> Self {
+        Buffered { is_at_rest: true, ..Buffered::new(input) }
     }
 
     /// Gives the input back. Bytes read and not yet consumed are lost.
@@ -182,6 +201,9 @@ impl<R: Read> Source for Buffered<R> {
             }
         }
         Ok(true)
+    }
+    fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
+        if self.is_at_rest { self.fill(end) } else { Ok(end <= self.held.end()) }
     }
     fn release(&mut self, before: u64) {
         self.held.release(before);

@@ -4,6 +4,7 @@
 
 mod chunking;
 mod corpus;
+mod end_mark;
 mod feed;
 mod fields_golden;
 mod found;

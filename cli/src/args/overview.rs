@@ -1,5 +1,6 @@
 //! What a trace is and holds, and whether it keeps to the format.
 
+use super::amount::Bytes;
 use super::{InputArgs, ThreadArgs};
 use clap::{Args, ValueEnum};
 use nettrace_export::{EventPattern, ProviderPattern};
@@ -94,6 +95,10 @@ pub(crate) struct CheckArgs {
     /// Exit with 4 if there are notes but nothing worse
     #[arg(long)]
     pub(crate) strict: bool,
+
+    /// Look at this much of what follows the end mark: whether the stream goes on there, and how many bytes there are
+    #[arg(long, value_name = "SIZE", default_value = "1MiB")]
+    pub(crate) tail_limit: Bytes,
 }
 
 const SCHEMA_EXAMPLES: &str = "\

@@ -6,8 +6,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::units;
-use nettrace_parser::BlockKind;
+
 use nettrace_parser::check::{Findings, Severity, Violation};
+use nettrace_parser::{BlockKind, Limits};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,7 +17,8 @@ use std::io::Write;
 const SHOWN_PER_KIND: usize = 5;
 
 pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let mut trace = context.open(&args.input)?;
+    let limits = Limits::new().tail_bytes(args.tail_limit.0);
+    let mut trace = context.open_with(&args.input, limits)?;
     let findings = Findings::of(&mut trace.reader).map_err(|error| trace.failed(&error))?;
     context.progress.end();
     if args.json {

@@ -4,18 +4,21 @@
 mod ending;
 mod gzip;
 mod mapped;
+mod ready;
 mod regions;
 #[cfg(unix)]
 mod shrunk;
 
 pub(crate) use ending::Ended;
 pub(crate) use gzip::UnpackFault;
+pub use ready::is_ready;
 pub(crate) use regions::{Regions, Spare, Work};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
 use gzip::Unpack;
 use nettrace_parser::{Buffered, MappedFile, Source, Span};
+use ready::Waiting;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -30,6 +33,8 @@ pub(crate) struct Input {
     /// Bytes of the file that were read so far, as they lie on disk.
     consumed: Rc<Cell<u64>>,
     unpack_fault: Option<Rc<Cell<Option<UnpackFault>>>>,
+    /// Set while what is read must not wait; a regular file never does.
+    at_once: Rc<Cell<bool>>,
 }
 
 /// One source of two: the reader behind it is compiled once, and chooses by a branch.
@@ -65,21 +70,32 @@ impl Input {
                     whole,
                     consumed: Rc::default(),
                     unpack_fault: None,
+                    at_once: Rc::default(),
                 });
             }
         }
-        Ok(Input::of_read(head, file, whole, limit, progress))
+        let at_once = Rc::default();
+        if whole.is_some() {
+            return Ok(Input::of_read(head, file, whole, limit, progress, at_once));
+        }
+        // A named pipe, or one that the shell has put in a file's place.
+        let asked = file.try_clone().map_err(failed)?;
+        let file = Waiting::new(file, move || is_ready(&asked), Rc::clone(&at_once));
+        Ok(Input::of_read(head, file, whole, limit, progress, at_once))
     }
 
     /// Reads standard input, or whatever stands for it.
     pub(crate) fn stdin(
         mut stdin: Box<dyn Read>,
+        is_ready: fn() -> bool,
         limit: u64,
         progress: Rc<Progress>,
     ) -> Result<Input, Failure> {
         let head =
             head(&mut stdin).map_err(|error| Failure::open("standard input", Path::new("-"), &error))?;
-        Ok(Input::of_read(head, stdin, None, limit, progress))
+        let at_once = Rc::default();
+        let stdin = Waiting::new(stdin, is_ready, Rc::clone(&at_once));
+        Ok(Input::of_read(head, stdin, None, limit, progress, at_once))
     }
 
     fn of_read(
@@ -88,6 +104,7 @@ impl Input {
         whole: Option<u64>,
         limit: u64,
         progress: Rc<Progress>,
+        at_once: Rc<Cell<bool>>,
     ) -> Input {
         let is_gzip = gzip::is_gzip(&head);
         let consumed = Rc::new(Cell::new(0));
@@ -98,7 +115,8 @@ impl Input {
         } else {
             (Box::new(counted), None)
         };
-        Input { bytes: Bytes::Read(Buffered::new(bytes)), progress, whole, consumed, unpack_fault }
+        let bytes = Bytes::Read(Buffered::at_rest(bytes));
+        Input { bytes, progress, whole, consumed, unpack_fault, at_once }
     }
 
     /// The file for several threads, if it is one for them.
@@ -151,6 +169,17 @@ impl Source for Input {
         };
         self.progress.at(self.consumed.get(), self.whole);
         filled
+    }
+
+    /// Whatever cannot be had behind the end is no fault of the trace.
+    fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
+        self.at_once.set(true);
+        let filled = match &mut self.bytes {
+            Bytes::Mapped(mapped) => mapped.fill_at_once(end),
+            Bytes::Read(buffered) => buffered.fill_at_once(end),
+        };
+        self.at_once.set(false);
+        Ok(filled.unwrap_or(false))
     }
 
     fn approach(&self, span: Span) {

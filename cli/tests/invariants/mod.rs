@@ -171,6 +171,7 @@ fn said(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
     let (mut stdout, mut stderr) = (Bounded::for_input(bytes), Bounded::for_input(bytes));
     let console = Console {
         stdin: Box::new(Cursor::new(bytes.to_vec())),
+        stdin_is_ready: || true,
         stdout: &mut stdout,
         detached_stdout: || None,
         stderr: &mut stderr,

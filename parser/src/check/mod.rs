@@ -102,12 +102,14 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Reads a stream to its end and says what is wrong with it.
+    /// Reads a stream to its end and says what is wrong with it. What follows the end mark is waited for, and looked at
+    /// as far as [`Limits::tail_bytes`](crate::Limits::tail_bytes) says.
     ///
     /// # Errors
     /// As [`Reader::next_event`]. After [`Error::Io`] the stream has to be read from its beginning.
     pub fn of<S: Source>(reader: &mut Reader<S>) -> Result<Findings, Error> {
         let mut findings = Findings::default();
+        reader.wait_for_tail();
         reader.trace()?;
         let mut order = Order::new(reader.version().map_or(0, |version| version.major()));
         while let Some(item) = reader.next_item()? {

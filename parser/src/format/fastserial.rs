@@ -252,6 +252,16 @@ pub(crate) fn goes_on(bytes: &[u8], is_all: bool) -> bool {
     }
 }
 
+/// Whether these bytes are an object's end and the end mark, and nothing else.
+pub(crate) fn is_end(bytes: &[u8]) -> bool {
+    bytes == [TAG_END, TAG_NULL]
+}
+
+/// Whether these bytes are, as far as they are there, an object's header without its first byte. Two tags must be.
+pub(crate) fn is_rest_of_header(bytes: &[u8]) -> bool {
+    matches!(bytes, [TAG_BEGIN | TAG_BEGIN_PRIVATE, TAG_NULL, ..])
+}
+
 /// What is wrong with an end mark behind which the stream goes on.
 pub(crate) fn not_the_end() -> Fault {
     Fault::Tag { expected: TAG_BEGIN_PRIVATE, found: TAG_NULL }

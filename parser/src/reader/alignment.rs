@@ -25,7 +25,7 @@ impl<S: Source> Reader<S> {
     /// behind it, and another object behind that. `None`: something else is wrong.
     pub(super) fn realigned(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
         // All that is looked at is there before anything changes.
-        self.source.fill(frame.body_end().saturating_add(AHEAD))?;
+        self.ask_behind(frame.body_end(), frame.body_end().saturating_add(AHEAD))?;
         if self.looks_right(frame) {
             return Ok(None);
         }

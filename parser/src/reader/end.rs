@@ -10,6 +10,21 @@ use crate::format::fastserial::{self, FOUND_HEADER, Found};
 use crate::format::v6;
 use crate::source::{Source, index};
 
+/// The way through what follows an end mark.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tail {
+    /// Where the mark lies.
+    mark: u64,
+    /// Where it ends.
+    from: u64,
+    /// Bytes before this were looked at.
+    pub(super) at: u64,
+    /// Whether a block that shows that the mark is none is still looked for.
+    is_searched: bool,
+    /// Whether bytes are waited for.
+    waits: bool,
+}
+
 /// What is behind an end mark of version 6.
 enum Behind {
     /// A block of the stream: the mark was none.
@@ -26,7 +41,8 @@ impl<S: Source> Reader<S> {
         self.state.is_complete = true;
         self.state.end_offset = Some(end);
         self.position = end;
-        self.phase = Phase::Tail { mark, from: end, at: end, is_searched: true };
+        let waits = self.state.limits.waits_for_tail || self.is_in_header(end);
+        self.phase = Phase::Tail(Tail { mark, from: end, at: end, is_searched: true, waits });
         Ok(())
     }
 
@@ -54,18 +70,14 @@ impl<S: Source> Reader<S> {
     /// Bytes behind the end mark do not belong to the stream; how many there are is noted. But the mark
     /// is a single byte, and damage can make one: if another object follows, it was none. But one right
     /// behind the mark does not belong to the stream, whatever it looks like.
-    pub(super) fn tail(
-        &mut self,
-        mark: u64,
-        from: u64,
-        at: u64,
-        mut is_searched: bool,
-    ) -> Result<Step, Error> {
+    pub(super) fn tail(&mut self, tail: Tail) -> Result<Step, Error> {
+        let Tail { mark, from, at, mut is_searched, .. } = tail;
         let needed = if at == from && self.state.is_v6() { mark.saturating_sub(LOOK_BACK) } else { at };
         self.source.release(self.keep_from.map_or(needed, |keep| keep.min(needed)));
-        let is_more = self.source.fill(at.saturating_add(STRIDE).saturating_add(FOUND_HEADER as u64))?;
+        let is_more = self.ask(at.saturating_add(STRIDE).saturating_add(FOUND_HEADER as u64))?;
         let window = self.window_from(at);
-        let passed = (window.len() as u64).min(if is_more { STRIDE } else { u64::MAX });
+        let left = from.saturating_add(self.state.limits.tail_bytes).saturating_sub(at);
+        let passed = (window.len() as u64).min(if is_more { STRIDE } else { u64::MAX }).min(left);
         let reach = index(passed, 0).saturating_add(FOUND_HEADER);
         let ahead = window.get(..reach).unwrap_or(window);
         let is_v6 = self.state.is_v6();
@@ -78,7 +90,7 @@ impl<S: Source> Reader<S> {
                 Behind::Other => is_searched = false,
                 Behind::Nothing => {}
             }
-            return Ok(self.passed_tail(mark, from, at.saturating_add(passed), is_searched, is_more));
+            return Ok(self.passed_tail(Tail { at: at.saturating_add(passed), is_searched, ..tail }, is_more));
         }
         match is_searched.then(|| fastserial::find_any(ahead)).flatten() {
             // Some writers store the mark in four bytes.
@@ -91,17 +103,57 @@ impl<S: Source> Reader<S> {
             Some(Found::Trace(_)) => is_searched = false,
             _ => {}
         }
-        Ok(self.passed_tail(mark, from, at.saturating_add(passed), is_searched, is_more))
+        Ok(self.passed_tail(Tail { at: at.saturating_add(passed), is_searched, ..tail }, is_more))
+    }
+
+    /// Makes the window reach a position, if the bytes come. Behind the end mark nothing is due: there only so much is
+    /// asked for, and nothing waited for, unless the mark seems to be none.
+    pub(super) fn ask(&mut self, end: u64) -> Result<bool, Error> {
+        let Phase::Tail(Tail { from, waits, .. }) = self.phase else {
+            // A block may be followed by the end mark of version 6 if nothing is behind that.
+            let asks_for_one = end == self.source_end().saturating_add(1);
+            let seems_last =
+                asks_for_one && self.state.is_v6() && self.source.bytes().ends_with(&[0; v6::HEADER]);
+            return Ok(if seems_last { self.source.fill_at_once(end)? } else { self.source.fill(end)? });
+        };
+        // One byte more tells whether there are more.
+        let most = from.saturating_add(self.state.limits.tail_bytes).saturating_add(1);
+        let is_there =
+            if waits { self.source.fill(end.min(most))? } else { self.source.fill_at_once(end.min(most))? };
+        Ok(is_there && end <= most)
+    }
+
+    /// The same behind a block that may be the last, and ends at `body_end`: where the bytes at hand end with the mark,
+    /// nothing is waited for.
+    pub(super) fn ask_behind(&mut self, body_end: u64, end: u64) -> Result<bool, Error> {
+        if matches!(self.phase, Phase::Tail(_)) {
+            return self.ask(end);
+        }
+        let behind = self.window_from(body_end);
+        let seems_last =
+            if self.state.is_v6() { behind == [0; v6::HEADER] } else { fastserial::is_end(behind) };
+        Ok(if seems_last { self.source.fill_at_once(end)? } else { self.source.fill(end)? })
+    }
+
+    /// Whether the mark was the first byte of an object's header, of which the rest stands behind it: one bit makes a
+    /// mark of it.
+    fn is_in_header(&self, from: u64) -> bool {
+        !self.state.is_v6() && fastserial::is_rest_of_header(self.window_from(from))
     }
 
     /// Bytes up to `at` went by behind the end mark.
-    fn passed_tail(&mut self, mark: u64, from: u64, at: u64, is_searched: bool, is_more: bool) -> Step {
-        if is_more {
-            self.phase = Phase::Tail { mark, from, at, is_searched };
+    fn passed_tail(&mut self, tail: Tail, is_more: bool) -> Step {
+        let Tail { from, at, .. } = tail;
+        let passed = at.saturating_sub(from);
+        if is_more && passed < self.state.limits.tail_bytes {
+            self.phase = Phase::Tail(tail);
             return Step::Passed;
         }
-        if at > from {
-            let fault = Fault::TrailingBytes(at.saturating_sub(from));
+        if passed > 0 {
+            let fault = match self.window_from(at) {
+                [] => Fault::TrailingBytes(passed),
+                _ => Fault::MoreTrailingBytes(passed),
+            };
             self.state.damage.add_outside(Class::Note, from, 0, "end of stream", fault);
         }
         self.phase = Phase::End;

@@ -63,7 +63,7 @@ impl<S: Source> Reader<S> {
     #[cold]
     fn doubted(&mut self, frame: Frame) -> Result<Frame, Error> {
         let end = frame.body_end();
-        self.source.fill(end.saturating_add(1).saturating_add(FOUND_HEADER as u64))?;
+        self.ask_behind(end, end.saturating_add(1).saturating_add(FOUND_HEADER as u64))?;
         // Only the tag is wrong, or nothing. A payload may well hold an object, and end with it.
         let goes_on = self.begins_at(end.saturating_add(1)) || self.is_followed(&frame)?;
         if goes_on && (!self.ends_with_objects(&frame) || self.is_all_rows(frame)) {
@@ -90,7 +90,7 @@ impl<S: Source> Reader<S> {
     /// small.
     fn grown(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
         let from = frame.body_end();
-        self.source.fill(from.saturating_add(GROWN_BYTES).saturating_add(FOUND_HEADER as u64))?;
+        self.ask_behind(from, from.saturating_add(GROWN_BYTES).saturating_add(FOUND_HEADER as u64))?;
         let Some(position) = self.object_in(from, from.saturating_add(GROWN_BYTES)) else { return Ok(None) };
         let end = position.saturating_sub(1);
         let is_ended = end > from && self.window_from(end).first() == Some(&fastserial::TAG_END);
@@ -142,7 +142,9 @@ impl<S: Source> Reader<S> {
 
     /// Whether an object begins at the position, or the stream ends there.
     pub(super) fn goes_on_at(&mut self, position: u64) -> Result<bool, Error> {
-        let is_more = self.source.fill(position.saturating_add(NEXT_HEADER as u64))?;
+        // At its end tag, if an object ends right before.
+        let tag = position.saturating_sub(1);
+        let is_more = self.ask_behind(tag, position.saturating_add(NEXT_HEADER as u64))?;
         let window = self.window_from(position);
         Ok(fastserial::goes_on(window.get(..NEXT_HEADER).unwrap_or(window), !is_more))
     }
@@ -182,7 +184,7 @@ impl<S: Source> Reader<S> {
     /// block's rest, its size is what is wrong, though it happens to fit. `true`: reading goes on there.
     pub(super) fn leaves_for_object(&mut self, frame: &Frame, from: u64) -> Result<bool, Error> {
         let end = frame.body_end();
-        self.source.fill(end.saturating_add(FOUND_HEADER as u64))?;
+        self.ask_behind(end, end.saturating_add(FOUND_HEADER as u64))?;
         self.state.broken_at = None;
         let Some(position) = self.object_in(from, end).filter(|position| *position < end) else {
             return Ok(false);

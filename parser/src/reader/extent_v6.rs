@@ -79,7 +79,7 @@ impl<S: Source> Reader<S> {
             return Ok(Some(frame));
         }
         let reach = end.max(start.saturating_add(GROWN_BYTES));
-        self.source.fill(reach.saturating_add(SHOWN as u64))?;
+        self.ask_behind(end, reach.saturating_add(SHOWN as u64))?;
         let content = body_of(&self.source, &frame);
         // Whatever its length: that may be what is wrong.
         let len = frame.body.len.min(MOST_OTHER_BYTES);
@@ -135,7 +135,8 @@ impl<S: Source> Reader<S> {
         let Walked { mut at, mut passed, .. } = walked.unwrap_or(Walked { from, at: from, passed: 0 });
         let mut is_followed = false;
         while passed < MOST_BETWEEN {
-            let is_shown = self.source.fill(at.saturating_add(SHOWN as u64))?;
+            self.source.fill(at.saturating_add(v6::HEADER as u64))?;
+            let is_shown = self.ask_behind(at, at.saturating_add(SHOWN as u64))?;
             let behind = self.window_from(at);
             let is_end = at == self.source_end() || behind == [0; 4];
             is_followed = (!is_shown && is_end) || self.is_block(at)?;
@@ -237,7 +238,7 @@ impl<S: Source> Reader<S> {
             match v6::leads_on(self.window_from(position), is_ended) {
                 Chain::Yes => return Ok(true),
                 Chain::No => return Ok(false),
-                Chain::Need(bytes) => is_ended = !self.source.fill(position.saturating_add(bytes as u64))?,
+                Chain::Need(bytes) => is_ended = !self.ask(position.saturating_add(bytes as u64))?,
             }
         }
     }
@@ -249,7 +250,7 @@ impl<S: Source> Reader<S> {
             match v6::chain(self.window_from(position), 2, is_ended) {
                 Chain::Yes => return Ok(true),
                 Chain::No => return Ok(false),
-                Chain::Need(bytes) => is_ended = !self.source.fill(position.saturating_add(bytes as u64))?,
+                Chain::Need(bytes) => is_ended = !self.ask(position.saturating_add(bytes as u64))?,
             }
         }
     }
@@ -259,7 +260,7 @@ impl<S: Source> Reader<S> {
         loop {
             match v6::chain(self.window_from(position), 3, false) {
                 Chain::Yes => return Ok(true),
-                Chain::Need(bytes) if self.source.fill(position.saturating_add(bytes as u64))? => {}
+                Chain::Need(bytes) if self.ask(position.saturating_add(bytes as u64))? => {}
                 _ => return Ok(false),
             }
         }
@@ -268,7 +269,7 @@ impl<S: Source> Reader<S> {
     /// The first place from `from` up to `to` from which on blocks follow each other.
     pub(super) fn chain_in(&mut self, from: u64, to: u64) -> Result<Option<u64>, Error> {
         let mut at = from.max(self.looked_through.bytes);
-        let mut is_ended = !self.source.fill(to.saturating_add(SHOWN as u64))?;
+        let mut is_ended = !self.ask_behind(to, to.saturating_add(SHOWN as u64))?;
         while at <= to {
             // Positions in the window count from here.
             match v6::find(self.window_from(at), 0, index(to, at), is_ended) {
@@ -280,7 +281,7 @@ impl<S: Source> Reader<S> {
                 Found::Need { at: place, bytes } => {
                     at = at.saturating_add(place as u64);
                     self.looked_through.bytes = self.looked_through.bytes.max(at);
-                    is_ended = !self.source.fill(at.saturating_add(bytes as u64))?;
+                    is_ended = !self.ask(at.saturating_add(bytes as u64))?;
                 }
                 Found::Nothing => break,
             }

@@ -431,6 +431,11 @@ impl<S: Source> Reader<S> {
         self.state.accept(self.source.bytes(), self.source.start())
     }
 
+    /// From now on what follows the end mark is waited for.
+    pub(crate) fn wait_for_tail(&mut self) {
+        self.state.limits.waits_for_tail = true;
+    }
+
     pub(crate) fn keep_from(&mut self, position: Option<u64>) {
         self.keep_from = position;
     }

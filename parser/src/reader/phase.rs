@@ -1,5 +1,6 @@
 //! What comes next in the stream, and the step that does it.
 
+use super::end::Tail;
 use super::search::Search;
 use super::{Reader, Step};
 use crate::error::{Error, Fault};
@@ -25,8 +26,8 @@ pub(super) enum Phase {
     Skip { frame: Frame, at: u64, lost: Option<(&'static str, Fault)> },
     /// Searches for the next object.
     Search(Search),
-    /// Counts bytes behind the end mark.
-    Tail { mark: u64, from: u64, at: u64, is_searched: bool },
+    /// Looks at bytes behind the end mark.
+    Tail(Tail),
     /// Opens the next block that was found before.
     Planned,
     /// Nothing more.
@@ -39,7 +40,7 @@ impl Phase {
     /// How far a stretch was passed over, in the middle of it.
     pub(super) fn reached(&self) -> Option<u64> {
         match *self {
-            Phase::Skip { at, .. } | Phase::Tail { at, .. } => Some(at),
+            Phase::Skip { at, .. } | Phase::Tail(Tail { at, .. }) => Some(at),
             Phase::Search(search) => Some(search.at),
             Phase::AfterContent(frame) => Some(frame.body_end()),
             _ => None,
@@ -84,7 +85,7 @@ impl<S: Source> Reader<S> {
                 Phase::AfterContent(frame) => self.after_content(frame)?,
                 Phase::Skip { frame, at, lost } => return self.skip(frame, at, lost),
                 Phase::Search(search) => return self.search(search),
-                Phase::Tail { mark, from, at, is_searched } => return self.tail(mark, from, at, is_searched),
+                Phase::Tail(tail) => return self.tail(tail),
                 Phase::Planned => self.planned_block()?,
                 Phase::End => return Ok(Step::End),
                 Phase::Failed { .. } => return Err(self.phase.again()),

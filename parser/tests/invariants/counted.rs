@@ -23,6 +23,9 @@ impl Source for Counted<'_> {
         self.calls.set(self.calls.get() + 1);
         self.whole.fill(end)
     }
+    fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
+        self.fill(end)
+    }
     fn release(&mut self, before: u64) {
         self.whole.release(before);
     }

@@ -1,0 +1,220 @@
+//! Reading ends at the end mark. What follows is looked at where that needs no waiting, and only so much of it.
+
+use nettrace_parser::check::Findings;
+use nettrace_parser::parallel::{self, Options, Region};
+use nettrace_parser::{Buffered, Class, Fault, Feed, Limits, Reader, Source, Whole};
+use nettrace_testdata::corpus;
+use nettrace_testdata::synth::{
+    Blob, Definition, EventBlock, MetadataBlock, MetadataRow, PartKind, Stream, ThreadBlock, ThreadRow,
+    Trace, Version,
+};
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+
+/// Gives a stream, and fails when it is asked for more, as a pipe that is held open would wait for ever.
+struct HeldOpen<'d>(&'d [u8]);
+
+impl Read for HeldOpen<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() {
+            return Err(io::Error::other("this would wait"));
+        }
+        self.0.read(buffer)
+    }
+}
+
+/// A stream of `blocks` event blocks, with its end mark.
+fn stream(version: Version, blocks: u32) -> Stream {
+    let stream = begun(version);
+    with_events(stream, blocks)
+}
+
+/// Type 1 and thread 1 are defined.
+fn begun(version: Version) -> Stream {
+    let mut stream = Stream::new(version);
+    stream.trace(&Trace::default());
+    if version == Version::V6 {
+        let row = MetadataRow {
+            metadata_id: 1,
+            provider: "Demo".into(),
+            event_id: 7,
+            name: "Hi".into(),
+            ..MetadataRow::default()
+        };
+        stream.metadata_rows(&MetadataBlock::new(vec![row]));
+        stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 1, 1)]));
+    } else {
+        let definition =
+            Definition { metadata_id: 1, provider: "Demo".into(), event_id: 7, ..Definition::default() };
+        stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, definition.encode())]));
+    }
+    stream
+}
+
+fn with_events(mut stream: Stream, blocks: u32) -> Stream {
+    for block in 0..blocks {
+        let rows = (0..50).map(|row| Blob {
+            metadata_id: 1,
+            sequence_number: 1 + block * 50 + row,
+            thread_id: 1,
+            capture_thread_id: 1,
+            ticks: 5_000_000 + u64::from(block * 50 + row),
+            payload: vec![7; 16],
+            ..Blob::default()
+        });
+        stream.event_block(&EventBlock::new(rows));
+    }
+    stream.end();
+    stream
+}
+
+fn count<S: Source>(reader: &mut Reader<S>) -> u64 {
+    let mut events = 0;
+    reader.for_each(|_| events += 1).unwrap();
+    events
+}
+
+#[test]
+fn a_pipe_that_is_held_open_behind_the_end_mark_does_not_block() {
+    let mut streams = vec![stream(Version::V4, 40).bytes, stream(Version::V6, 40).bytes];
+    let complete = |bytes: &Vec<u8>| {
+        let mut reader = Reader::from_slice(bytes);
+        count(&mut reader);
+        reader.is_complete()
+    };
+    // Ids that stand for nothing make the reader look further.
+    for version in [Version::V4, Version::V6] {
+        let mut stream = Stream::new(version);
+        stream.trace(&Trace::default());
+        streams.push(with_events(stream, 3).bytes);
+    }
+    streams.extend(corpus::traces().into_iter().map(|trace| trace.bytes()).filter(complete));
+    for bytes in &streams {
+        let mut reader = Reader::from_read(HeldOpen(bytes));
+        let events = count(&mut reader);
+        assert!(reader.is_complete() && events == count(&mut Reader::from_slice(bytes)));
+        let mut ordered = Reader::from_read(HeldOpen(bytes)).time_ordered();
+        let mut by_time = 0;
+        ordered.for_each(|_| by_time += 1).unwrap();
+        assert_eq!(by_time, events);
+    }
+}
+
+/// Counts how far it is asked for.
+struct Asked<'d> {
+    whole: Whole<&'d [u8]>,
+    most: u64,
+}
+
+impl Source for Asked<'_> {
+    fn start(&self) -> u64 {
+        0
+    }
+    fn bytes(&self) -> &[u8] {
+        let bytes = self.whole.bytes();
+        bytes.get(..self.most as usize).unwrap_or(bytes)
+    }
+    fn fill(&mut self, end: u64) -> io::Result<bool> {
+        self.most = self.most.max(end);
+        self.whole.fill(end)
+    }
+    fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
+        self.fill(end)
+    }
+    fn release(&mut self, _before: u64) {}
+}
+
+#[test]
+fn of_what_follows_the_end_mark_a_megabyte_is_looked_at_unless_more_is_asked_for() {
+    for version in [Version::V4, Version::V6] {
+        let mut bytes = stream(version, 1).bytes;
+        let end = bytes.len() as u64;
+        bytes.resize(bytes.len() + (8 << 20), 0);
+        for (limits, due) in [
+            (Limits::new(), 1 << 20),
+            (Limits::new().tail_bytes(100), 100),
+            (Limits::new().tail_bytes(4 << 20), 4 << 20),
+        ] {
+            let mut reader = Reader::with_limits(Asked { whole: Whole::new(&bytes), most: 0 }, limits);
+            count(&mut reader);
+            assert_eq!(reader.source().most, end + due + 1, "{version:?}");
+            let [finding] = reader.damage().findings() else { panic!("{:?}", reader.damage()) };
+            assert_eq!((finding.class, finding.offset), (Class::Note, end));
+            assert_eq!(finding.fault, Fault::MoreTrailingBytes(due));
+            assert!(reader.is_complete() && reader.end_offset() == Some(end));
+        }
+        let mut reader = Reader::with_limits(Whole::new(&bytes), Limits::new().tail_bytes(u64::MAX));
+        count(&mut reader);
+        assert_eq!(reader.damage().findings()[0].fault, Fault::TrailingBytes(8 << 20));
+    }
+}
+
+#[test]
+fn a_check_waits_for_what_follows_the_end_mark() {
+    let mut bytes = stream(Version::V4, 1).bytes;
+    bytes.extend([7; 300]);
+    /// One byte at a time.
+    struct Slow<'d>(&'d [u8]);
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0.read(&mut buffer[..1])
+        }
+    }
+    let mut reader = Reader::from_read(Slow(&bytes));
+    let findings = Findings::of(&mut reader).unwrap();
+    assert!(findings.counts().any(|count| count == ("trailing_bytes", 1)), "{findings:?}");
+    // Others do not: nothing was at hand.
+    let mut reader = Reader::from_read(Slow(&bytes));
+    count(&mut reader);
+    assert_eq!(reader.damage().note_count(), 0);
+}
+
+#[test]
+fn an_end_mark_that_one_bit_has_made_is_none_in_a_pipe_too() {
+    let stream = stream(Version::V4, 40);
+    let at = stream.nth(PartKind::Event, 20).start;
+    let mut bytes = stream.bytes.clone();
+    // A begin tag is 5, the mark is 1.
+    bytes[at] ^= 4;
+    let whole = count(&mut Reader::from_slice(&bytes));
+    assert!(whole > 1900, "{whole}");
+    let mut reader = Reader::new(Buffered::new(bytes.as_slice()));
+    assert_eq!(count(&mut reader), whole);
+    assert!(reader.damage().is_damaged());
+}
+
+#[test]
+fn a_feed_has_ended_at_the_end_mark_and_looks_at_what_is_pushed_behind_it() {
+    let bytes = stream(Version::V6, 3).bytes;
+    let mut feed = Feed::new();
+    feed.push(&bytes);
+    feed.for_each(|_| {}).unwrap();
+    assert!(feed.is_ended() && feed.is_complete());
+    feed.push(&[7; 10]);
+    feed.end();
+    feed.for_each(|_| {}).unwrap();
+    assert_eq!(feed.damage().findings()[0].fault, Fault::TrailingBytes(10));
+}
+
+#[test]
+fn several_threads_end_at_the_end_mark_as_one_does() {
+    let mut bytes = stream(Version::V4, 400).bytes;
+    bytes.resize(bytes.len() + (4 << 20), 0);
+    let told = [1, 3].map(|threads| {
+        let work = |region: &mut Region<'_, _>| {
+            let mut events = 0u64;
+            region.for_each(|_| events += 1)?;
+            Ok(events)
+        };
+        let mut events = 0;
+        let options = Options::new().threads(threads);
+        let outcome = parallel::read_slice(&bytes, options, work, |more| {
+            events += more;
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        (events, outcome.damage().clone(), outcome.end_offset())
+    });
+    assert_eq!(told[0], told[1]);
+    assert_eq!(told[0].1.findings()[0].fault, Fault::MoreTrailingBytes(1 << 20));
+}
