@@ -8,6 +8,8 @@ mod document;
 mod driver;
 pub mod heap;
 pub mod model;
+#[cfg(feature = "page")]
+pub mod page;
 pub mod report;
 mod sorted;
 

@@ -21,6 +21,8 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             convert::Pprof<'static>,
             convert::Speedscope<'static>,
             convert::Svg<'static>,
+            #[cfg(feature = "page")]
+            page::PagePass,
             report::ReportPass<report::Gc>,
             report::SharedPass<(report::Gc,)>,
         ],
@@ -56,6 +58,10 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             heap::Retained,
             heap::Root,
             heap::RootKind,
+            #[cfg(feature = "page")]
+            page::Page,
+            #[cfg(feature = "page")]
+            page::PageAbout,
             model::Argument,
             model::Assembly,
             model::Category,

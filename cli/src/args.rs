@@ -6,6 +6,7 @@ mod events;
 mod heap;
 mod input;
 mod live;
+mod open;
 mod overview;
 pub(crate) mod profiles;
 pub(crate) mod providers;
@@ -17,6 +18,7 @@ pub(crate) use events::*;
 pub(crate) use heap::*;
 pub(crate) use input::*;
 pub(crate) use live::*;
+pub(crate) use open::*;
 pub(crate) use overview::*;
 pub(crate) use report::*;
 pub(crate) use samples::*;
@@ -67,6 +69,7 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     Check(CheckArgs),
     Report(ReportCommand),
+    Open(Box<OpenArgs>),
     Convert(ConvertArgs),
     Heap(Box<HeapArgs>),
     Ps(PsArgs),

@@ -18,6 +18,7 @@ mod layers;
 mod logs;
 mod new_files;
 mod outcome;
+mod page;
 mod reference;
 mod report;
 mod shrinking;

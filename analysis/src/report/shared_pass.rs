@@ -196,6 +196,12 @@ impl<T: Reports> SharedPass<T> {
         &mut self.reports
     }
 
+    /// Lets a converter see the samples and marks of the pass.
+    #[cfg(feature = "page")]
+    pub(crate) fn add(&mut self, converter: Box<dyn crate::convert::Convert>) {
+        self.analysis.add(converter);
+    }
+
     /// For what the trace does not tell, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
         self.pass.analysis.model_mut()

@@ -146,6 +146,14 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "TIME", value_parser = nettrace_export::time_range::nanos, conflicts_with = "time")]
     pub(crate) before: Option<i64>,
 
+    /// The file to write; - for standard output. Default: beside the trace, with .html at its end
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Replace an output file that is there already
+    #[arg(long)]
+    pub(crate) force: bool,
+
     #[command(flatten)]
     pub(crate) samples: SampleArgs,
 }

@@ -12,6 +12,7 @@ mod info;
 mod info_text;
 mod list_profiles;
 mod man;
+mod open;
 mod outcome;
 mod process;
 mod ps;
@@ -42,6 +43,7 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Stats(args) => stats::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Report(args) => report::run(&args.0, context),
+        Command::Open(args) => open::run(&args, context),
         Command::Convert(args) => convert::run(&args, context),
         Command::Heap(args) => heap::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),

@@ -6,6 +6,7 @@ mod contention;
 mod counters;
 mod exceptions;
 mod gc;
+mod html;
 mod jit;
 mod loader;
 mod logs;
@@ -16,6 +17,8 @@ mod tasks;
 mod threadpool;
 mod waits;
 mod words;
+
+pub(super) use html::{PageTarget, write_page};
 
 use super::command_line::find;
 use super::{Context, Trace};
@@ -124,6 +127,13 @@ pub(crate) const REPORTS: &[ReportRow] = &[
     }),
     row::<Logs>(&[&["level", "before"], MOMENTS], logs::run),
     row::<Counters>(&[&["format", "before"], MOMENTS], counters::run),
+    ReportRow {
+        name: "html",
+        about: "everything as one HTML file: time line, flame graphs, tables",
+        record: &[],
+        flags: &[&["output", "force"], MOMENTS, STACKS, NAMES, FOLDS],
+        run: html::run,
+    },
 ];
 
 pub(super) fn run(args: &ReportArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {

@@ -1,0 +1,63 @@
+// Small charts: bars and lines over time.
+import { el, paint, colour } from './dom.mjs';
+import { axisStep, formatAxis, formatMoment } from './format.mjs';
+
+// `points`: { at, value, colour, text }. `kind`: bars or line.
+export function chart({ points, range, height = 90, kind = 'line', unit, label, fill = 'accent' }) {
+  const canvas = el('canvas', { role: 'img', 'aria-label': label });
+  const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
+  const box = el('div', { class: 'chart lanebox' }, canvas, tip);
+  const left = 74;
+  const x = (nanos, width) => left + ((nanos - range.from) / (range.to - range.from)) * (width - left - 8);
+  const most = points.reduce((high, point) => Math.max(high, point.value), 0) || 1;
+  const least = kind === 'line' ? Math.min(0, points.reduce((low, point) => Math.min(low, point.value), 0)) : 0;
+  const draw = () => paint(canvas, height, (context, width, tall) => {
+    const y = (value) => tall - 16 - ((value - least) / (most - least || 1)) * (tall - 24);
+    context.font = '11px system-ui, sans-serif';
+    context.textBaseline = 'middle';
+    context.fillStyle = colour('faint');
+    context.fillText(unit(most), 0, y(most) + 2, left - 4);
+    context.fillText(unit(least), 0, y(least), left - 4);
+    const step = axisStep(range.to - range.from, (width - left) / 90);
+    for (let at = Math.ceil(range.from / step) * step; at <= range.to; at += step) {
+      context.fillStyle = colour('grid');
+      context.fillRect(x(at, width), 4, 1, tall - 18);
+      context.fillStyle = colour('faint');
+      const text = formatAxis(at, step);
+      if (x(at, width) + context.measureText(text).width < width) context.fillText(text, x(at, width), tall - 6);
+    }
+    context.fillStyle = colour('line');
+    context.fillRect(left, y(least), width - left - 8, 1);
+    if (kind === 'bars') {
+      for (const point of points) {
+        context.fillStyle = colour(point.colour || fill);
+        context.fillRect(x(point.at, width) - 1, y(point.value), 3, y(0) - y(point.value));
+      }
+      return;
+    }
+    context.strokeStyle = colour(fill);
+    context.lineWidth = 1.5;
+    context.beginPath();
+    points.forEach((point, index) => (index ? context.lineTo : context.moveTo).call(context, x(point.at, width), y(point.value)));
+    context.stroke();
+    context.fillStyle = colour(fill);
+    if (points.length < 60) for (const point of points) context.fillRect(x(point.at, width) - 1.5, y(point.value) - 1.5, 3, 3);
+  });
+  canvas.addEventListener('pointermove', (event) => {
+    const bounds = canvas.getBoundingClientRect();
+    let near = null;
+    for (const point of points) {
+      const far = Math.abs(x(point.at, bounds.width) - (event.clientX - bounds.left));
+      if (far < 8 && (!near || far < near.far)) near = { far, point };
+    }
+    tip.style.display = near ? 'block' : 'none';
+    if (near) {
+      tip.textContent = near.point.text || `${formatMoment(near.point.at)}: ${unit(near.point.value)}`;
+      tip.style.left = `${Math.max(0, Math.min(event.clientX - bounds.left + 12, bounds.width - tip.offsetWidth - 4))}px`;
+      tip.style.top = `${event.clientY - bounds.top + 16}px`;
+    }
+  });
+  canvas.addEventListener('pointerleave', () => (tip.style.display = 'none'));
+  new ResizeObserver(draw).observe(box);
+  return box;
+}

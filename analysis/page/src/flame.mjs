@@ -1,0 +1,276 @@
+// Flame graphs on a canvas.
+import { el, paint, colour, announce } from './dom.mjs';
+import { formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
+
+const ROW = 18;
+const LEAST_WIDTH = 0.6;
+
+// The hue of a module: far apart, and told apart by their lightness too.
+const HUES = [205, 38, 165, 320, 260, 55, 190, 15, 90, 285];
+function frameColour(name, dark) {
+  const bang = name.indexOf('!');
+  const module_ = bang > 0 ? name.slice(0, bang) : name.startsWith('new ') || name.startsWith('throw ') ? '\u0001' : '';
+  let hash = 7;
+  for (let at = 0; at < module_.length; at += 1) hash = (hash * 31 + module_.charCodeAt(at)) >>> 0;
+  let shade = 0;
+  for (let at = 0; at < name.length; at += 1) shade = (shade * 33 + name.charCodeAt(at)) >>> 0;
+  if (module_ === '') return `hsl(0 0% ${dark ? 30 + (shade % 6) : 80 - (shade % 6)}%)`;
+  const hue = HUES[hash % HUES.length];
+  return dark ? `hsl(${hue} 42% ${28 + (shade % 9)}%)` : `hsl(${hue} 62% ${76 + (shade % 9)}%)`;
+}
+
+// Rectangles of a tree, left-heavy, below `root`: all that are wide enough to be seen.
+export function layoutTree(tree, root, width) {
+  const rectangles = [];
+  const whole = tree.total[root] || 1;
+  const way = [];
+  for (let node = root; node !== 0; node = tree.parent[node]) way.push(node);
+  way.push(0);
+  way.reverse().forEach((node, depth) => rectangles.push({ node, depth, x: 0, width, isAbove: node !== root }));
+  const open = [{ node: root, depth: way.length - 1, x: 0 }];
+  while (open.length) {
+    const { node, depth, x } = open.pop();
+    let left = x;
+    for (const child of tree.children[node] || []) {
+      const wide = (tree.total[child] / whole) * width;
+      if (wide < LEAST_WIDTH) break;
+      rectangles.push({ node: child, depth: depth + 1, x: left, width: wide, isAbove: false });
+      open.push({ node: child, depth: depth + 1, x: left });
+      left += wide;
+    }
+  }
+  return rectangles;
+}
+
+// A flame graph with search, zoom and keys. `options`: upright, search, label, onzoom(node), onfocus(frame).
+export function flameGraph(tree, options) {
+  const canvas = el('canvas', { tabindex: '0', role: 'application', class: 'flame', 'aria-label': `${options.label}. Arrow keys move, Enter zooms, Escape zooms out. The tabs Call tree and Methods have the same as tables.` });
+  const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
+  const box = el('div', { class: 'flamebox' }, canvas, tip);
+  let root = options.zoom && options.zoom < tree.parent.length ? options.zoom : 0;
+  let rectangles = [];
+  let chosen = -1;
+  let hovered = -1;
+  let found = null;
+  const search = () => {
+    const wanted = options.search.trim().toLowerCase();
+    found = null;
+    if (!wanted) return;
+    const isFound = new Map();
+    found = tree.frame.map((frame, node) => {
+      if (node === 0) return false;
+      if (!isFound.has(frame)) isFound.set(frame, tree.texts(frame).toLowerCase().includes(wanted));
+      return isFound.get(frame);
+    });
+  };
+  const foundShare = () => {
+    // What is below something found is not counted again.
+    let sum = 0;
+    const open = [root];
+    while (open.length) {
+      const node = open.pop();
+      if (node !== 0 && found[node]) sum += tree.total[node];
+      else open.push(...(tree.children[node] || []));
+    }
+    return tree.total[root] ? (sum / tree.total[root]) * 100 : 0;
+  };
+  const name = (node) => (node === 0 ? 'all' : tree.texts(tree.frame[node]));
+  const about = (node) => {
+    const share = tree.total[0] ? (tree.total[node] / tree.total[0]) * 100 : 0;
+    const own = tree.self[node] > 0 ? `, ${formatWeight(tree.self[node], tree.unit)} by itself` : '';
+    return `${name(node)}: ${formatWeight(tree.total[node], tree.unit)}${own}, ${formatPercent(share)}, ${formatCount(tree.totalSamples[node])} samples`;
+  };
+  let depthMost = 1;
+  const height = () => Math.max(120, (depthMost + 1) * ROW + 4);
+  const y = (depth) => (options.upright ? height() - (depth + 1) * ROW - 2 : depth * ROW + 2);
+  const draw = () => {
+    const width = Math.max(50, canvas.clientWidth || box.clientWidth || 800);
+    rectangles = layoutTree(tree, root, width);
+    depthMost = rectangles.reduce((most, rectangle) => Math.max(most, rectangle.depth), 1);
+    const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+    paint(canvas, height(), (context) => {
+      context.font = '12px system-ui, sans-serif';
+      context.textBaseline = 'middle';
+      const ink = colour('flame-ink');
+      const edge = colour('bg');
+      rectangles.forEach((rectangle) => {
+        const { node, depth, x, width: wide, isAbove } = rectangle;
+        const top = y(depth);
+        context.globalAlpha = isAbove ? 0.55 : found && node !== 0 && !found[node] ? 0.35 : 1;
+        context.fillStyle = node === 0 ? colour('flame-root') : found?.[node] ? colour('found') : frameColour(name(node), dark);
+        context.fillRect(x, top, Math.max(0.5, wide - (wide > 3 ? 1 : 0)), ROW - 1);
+        if (wide > 34) {
+          context.fillStyle = found?.[node] ? colour('found-ink') : ink;
+          context.globalAlpha = found && node !== 0 && !found[node] ? 0.6 : 1;
+          context.fillText(fit(context, shortName(name(node)), wide - 8), x + 4, top + ROW / 2);
+        }
+        if (node === chosen || node === hovered) {
+          context.globalAlpha = 1;
+          context.strokeStyle = colour('accent');
+          context.lineWidth = node === chosen ? 2 : 1;
+          context.strokeRect(x + 0.5, top + 0.5, Math.max(1, wide - 1), ROW - 2);
+        }
+      });
+      context.globalAlpha = 1;
+      context.strokeStyle = edge;
+    });
+    canvas.dataset.root = String(root);
+    canvas.dataset.rectangles = String(rectangles.length);
+  };
+  const at = (event) => {
+    const bounds = canvas.getBoundingClientRect();
+    const [x, top] = [event.clientX - bounds.left, event.clientY - bounds.top];
+    return rectangles.find((rectangle) => x >= rectangle.x && x < rectangle.x + rectangle.width && top >= y(rectangle.depth) && top < y(rectangle.depth) + ROW);
+  };
+  const choose = (node) => {
+    chosen = node;
+    announce(about(node));
+    options.onchoose?.(node, about(node));
+    draw();
+  };
+  const zoom = (node) => {
+    root = node;
+    chosen = node;
+    draw();
+    announce(`zoomed to ${about(node)}`);
+    options.onzoom?.(node);
+  };
+  canvas.addEventListener('pointermove', (event) => {
+    const rectangle = at(event);
+    const node = rectangle ? rectangle.node : -1;
+    if (node !== hovered) {
+      hovered = node;
+      draw();
+    }
+    tip.textContent = node >= 0 ? about(node) : '';
+    tip.style.display = node >= 0 ? 'block' : 'none';
+    if (node >= 0) {
+      const bounds = box.getBoundingClientRect();
+      const left = Math.min(event.clientX - bounds.left + 14, Math.max(0, bounds.width - tip.offsetWidth - 4));
+      tip.style.left = `${Math.max(0, left)}px`;
+      tip.style.top = `${event.clientY - bounds.top + 18}px`;
+    }
+  });
+  canvas.addEventListener('pointerleave', () => {
+    hovered = -1;
+    tip.style.display = 'none';
+    draw();
+  });
+  canvas.addEventListener('click', (event) => {
+    const rectangle = at(event);
+    if (rectangle) zoom(rectangle.node);
+  });
+  canvas.addEventListener('contextmenu', (event) => {
+    const rectangle = at(event);
+    if (rectangle && rectangle.node !== 0 && options.onfocus) {
+      event.preventDefault();
+      options.onfocus(tree.frame[rectangle.node]);
+    }
+  });
+  canvas.addEventListener('keydown', (event) => {
+    const siblings = () => tree.children[tree.parent[chosen]] || [];
+    const [inwards, outwards] = options.upright ? ['ArrowUp', 'ArrowDown'] : ['ArrowDown', 'ArrowUp'];
+    if (chosen < 0 && event.key.startsWith('Arrow')) chosen = root;
+    const moves = {
+      [inwards]: () => tree.children[chosen]?.[0],
+      [outwards]: () => (chosen === 0 ? 0 : tree.parent[chosen]),
+      ArrowLeft: () => siblings()[siblings().indexOf(chosen) - 1],
+      ArrowRight: () => siblings()[siblings().indexOf(chosen) + 1],
+      Home: () => root,
+    };
+    if (event.key in moves) {
+      const next = moves[event.key]();
+      if (next !== undefined) choose(next);
+    } else if (event.key === 'Enter' && chosen >= 0) zoom(chosen);
+    else if (event.key === 'Escape' && root !== 0) zoom(0);
+    else if (event.key === 's' && chosen > 0) options.onfocus?.(tree.frame[chosen]);
+    else return;
+    event.preventDefault();
+  });
+  search();
+  const observer = new ResizeObserver(() => draw());
+  observer.observe(box);
+  return {
+    box,
+    draw,
+    foundText: () => (found ? `${formatPercent(foundShare())} found` : ''),
+    setSearch: (text) => {
+      options.search = text;
+      search();
+      draw();
+    },
+    zoom,
+    root: () => root,
+  };
+}
+
+// `module!Namespace.Type.Method(arguments)` as `Type.Method`: what fits into a rectangle.
+export function shortName(text) {
+  const bare = text.slice(text.indexOf('!') + 1);
+  const end = bare.indexOf('(');
+  const name = end > 0 ? bare.slice(0, end) : bare;
+  if (/^(new|throw) /.test(name)) return name;
+  let depth = 0;
+  const dots = [];
+  for (let at = 0; at < name.length; at += 1) {
+    if ('<['.includes(name[at])) depth += 1;
+    else if ('>]'.includes(name[at])) depth -= 1;
+    else if (name[at] === '.' && depth === 0 && at > 0 && name[at - 1] !== '.') dots.push(at);
+  }
+  return dots.length > 1 ? name.slice(dots[dots.length - 2] + 1) : name;
+}
+
+// As much of a text as fits.
+function fit(context, text, width) {
+  if (width < 14) return '';
+  if (context.measureText(text).width <= width) return text;
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low > 1 ? `${text.slice(0, low)}…` : '';
+}
+
+// The stacks of one thread in time order.
+export function timeGraph(rectangles, texts, range, label) {
+  const canvas = el('canvas', { class: 'flame', role: 'img', 'aria-label': label });
+  const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
+  const box = el('div', { class: 'flamebox' }, canvas, tip);
+  const depth = rectangles.reduce((most, rectangle) => Math.max(most, rectangle.depth), 0);
+  const draw = () => {
+    const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+    paint(canvas, (depth + 1) * ROW + 4, (context, width) => {
+      const scale = width / (range.to - range.from);
+      context.font = '12px system-ui, sans-serif';
+      context.textBaseline = 'middle';
+      for (const rectangle of rectangles) {
+        const x = (rectangle.from - range.from) * scale;
+        const wide = (rectangle.to - rectangle.from) * scale;
+        if (x > width || x + wide < 0) continue;
+        context.fillStyle = frameColour(texts(rectangle.frame), dark);
+        context.fillRect(x, rectangle.depth * ROW + 2, Math.max(0.4, wide), ROW - 1);
+        if (wide > 34) {
+          context.fillStyle = colour('flame-ink');
+          context.fillText(fit(context, shortName(texts(rectangle.frame)), wide - 6), x + 3, rectangle.depth * ROW + 2 + ROW / 2);
+        }
+      }
+    });
+  };
+  canvas.addEventListener('pointermove', (event) => {
+    const bounds = canvas.getBoundingClientRect();
+    const nanos = range.from + ((event.clientX - bounds.left) / bounds.width) * (range.to - range.from);
+    const level = Math.floor((event.clientY - bounds.top - 2) / ROW);
+    const found = rectangles.find((rectangle) => rectangle.depth === level && rectangle.from <= nanos && nanos < rectangle.to);
+    tip.style.display = found ? 'block' : 'none';
+    if (found) {
+      tip.textContent = `${texts(found.frame)}: ${formatNanos(found.to - found.from)}`;
+      tip.style.left = `${Math.max(0, Math.min(event.clientX - bounds.left + 14, bounds.width - tip.offsetWidth - 4))}px`;
+      tip.style.top = `${event.clientY - bounds.top + 18}px`;
+    }
+  });
+  canvas.addEventListener('pointerleave', () => (tip.style.display = 'none'));
+  new ResizeObserver(draw).observe(box);
+  return { box, draw };
+}

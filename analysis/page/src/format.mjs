@@ -1,0 +1,62 @@
+// Numbers as people read them.
+
+const grouped = (text) => text.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+
+export function formatCount(number) {
+  if (number === null || number === undefined) return '–';
+  return grouped(String(Math.round(number)));
+}
+
+export function formatDecimal(number, digits = 1) {
+  if (number === null || number === undefined || !Number.isFinite(number)) return '–';
+  const [whole, rest] = number.toFixed(digits).split('.');
+  return grouped(whole) + (rest ? `.${rest}` : '');
+}
+
+export function formatNanos(nanos) {
+  if (nanos === null || nanos === undefined) return '–';
+  const size = Math.abs(nanos);
+  if (size >= 1e9) return `${formatDecimal(nanos / 1e9, 3)} s`;
+  if (size >= 1e6) return `${formatDecimal(nanos / 1e6, 3)} ms`;
+  if (size >= 1e3) return `${formatDecimal(nanos / 1e3, 1)} µs`;
+  return `${formatCount(nanos)} ns`;
+}
+
+export function formatBytes(bytes) {
+  if (bytes === null || bytes === undefined) return '–';
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  let value = bytes;
+  while (Math.abs(value) >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return unit === 0 ? `${formatCount(value)} B` : `${formatDecimal(value, 1)} ${units[unit]}`;
+}
+
+export const formatPercent = (share) => (Number.isFinite(share) ? `${formatDecimal(share, 1)} %` : '–');
+
+// A moment since the session's start.
+export const formatMoment = (nanos) => `${formatDecimal(nanos / 1e6, 3)} ms`;
+
+export function formatWeight(weight, unit) {
+  if (unit === 'nanoseconds') return formatNanos(weight);
+  if (unit === 'bytes') return formatBytes(weight);
+  return formatCount(weight);
+}
+
+// Steps for an axis: 1, 2 or 5 of a power of ten.
+export function axisStep(extent, most) {
+  const rough = extent / Math.max(1, most);
+  const power = 10 ** Math.floor(Math.log10(rough || 1));
+  const step = [1, 2, 5, 10].find((factor) => factor * power >= rough);
+  return (step || 10) * power;
+}
+
+export function formatAxis(nanos, step) {
+  if (step >= 1e9) return `${formatDecimal(nanos / 1e9, 0)} s`;
+  if (step >= 1e8) return `${formatDecimal(nanos / 1e9, 1)} s`;
+  if (step >= 1e6) return `${formatDecimal(nanos / 1e6, 0)} ms`;
+  if (step >= 1e3) return `${formatDecimal(nanos / 1e3, 0)} µs`;
+  return `${formatCount(nanos)} ns`;
+}

@@ -1,0 +1,152 @@
+// The page: the time line above, one view below, both as the address says.
+import { el, replace, announce } from './dom.mjs';
+import { fromBase64, readTrace, unpack } from './data.mjs';
+import { formatCount, formatNanos, formatPercent } from './format.mjs';
+import { extentOf } from './query.mjs';
+import { DEFAULTS, formatRoute, parseRoute, rangeOf } from './route.mjs';
+import { kindsOf, stacksView } from './stacks-view.mjs';
+import { timeline } from './timeline.mjs';
+import { facts } from './table.mjs';
+import { contentionView, countersView, exceptionsView, gcView, jitView, poolView, waitsView } from './report-views.mjs';
+import { eventsView, logsView, requestsView, threadsView } from './list-views.mjs';
+import { diffPage } from './diff-view.mjs';
+
+const VIEWS = [
+  ['overview', 'Overview', overviewView, () => true],
+  ['cpu', 'Stacks', stacksView, (trace) => kindsOf(trace).length > 0],
+  ['gc', 'GC', gcView, (trace) => trace.reports.gc?.collections?.length > 0],
+  ['exceptions', 'Exceptions', exceptionsView, (trace) => trace.column('thrown.t').length > 0],
+  ['contention', 'Contention', contentionView, (trace) => trace.column('span.Contention.start').length > 0],
+  ['waits', 'Waits', waitsView, (trace) => trace.column('span.Waits.start').length > 0],
+  ['threads', 'Threads', threadsView, (trace) => trace.threads.length > 0],
+  ['pool', 'Thread pool', poolView, (trace) => trace.reports.threadpool?.workers?.length > 0],
+  ['jit', 'JIT', jitView, (trace) => trace.reports.jit?.methods?.length > 0 || trace.column('span.JIT.start').length > 0],
+  ['requests', 'Requests', requestsView, (trace) => trace.column('span.Activities.start').length > 0],
+  ['logs', 'Logs', logsView, (trace) => trace.reports.logs?.count > 0],
+  ['counters', 'Counters', countersView, (trace) => trace.reports.counters?.series?.length > 0],
+  ['events', 'Events', eventsView, () => true],
+];
+
+// Where a finding of the summary is shown.
+const PLACES = {
+  gc: 'view=gc', jit: 'view=jit', alloc: 'view=cpu&kind=alloc', exceptions: 'view=exceptions', contention: 'view=contention', waits: 'view=waits', starvation: 'view=pool',
+  hottest_method: 'view=cpu&tab=top', activities: 'view=requests', slow_activity: 'view=requests', log_errors: 'view=logs', lost_events: 'view=overview', missing_names: 'view=cpu&tab=modules',
+};
+
+function overviewView(trace) {
+  const summary = trace.summary || {};
+  const findings = summary.findings || [];
+  const alloc = trace.has('alloc.t') ? 'alloc' : 'alloc_ticks';
+  return el('div', null,
+    el('h2', null, 'Overview'),
+    facts([
+      ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns], ['Events', formatCount(summary.events), 'events', summary.events], ['Threads', formatCount(summary.threads), 'threads', summary.threads],
+      ['Events lost', trace.outcome.losses_known ? formatCount(trace.outcome.lost) : 'not known: version 3 does not number events', 'lost'],
+      ['Damage', trace.outcome.damage_count ? `${formatCount(trace.outcome.damage_count)} places` : 'none', 'damage'],
+      trace.coverage?.frames > 0 && ['Frames with names', formatPercent((trace.coverage.named / trace.coverage.frames) * 100)],
+      trace.session.start_unix_ms !== null && ['Began', new Date(trace.session.start_unix_ms).toISOString().replace('T', ' ').replace('Z', ' UTC')],
+      ...trace.facts,
+    ]),
+    el('h3', null, 'What stands out'),
+    findings.length
+      ? el('ul', { class: 'findings' }, findings.map((finding) => el('li', null, el('a', { href: `#${(PLACES[finding.about] || 'view=overview').replace('kind=alloc', `kind=${alloc}`)}` }, finding.text))))
+      : el('p', { class: 'none' }, 'Nothing stands out.'),
+    el('h3', null, 'What the trace can answer'),
+    el('ul', { class: 'answers' }, (summary.answers || []).map((answer) => el('li', null, `${answer.report}: ${answer.about} (${formatCount(answer.events)} events)`))),
+    trace.session.processes.length > 1 && [el('h3', null, 'Processes'), el('ul', null, trace.session.processes.map((process) => el('li', null, `${process.id ?? '?'} ${process.name}`)))],
+    trace.thinned.length > 0 && [el('h3', null, 'What was thinned out'), el('ul', { id: 'thinned' }, trace.thinned.map((row) => el('li', null, row.text)))],
+    el('h3', null, 'Keys'),
+    el('p', null, '/ searches, 1 to 9 show a view, Escape in the time line shows the whole trace, arrow keys move through the flame graph and the time line.'));
+}
+
+function header(trace) {
+  const summary = trace.summary || {};
+  const process = summary.process;
+  const { outcome } = trace;
+  const notices = [];
+  if (outcome.lost > 0) notices.push(`${formatCount(outcome.lost)} events were lost while recording, on ${formatCount(outcome.lost_threads)} threads: counts are too low.`);
+  if (!outcome.complete) notices.push('The trace is cut: its end is missing, and with it, mostly, the names of methods.');
+  for (const damage of (outcome.damage || []).slice(0, 5)) notices.push(`Damaged at byte ${formatCount(damage.offset)}: ${damage.fault} (${damage.class}).`);
+  if (trace.coverage_advice) notices.push(trace.coverage_advice);
+  return [
+    el('h1', null, trace.title),
+    el('p', null, [summary.kind, process].filter(Boolean).join(' · ')),
+    notices.length > 0 && el('div', { class: outcome.lost > 0 || outcome.damage_count > 0 || !outcome.complete ? 'notice bad' : 'notice', role: 'note', id: 'notices' }, notices.map((text) => el('div', null, text))),
+  ];
+}
+
+function start(trace) {
+  document.title = `${trace.title} – nettrace`;
+  replace(document.getElementById('top'), header(trace));
+  const extent = extentOf(trace);
+  let route = parseRoute(location.hash);
+  const main = document.getElementById('main');
+  const nav = document.getElementById('views');
+  const current = () => VIEWS.find(([key]) => key === route.view) || VIEWS[0];
+  const showNav = () => replace(nav, VIEWS.map(([key, name, , has]) => el('a', { href: formatRoute({ ...DEFAULTS, from: route.from, to: route.to, view: key }), 'aria-current': current()[0] === key ? 'page' : null, class: has(trace) ? null : 'empty' }, name, !has(trace) && el('span', { class: 'unseen' }, ' (nothing in this trace)'))));
+  // `isNew`: the back button comes back from it. `isShown`: the view shows it already.
+  const go = (change, isNew, isShown = false) => {
+    route = { ...route, ...change };
+    if ('view' in change && !('q' in change)) route.q = '';
+    const address = formatRoute(route);
+    if (address !== location.hash) history[isNew ? 'pushState' : 'replaceState'](null, '', address);
+    showNav();
+    if (!isShown) show();
+  };
+  const line = timeline(trace, extent, {
+    range: rangeOf(route, extent),
+    counter: route.counter,
+    onrange: (range) => go({ from: range?.from ?? null, to: range?.to ?? null }, true),
+    oncounter: (counter) => {
+      go({ counter }, false, true);
+      line.setCounter(counter);
+    },
+  });
+  replace(document.getElementById('time'), line.place);
+  const show = () => {
+    const focused = document.activeElement?.id;
+    const [, , view] = current();
+    replace(main, view(trace, route, rangeOf(route, extent), extent, go));
+    main.dataset.view = current()[0];
+    if (focused && focused !== 'main') document.getElementById(focused)?.focus();
+  };
+  const fromAddress = () => {
+    route = parseRoute(location.hash);
+    line.setRange(rangeOf(route, extent));
+    line.setCounter(route.counter);
+    showNav();
+    show();
+    announce(`${current()[1]}`);
+  };
+  window.addEventListener('popstate', fromAddress);
+  window.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.('input, select, textarea')) return;
+    if (event.key === '/') {
+      const search = document.getElementById('search') || document.getElementById('focus');
+      if (search) {
+        search.focus();
+        event.preventDefault();
+      }
+    } else if (/^[1-9]$/.test(event.key) && VIEWS[Number(event.key) - 1]) go({ view: VIEWS[Number(event.key) - 1][0] }, true);
+  });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
+  showNav();
+  show();
+  line.draw();
+  document.documentElement.dataset.ready = '1';
+}
+
+async function begin() {
+  try {
+    const data = document.getElementById('data');
+    const trace = readTrace(await unpack(fromBase64(data.textContent)));
+    data.remove();
+    if (trace.diff) diffPage(trace);
+    else start(trace);
+  } catch (error) {
+    replace(document.getElementById('main'), el('p', { class: 'notice bad' }, `This page cannot be shown: ${error.message}`));
+    throw error;
+  }
+}
+
+begin();

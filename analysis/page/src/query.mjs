@@ -1,0 +1,400 @@
+// What views add up: sums of samples, groups of exceptions, lanes of the time line. No element of the page in here.
+
+// First place whose value is not below `wanted`.
+export function lowerBound(sorted, wanted) {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// Places of rows in [from, to); null stands for all.
+export function rowsWithin(times, range) {
+  if (!range) return [0, times.length];
+  return [lowerBound(times, range.from), lowerBound(times, range.to)];
+}
+
+export const isWithin = (range, nanos) => !range || (range.from <= nanos && nanos < range.to);
+export const overlaps = (range, start, end) => !range || (start < range.to && end >= range.from);
+
+// From the first thing of the trace to its last.
+export function extentOf(trace) {
+  let first = Infinity;
+  let last = -Infinity;
+  const add = (from, to = from) => {
+    first = Math.min(first, from);
+    last = Math.max(last, to);
+  };
+  for (const kind of Object.keys(trace.kinds)) {
+    const times = trace.column(`${kind}.t`);
+    const weights = trace.column(`${kind}.weight`);
+    const isTime = trace.kinds[kind].unit === 'nanoseconds';
+    if (times.length) add(times[0], times[times.length - 1]);
+    for (let row = Math.max(0, times.length - 2000); isTime && row < times.length; row += 1) add(times[row], times[row] + weights[row]);
+  }
+  for (const category of Object.keys(trace.categories)) {
+    const starts = trace.column(`span.${category}.start`);
+    const nanos = trace.column(`span.${category}.nanos`);
+    for (let row = 0; row < starts.length; row += 1) add(starts[row], starts[row] + nanos[row]);
+  }
+  const events = trace.column('events.t');
+  if (events.length) add(events[0], events[events.length - 1]);
+  for (const series of trace.reports.counters?.series || []) for (const point of series.points) add(point.ts_ns);
+  const duration = trace.summary?.duration_ns || 0;
+  if (first === Infinity) return { from: 0, to: Math.max(1, duration) };
+  return { from: Math.min(first, 0) < 0 ? first : 0, to: Math.max(last, first + duration, 1) };
+}
+
+export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], all: [0, 1, 2] };
+
+// Sums of a kind's samples as a tree of calls: nodes behind their parents, node 0 for all.
+export function callTree(trace, kind, { range = null, thread = null, states = 'running', joinRecursion = false } = {}) {
+  const base = baseNodes(trace);
+  const times = trace.column(`${kind}.t`);
+  const weights = trace.column(`${kind}.weight`);
+  const threads = trace.column(`${kind}.thread`);
+  const leaves = trace.column(`${kind}.node`);
+  const stateOf = trace.column(`${kind}.state`);
+  const samplesOf = trace.column(`${kind}.samples`);
+  const labelOf = trace.column(`${kind}.label`);
+  const labels = trace.kinds[kind]?.labels || [];
+  const wanted = new Set(STATES[states] || STATES.running);
+  const self = new Map();
+  const width = labels.length + 1;
+  let waitingWeight = 0;
+  let waitingSamples = 0;
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) {
+    if (thread !== null && threads[row] !== thread) continue;
+    const samples = samplesOf.length ? samplesOf[row] : 1;
+    if (stateOf.length && stateOf[row] === 2) {
+      waitingWeight += weights[row];
+      waitingSamples += samples;
+    }
+    if (stateOf.length && !wanted.has(stateOf[row])) continue;
+    const key = leaves[row] * width + (labelOf.length ? labelOf[row] : 0);
+    const sum = self.get(key);
+    if (sum) {
+      sum[0] += weights[row];
+      sum[1] += samples;
+    } else self.set(key, [weights[row], samples]);
+  }
+  const builder = new TreeBuilder(trace.frames.text.length);
+  const mapped = new Map([[0, 0]]);
+  const place = (node) => {
+    let known = mapped.get(node);
+    if (known === undefined) {
+      // Parents first; stacks may be deeper than recursion may go.
+      const way = [];
+      for (let up = node; !mapped.has(up); up = base.parent[up]) way.push(up);
+      for (const next of way.reverse()) {
+        const parent = mapped.get(base.parent[next]);
+        const frame = base.frame[next];
+        known = joinRecursion && parent !== 0 && builder.frame[parent] === frame ? parent : builder.child(parent, frame);
+        mapped.set(next, known);
+      }
+    }
+    return known;
+  };
+  for (const [key, [weight, samples]] of self) {
+    const label = key % width;
+    let node = place((key - label) / width);
+    if (label > 0) node = builder.child(node, trace.frames.text.length + label - 1);
+    builder.add(node, weight, samples);
+  }
+  const verb = kind === 'exceptions' ? 'throw' : 'new';
+  return builder.finish({ texts: (frame) => (frame < trace.frames.text.length ? trace.frames.text[frame] : `${verb} ${labels[frame - trace.frames.text.length]}`), waitingWeight, waitingSamples, unit: trace.kinds[kind]?.unit || 'count' });
+}
+
+// Node 0 is the root; the columns tell of those behind it.
+export function baseNodes(trace) {
+  if (!trace.base) {
+    trace.base = { parent: [0, ...trace.column('nodes.parent')], frame: [-1, ...trace.column('nodes.frame')] };
+  }
+  return trace.base;
+}
+
+export class TreeBuilder {
+  constructor() {
+    this.parent = [0];
+    this.frame = [-1];
+    this.self = [0];
+    this.selfSamples = [0];
+    this.known = new Map();
+  }
+
+  child(parent, frame) {
+    const key = parent * 4194304 + frame;
+    let node = this.known.get(key);
+    if (node === undefined) {
+      node = this.parent.length;
+      this.known.set(key, node);
+      this.parent.push(parent);
+      this.frame.push(frame);
+      this.self.push(0);
+      this.selfSamples.push(0);
+    }
+    return node;
+  }
+
+  add(node, weight, samples) {
+    this.self[node] += weight;
+    this.selfSamples[node] += samples;
+  }
+
+  finish(more) {
+    const { parent, frame, self, selfSamples } = this;
+    const total = Float64Array.from(self);
+    const totalSamples = Float64Array.from(selfSamples);
+    const children = Array.from({ length: parent.length }, () => null);
+    for (let node = parent.length - 1; node > 0; node -= 1) {
+      total[parent[node]] += total[node];
+      totalSamples[parent[node]] += totalSamples[node];
+    }
+    for (let node = 1; node < parent.length; node += 1) (children[parent[node]] ||= []).push(node);
+    for (const list of children) list?.sort((a, b) => total[b] - total[a] || a - b);
+    return { parent, frame, self, selfSamples, total, totalSamples, children, ...more };
+  }
+}
+
+// What frames have by themselves and with all that they call; recursion counts once.
+export function methodSums(tree) {
+  const rows = new Map();
+  const row = (frame) => {
+    let sums = rows.get(frame);
+    if (!sums) rows.set(frame, (sums = { frame, self: 0, total: 0, selfSamples: 0, totalSamples: 0 }));
+    return sums;
+  };
+  walk(tree, (node, depthOf) => {
+    const sums = row(tree.frame[node]);
+    sums.self += tree.self[node];
+    sums.selfSamples += tree.selfSamples[node];
+    if (depthOf.get(tree.frame[node]) === 1) {
+      sums.total += tree.total[node];
+      sums.totalSamples += tree.totalSamples[node];
+    }
+  });
+  return [...rows.values()].sort((a, b) => b.self - a.self || b.selfSamples - a.selfSamples || b.total - a.total);
+}
+
+// Visits all nodes but the root; `open` says how often each frame is on the way to a node, itself included.
+function walk(tree, visit, root = 0, key = (frame) => frame) {
+  const open = new Map();
+  const stack = [[root, 0]];
+  while (stack.length) {
+    const top = stack[stack.length - 1];
+    const [node, next] = top;
+    if (next === 0 && node !== 0) {
+      const name = key(tree.frame[node]);
+      open.set(name, (open.get(name) || 0) + 1);
+      visit(node, open);
+    }
+    const child = tree.children[node]?.[next];
+    top[1] += 1;
+    if (child !== undefined) stack.push([child, 0]);
+    else {
+      stack.pop();
+      if (node !== 0) {
+        const name = key(tree.frame[node]);
+        open.set(name, open.get(name) - 1);
+      }
+    }
+  }
+}
+
+// The same by module or namespace; `key(frame)` is the group's name.
+export function groupSums(tree, key) {
+  const rows = new Map();
+  walk(
+    tree,
+    (node, open) => {
+      const name = key(tree.frame[node]);
+      let sums = rows.get(name);
+      if (!sums) rows.set(name, (sums = { name, self: 0, total: 0, selfSamples: 0, totalSamples: 0 }));
+      sums.self += tree.self[node];
+      sums.selfSamples += tree.selfSamples[node];
+      if (open.get(name) === 1) {
+        sums.total += tree.total[node];
+        sums.totalSamples += tree.totalSamples[node];
+      }
+    },
+    0,
+    key,
+  );
+  return [...rows.values()].sort((a, b) => b.self - a.self || b.total - a.total);
+}
+
+// Who calls a frame, and what it calls: two trees that begin at it. Of recursion the outermost call counts.
+export function sandwich(tree, frame) {
+  const callers = new TreeBuilder();
+  const callees = new TreeBuilder();
+  const under = new Map();
+  walk(tree, (node, open) => {
+    if (tree.frame[node] === frame && open.get(frame) === 1) {
+      let up = callers.child(0, frame);
+      for (let caller = tree.parent[node]; caller !== 0; caller = tree.parent[caller]) up = callers.child(up, tree.frame[caller]);
+      callers.add(up, tree.total[node], tree.totalSamples[node]);
+      under.set(node, callees.child(0, frame));
+    } else if (under.has(tree.parent[node])) {
+      under.set(node, callees.child(under.get(tree.parent[node]), tree.frame[node]));
+    }
+    if (under.has(node)) callees.add(under.get(node), tree.self[node], tree.selfSamples[node]);
+  });
+  const more = { texts: tree.texts, unit: tree.unit };
+  return { callers: callers.finish(more), callees: callees.finish(more) };
+}
+
+// Rows of rectangles of one thread's samples in time order: frames that stay are one.
+export function stacksOverTime(trace, kind, thread, { range = null, states = 'running' } = {}) {
+  const base = baseNodes(trace);
+  const times = trace.column(`${kind}.t`);
+  const weights = trace.column(`${kind}.weight`);
+  const threads = trace.column(`${kind}.thread`);
+  const leaves = trace.column(`${kind}.node`);
+  const stateOf = trace.column(`${kind}.state`);
+  const wanted = new Set(STATES[states] || STATES.running);
+  const rectangles = [];
+  let open = [];
+  let lastEnd = -Infinity;
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) {
+    if (threads[row] !== thread || (stateOf.length && !wanted.has(stateOf[row]))) continue;
+    const way = [];
+    for (let node = leaves[row]; node !== 0; node = base.parent[node]) way.push(node);
+    way.reverse();
+    const until = times[row] + weights[row];
+    let same = 0;
+    // The sampler's steps differ a little; what is less than half a step apart goes on.
+    if (times[row] - lastEnd <= weights[row] / 2) while (same < way.length && same < open.length && open[same].node === way[same]) same += 1;
+    for (let depth = 0; depth < same; depth += 1) open[depth].to = until;
+    open = open.slice(0, same);
+    for (let depth = same; depth < way.length; depth += 1) {
+      const rectangle = { node: way[depth], frame: base.frame[way[depth]], depth, from: times[row], to: until };
+      rectangles.push(rectangle);
+      open.push(rectangle);
+    }
+    lastEnd = until;
+  }
+  return rectangles;
+}
+
+// Exceptions by type, message and stack.
+export function exceptionGroups(trace, range) {
+  const times = trace.column('thrown.t');
+  const types = trace.column('thrown.type');
+  const messages = trace.column('thrown.message');
+  const nodes = trace.column('thrown.node');
+  const texts = trace.texts.exceptions;
+  const groups = new Map();
+  const [begin, end] = rowsWithin(times, range);
+  for (let row = begin; row < end; row += 1) {
+    let type = groups.get(types[row]);
+    if (!type) groups.set(types[row], (type = { type: texts[types[row]], count: 0, first: times[row], last: times[row], messages: new Map(), stacks: new Map() }));
+    type.count += 1;
+    type.last = times[row];
+    type.messages.set(messages[row], (type.messages.get(messages[row]) || 0) + 1);
+    type.stacks.set(nodes[row], (type.stacks.get(nodes[row]) || 0) + 1);
+  }
+  const byCount = (map) => [...map].sort((a, b) => b[1] - a[1]);
+  return [...groups.values()]
+    .map((type) => ({
+      ...type,
+      messages: byCount(type.messages).map(([message, count]) => ({ message: texts[message], count })),
+      stacks: byCount(type.stacks).map(([node, count]) => ({ frames: framesOf(trace, node), count })),
+    }))
+    .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1));
+}
+
+// The calls of a node, innermost first.
+export function framesOf(trace, node) {
+  const base = baseNodes(trace);
+  const frames = [];
+  for (let up = node; up !== 0; up = base.parent[up]) frames.push(trace.frames.text[base.frame[up]]);
+  return frames;
+}
+
+// Spans of a category that begin in the range, as rows.
+export function spansOf(trace, category, range) {
+  const starts = trace.column(`span.${category}.start`);
+  const columns = ['nanos', 'thread', 'name', 'key', 'detail'].map((name) => trace.column(`span.${category}.${name}`));
+  const [begin, end] = rowsWithin(starts, range);
+  const texts = trace.texts.spans;
+  const rows = [];
+  for (let row = begin; row < end; row += 1) {
+    const [nanos, thread, name, key, detail] = columns.map((column) => column[row]);
+    rows.push({ start: starts[row], nanos, thread, name: texts[name], key: texts[key], detail: texts[detail] });
+  }
+  return rows;
+}
+
+// Waits for locks, by lock.
+export function lockGroups(trace, range) {
+  const groups = new Map();
+  for (const span of spansOf(trace, 'Contention', range)) {
+    let lock = groups.get(span.key);
+    if (!lock) groups.set(span.key, (lock = { lock: span.key || '(not told)', count: 0, total: 0, max: 0, threads: new Set() }));
+    lock.count += 1;
+    lock.total += span.nanos;
+    lock.max = Math.max(lock.max, span.nanos);
+    lock.threads.add(span.thread);
+  }
+  return [...groups.values()].sort((a, b) => b.total - a.total);
+}
+
+export function percentile(sorted, percent) {
+  return sorted.length ? sorted[Math.min(sorted.length, Math.max(1, Math.ceil((sorted.length * percent) / 100))) - 1] : 0;
+}
+
+// Collections that begin in the range, and their totals.
+export function collectionTotals(trace, range) {
+  const all = trace.reports.gc?.collections || [];
+  const rows = all.filter((row) => isWithin(range, row.start_ns));
+  const pauses = rows.map((row) => row.pause_ns).sort((a, b) => a - b);
+  const sum = (values) => values.reduce((total, value) => total + (value || 0), 0);
+  const generations = [0, 1, 2].map((generation) => {
+    const own = rows.filter((row) => row.generation === generation);
+    return { generation, count: own.length, pause: sum(own.map((row) => row.pause_ns)), max: Math.max(0, ...own.map((row) => row.pause_ns)) };
+  });
+  return {
+    rows,
+    count: rows.length,
+    pause: sum(pauses),
+    max: pauses.length ? pauses[pauses.length - 1] : 0,
+    p50: percentile(pauses, 50),
+    p90: percentile(pauses, 90),
+    p99: percentile(pauses, 99),
+    allocated: sum(rows.map((row) => row.allocated_bytes)),
+    promoted: sum(rows.map((row) => row.promoted_bytes)),
+    generations,
+  };
+}
+
+// Weight in each of `count` equal parts of the range. What lasts is spread over the parts that it lies in.
+export function bins(times, weights, range, count, { lasts = false, wanted = null } = {}) {
+  const sums = new Float64Array(count);
+  const step = (range.to - range.from) / count;
+  const end = times.length;
+  // What began before the range may reach into it; samples are short.
+  const begin = lasts ? Math.max(0, lowerBound(times, range.from) - 5000) : lowerBound(times, range.from);
+  for (let row = begin; row < end && times[row] < range.to; row += 1) {
+    if (wanted && !wanted(row)) continue;
+    const weight = weights ? weights[row] : 1;
+    if (!lasts || weight <= step / 8) {
+      const bin = Math.floor((times[row] - range.from) / step);
+      if (bin >= 0 && bin < count) sums[bin] += weight;
+      continue;
+    }
+    const from = Math.max(times[row], range.from);
+    const to = Math.min(times[row] + weight, range.to);
+    for (let bin = Math.max(0, Math.floor((from - range.from) / step)); bin < count && range.from + bin * step < to; bin += 1) {
+      const left = Math.max(from, range.from + bin * step);
+      const right = Math.min(to, range.from + (bin + 1) * step);
+      if (right > left) sums[bin] += right - left;
+    }
+  }
+  return sums;
+}

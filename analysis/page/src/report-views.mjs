@@ -1,0 +1,138 @@
+// Views of what the runtime did: collections, exceptions, locks, compilation, the thread pool, threads.
+import { el } from './dom.mjs';
+import { chart } from './chart.mjs';
+import { formatBytes, formatCount, formatDecimal, formatMoment, formatNanos, formatPercent } from './format.mjs';
+import { callTree, collectionTotals, exceptionGroups, isWithin, lockGroups, methodSums, percentile, spansOf } from './query.mjs';
+import { facts, table } from './table.mjs';
+
+const none = (text) => el('p', { class: 'none' }, text);
+const moment = (key) => ({ title: 'Time', number: true, value: (row) => row[key], text: (row) => formatMoment(row[key]) });
+
+export function gcView(trace, route, range, extent) {
+  if (!trace.reports.gc?.collections?.length) return none('No collections in this trace. Record with nettrace collect --profile gc-collect.');
+  const totals = collectionTotals(trace, range);
+  const shown = range || extent;
+  const length = shown.to - shown.from;
+  const seen = range ? length : trace.reports.gc.totals.seen_ns || length;
+  const heaps = totals.rows.filter((row) => Number.isFinite(row.heap_after_bytes)).flatMap((row) => [
+    { at: row.start_ns, value: row.heap_before_bytes ?? row.heap_after_bytes },
+    { at: row.start_ns + (row.duration_ns || 0), value: row.heap_after_bytes },
+  ]);
+  const legend = el('p', { class: 'legend' }, [0, 1, 2].map((generation) => el('span', null, el('i', { class: `swatch gen${generation}`, 'aria-hidden': 'true' }), `generation ${generation}`)));
+  return el('div', null,
+    el('h2', null, 'Garbage collections'),
+    facts([
+      ['Collections', formatCount(totals.count), 'gc-count', totals.count], ['Pauses', formatNanos(totals.pause), 'gc-pause', totals.pause], ['Of the time', formatPercent((totals.pause / seen) * 100)],
+      ['Longest pause', formatNanos(totals.max), 'gc-max', totals.max], ['50th percentile', formatNanos(totals.p50)], ['99th percentile', formatNanos(totals.p99), 'gc-p99', totals.p99],
+      totals.allocated > 0 && ['Allocated', formatBytes(totals.allocated)], totals.promoted > 0 && ['Promoted', formatBytes(totals.promoted)],
+    ]),
+    el('h3', null, 'Pauses'), legend,
+    chart({ points: totals.rows.map((row) => ({ at: row.start_ns, value: row.pause_ns, colour: `gen${Math.min(2, row.generation ?? 2)}`, text: `${formatMoment(row.start_ns)}: generation ${row.generation}, ${row.reason}, ${formatNanos(row.pause_ns)}` })), range: shown, kind: 'bars', unit: formatNanos, label: `Pauses of ${totals.count} collections, the longest ${formatNanos(totals.max)}` }),
+    heaps.length > 0 && [el('h3', null, 'Heap size'), chart({ points: heaps, range: shown, unit: formatBytes, label: `Heap size, at most ${formatBytes(Math.max(...heaps.map((point) => point.value)))}`, fill: 'alloc' })],
+    table({ caption: 'By generation', columns: [
+      { title: 'Generation', value: (row) => row.generation }, { title: 'Collections', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
+      { title: 'Pauses', number: true, value: (row) => row.pause, text: (row) => formatNanos(row.pause) }, { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) },
+    ], rows: totals.generations.filter((row) => row.count > 0) }),
+    table({ caption: 'Collections', columns: [
+      { title: 'Number', value: (row) => row.number }, moment('start_ns'), { title: 'Generation', number: true, value: (row) => row.generation },
+      { title: 'Reason', value: (row) => row.reason }, { title: 'Type', value: (row) => row.type },
+      { title: 'Pause', number: true, value: (row) => row.pause_ns, text: (row) => formatNanos(row.pause_ns), bar: (row) => row.pause_ns / (totals.max || 1) },
+      { title: 'Heap before', number: true, value: (row) => row.heap_before_bytes, text: (row) => formatBytes(row.heap_before_bytes) },
+      { title: 'Heap after', number: true, value: (row) => row.heap_after_bytes, text: (row) => formatBytes(row.heap_after_bytes) },
+      { title: 'Promoted', number: true, value: (row) => row.promoted_bytes, text: (row) => formatBytes(row.promoted_bytes) },
+    ], rows: totals.rows }));
+}
+
+export function exceptionsView(trace, route, range) {
+  if (!trace.column('thrown.t').length) return none('No exceptions in this trace. Record with nettrace collect --clrevents exception.');
+  const groups = exceptionGroups(trace, range);
+  const count = groups.reduce((sum, group) => sum + group.count, 0);
+  const handled = new Map((trace.reports.exceptions?.types || []).map((row) => [row.type, row]));
+  return el('div', null,
+    el('h2', null, 'Exceptions'),
+    facts([['Thrown', formatCount(count), 'exceptions-count', count], ['Types', formatCount(groups.length)]]),
+    table({ caption: 'By type', columns: [
+      { title: 'Type', value: (row) => row.type }, { title: 'Thrown', number: true, value: (row) => row.count, text: (row) => formatCount(row.count), bar: (row) => row.count / count },
+      { title: 'First', number: true, value: (row) => row.first, text: (row) => formatMoment(row.first) }, { title: 'Last', number: true, value: (row) => row.last, text: (row) => formatMoment(row.last) },
+      { title: 'Most often', wide: true, value: (row) => row.messages[0]?.message || '' },
+    ], rows: groups }),
+    groups.map((group) => el('details', null, el('summary', null, `${group.type}: ${formatCount(group.count)}`),
+      !range && handled.get(group.type)?.caught_in?.length > 0 && el('p', null, `Caught in ${handled.get(group.type).caught_in.map((row) => row.method).join(', ')}`),
+      table({ caption: 'Messages', first: 10, columns: [{ title: 'Message', value: (row) => row.message || '(none)' }, { title: 'Thrown', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }], rows: group.messages }),
+      group.stacks.slice(0, 20).map((stack) => el('div', null, el('p', null, `${formatCount(stack.count)} thrown at`), el('pre', { tabindex: '0' }, stack.frames.join('\n') || '(no stack)'))))));
+}
+
+export function contentionView(trace, route, range) {
+  if (!trace.column('span.Contention.start').length) return none('No waits for locks in this trace. Record with nettrace collect --clrevents contention.');
+  const locks = lockGroups(trace, range);
+  const waits = spansOf(trace, 'Contention', range);
+  const nanos = waits.map((row) => row.nanos).sort((a, b) => a - b);
+  const total = nanos.reduce((sum, value) => sum + value, 0);
+  const stacks = 'contention' in trace.kinds ? methodSums(callTree(trace, 'contention', { range, states: 'all' })).filter((row) => row.total > 0) : [];
+  const told = new Map((trace.reports.contention?.locks || []).map((row) => [row.lock_id, row]));
+  return el('div', null,
+    el('h2', null, 'Contention'),
+    facts([['Waits', formatCount(waits.length), 'contention-count', waits.length], ['Together', formatNanos(total), 'contention-total', total], ['99th percentile', formatNanos(percentile(nanos, 99))], ['Longest', formatNanos(nanos[nanos.length - 1] ?? 0)], ['Locks', formatCount(locks.length)]]),
+    table({ caption: 'By lock', columns: [
+      { title: 'Lock', value: (row) => row.lock }, { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
+      { title: 'Together', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total), bar: (row) => row.total / (total || 1) },
+      { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) }, { title: 'Threads', number: true, value: (row) => row.threads.size },
+      { title: 'Where, most', wide: true, value: (row) => told.get(row.lock)?.stacks?.[0]?.frames?.[1] ?? told.get(row.lock)?.stacks?.[0]?.frames?.[0] ?? '' },
+    ], rows: locks }),
+    stacks.length > 0 && el('p', null, el('a', { href: '#view=cpu&kind=contention' }, 'Stacks that waited, as a flame graph')),
+    table({ caption: 'Longest waits', columns: [moment('start'), { title: 'Waited', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: [...waits].sort((a, b) => b.nanos - a.nanos), first: 20 }));
+}
+
+export function waitsView(trace, route, range) {
+  const waits = spansOf(trace, 'Waits', range);
+  if (!trace.column('span.Waits.start').length) return none('No waits in this trace. Record with nettrace collect --clrevents waithandle --clreventlevel verbose (.NET 9 and later).');
+  const total = waits.reduce((sum, row) => sum + row.nanos, 0);
+  return el('div', null, el('h2', null, 'Waits'),
+    facts([['Waits', formatCount(waits.length)], ['Together, over all threads', formatNanos(total)]]),
+    el('p', null, el('a', { href: '#view=cpu&kind=waits' }, 'Stacks that waited, as a flame graph')),
+    table({ caption: 'Places', columns: [{ title: 'Where', value: (row) => row.frames?.[0] ?? '' }, { title: 'Waits', number: true, value: (row) => row.waits?.count, text: (row) => formatCount(row.waits?.count) }, { title: 'Together', number: true, value: (row) => row.waits?.total_ns, text: (row) => formatNanos(row.waits?.total_ns) }], rows: (trace.reports.waits?.places || []).map((row) => ({ ...row, frames: row.frames ?? row.stacks?.[0]?.frames })) }),
+    table({ caption: 'Longest waits', columns: [moment('start'), { title: 'Waited', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: [...waits].sort((a, b) => b.nanos - a.nanos), first: 30 }));
+}
+
+export function jitView(trace, route, range) {
+  const report = trace.reports.jit;
+  const spans = spansOf(trace, 'JIT', range);
+  if (!report?.methods?.length && !spans.length) return none('No compilation in this trace. Record with nettrace collect --clrevents jit --clreventlevel verbose.');
+  const total = spans.reduce((sum, row) => sum + row.nanos, 0);
+  const tiers = report?.tiers || [];
+  return el('div', null, el('h2', null, 'Compilation and startup'),
+    facts([['Compiled here', formatCount(spans.length), 'jit-count'], ['Together', formatNanos(total)], !range && ['Methods in the trace', formatCount(report?.totals?.methods), 'jit-methods', report?.totals?.methods], !range && ['IL', formatBytes(report?.totals?.il_bytes)], !range && ['Native code', formatBytes(report?.totals?.native_bytes)]]),
+    !range && tiers.length > 0 && table({ caption: 'By tier', columns: [{ title: 'Tier', value: (row) => row.tier ?? row.name }, { title: 'Methods', number: true, value: (row) => row.methods ?? row.count, text: (row) => formatCount(row.methods ?? row.count) }, { title: 'Together', number: true, value: (row) => row.duration_ns, text: (row) => formatNanos(row.duration_ns) }], rows: tiers }),
+    table({ caption: 'Compilations', columns: [{ title: 'Method', value: (row) => row.name }, moment('start'), { title: 'Took', number: true, value: (row) => row.nanos, text: (row) => formatNanos(row.nanos) }, { title: 'Thread', value: (row) => trace.threads[row.thread]?.label ?? '' }, { title: 'Details', wide: true, value: (row) => row.detail }], rows: spans, sort: { column: 2, down: true } }));
+}
+
+export function poolView(trace, route, range, extent) {
+  const report = trace.reports.threadpool;
+  if (!report || (!report.workers?.length && !report.adjustments?.length && !report.enqueued)) return none('No events of the thread pool in this trace. Record with nettrace collect --clrevents threading.');
+  const inRange = (rows) => (rows || []).filter((row) => isWithin(range, row.ts_ns));
+  const workers = inRange(report.workers);
+  const throughput = inRange(report.throughput);
+  const adjustments = inRange(report.adjustments);
+  const shown = range || extent;
+  return el('div', null, el('h2', null, 'Thread pool'),
+    facts([['Workers', `${formatCount(report.min_workers)} to ${formatCount(report.max_workers)}`], ['Adjustments', formatCount(adjustments.length), 'pool-adjustments', adjustments.length], ['Starved', report.is_starved ? 'yes' : 'no'], report.enqueued > 0 && ['Work items', formatCount(report.enqueued)]]),
+    workers.length > 0 && [el('h3', null, 'Workers'), chart({ points: workers.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, unit: formatCount, label: 'Workers over time', fill: 'pool' })],
+    throughput.length > 0 && [el('h3', null, 'Work items a second'), chart({ points: throughput.map((row) => ({ at: row.ts_ns, value: row.last })), range: shown, unit: (value) => formatDecimal(value, 0), label: 'Throughput over time', fill: 'request' })],
+    table({ caption: 'Adjustments', columns: [moment('ts_ns'), { title: 'Workers', number: true, value: (row) => row.workers }, { title: 'Throughput', number: true, value: (row) => row.throughput, text: (row) => formatDecimal(row.throughput, 1) }, { title: 'Reason', value: (row) => row.reason }], rows: adjustments }));
+}
+
+export function countersView(trace, route, range, extent) {
+  const series = trace.reports.counters?.series || [];
+  if (!series.length) return none('No counters in this trace. Record with nettrace collect --counters System.Runtime.');
+  const shown = range || extent;
+  const rows = series.map((row) => {
+    const points = row.points.filter((point) => isWithin(range, point.ts_ns) && Number.isFinite(point.value));
+    const values = points.map((point) => point.value);
+    const sum = values.reduce((all, value) => all + value, 0);
+    return { ...row, points, count: values.length, min: values.length ? Math.min(...values) : null, max: values.length ? Math.max(...values) : null, mean: values.length ? sum / values.length : null, last: values[values.length - 1] ?? null, title: `${row.display_name || row.name}${Object.keys(row.tags || {}).length ? ` {${Object.entries(row.tags).map(([key, value]) => `${key}=${value}`).join(', ')}}` : ''}` };
+  });
+  const number = (key) => ({ title: key[0].toUpperCase() + key.slice(1), number: true, value: (row) => row[key], text: (row) => formatDecimal(row[key], Math.abs(row[key]) >= 1000 ? 0 : 2) });
+  return el('div', null, el('h2', null, 'Counters'),
+    table({ caption: `Counters (${formatCount(rows.length)})`, columns: [{ title: 'Counter', value: (row) => row.title }, { title: 'Provider', value: (row) => row.provider }, { title: 'Unit', value: (row) => row.unit }, { title: 'Values', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) }, number('min'), number('mean'), number('max'), number('last')], rows }),
+    el('div', { class: 'cards' }, rows.filter((row) => row.points.length > 0).slice(0, 60).map((row) => el('div', { class: 'card' }, el('h3', null, row.title), chart({ points: row.points.map((point) => ({ at: point.ts_ns, value: point.value })), range: shown, height: 84, unit: (value) => `${formatDecimal(value, Math.abs(value) >= 1000 ? 0 : 2)} ${row.unit || ''}`, label: `${row.title}: from ${formatDecimal(row.min, 2)} to ${formatDecimal(row.max, 2)} ${row.unit || ''}`, fill: 'counter' })))));
+}

@@ -1,0 +1,36 @@
+// What is shown, as the page's address says it: `#view=cpu&from=…&focus=…`.
+
+export const DEFAULTS = {
+  view: 'overview', from: null, to: null, kind: 'cpu', tab: 'flame', focus: null, zoom: null, q: '',
+  thread: null, states: 'running', recursion: false, upright: false, order: 'heavy', counter: null,
+};
+const NUMBERS = new Set(['from', 'to', 'zoom', 'thread', 'counter']);
+const FLAGS = new Set(['recursion', 'upright']);
+
+export function parseRoute(hash) {
+  const route = { ...DEFAULTS };
+  for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ''))) {
+    if (!(key in DEFAULTS)) continue;
+    if (NUMBERS.has(key)) {
+      const number = Number(value);
+      if (value !== '' && Number.isFinite(number)) route[key] = number;
+    } else if (FLAGS.has(key)) route[key] = value === '1';
+    else route[key] = value;
+  }
+  if (route.from !== null && route.to !== null && route.to <= route.from) route.from = route.to = null;
+  return route;
+}
+
+export function formatRoute(route) {
+  const words = new URLSearchParams();
+  for (const [key, value] of Object.entries(route)) {
+    if (value === DEFAULTS[key] && key !== 'view') continue;
+    words.set(key, FLAGS.has(key) ? '1' : String(value));
+  }
+  return `#${words}`;
+}
+
+export function rangeOf(route, extent) {
+  if (route.from === null && route.to === null) return null;
+  return { from: route.from ?? extent.from, to: route.to ?? extent.to + 1 };
+}

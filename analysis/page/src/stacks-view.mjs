@@ -1,0 +1,211 @@
+// Stacks with weights: CPU samples, allocations, exceptions, contention, waits, with one switch.
+import { el, replace } from './dom.mjs';
+import { formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
+import { flameGraph, timeGraph } from './flame.mjs';
+import { callTree, groupSums, methodSums, sandwich, stacksOverTime } from './query.mjs';
+import { facts, table } from './table.mjs';
+
+const TABS = [['flame', 'Flame graph'], ['top', 'Methods'], ['tree', 'Call tree'], ['sandwich', 'Callers and callees'], ['modules', 'Modules'], ['namespaces', 'Namespaces']];
+
+export function kindsOf(trace) {
+  return Object.entries(trace.kinds).filter(([kind]) => trace.column(`${kind}.t`).length > 0);
+}
+
+const button = (text, pressed, onclick, more = {}) => el('button', { type: 'button', 'aria-pressed': String(pressed), onclick, ...more }, text);
+
+// `go(change, isNew)` shows another state of the page.
+export function stacksView(trace, route, range, extent, go) {
+  const kinds = kindsOf(trace);
+  if (!kinds.length) return el('p', { class: 'none' }, 'The trace has no samples and no events with stacks. Record with nettrace collect --profile cpu-sampling.');
+  const kind = kinds.some(([key]) => key === route.kind) ? route.kind : kinds[0][0];
+  const hasStates = kind === 'cpu';
+  const tree = callTree(trace, kind, { range, thread: route.thread, states: hasStates ? route.states : 'all', joinRecursion: route.recursion });
+  const whole = tree.total[0];
+  const place = el('div', { class: 'stacks' });
+  const threads = threadsOf(trace, kind);
+  const clock = trace.reports.topN?.clock === 'cpu' ? 'CPU time' : 'wall time';
+  const controls = el('div', { class: 'controls' },
+    el('div', { role: 'tablist', 'aria-label': 'How stacks are shown' }, TABS.map(([key, text]) => el('button', { type: 'button', role: 'tab', id: `tab-${key}`, 'aria-selected': String(route.tab === key), 'aria-controls': 'stackpanel', onclick: () => go({ tab: key }, true) }, text))),
+    kinds.length > 1 && el('label', null, 'What counts ', select('kind', kinds.map(([key, row]) => [key, row.name]), kind, (value) => go({ kind: value, zoom: null, focus: null }, true))),
+    hasStates && el('label', null, 'Threads that ', select('states', [['running', 'run'], ['managed', 'run managed code'], ['native', 'run native code'], ['waiting', 'wait'], ['all', 'run or wait']], route.states, (value) => go({ states: value, zoom: null }, true))),
+    el('label', null, 'Thread ', select('thread', [['', 'all'], ...threads.map(([thread, weight]) => [String(thread), `${trace.threads[thread]?.label ?? thread} (${formatWeight(weight, tree.unit)})`])], route.thread === null ? '' : String(route.thread), (value) => go({ thread: value === '' ? null : Number(value), zoom: null }, true))),
+    button('Collapse recursion', route.recursion, () => go({ recursion: !route.recursion, zoom: null }, true)));
+  const head = facts([
+    ['Counted', formatWeight(whole, tree.unit), 'counted', whole],
+    ['Samples', formatCount(tree.totalSamples[0]), 'samples', tree.totalSamples[0]],
+    hasStates && !['all', 'waiting'].includes(route.states) && ['Waiting, not counted', formatNanos(tree.waitingWeight), 'waiting', tree.waitingWeight],
+    hasStates && ['Times are', `${clock} between samples`],
+  ]);
+  const panel = el('div', { id: 'stackpanel', role: 'tabpanel', 'aria-labelledby': `tab-${route.tab}` });
+  const tabs = { flame: flameTab, top: methodsTab, tree: treeTab, sandwich: sandwichTab, modules: groupTab('module'), namespaces: groupTab('namespace') };
+  const show = tabs[route.tab] || flameTab;
+  if (tree.totalSamples[0] === 0) panel.append(el('p', { class: 'none' }, 'No samples here: choose another range, thread or state.'));
+  else show(panel, { trace, tree, whole, route, go, kind, range, extent, threads });
+  replace(place, el('h2', null, trace.kinds[kind].name), controls, head, panel);
+  return place;
+}
+
+function select(id, options, value, onchange) {
+  const element = el('select', { id, onchange: () => onchange(element.value) }, options.map(([key, text]) => el('option', { value: key }, text)));
+  element.value = value;
+  return element;
+}
+
+function threadsOf(trace, kind) {
+  const weights = new Map();
+  const threads = trace.column(`${kind}.thread`);
+  const sums = trace.column(`${kind}.weight`);
+  for (let row = 0; row < threads.length; row += 1) weights.set(threads[row], (weights.get(threads[row]) || 0) + sums[row]);
+  return [...weights].sort((a, b) => b[1] - a[1]).slice(0, 300);
+}
+
+function flameTab(panel, { trace, tree, route, go, kind, range, extent, threads }) {
+  const found = el('span', { id: 'found', role: 'status' });
+  const search = el('input', { type: 'search', id: 'search', placeholder: 'Search methods ( / )', 'aria-label': 'Search methods', value: route.q });
+  const line = el('p', { class: 'none', id: 'chosen' }, 'Click zooms in, a right click or S shows callers and callees.');
+  const byTime = route.order === 'time';
+  const bar = el('div', { class: 'controls' }, search, found,
+    button('Heaviest first', !byTime, () => go({ order: 'heavy' }, true)),
+    button('By time', byTime, () => go({ order: 'time' }, true), { title: 'the stacks of one thread, one behind the other' }),
+    !byTime && button('Upright', route.upright, () => go({ upright: !route.upright }, true)),
+    !byTime && el('button', { type: 'button', id: 'zoomout', onclick: () => graph.zoom(0) }, 'Zoom out'));
+  let graph = null;
+  if (byTime) {
+    const thread = route.thread ?? threads[0][0];
+    const rectangles = stacksOverTime(trace, kind, thread, { range, states: kind === 'cpu' ? route.states : 'all' });
+    const shown = range || extent;
+    const label = `Stacks of ${trace.threads[thread]?.label} from ${formatNanos(shown.from)} to ${formatNanos(shown.to)}`;
+    const time = timeGraph(rectangles, (frame) => trace.frames.text[frame], shown, label);
+    panel.append(bar, el('p', null, label), time.box);
+    search.disabled = true;
+    return;
+  }
+  graph = flameGraph(tree, {
+    upright: route.upright, search: route.q, zoom: route.zoom, label: `Flame graph of ${trace.kinds[kind].name}`,
+    onzoom: (node) => go({ zoom: node || null }, true, true),
+    onfocus: (frame) => go({ tab: 'sandwich', focus: tree.texts(frame) }, true),
+    onchoose: (node, about) => (line.textContent = about),
+  });
+  search.addEventListener('input', () => {
+    graph.setSearch(search.value);
+    found.textContent = graph.foundText();
+    go({ q: search.value }, false, true);
+  });
+  found.textContent = graph.foundText();
+  panel.append(bar, graph.box, line);
+}
+
+const weightColumns = (tree, whole) => [
+  { title: 'Self', number: true, value: (row) => row.self, text: (row) => formatWeight(row.self, tree.unit), bar: (row) => row.self / whole },
+  { title: 'Self %', number: true, value: (row) => row.self, text: (row) => formatPercent((row.self / whole) * 100) },
+  { title: 'Total', number: true, value: (row) => row.total, text: (row) => formatWeight(row.total, tree.unit), bar: (row) => row.total / whole },
+  { title: 'Total %', number: true, value: (row) => row.total, text: (row) => formatPercent((row.total / whole) * 100) },
+  { title: 'Samples', number: true, value: (row) => row.totalSamples, text: (row) => formatCount(row.totalSamples) },
+];
+
+function methodsTab(panel, { tree, whole, route, go }) {
+  const rows = methodSums(tree).map((row) => ({ ...row, name: tree.texts(row.frame) }));
+  const box = el('div');
+  const draw = (wanted) => replace(box, table({
+    caption: `Methods (${formatCount(rows.length)})`,
+    columns: [{ title: 'Method', value: (row) => row.name }, ...weightColumns(tree, whole)],
+    rows: rows.filter((row) => row.name.toLowerCase().includes(wanted.trim().toLowerCase())),
+    onrow: (row) => go({ tab: 'sandwich', focus: row.name }, true),
+    sort: { column: 1, down: true },
+  }));
+  const search = el('input', { type: 'search', id: 'search', placeholder: 'Search methods ( / )', 'aria-label': 'Search methods', value: route.q, oninput: () => {
+    draw(search.value);
+    go({ q: search.value }, false, true);
+  } });
+  draw(route.q);
+  panel.append(el('div', { class: 'controls' }, search), box);
+}
+
+function groupTab(by) {
+  return (panel, { trace, tree, whole }) => {
+    const names = trace.frames[by];
+    const rows = groupSums(tree, (frame) => (frame < names.length ? names[frame] || '(none)' : '(types)'));
+    panel.append(table({ caption: by === 'module' ? 'Modules' : 'Namespaces', columns: [{ title: by === 'module' ? 'Module' : 'Namespace', value: (row) => row.name }, ...weightColumns(tree, whole)], rows, sort: { column: 1, down: true } }));
+  };
+}
+
+// A tree that opens at its heaviest way.
+export function callTreeTable(tree, whole, caption, onname = null) {
+  const body = el('tbody');
+  const rows = [];
+  const draw = () => replace(body, rows.map((row) => row.element));
+  const make = (node, depth) => {
+    const isParent = Boolean(tree.children[node]?.length);
+    const row = { node, depth, isOpen: false };
+    const twist = isParent
+      ? el('button', { type: 'button', class: 'twist', 'aria-expanded': 'false', 'aria-label': `open ${tree.texts(tree.frame[node])}`, onclick: () => toggle(row) }, '▸')
+      : el('span', { class: 'twist' }, ' ');
+    const name = tree.texts(tree.frame[node]);
+    const cell = el('th', { scope: 'row' }, el('span', { class: 'name' }, twist, onname ? el('button', { type: 'button', class: 'link', onclick: () => onname(name) }, name) : el('span', null, name)));
+    cell.style.paddingLeft = `${8 + Math.min(depth, 60) * 14}px`;
+    row.twist = twist;
+    row.element = el('tr', null, cell, el('td', { class: 'number' }, formatWeight(tree.total[node], tree.unit)), el('td', { class: 'number' }, formatPercent((tree.total[node] / whole) * 100)), el('td', { class: 'number' }, formatWeight(tree.self[node], tree.unit)), el('td', { class: 'number' }, formatCount(tree.totalSamples[node])));
+    return row;
+  };
+  const open = (row) => {
+    const at = rows.indexOf(row);
+    const children = (tree.children[row.node] || []).slice(0, 500).map((node) => make(node, row.depth + 1));
+    rows.splice(at + 1, 0, ...children);
+    row.isOpen = true;
+    if (row.twist.tagName === 'BUTTON') {
+      row.twist.textContent = '▾';
+      row.twist.setAttribute('aria-expanded', 'true');
+    }
+    return children;
+  };
+  const toggle = (row) => {
+    if (row.isOpen) {
+      const at = rows.indexOf(row) + 1;
+      let end = at;
+      while (end < rows.length && rows[end].depth > row.depth) end += 1;
+      rows.splice(at, end - at);
+      row.isOpen = false;
+      row.twist.textContent = '▸';
+      row.twist.setAttribute('aria-expanded', 'false');
+    } else open(row);
+    draw();
+    row.twist.focus();
+  };
+  const top = (tree.children[0] || []).slice(0, 500).map((node) => make(node, 0));
+  rows.push(...top);
+  let next = top[0];
+  for (let step = 0; next && step < 40; step += 1) {
+    const children = open(next);
+    next = children[0] && tree.total[children[0].node] > whole * 0.1 ? children[0] : null;
+  }
+  draw();
+  return el('div', { class: 'scroll tree', tabindex: '0', role: 'region', 'aria-label': caption }, el('table', null, el('caption', null, caption), el('thead', null, el('tr', null, el('th', { scope: 'col' }, 'Method'), ['Total', 'Total %', 'Self', 'Samples'].map((title) => el('th', { scope: 'col', class: 'number' }, title)))), body));
+}
+
+function treeTab(panel, { tree, whole, go }) {
+  panel.append(callTreeTable(tree, whole, 'Call tree', (name) => go({ tab: 'sandwich', focus: name }, true)));
+}
+
+function sandwichTab(panel, { tree, whole, route, go }) {
+  const rows = methodSums(tree);
+  const name = route.focus ?? (rows.length ? tree.texts(rows[0].frame) : null);
+  const row = rows.find((one) => tree.texts(one.frame) === name);
+  const list = el('datalist', { id: 'methods' }, rows.slice(0, 500).map((one) => el('option', { value: tree.texts(one.frame) })));
+  const pick = el('input', { type: 'search', list: 'methods', size: '50', id: 'focus', 'aria-label': 'Method', value: name ?? '', onchange: () => go({ focus: pick.value }, true) });
+  panel.append(el('div', { class: 'controls' }, el('label', null, 'Method ', pick), list));
+  if (!row) {
+    panel.append(el('p', { class: 'none' }, `${name} is not on any stack that is counted here.`));
+    return;
+  }
+  const { callers, callees } = sandwich(tree, row.frame);
+  panel.append(facts([
+    ['By itself', `${formatWeight(row.self, tree.unit)}, ${formatPercent((row.self / whole) * 100)}`],
+    ['With what it calls', `${formatWeight(row.total, tree.unit)}, ${formatPercent((row.total / whole) * 100)}`],
+    ['Samples', formatCount(row.totalSamples)],
+  ]));
+  const to = (graph) => (frame) => go({ focus: graph.texts(frame) }, true);
+  const above = flameGraph(callers, { upright: true, search: '', label: `Callers of ${name}`, onfocus: to(callers) });
+  const below = flameGraph(callees, { upright: false, search: '', label: `Called by ${name}`, onfocus: to(callees) });
+  panel.append(el('h3', null, 'Callers'), above.box, el('h3', null, 'What it calls'), below.box);
+  panel.append(callTreeTable(callers, whole, 'Callers as a table', (other) => go({ focus: other }, true)));
+}

@@ -1,0 +1,72 @@
+// Tables that sort, filter and show more rows when asked.
+import { el, replace, announce } from './dom.mjs';
+import { formatCount } from './format.mjs';
+
+// `columns`: { title, value(row), text(row), number, bar(row), node(row) }. Rows come in the order in which they are to be shown first.
+export function table({ caption, columns, rows, first = 50, onrow = null, rowLabel = null, sort = null }) {
+  let shown = first;
+  let order = sort;
+  let sorted = rows;
+  const sortNow = () => {
+    sorted = rows;
+    if (!order) return;
+    const { value } = columns[order.column];
+    const sign = order.down ? -1 : 1;
+    sorted = [...rows].sort((a, b) => {
+      const [left, right] = [value(a), value(b)];
+      if (left === right) return 0;
+      if (left === null || left === undefined) return 1;
+      if (right === null || right === undefined) return -1;
+      return (left < right ? -1 : 1) * sign;
+    });
+  };
+  const head = el('tr');
+  const body = el('tbody');
+  const foot = el('div', { class: 'more' });
+  const draw = () => {
+    replace(
+      head,
+      columns.map((column, index) => {
+        const direction = order?.column === index ? (order.down ? 'descending' : 'ascending') : null;
+        const sorts = () => {
+          order = { column: index, down: order?.column === index ? !order.down : Boolean(column.number) };
+          sortNow();
+          draw();
+          announce(`sorted by ${column.title}, ${order.down ? 'descending' : 'ascending'}`);
+          head.children[index].firstChild.focus();
+        };
+        return el('th', { scope: 'col', class: column.number ? 'number' : null, 'aria-sort': direction },
+          el('button', { type: 'button', onclick: sorts, title: column.about || `sort by ${column.title}` }, column.title, el('span', { class: 'arrow', 'aria-hidden': 'true' }, direction === 'descending' ? ' ▾' : direction === 'ascending' ? ' ▴' : '')));
+      }),
+    );
+    replace(body, sorted.slice(0, shown).map((row) => line(row)));
+    const left = sorted.length - shown;
+    replace(foot, left > 0 && [
+      el('button', { type: 'button', onclick: () => { shown += Math.max(200, first); draw(); } }, `Show more (${formatCount(left)} left)`),
+    ], rows.length === 0 && el('p', { class: 'none' }, 'Nothing here in this range.'));
+  };
+  const line = (row) => {
+    const cells = columns.map((column, index) => {
+      const share = column.bar ? column.bar(row) : null;
+      const content = column.node ? column.node(row) : (column.text || column.value)(row);
+      const cell = el(index === 0 && !column.number ? 'th' : 'td', { scope: index === 0 && !column.number ? 'row' : null, class: column.number ? 'number' : column.wide ? 'wide' : null, 'data-value': column.number ? column.value(row) : null },
+        onrow && index === (rowLabel ?? 0) ? el('button', { type: 'button', class: 'link', onclick: () => onrow(row) }, content) : content);
+      if (share !== null) {
+        cell.classList.add('bar');
+        cell.style.setProperty('--share', `${Math.min(100, Math.max(0, share * 100)).toFixed(2)}%`);
+      }
+      return cell;
+    });
+    return el('tr', null, cells);
+  };
+  sortNow();
+  draw();
+  return el('div', { class: 'table' },
+    el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, el('table', null, el('caption', null, caption), el('thead', null, head), body)),
+    foot);
+}
+
+// Names and values side by side.
+export function facts(rows) {
+  return el('dl', { class: 'facts' }, rows.filter((row) => row).map(([name, value, id, raw]) => el('div', null, el('dt', null, name), el('dd', { id: id || null, 'data-value': raw }, value))));
+}

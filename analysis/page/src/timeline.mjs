@@ -1,0 +1,301 @@
+// The time line over the whole trace: lanes, and the range that filters every view.
+import { el, paint, colour, replace, announce } from './dom.mjs';
+import { axisStep, formatAxis, formatMoment, formatNanos, formatBytes, formatCount, formatDecimal } from './format.mjs';
+import { bins, lowerBound } from './query.mjs';
+
+const LABELS = 118;
+const AXIS = 18;
+
+// The lanes that a trace has something for.
+export function lanesOf(trace) {
+  const lanes = [];
+  const perSecond = (sum, step) => sum / (step / 1e9);
+  if (trace.has('cpu.t') && trace.column('cpu.t').length) {
+    const state = trace.column('cpu.state');
+    lanes.push({
+      name: 'CPU', about: 'threads that run', height: 46, unit: (value) => `${formatDecimal(value, 2)} threads`, colours: ['managed', 'native'], names: ['managed', 'native'],
+      values: (range, count) => {
+        const step = (range.to - range.from) / count;
+        return [0, 1].map((wanted) => bins(trace.column('cpu.t'), trace.column('cpu.weight'), range, count, { lasts: true, wanted: (row) => state[row] === wanted }).map((sum) => sum / step));
+      },
+    });
+  }
+  const collections = trace.reports.gc?.collections || [];
+  if (collections.length) {
+    const marks = collections.flatMap((row) => (row.pauses || []).map((pause) => ({ from: pause.start_ns, to: pause.start_ns + pause.pause_ns, colour: `gen${Math.min(2, row.generation ?? 2)}`, text: `gen ${row.generation ?? '?'}, ${row.reason}: ${formatNanos(pause.pause_ns)}` })));
+    marks.sort((a, b) => a.from - b.from);
+    lanes.push({ name: 'GC pauses', about: 'by generation', height: 22, marks, legend: [['gen0', 'gen 0'], ['gen1', 'gen 1'], ['gen2', 'gen 2']] });
+  }
+  const allocated = ['alloc', 'alloc_ticks'].find((kind) => trace.has(`${kind}.t`) && trace.column(`${kind}.t`).length);
+  const rate = (name, times, weights, unit, fill) => lanes.push({
+    name, height: 26, unit, colours: [fill], names: [name],
+    values: (range, count) => [bins(times, weights, range, count).map((sum) => perSecond(sum, (range.to - range.from) / count))],
+  });
+  if (allocated) rate('Allocated', trace.column(`${allocated}.t`), trace.column(`${allocated}.weight`), (value) => `${formatBytes(value)}/s`, 'alloc');
+  else if (collections.some((row) => row.allocated_bytes)) {
+    const known = collections.filter((row) => row.allocated_bytes);
+    rate('Allocated', known.map((row) => row.start_ns), known.map((row) => row.allocated_bytes), (value) => `${formatBytes(value)}/s`, 'alloc');
+  }
+  if (trace.column('thrown.t').length) rate('Exceptions', trace.column('thrown.t'), null, (value) => `${formatCount(value)}/s`, 'bad');
+  const busy = (name, category, unit, fill) => {
+    const starts = trace.column(`span.${category}.start`);
+    const nanos = trace.column(`span.${category}.nanos`);
+    if (!starts.length) return;
+    lanes.push({
+      name, height: 24, unit, colours: [fill], names: [name],
+      values: (range, count) => [bins(starts, nanos, range, count, { lasts: true }).map((sum) => sum / ((range.to - range.from) / count))],
+    });
+  };
+  busy('Contention', 'Contention', (value) => `${formatDecimal(value, 2)} threads wait`, 'lock');
+  busy('Waits', 'Waits', (value) => `${formatDecimal(value, 2)} threads wait`, 'waiting');
+  const line = (name, points, unit, fill) => points.length && lanes.push({ name, height: 26, line: points, unit, colours: [fill], names: [name] });
+  const pool = trace.reports.threadpool;
+  line('Pool workers', (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })), (value) => `${formatCount(value)} workers`, 'pool');
+  busy('JIT', 'JIT', (value) => `${formatDecimal(value, 2)} threads compile`, 'jit');
+  busy('Requests', 'Activities', (value) => `${formatDecimal(value, 1)} open`, 'request');
+  return lanes;
+}
+
+// All counters, by the numbers of their series.
+export function counterLane(trace, number) {
+  const series = trace.reports.counters?.series?.[number];
+  if (!series) return null;
+  const tags = Object.entries(series.tags || {}).map(([key, value]) => `${key}=${value}`).join(',');
+  const name = series.display_name || series.name;
+  return {
+    name: tags ? `${name} {${tags}}` : name, height: 34, colours: ['counter'], names: [name],
+    line: series.points.filter((point) => Number.isFinite(point.value)).map((point) => ({ at: point.ts_ns, value: point.value })),
+    unit: (value) => `${formatDecimal(value, 2)} ${series.unit || ''}`,
+  };
+}
+
+// The time line. `onrange(range)`: another range was chosen, null for the whole trace.
+export function timeline(trace, extent, { range, onrange, counter, oncounter }) {
+  const lanes = lanesOf(trace);
+  const canvas = el('canvas', { class: 'lanes', tabindex: '0', role: 'application', 'aria-label': 'Time line. Drag to choose a range. Arrow keys move the range, with Shift they change its length, Escape shows the whole trace.' });
+  const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
+  const box = el('div', { class: 'lanebox' }, canvas, tip);
+  const said = el('span', { class: 'rangetext', id: 'range' });
+  const from = el('input', { type: 'text', inputmode: 'decimal', size: '9', id: 'from', 'aria-label': 'From, in milliseconds' });
+  const to = el('input', { type: 'text', inputmode: 'decimal', size: '9', id: 'to', 'aria-label': 'To, in milliseconds' });
+  const clear = el('button', { type: 'button', onclick: () => choose(null), id: 'whole' }, 'Whole trace');
+  const series = trace.reports.counters?.series || [];
+  const pick = series.length > 0 && el('select', { id: 'counter', 'aria-label': 'Counter in the time line', onchange: () => oncounter(pick.value === '' ? null : Number(pick.value)) },
+    el('option', { value: '' }, 'add a counter …'),
+    series.map((row, index) => el('option', { value: String(index) }, `${row.provider} ${row.display_name || row.name}`)));
+  if (pick) pick.value = counter === null ? '' : String(counter);
+  const read = () => {
+    const values = [from.value, to.value].map((text) => (text.trim() === '' ? null : Number(text.replace(/,/g, '')) * 1e6));
+    if (values.some((value) => value !== null && !Number.isFinite(value))) return;
+    const next = { from: values[0] ?? extent.from, to: values[1] ?? extent.to };
+    if (next.to > next.from) choose(next);
+  };
+  from.addEventListener('change', read);
+  to.addEventListener('change', read);
+  const all = () => {
+    const more = counterLane(trace, counter);
+    return more ? [...lanes, more] : lanes;
+  };
+  let drag = null;
+  const width = () => Math.max(60, canvas.clientWidth);
+  const inner = () => width() - LABELS - 6;
+  const x = (nanos) => LABELS + ((nanos - extent.from) / (extent.to - extent.from)) * inner();
+  const nanosAt = (place) => extent.from + (Math.min(inner(), Math.max(0, place - LABELS)) / inner()) * (extent.to - extent.from);
+  let cache = null;
+  const drawLanes = (context) => {
+    const count = Math.max(20, Math.floor(inner()));
+    if (!cache || cache.count !== count || cache.counter !== counter) {
+      cache = { count, counter, lanes: all().map((lane) => ({ ...lane, sums: lane.values?.(extent, Math.floor(count / 2)) })) };
+    }
+    context.font = '12px system-ui, sans-serif';
+    context.textBaseline = 'middle';
+    let top = AXIS;
+    const step = axisStep(extent.to - extent.from, inner() / 90);
+    context.fillStyle = colour('faint');
+    context.strokeStyle = colour('grid');
+    for (let at = Math.ceil(extent.from / step) * step; at <= extent.to; at += step) {
+      context.fillStyle = colour('faint');
+      const text = formatAxis(at, step);
+      if (x(at) + context.measureText(text).width < width()) context.fillText(text, x(at) + 3, AXIS / 2);
+      context.fillStyle = colour('grid');
+      context.fillRect(x(at), 0, 1, height());
+    }
+    for (const lane of cache.lanes) {
+      context.fillStyle = colour('ink');
+      context.fillText(lane.name.length > 17 ? `${lane.name.slice(0, 16)}…` : lane.name, 2, top + lane.height / 2);
+      drawLane(context, lane, top, inner());
+      top += lane.height;
+      context.fillStyle = colour('grid');
+      context.fillRect(0, top - 1, width(), 1);
+    }
+  };
+  const drawLane = (context, lane, top, wide) => {
+    const tall = lane.height - 5;
+    const bottom = top + lane.height - 2;
+    if (lane.marks) {
+      for (const mark of lane.marks) {
+        context.fillStyle = colour(mark.colour);
+        context.fillRect(x(mark.from), top + 3, Math.max(1, x(mark.to) - x(mark.from)), tall);
+      }
+    } else if (lane.line) {
+      const most = lane.line.reduce((high, point) => Math.max(high, point.value), 0) || 1;
+      context.strokeStyle = colour(lane.colours[0]);
+      context.lineWidth = 1.5;
+      context.beginPath();
+      lane.line.forEach((point, index) => {
+        const place = [x(point.at), bottom - (Math.max(0, point.value) / most) * tall];
+        if (index === 0) context.moveTo(...place);
+        else {
+          context.lineTo(place[0], bottom - (Math.max(0, lane.line[index - 1].value) / most) * tall);
+          context.lineTo(...place);
+        }
+      });
+      context.stroke();
+      if (lane.line.length === 1) context.fillRect(x(lane.line[0].at) - 1, top + 3, 3, 3);
+    } else {
+      const parts = lane.sums;
+      const stacked = parts[0].map((_, bin) => parts.reduce((sum, part) => sum + part[bin], 0));
+      const most = stacked.reduce((high, value) => Math.max(high, value), 0) || 1;
+      const step = wide / parts[0].length;
+      for (let bin = 0; bin < parts[0].length; bin += 1) {
+        let base = bottom;
+        parts.forEach((part, index) => {
+          const high = (part[bin] / most) * tall;
+          if (high <= 0) return;
+          context.fillStyle = colour(lane.colours[index]);
+          context.fillRect(LABELS + bin * step, base - Math.max(high, 0.7), Math.ceil(step), Math.max(high, 0.7));
+          base -= high;
+        });
+      }
+    }
+  };
+  const height = () => AXIS + all().reduce((sum, lane) => sum + lane.height, 0) + 2;
+  // Lanes do not change while a range is drawn over them.
+  let picture = null;
+  const draw = () => {
+    const key = `${width()} ${devicePixelRatio} ${counter} ${matchMedia('(prefers-color-scheme: dark)').matches}`;
+    if (picture?.key !== key) {
+      const behind = document.createElement('canvas');
+      behind.width = Math.round(width() * (devicePixelRatio || 1));
+      behind.height = Math.round(height() * (devicePixelRatio || 1));
+      const context = behind.getContext('2d');
+      context.scale(devicePixelRatio || 1, devicePixelRatio || 1);
+      drawLanes(context);
+      picture = { key, behind };
+    }
+    paint(canvas, height(), (context, wide, tall) => {
+      context.drawImage(picture.behind, 0, 0, wide, tall);
+      const shown = drag || range;
+      if (shown) {
+        context.fillStyle = colour('shade');
+        context.fillRect(LABELS, 0, Math.max(0, x(shown.from) - LABELS), tall);
+        context.fillRect(x(shown.to), 0, Math.max(0, LABELS + inner() - x(shown.to)), tall);
+        context.fillStyle = colour('accent');
+        context.fillRect(x(shown.from) - 1, 0, 2, tall);
+        context.fillRect(x(shown.to) - 1, 0, 2, tall);
+      }
+    });
+    const shown = drag || range;
+    said.textContent = shown ? `${formatMoment(shown.from)} to ${formatMoment(shown.to)} (${formatNanos(shown.to - shown.from)})` : `whole trace, ${formatNanos(extent.to - extent.from)}`;
+    if (document.activeElement !== from) from.value = shown ? (shown.from / 1e6).toFixed(3) : '';
+    if (document.activeElement !== to) to.value = shown ? (shown.to / 1e6).toFixed(3) : '';
+    clear.disabled = !shown;
+  };
+  const choose = (next) => {
+    const rounded = next && { from: Math.round(Math.max(extent.from, next.from)), to: Math.round(Math.min(extent.to + 1, next.to)) };
+    range = rounded && rounded.to > rounded.from ? rounded : null;
+    draw();
+    announce(range ? `range ${said.textContent}` : 'whole trace');
+    onrange(range);
+  };
+  canvas.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return;
+    const bounds = canvas.getBoundingClientRect();
+    const begin = event.clientX - bounds.left;
+    if (begin < LABELS - 4) return;
+    canvas.setPointerCapture(event.pointerId);
+    const move = (moved) => {
+      const place = moved.clientX - bounds.left;
+      drag = Math.abs(place - begin) < 4 ? null : { from: nanosAt(Math.min(begin, place)), to: nanosAt(Math.max(begin, place)) };
+      draw();
+    };
+    const up = () => {
+      canvas.removeEventListener('pointermove', move);
+      canvas.removeEventListener('pointerup', up);
+      canvas.removeEventListener('pointercancel', up);
+      const chosen = drag;
+      drag = null;
+      if (chosen) choose(chosen);
+      else draw();
+    };
+    canvas.addEventListener('pointermove', move);
+    canvas.addEventListener('pointerup', up);
+    canvas.addEventListener('pointercancel', up);
+  });
+  canvas.addEventListener('dblclick', () => choose(null));
+  canvas.addEventListener('pointermove', (event) => {
+    const bounds = canvas.getBoundingClientRect();
+    const place = event.clientX - bounds.left;
+    const text = drag || place < LABELS ? '' : tell(place, event.clientY - bounds.top);
+    tip.textContent = text;
+    tip.style.display = text ? 'block' : 'none';
+    tip.style.left = `${Math.max(0, Math.min(place + 12, width() - tip.offsetWidth - 4))}px`;
+    tip.style.top = `${event.clientY - bounds.top + 16}px`;
+  });
+  canvas.addEventListener('pointerleave', () => (tip.style.display = 'none'));
+  const tell = (place, down) => {
+    let top = AXIS;
+    const nanos = nanosAt(place);
+    for (const lane of cache?.lanes || []) {
+      if (down >= top && down < top + lane.height) {
+        const when = formatMoment(nanos);
+        if (lane.marks) {
+          const near = lane.marks.find((mark) => x(mark.from) - 3 <= place && place <= Math.max(x(mark.to), x(mark.from) + 1) + 3);
+          return near ? `${formatMoment(near.from)}: ${near.text}` : '';
+        }
+        if (lane.line) {
+          const index = lowerBound(lane.line.map((point) => point.at), nanos) - 1;
+          return index >= 0 ? `${when}: ${lane.unit(lane.line[index].value)}` : '';
+        }
+        const bin = Math.min(lane.sums[0].length - 1, Math.floor(((place - LABELS) / inner()) * lane.sums[0].length));
+        return `${when}: ${lane.sums.map((part, index) => `${lane.names[index]} ${lane.unit(part[bin])}`).join(', ')}`;
+      }
+      top += lane.height;
+    }
+    return '';
+  };
+  canvas.addEventListener('keydown', (event) => {
+    const length = extent.to - extent.from;
+    const now = range || { from: extent.from, to: extent.to };
+    const step = Math.max(1, (now.to - now.from) / 10);
+    const by = { ArrowLeft: -step, ArrowRight: step }[event.key];
+    if (by !== undefined && event.shiftKey) choose({ from: now.from, to: Math.max(now.from + length / 1e4, now.to + by) });
+    else if (by !== undefined && range) choose(now.from + by < extent.from || now.to + by > extent.to + 1 ? range : { from: now.from + by, to: now.to + by });
+    else if (by !== undefined) choose({ from: extent.from, to: extent.from + length / 10 });
+    else if (event.key === '+') choose({ from: now.from + step, to: now.to - step });
+    else if (event.key === '-') choose({ from: now.from - step, to: now.to + step });
+    else if (event.key === 'Escape') choose(null);
+    else return;
+    event.preventDefault();
+  });
+  new ResizeObserver(() => draw()).observe(box);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => draw());
+  const legend = lanes.flatMap((lane) => lane.legend || (lane.names.length > 1 ? lane.names.map((name, index) => [lane.colours[index], `${lane.name}: ${name}`]) : []));
+  const bar = el('div', { class: 'rangebar' }, said, el('label', null, 'from ', from), el('label', null, ' to ', to, ' ms'), clear, pick,
+    el('span', { class: 'legend' }, legend.map(([name, text]) => el('span', null, el('i', { class: `swatch ${name}`, 'aria-hidden': 'true' }), text))));
+  const place = el('section', { class: 'timeline', 'aria-label': 'Time line' });
+  replace(place, box, bar);
+  return {
+    place,
+    draw,
+    setRange: (next) => {
+      range = next;
+      draw();
+    },
+    setCounter: (next) => {
+      counter = next;
+      if (pick) pick.value = counter === null ? '' : String(counter);
+      draw();
+    },
+  };
+}

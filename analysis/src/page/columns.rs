@@ -1,0 +1,103 @@
+//! Numbers of a page: columns of variable-length integers, one behind the other.
+//!
+//! A number takes seven bits of each byte, the lowest first; the highest bit of a byte says that another one follows.
+//! Of a column of differences each number is the step from the one before, with the sign in its lowest bit.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Where a column lies, as the page's code reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct Column {
+    /// Offset of its first byte.
+    at: usize,
+    /// Its bytes.
+    bytes: usize,
+    /// Its numbers.
+    count: usize,
+    /// Whether they are differences.
+    steps: bool,
+}
+
+/// All columns of a page.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Columns {
+    rows: BTreeMap<String, Column>,
+    bytes: Vec<u8>,
+}
+
+impl Columns {
+    /// Adds a column of numbers.
+    pub(super) fn add(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = u64>) {
+        self.column(name.into(), false, values.into_iter());
+    }
+
+    /// Adds a column of numbers that lie near each other, such as times.
+    pub(super) fn add_steps(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = i64>) {
+        let mut last = 0_i64;
+        let steps = values.into_iter().map(|value| {
+            let step = value.wrapping_sub(last);
+            last = value;
+            (step.wrapping_shl(1) ^ (step >> 63)).cast_unsigned()
+        });
+        self.column(name.into(), true, steps);
+    }
+
+    /// Adds bytes as they are.
+    pub(super) fn add_bytes(&mut self, name: impl Into<String>, values: &[u8]) {
+        let column = Column { at: self.bytes.len(), bytes: values.len(), count: values.len(), steps: false };
+        self.bytes.extend_from_slice(values);
+        self.rows.insert(name.into(), column);
+    }
+
+    fn column(&mut self, name: String, steps: bool, values: impl Iterator<Item = u64>) {
+        let at = self.bytes.len();
+        let mut count = 0_usize;
+        for value in values {
+            self.number(value);
+            count = count.saturating_add(1);
+        }
+        let bytes = self.bytes.len().saturating_sub(at);
+        self.rows.insert(name, Column { at, bytes, count, steps });
+    }
+
+    fn number(&mut self, value: u64) {
+        let mut rest = value;
+        loop {
+            let [low, ..] = rest.to_le_bytes();
+            rest >>= 7;
+            if rest == 0 {
+                self.bytes.push(low & 0x7f);
+                return;
+            }
+            self.bytes.push(low | 0x80);
+        }
+    }
+
+    /// Where each lies.
+    pub(super) fn rows(&self) -> &BTreeMap<String, Column> {
+        &self.rows
+    }
+
+    /// All numbers.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_says_where_its_numbers_are_and_steps_have_their_sign_in_the_lowest_bit() {
+        let mut columns = Columns::default();
+        columns.add("a", [0, 127, 128, u64::MAX]);
+        columns.add_steps("b", [5, 3, i64::MIN]);
+        assert_eq!(columns.rows["a"], Column { at: 0, bytes: 14, count: 4, steps: false });
+        assert_eq!(columns.bytes()[..4], [0, 127, 0x80, 1]);
+        let b = columns.rows["b"];
+        assert_eq!((b.at, b.count, b.steps), (14, 3, true));
+        assert_eq!(columns.bytes()[14..16], [10, 3], "5 steps up, 2 down");
+    }
+}

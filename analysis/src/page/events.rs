@@ -1,0 +1,78 @@
+//! The first events of a trace, as a page lists them.
+
+use super::Page;
+use crate::report::Moment;
+use nettrace_export::{EventTypes, Place, TextValues};
+use nettrace_parser::Event;
+use serde_json::json;
+
+/// Events that a page lists, at most.
+const MOST_ROWS: usize = 100_000;
+/// Bytes of payloads that it lists, at most.
+const MOST_BYTES: usize = 12 << 20;
+/// Bytes of one payload.
+const MOST_PAYLOAD: usize = 300;
+
+#[derive(Default)]
+pub(super) struct PageEvents {
+    types: EventTypes,
+    values: TextValues,
+    rows: Vec<EventRow>,
+    /// Payloads, one behind the other.
+    payloads: Vec<u8>,
+    scratch: Vec<u8>,
+    /// All events, also those that are not listed.
+    count: u64,
+}
+
+struct EventRow {
+    nanos: i64,
+    thread: u32,
+    kind: u32,
+    /// Where its payload ends.
+    end: usize,
+}
+
+impl PageEvents {
+    pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment) {
+        self.count = self.count.saturating_add(1);
+        if self.rows.len() >= MOST_ROWS || self.payloads.len() >= MOST_BYTES {
+            return;
+        }
+        let place: Place = self.types.place_of(event);
+        self.scratch.clear();
+        if let Some(names) = self.types.names(place) {
+            self.values.payload(&mut self.scratch, event, names);
+        }
+        let text = String::from_utf8_lossy(&self.scratch);
+        let end = (0..=MOST_PAYLOAD.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+        let shown = end.and_then(|end| text.get(..end)).unwrap_or_default();
+        self.payloads.extend_from_slice(shown.as_bytes());
+        if shown.len() < text.len() {
+            self.payloads.extend_from_slice("…".as_bytes());
+        }
+        let kind = u32::try_from(place.number).unwrap_or(u32::MAX);
+        let end = self.payloads.len();
+        self.rows.push(EventRow { nanos: moment.nanos, thread: moment.thread.0, kind, end });
+    }
+
+    pub(super) fn finish(self, page: &mut Page) {
+        let columns = &mut page.columns;
+        columns.add_steps("events.t", self.rows.iter().map(|row| row.nanos));
+        columns.add("events.thread", self.rows.iter().map(|row| u64::from(row.thread)));
+        columns.add("events.type", self.rows.iter().map(|row| u64::from(row.kind)));
+        columns.add_steps("events.end", self.rows.iter().map(|row| i64::try_from(row.end).unwrap_or(i64::MAX)));
+        columns.add_bytes("events.payload", &self.payloads);
+        let types: Vec<_> = self
+            .types
+            .rows()
+            .iter()
+            .map(|row| json!({ "provider": row.provider, "name": row.event_name() }))
+            .collect();
+        let (all, shown) = (self.count, self.rows.len());
+        if all > shown as u64 {
+            page.thin(format!("events: the first {shown} of {all}; `nettrace events` prints all"));
+        }
+        page.events = json!({ "all": all, "types": types });
+    }
+}

@@ -1,0 +1,248 @@
+//! A trace as one HTML file, for people who look before they read.
+//!
+//! The file has everything in it: the code of the page (built from the folder `page` beside `src`, see its README), and
+//! the trace's data. It opens from disk, asks no network, and its content security policy allows it none.
+//!
+//! The data are, compressed with gzip and then written in base64: four bytes with the length of a JSON document, lowest
+//! first; the document; then columns of numbers, of which the document's member `columns` tells where they lie. The
+//! documents of reports are those that the reports themselves yield. What can be asked for in a stretch of time,
+//! such as samples, is there row by row, and the page adds it up; what is too long for that is thinned out, which
+//! the document says under `thinned`.
+
+mod base64;
+mod call_nodes;
+mod columns;
+mod events;
+mod exceptions;
+mod observers;
+mod samples;
+mod spans;
+mod tracks;
+
+use crate::driver::AnalysisOptions;
+use crate::model::{Kind, Model};
+use crate::report::{OutcomeReport, SharedPass, SummaryReport};
+use columns::Columns;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
+use observers::Observers;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::io::{self, Write};
+use tracks::{Gather, SharedTracks};
+
+/// The page without data. Where they belong there is [`DATA_HERE`].
+const SHELL: &str = include_str!("page.html");
+const DATA_HERE: &str = "@@DATA@@";
+
+/// The kinds of samples that a page shows.
+const KINDS: &[Kind] = &[
+    Kind::Cpu,
+    Kind::AllocationTicks,
+    Kind::AllocationSamples,
+    Kind::Exceptions,
+    Kind::Contention,
+    Kind::Waits,
+    Kind::OffCpu,
+];
+
+/// One pass over a trace, for a page.
+///
+/// ```
+/// use nettrace_analysis::AnalysisOptions;
+/// use nettrace_analysis::page::{PageAbout, PagePass};
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut pass = PagePass::new(AnalysisOptions::new());
+/// let outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+/// let mut html = Vec::new();
+/// pass.finish().write(&PageAbout::new("tiny.nettrace", &outcome), &mut html)?;
+/// assert!(html.starts_with(b"<!doctype html>"));
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
+pub struct PagePass {
+    pass: SharedPass<Observers>,
+}
+
+impl PagePass {
+    /// A pass of what the options let pass. Their kinds of samples are not heeded: a page shows all.
+    pub fn new(options: AnalysisOptions) -> PagePass {
+        let tracks = SharedTracks::default();
+        let gather = Gather::new(&tracks);
+        let options = options.kinds(KINDS.iter().copied());
+        let mut pass = SharedPass::with_options(Observers::new(tracks), options);
+        pass.add(Box::new(gather));
+        PagePass { pass }
+    }
+
+    /// For what the trace does not say, such as perf maps.
+    pub fn model_mut(&mut self) -> &mut Model {
+        self.pass.model_mut()
+    }
+
+    /// Takes the next event; in time order.
+    pub fn event(&mut self, event: &Event<'_>) {
+        self.pass.event(event);
+    }
+
+    /// Reads all events that are left.
+    ///
+    /// # Errors
+    /// When the trace cannot be read on.
+    pub fn read<S: Source>(
+        &mut self,
+        events: &mut TimeOrdered<S>,
+    ) -> Result<Outcome, nettrace_parser::Error> {
+        self.pass.read(events)
+    }
+
+    /// The end of the trace.
+    pub fn finish(self) -> Page {
+        let reported = self.pass.finish();
+        let mut page = reported.outputs;
+        page.coverage = serde_json::to_value(reported.coverage).unwrap_or(Value::Null);
+        page.coverage_advice = reported.coverage.advice();
+        page.session = session(&reported.model);
+        page
+    }
+}
+
+/// What the stream says of itself.
+fn session(model: &Model) -> Value {
+    let processes: Vec<Value> = model
+        .processes()
+        .filter(|(_, process)| process.id.is_some() || !process.name.is_empty())
+        .map(|(_, process)| serde_json::json!({ "id": process.id, "name": process.name }))
+        .take(100)
+        .collect();
+    let start = model.session().and_then(|session| session.start.unix_nanos());
+    let start_millis = start.map(|nanos| nanos / 1_000_000);
+    serde_json::json!({ "start_unix_ms": start_millis, "period_ns": model.period_nanos(), "processes": processes })
+}
+
+/// Something that is not in the page as it is in the trace.
+#[derive(Debug, Clone, Serialize)]
+struct Thinned {
+    text: String,
+}
+
+/// What a page is of, as far as the events do not tell.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PageAbout {
+    /// Its title: the trace's file name.
+    pub title: String,
+    /// How reading the trace went.
+    pub outcome: OutcomeReport,
+    /// Facts to show beside it: what they are called, and what they are.
+    pub facts: Vec<(String, String)>,
+}
+
+impl PageAbout {
+    /// Title and outcome.
+    pub fn new(title: impl Into<String>, outcome: &Outcome) -> PageAbout {
+        PageAbout { title: title.into(), outcome: OutcomeReport::of(outcome), facts: Vec::new() }
+    }
+
+    /// The same where more is known of how reading went than the parser says, such as damage of the packed file.
+    #[must_use]
+    pub fn outcome(mut self, outcome: OutcomeReport) -> PageAbout {
+        self.outcome = outcome;
+        self
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn fact(mut self, name: impl Into<String>, value: impl Into<String>) -> PageAbout {
+        self.facts.push((name.into(), value.into()));
+        self
+    }
+}
+
+/// What a page shows of a trace.
+#[derive(Debug, Clone, Default)]
+#[must_use = "a page is to be written"]
+pub struct Page {
+    /// What stands out. Findings that the events do not tell may be added before the page is written.
+    pub summary: Option<SummaryReport>,
+    reports: Map<String, Value>,
+    columns: Columns,
+    frames: Value,
+    kinds: Value,
+    categories: Value,
+    texts: Value,
+    threads: Value,
+    events: Value,
+    session: Value,
+    coverage: Value,
+    coverage_advice: Option<String>,
+    thinned: Vec<Thinned>,
+}
+
+/// The document, as the page's code reads it.
+#[derive(Serialize)]
+struct Document<'p> {
+    /// Version of the data's layout.
+    schema: u32,
+    title: &'p str,
+    facts: &'p [(String, String)],
+    outcome: &'p OutcomeReport,
+    summary: &'p Option<SummaryReport>,
+    reports: &'p Map<String, Value>,
+    frames: &'p Value,
+    kinds: &'p Value,
+    categories: &'p Value,
+    texts: &'p Value,
+    threads: &'p Value,
+    events: &'p Value,
+    session: &'p Value,
+    coverage: &'p Value,
+    coverage_advice: &'p Option<String>,
+    thinned: &'p [Thinned],
+    columns: &'p std::collections::BTreeMap<String, columns::Column>,
+}
+
+impl Page {
+    /// Writes the page: one HTML file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, about: &PageAbout, out: &mut dyn Write) -> io::Result<()> {
+        let document = Document {
+            schema: 1,
+            title: &about.title,
+            facts: &about.facts,
+            outcome: &about.outcome,
+            summary: &self.summary,
+            reports: &self.reports,
+            frames: &self.frames,
+            kinds: &self.kinds,
+            categories: &self.categories,
+            texts: &self.texts,
+            threads: &self.threads,
+            events: &self.events,
+            session: &self.session,
+            coverage: &self.coverage,
+            coverage_advice: &self.coverage_advice,
+            thinned: &self.thinned,
+            columns: self.columns.rows(),
+        };
+        write_page(&serde_json::to_vec(&document)?, self.columns.bytes(), out)
+    }
+}
+
+/// Writes a page of a document and numbers.
+fn write_page(document: &[u8], numbers: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    let length = u32::try_from(document.len()).map_err(io::Error::other)?;
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&length.to_le_bytes())?;
+    packed.write_all(document)?;
+    packed.write_all(numbers)?;
+    let packed = packed.finish()?;
+    let (before, behind) = SHELL.split_once(DATA_HERE).unwrap_or((SHELL, ""));
+    out.write_all(before.as_bytes())?;
+    base64::write(&packed, out)?;
+    out.write_all(behind.as_bytes())
+}

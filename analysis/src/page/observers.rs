@@ -1,0 +1,308 @@
+//! Everybody who looks at a trace for a page: the reports, whose documents the page shows, and what its views add up
+//! by themselves.
+
+use super::call_nodes::CallNodes;
+use super::columns::Columns;
+use super::events::PageEvents;
+use super::exceptions::PageExceptions;
+use super::tracks::{self, SharedTracks};
+use super::{Page, Thinned};
+use crate::model::{Kind, Model, Resolved, State, TextHandle};
+use crate::report::{
+    Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Logs, Moment, Report, ReportInput,
+    Reports, Resolving, Summary, ThreadPool, Threads, TopNOptions, Waits,
+};
+use nettrace_parser::Event;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// Rows of a report that are one a thing that happened, at most.
+const MOST_ROWS: usize = 20_000;
+/// Points of all counters, at most.
+const MOST_POINTS: usize = 200_000;
+/// Slowest activities that are listed.
+const SLOWEST: usize = 200;
+/// Stacks of a type, a lock or a place.
+const STACKS: usize = 30;
+
+/// All of them.
+pub(super) struct Observers {
+    summary: Summary,
+    gc: Gc,
+    alloc: Alloc,
+    exceptions: Exceptions,
+    contention: Contention,
+    waits: Waits,
+    jit: Jit,
+    pool: ThreadPool,
+    activities: Activities,
+    http: Http,
+    logs: Logs,
+    counters: Counters,
+    thrown: PageExceptions,
+    events: PageEvents,
+    tracks: SharedTracks,
+}
+
+impl Observers {
+    pub(super) fn new(tracks: SharedTracks) -> Observers {
+        Observers {
+            summary: Summary::new(),
+            gc: Gc::new(),
+            alloc: Alloc::new(),
+            exceptions: Exceptions::new().top(STACKS),
+            contention: Contention::new().top(STACKS),
+            waits: Waits::new().top(STACKS),
+            jit: Jit::new(),
+            pool: ThreadPool::new(),
+            activities: Activities::new().top(SLOWEST),
+            http: Http::new().top(SLOWEST),
+            logs: Logs::new(),
+            counters: Counters::new(),
+            thrown: PageExceptions::default(),
+            events: PageEvents::default(),
+            tracks,
+        }
+    }
+}
+
+impl Reports for Observers {
+    type Outputs = Page;
+
+    fn inputs(&self) -> Vec<ReportInput> {
+        vec![ReportInput::Events, ReportInput::Samples]
+    }
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, counts: &mut [u64]) {
+        self.summary.event(event, moment, model);
+        self.gc.event(event, moment, model);
+        self.alloc.event(event, moment, model);
+        self.exceptions.event(event, moment, model);
+        self.contention.event(event, moment, model);
+        self.waits.event(event, moment, model);
+        self.jit.event(event, moment, model);
+        self.pool.event(event, moment, model);
+        self.activities.event(event, moment, model);
+        self.http.event(event, moment, model);
+        self.logs.event(event, moment, model);
+        self.counters.event(event, moment, model);
+        self.thrown.event(event, moment, model);
+        if moment.is_selected {
+            self.events.add(event, moment);
+            if let Some(count) = counts.first_mut() {
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+
+    fn finish(self, resolving: &mut Resolving<'_>) -> Page {
+        let mut page = Page::default();
+        page.add_report(TopNOptions::default(), resolving);
+        page.add_report(Threads, resolving);
+        page.summary = Some(self.summary.finish(resolving.for_report::<Summary>()));
+        let logs = self.logs.finish(resolving.for_report::<Logs>());
+        page.add("alloc", &self.alloc.finish(resolving.for_report::<Alloc>()));
+        page.add("exceptions", &self.exceptions.finish(resolving.for_report::<Exceptions>()));
+        page.add("contention", &self.contention.finish(resolving.for_report::<Contention>()));
+        page.add("waits", &self.waits.finish(resolving.for_report::<Waits>()));
+        page.add("threadpool", &self.pool.finish(resolving.for_report::<ThreadPool>()));
+        page.add("activities", &self.activities.finish(resolving.for_report::<Activities>()));
+        page.add("http", &self.http.finish(resolving.for_report::<Http>()));
+        page.add("logs", &logs);
+        page.add("counters", &self.counters.finish(resolving.for_report::<Counters>()));
+        page.add("gc", &self.gc.finish(resolving.for_report::<Gc>()));
+        page.add("jit", &self.jit.finish(resolving.for_report::<Jit>()));
+        page.cut_rows("gc", "collections", MOST_ROWS);
+        page.cut_rows("jit", "methods", MOST_ROWS);
+        page.cut_rows("logs", "messages", MOST_ROWS);
+        page.thin_out_counters();
+        let resolved = resolving.for_report::<Gc>();
+        self.events.finish(&mut page);
+        write_tracks(&mut page, &self.tracks, &self.thrown, resolved);
+        page
+    }
+}
+
+impl Page {
+    fn add_report<R: Report>(&mut self, report: R, resolving: &mut Resolving<'_>)
+    where
+        R::Output: Serialize,
+    {
+        let document = report.finish(resolving.for_report::<R>());
+        self.add(R::NAME, &document);
+    }
+
+    fn add(&mut self, name: &str, document: &impl Serialize) {
+        // The documents of reports have only names as keys, and no number that JSON has not.
+        let document = serde_json::to_value(document).unwrap_or(Value::Null);
+        self.reports.insert(name.to_owned(), document);
+    }
+
+    /// The first rows of a list.
+    fn cut_rows(&mut self, report: &str, list: &str, most: usize) {
+        let rows = self.reports.get_mut(report).and_then(|document| document.get_mut(list));
+        let Some(rows) = rows.and_then(Value::as_array_mut) else { return };
+        let left_out = rows.len().saturating_sub(most);
+        if left_out > 0 {
+            rows.truncate(most);
+            self.thin(format!("{report}: the first {most} of {} {list}", left_out.saturating_add(most)));
+        }
+    }
+
+    pub(super) fn thin(&mut self, text: String) {
+        self.thinned.push(Thinned { text });
+    }
+
+    /// Every n-th point of each counter.
+    fn thin_out_counters(&mut self) {
+        let series = self.reports.get_mut("counters").and_then(|document| document.get_mut("series"));
+        let Some(series) = series.and_then(Value::as_array_mut) else { return };
+        let points = |row: &Value| row.get("points").and_then(Value::as_array).map_or(0, Vec::len);
+        let all: usize = series.iter().map(points).sum();
+        let step = all.div_ceil(MOST_POINTS).max(1);
+        if step == 1 {
+            return;
+        }
+        for row in series {
+            if let Some(points) = row.get_mut("points").and_then(Value::as_array_mut) {
+                *points = std::mem::take(points).into_iter().step_by(step).collect();
+            }
+        }
+        self.thin(format!("counters: one of {step} points of each"));
+    }
+}
+
+/// The state of a sample, as the page has it: 0 managed, 1 native, 2 waiting.
+fn state_number(state: State) -> u64 {
+    match state {
+        State::Managed => 0,
+        State::Native => 1,
+        State::Waiting => 2,
+    }
+}
+
+fn kind_key(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Cpu => "cpu",
+        Kind::AllocationTicks => "alloc_ticks",
+        Kind::AllocationSamples => "alloc",
+        Kind::Exceptions => "exceptions",
+        Kind::Contention => "contention",
+        Kind::Waits => "waits",
+        Kind::ThreadStarts => "thread_starts",
+        Kind::OffCpu => "off_cpu",
+        Kind::Event => "events",
+        Kind::Heap => "heap",
+    }
+}
+
+fn write_tracks(page: &mut Page, shared: &SharedTracks, thrown: &PageExceptions, resolved: &Resolved<'_>) {
+    let mut tracks = tracks::take(shared);
+    let model = resolved.model();
+    let mut nodes = CallNodes::new();
+    let mut columns = std::mem::take(&mut page.columns);
+    let mut kinds = Map::new();
+    for (kind, rows, stretch) in tracks.samples.finish() {
+        let key = kind_key(kind);
+        let rows: Vec<_> =
+            rows.into_iter().filter(|row| resolved.admits(row.key.stack, row.key.mode)).collect();
+        let mut labels: Vec<&str> = Vec::new();
+        let mut numbers = std::collections::HashMap::new();
+        columns.add_steps(format!("{key}.t"), rows.iter().map(|row| row.nanos));
+        columns.add(format!("{key}.weight"), rows.iter().map(|row| row.weight));
+        columns.add(format!("{key}.thread"), rows.iter().map(|row| u64::from(row.key.thread.0)));
+        let leaves: Vec<u64> = rows
+            .iter()
+            .map(|row| nodes.leaf(row.key.stack.0, resolved.frames(row.key.stack)).into())
+            .collect();
+        columns.add(format!("{key}.node"), leaves);
+        if kind == Kind::Cpu {
+            let states = rows.iter().map(|row| state_number(resolved.state(row.key.stack, row.key.mode)));
+            columns.add(format!("{key}.state"), states);
+        }
+        if rows.iter().any(|row| row.count != 1) {
+            columns.add(format!("{key}.count"), rows.iter().map(|row| row.count));
+        }
+        if rows.iter().any(|row| row.samples != 1) {
+            columns.add(format!("{key}.samples"), rows.iter().map(|row| row.samples));
+        }
+        if rows.iter().any(|row| row.key.label.is_some()) {
+            let of_rows: Vec<u64> = rows
+                .iter()
+                .map(|row| {
+                    let Some(label) = row.key.label else { return 0 };
+                    let next = (labels.len() as u64).saturating_add(1);
+                    let number = *numbers.entry(label).or_insert(next);
+                    if number == next {
+                        labels.push(model.texts().get(label));
+                    }
+                    number
+                })
+                .collect();
+            columns.add(format!("{key}.label"), of_rows);
+        }
+        if stretch > 0 {
+            let millis = stretch / 1_000_000;
+            page.thin(format!("{}: added up over {millis} ms, the sums are exact", kind.name()));
+        }
+        kinds.insert(key.to_owned(), json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels }));
+    }
+    write_exceptions(thrown, resolved, &mut nodes, &mut columns);
+    if thrown.left_out > 0 {
+        page.thin(format!("exceptions: the first {}", thrown.rows.len()));
+    }
+    let mut categories = Map::new();
+    for (category, of) in tracks.spans.finish() {
+        let name = category.name();
+        columns.add_steps(format!("span.{name}.start"), of.rows.iter().map(|row| row.start_nanos));
+        columns.add(format!("span.{name}.nanos"), of.rows.iter().map(|row| row.nanos));
+        let numbers: [(&str, fn(&super::spans::SpanRow) -> u32); 4] = [
+            ("thread", |row| row.thread),
+            ("name", |row| row.name),
+            ("key", |row| row.key),
+            ("detail", |row| row.detail),
+        ];
+        for (column, number) in numbers {
+            columns.add(format!("span.{name}.{column}"), of.rows.iter().map(|row| u64::from(number(row))));
+        }
+        if of.left_out > 0 {
+            let (kept, left_out) = (of.rows.len(), of.left_out);
+            page.thin(format!("{name}: the longest {kept}; {left_out} shorter ones are left out"));
+        }
+        categories.insert(name.to_owned(), Value::from(of.rows.len()));
+    }
+    page.frames = nodes.write(resolved, &mut columns);
+    page.kinds = Value::Object(kinds);
+    page.categories = Value::Object(categories);
+    page.texts = json!({ "spans": texts(&tracks.spans.texts), "exceptions": texts(&thrown.texts) });
+    page.threads = model
+        .threads()
+        .iter()
+        .map(|(handle, row)| {
+            let process = model.process(row.process).and_then(|process| process.id);
+            json!({ "label": model.thread_label(handle), "id": row.os_thread_id, "name": row.name,
+                "process": process, "events": row.events })
+        })
+        .collect();
+    page.columns = columns;
+}
+
+fn texts(texts: &crate::model::Texts) -> Vec<&str> {
+    TextHandle::all(texts.len()).map(|handle| texts.get(handle)).collect()
+}
+
+fn write_exceptions(
+    thrown: &PageExceptions,
+    resolved: &Resolved<'_>,
+    nodes: &mut CallNodes,
+    columns: &mut Columns,
+) {
+    let rows = &thrown.rows;
+    columns.add_steps("thrown.t", rows.iter().map(|row| row.nanos));
+    columns.add("thrown.thread", rows.iter().map(|row| u64::from(row.thread)));
+    columns.add("thrown.type", rows.iter().map(|row| u64::from(row.type_name)));
+    columns.add("thrown.message", rows.iter().map(|row| u64::from(row.message)));
+    let leaves: Vec<u64> =
+        rows.iter().map(|row| nodes.leaf(row.stack.0, resolved.frames(row.stack)).into()).collect();
+    columns.add("thrown.node", leaves);
+}

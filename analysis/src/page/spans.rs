@@ -1,0 +1,147 @@
+//! Spans of a page: pauses, collections, waits, compilations, activities.
+
+use crate::model::{Argument, Arguments, Category, Span, Texts};
+use crate::sorted::SortFew;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Spans of a category that a page takes, at most.
+const MOST_ROWS: usize = 60_000;
+/// Bytes of details that a page takes, at most.
+const MOST_DETAIL_BYTES: usize = 12 << 20;
+/// Bytes of one span's details.
+const MOST_DETAIL: usize = 400;
+
+/// A span.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SpanRow {
+    pub(super) start_nanos: i64,
+    pub(super) nanos: u64,
+    pub(super) thread: u32,
+    /// Texts, by their numbers.
+    pub(super) name: u32,
+    /// What rows are grouped by: the lock of a wait, the reason of a pause.
+    pub(super) key: u32,
+    pub(super) detail: u32,
+}
+
+/// Spans of one category.
+#[derive(Debug, Default)]
+pub(super) struct SpansOf {
+    pub(super) rows: Vec<SpanRow>,
+    /// Shorter ones are left out.
+    pub(super) least_nanos: u64,
+    pub(super) left_out: u64,
+}
+
+/// Spans by category, and their texts.
+#[derive(Debug, Default)]
+pub(super) struct PageSpans {
+    by_category: BTreeMap<Category, SpansOf>,
+    pub(super) texts: Texts,
+    detail_bytes: usize,
+}
+
+impl PageSpans {
+    pub(super) fn add(&mut self, span: &Span) {
+        let of = self.by_category.entry(span.category).or_default();
+        if span.nanos < of.least_nanos {
+            of.left_out = of.left_out.saturating_add(1);
+            return;
+        }
+        let key = key_of(span);
+        let mut detail = details(&span.arguments, span.ends.note());
+        if self.detail_bytes > MOST_DETAIL_BYTES {
+            detail.clear();
+        }
+        let mut text = |text: &str| self.texts.intern(text).0;
+        let (name, key) = (text(&span.name), text(&key));
+        let known = self.texts.len();
+        let detail_text = self.texts.intern(&detail).0;
+        if self.texts.len() > known {
+            self.detail_bytes = self.detail_bytes.saturating_add(detail.len());
+        }
+        of.rows.push(SpanRow {
+            start_nanos: span.start_nanos,
+            nanos: span.nanos,
+            thread: span.thread.0,
+            name,
+            key,
+            detail: detail_text,
+        });
+        if of.rows.len() > MOST_ROWS {
+            of.thin_out(MOST_ROWS / 2);
+        }
+    }
+
+    pub(super) fn finish(&mut self) -> BTreeMap<Category, SpansOf> {
+        let mut by_category = std::mem::take(&mut self.by_category);
+        for of in by_category.values_mut() {
+            of.rows.sort_by_key(|row| row.start_nanos);
+        }
+        by_category
+    }
+}
+
+impl SpansOf {
+    /// Keeps the longest.
+    fn thin_out(&mut self, most: usize) {
+        self.rows.sort_few_by_key(|row| std::cmp::Reverse(row.nanos));
+        let left = self.rows.len().saturating_sub(most) as u64;
+        self.left_out = self.left_out.saturating_add(left);
+        self.least_nanos = self.rows.get(most).map_or(0, |row| row.nanos.saturating_add(1));
+        self.rows.truncate(most);
+    }
+}
+
+fn key_of(span: &Span) -> String {
+    let wanted: &[&str] = match span.category {
+        Category::Contention => &["lock"],
+        Category::Pause | Category::Collection => &["reason"],
+        Category::Wait => &["source"],
+        _ => &["id", "provider"],
+    };
+    let found = span.arguments.iter().find(|(name, _)| wanted.contains(&&**name));
+    let mut text = String::new();
+    if let Some((_, value)) = found {
+        value_text(&mut text, value);
+    }
+    text
+}
+
+fn value_text(text: &mut String, value: &Argument) {
+    // Writing to a String does not fail.
+    let _ = match value {
+        Argument::Number(number) => write!(text, "{number}"),
+        Argument::Real(real) => write!(text, "{real}"),
+        Argument::Address(address) => write!(text, "{address:#x}"),
+        Argument::Text(value) => write!(text, "{value}"),
+    };
+}
+
+/// `number: 3, reason: AllocSmall`.
+fn details(arguments: &Arguments, note: Option<&str>) -> String {
+    let mut text = String::new();
+    for (name, value) in arguments {
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.push_str(name);
+        text.push_str(": ");
+        value_text(&mut text, value);
+    }
+    if let Some(note) = note {
+        let separator = if text.is_empty() { "" } else { "; " };
+        let _ = write!(text, "{separator}{note}");
+    }
+    cut(text)
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > MOST_DETAIL {
+        let end = (0..=MOST_DETAIL).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

@@ -1,0 +1,130 @@
+//! `report html`: a trace as one HTML file.
+
+use crate::args::{ReportArgs, SampleArgs};
+use crate::commands::analysed::{Analysed, Reads};
+use crate::commands::outcome::outcome_of;
+use crate::commands::{Context, Trace};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{Ended, Input, Regions};
+use crate::new_file::{self, NewFile, Unfinished};
+use crate::{samples, units};
+use nettrace_analysis::AnalysisError;
+use nettrace_analysis::page::{PageAbout, PagePass};
+use nettrace_analysis::report::Finding;
+use nettrace_parser::{Outcome, TimeOrdered, Version};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+impl Reads for PagePass {
+    fn gains_from_threads(&self, _: Option<Version>) -> bool {
+        false
+    }
+
+    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError> {
+        Ok(self.read(events)?)
+    }
+
+    fn read_regions(&mut self, _: &Regions) -> Result<Outcome, AnalysisError> {
+        Err(nettrace_parser::Error::Io(std::io::Error::other("a page is made of all events, in order")).into())
+    }
+}
+
+/// Where a page goes.
+#[derive(Debug)]
+pub(in crate::commands) struct PageTarget {
+    /// `None`: standard output.
+    pub(in crate::commands) path: Option<PathBuf>,
+    pub(in crate::commands) is_forced: bool,
+}
+
+pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    if args.json {
+        return Err(Failure::Usage(
+            "report html has no --json; the other reports have, with the numbers that the page shows".to_owned(),
+        ));
+    }
+    let path = match &args.output {
+        Some(path) => (path != Path::new("-")).then(|| path.clone()),
+        None => Some(beside(&args.file)),
+    };
+    let target = PageTarget { path, is_forced: args.force };
+    let exit = write_page(&args.file, &args.samples, trace, &target, context)?;
+    if let (Some(path), None) = (&target.path, &args.output) {
+        context.messages.note(&format!("wrote {}", path.display()));
+    }
+    Ok(exit)
+}
+
+/// Reads the trace and writes its page.
+pub(in crate::commands) fn write_page(
+    input: &Path,
+    args: &SampleArgs,
+    trace: Trace,
+    target: &PageTarget,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    let maps = args.perf_map.iter().map(PathBuf::as_path);
+    let read: Vec<&Path> = [input].into_iter().chain(maps).collect();
+    if let Some(path) = &target.path {
+        new_file::check(path, target.is_forced, &read)?;
+    }
+    let mut trace = Analysed::new(trace, crate::args::ThreadArgs { threads: None })?;
+    let file = trace.file.clone();
+    let mut pass = PagePass::new(samples::options(args));
+    trace.read(&mut pass, |file, error| Failure::Input { file: file.to_owned(), message: error.to_string() })?;
+    let unused = samples::add_names(args, pass.model_mut())?;
+    let mut page = pass.finish();
+    let ended = trace.ended();
+    if let Some(summary) = &mut page.summary
+        && ended.losses().total() > 0
+    {
+        summary.add(Finding::lost_events(ended.losses().total(), summary.events));
+    }
+    let about = about(input, &ended);
+    match &target.path {
+        Some(path) => {
+            #[cfg(unix)]
+            new_file::give_up_on_signals()?;
+            let mut out = BufWriter::new(NewFile::create(path, target.is_forced, &read, Unfinished::Removed)?);
+            let refused = |error: &std::io::Error| Failure::Input {
+                file: path.display().to_string(),
+                message: format!("cannot be written: {}", crate::failure::plain(error)),
+            };
+            page.write(&about, &mut out).map_err(|error| refused(&error))?;
+            out.into_inner().map_err(|error| refused(error.error()))?.finish()?;
+        }
+        None => page.write(&about, &mut context.out)?,
+    }
+    context.out.finish()?;
+    context.progress.end();
+    for text in &unused {
+        context.messages.warning(text);
+    }
+    context.messages.losses(&file, &ended);
+    Ok(context.conclude(&file, &ended, true))
+}
+
+fn about(input: &Path, ended: &Ended) -> PageAbout {
+    let name = input.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let title = if name == "-" { crate::context::STDIN_NAME.to_owned() } else { name };
+    let mut about = PageAbout::new(title, ended).outcome(outcome_of(ended));
+    if let Ok(facts) = std::fs::metadata(input)
+        && facts.is_file()
+    {
+        about = about.fact("File size", units::bytes(facts.len()));
+    }
+    about.fact("Page by", concat!("nettrace ", env!("CARGO_PKG_VERSION")))
+}
+
+/// `x/trace.nettrace.gz` as `x/trace.html`.
+fn beside(trace: &Path) -> PathBuf {
+    let is = |name: &Path, ending: &str| name.extension().is_some_and(|found| found == ending);
+    let name = Path::new(trace.file_name().unwrap_or_default());
+    let name = if is(name, "gz") { name.with_extension("") } else { name.to_owned() };
+    let is_trace = is(&name, "nettrace") || is(&name, "netperf");
+    let name = if is_trace { name.with_extension("") } else { name };
+    let mut name = if name == Path::new("-") { "trace".into() } else { name.into_os_string() };
+    name.push(".html");
+    trace.with_file_name(name)
+}

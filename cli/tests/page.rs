@@ -1,0 +1,273 @@
+//! `nettrace report html`: the page in a real browser, and its numbers against those of the reports.
+
+use crate::common;
+
+use common::{file, nettrace, top};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
+
+/// What `analysis/consumers/page.cjs` sees of a page; `None` where there is no browser.
+fn seen(page: &str, pictures: Option<&Path>) -> Option<Value> {
+    let home = std::env::var_os("NETTRACE_CONSUMERS").map(PathBuf::from).or_else(|| {
+        Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache").join("nettrace-consumers"))
+    })?;
+    let chromium = std::env::var_os("CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    for needed in [home.join("node_modules/puppeteer-core"), PathBuf::from(chromium)] {
+        if !needed.exists() {
+            eprintln!("SKIPPED: {} is not there; analysis/consumers/install gets it", needed.display());
+            return None;
+        }
+    }
+    let mut command = Command::new("node");
+    command.arg(top().join("analysis/consumers/page.cjs")).args([page, FROM, TO]);
+    if let Some(folder) = pictures {
+        std::fs::create_dir_all(folder).unwrap();
+        command.arg(folder);
+    }
+    let output = command.output().expect("node starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(75) {
+        eprintln!("SKIPPED: {stderr}");
+        return None;
+    }
+    assert!(output.status.success(), "{stderr}");
+    Some(serde_json::from_slice(&output.stdout).expect("it prints JSON"))
+}
+
+/// A range, in nanoseconds and as `--time` takes it.
+const FROM: &str = "500000000";
+const TO: &str = "1500000000";
+const RANGE: &str = "500ms..1500ms";
+
+fn page(name: &str, trace: &str) -> String {
+    let path = file(name, b"");
+    let ran = nettrace(&["report", "html", trace, "-o", &path, "--force", "-q"]);
+    assert!(matches!(ran.code, Some(0 | 3)), "{ran:?}");
+    path
+}
+
+fn report(name: &str, trace: &str, more: &[&str]) -> Value {
+    let mut args = vec!["report", name, trace, "--json"];
+    args.extend(more);
+    nettrace(&args).json()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Self and total of each method that has a name.
+fn methods_of_page(seen: &Value) -> BTreeMap<String, (u64, u64, u64)> {
+    let rows = seen["rows"].as_array().unwrap().iter();
+    rows.map(|row| {
+        let number = |at: usize| number(&row[at]) as u64;
+        (row[0].as_str().unwrap().to_owned(), (number(1), number(3), number(5)))
+    })
+    .collect()
+}
+
+fn methods_of_report(report: &Value) -> BTreeMap<String, (u64, u64, u64)> {
+    let rows = report["methods"].as_array().unwrap().iter();
+    let rows = rows.filter(|row| row["addresses"].is_null() && row["guessed"].is_null());
+    rows.map(|row| {
+        let number = |key: &str| row[key].as_u64().unwrap();
+        (
+            row["name"].as_str().unwrap().to_owned(),
+            (number("self_ns"), number("total_ns"), number("total_samples")),
+        )
+    })
+    .collect()
+}
+
+fn assert_calm(seen: &Value) {
+    for list in ["errors", "requests", "wide", "axe"] {
+        assert_eq!(seen[list], serde_json::json!([]), "{list}");
+    }
+    if seen["has_axe"] == false {
+        eprintln!("SKIPPED: axe-core is not there; analysis/consumers/install gets it");
+    }
+    assert_eq!(seen["hacked"], false);
+}
+
+#[test]
+fn each_view_of_a_page_shows_the_numbers_of_the_report_and_is_used_with_mouse_keys_and_address() {
+    let path = page("all.html", ALL);
+    let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-pictures");
+    let Some(seen) = seen(&path, Some(&pictures)) else { return };
+    assert_calm(&seen);
+    let summary = report("summary", ALL, &[]);
+    for (key, id) in [("events", "events"), ("threads", "threads"), ("duration_ns", "duration")] {
+        assert_eq!(number(&seen["overview"][id]), number(&summary[key]), "{key}");
+    }
+    let findings: Vec<&Value> =
+        summary["findings"].as_array().unwrap().iter().map(|row| &row["text"]).collect();
+    assert_eq!(seen["overview"]["findings"].as_array().unwrap().iter().collect::<Vec<_>>(), findings);
+
+    for (key, more) in [("methods", &[][..]), ("methods_in_range", &["--time", RANGE])] {
+        let top = report("topN", ALL, &[&["-n", "1000000"], more].concat());
+        let page = &seen[key];
+        assert_eq!(number(&page["counted"]), number(&top["total_ns"]), "{key}");
+        assert_eq!(number(&page["samples"]), number(&top["samples"]), "{key}");
+        assert_eq!(number(&page["waiting"]), number(&top["waiting_ns"]), "{key}");
+        let (shown, wanted) = (methods_of_page(page), methods_of_report(&top));
+        assert!(wanted.len() > 20, "{key}: {} methods", wanted.len());
+        for (name, sums) in wanted {
+            assert_eq!(shown.get(&name), Some(&sums), "{key}: {name}");
+        }
+    }
+    let gc = &report("gc", ALL, &[])["totals"];
+    for (key, id) in
+        [("count", "count"), ("pause_ns", "pause"), ("max_pause_ns", "max"), ("p99_pause_ns", "p99")]
+    {
+        assert_eq!(number(&seen["gc"][id]), number(&gc[key]), "{key}");
+    }
+    let exceptions = report("exceptions", ALL, &[]);
+    assert_eq!(number(&seen["exceptions"]["count"]), number(&exceptions["count"]));
+    for (row, shown) in
+        exceptions["types"].as_array().unwrap().iter().zip(seen["exceptions"]["types"].as_array().unwrap())
+    {
+        assert_eq!((&row["type"], number(&row["count"])), (&shown[0], number(&shown[1])));
+    }
+    let contention = report("contention", ALL, &[]);
+    assert_eq!(number(&seen["contention"]["count"]), number(&contention["waits"]["count"]));
+    assert_eq!(number(&seen["contention"]["total"]), number(&contention["waits"]["total_ns"]));
+    for (row, shown) in
+        contention["locks"].as_array().unwrap().iter().zip(seen["contention"]["locks"].as_array().unwrap())
+    {
+        let waits = &row["waits"];
+        assert_eq!(
+            (&row["lock_id"], number(&waits["count"]), number(&waits["total_ns"])),
+            (&shown[0], number(&shown[1]), number(&shown[2]))
+        );
+    }
+    let counters = report("counters", ALL, &[]);
+    let series = counters["series"].as_array().unwrap();
+    assert_eq!(seen["counters"].as_array().unwrap().len(), series.len());
+    for (row, shown) in series.iter().zip(seen["counters"].as_array().unwrap()) {
+        assert_eq!(number(&row["count"]), number(&shown[3]), "{row}");
+        assert!((number(&row["mean"]) - number(&shown[5])).abs() <= 1e-9 * number(&row["mean"]).abs());
+    }
+    assert_eq!(number(&seen["requests_count"]), number(&report("activities", ALL, &[])["started"]));
+    assert_eq!(number(&seen["events"]), 57071.0);
+
+    let whole = number(&seen["methods"]["counted"]);
+    let brushed = &seen["brushed"];
+    assert!(brushed["hash"].as_str().unwrap().contains("from="), "{brushed}");
+    assert!((1.0..whole).contains(&number(&brushed["counted"])), "{brushed}");
+    assert_eq!(number(&brushed["back"]), whole, "the back button shows all again");
+    assert!(brushed["by_key"].as_str().unwrap().contains("to="), "{brushed}");
+    assert!(!brushed["escaped"].as_str().unwrap().contains("from="), "{brushed}");
+
+    let flame = &seen["flame"];
+    assert!(flame["found"].as_str().unwrap().ends_with("% found"), "{flame}");
+    assert!(flame["hash"].as_str().unwrap().contains("q=program"), "{flame}");
+    assert!(number(&flame["rectangles"]) > 50.0, "{flame}");
+    assert_ne!(flame["zoomed"]["root"], "0", "a click zooms");
+    assert_eq!((&flame["back"], &flame["escaped"]), (&"0".into(), &"0".into()));
+    assert_ne!(flame["by_key"], "0", "Enter zooms");
+    assert!(flame["said"].as_str().unwrap().starts_with("zoomed to"), "{flame}");
+    assert_eq!(flame["focus"], seen["methods"]["rows"][0][0], "a link leads to a method");
+    assert_eq!(seen["by_number"], "gc");
+}
+
+#[test]
+fn losses_are_plainly_visible_on_a_page() {
+    let Some(seen) = seen(&page("lossy.html", LOSSY), None) else { return };
+    assert_calm(&seen);
+    let summary = report("summary", LOSSY, &[]);
+    let lost = number(&summary["outcome"]["lost"]);
+    assert!(lost > 1000.0, "{summary}");
+    assert_eq!(seen["overview"]["lost"].as_str().unwrap().replace(',', ""), format!("{lost}"));
+    let notices = seen["overview"]["notices"].as_str().unwrap().replace(',', "");
+    assert!(notices.contains(&format!("{lost} events were lost")), "{notices}");
+}
+
+/// The trace with markup in the place of names, each as long as it was.
+fn with_markup() -> Vec<u8> {
+    let packed = std::fs::read(top().join(ALL)).unwrap();
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&*packed), &mut bytes).unwrap();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    for (name, markup) in [
+        ("Workload.WidgetException", "<img src=x onerror=q=1>/"),
+        ("Workload.Program", "</script><b>x<b>"),
+        ("ContentionRound", "\"'><svg/onload="),
+        ("Request latency", "<iframe src=a:>"),
+    ] {
+        let (wanted, new) = (utf16(name), utf16(markup));
+        assert_eq!(wanted.len(), new.len(), "{name}");
+        let mut found = 0;
+        for at in 0..bytes.len() - wanted.len() {
+            if bytes[at..].starts_with(&wanted) {
+                bytes[at..at + new.len()].copy_from_slice(&new);
+                found += 1;
+            }
+        }
+        assert!(found > 0, "{name} is in the trace");
+    }
+    bytes
+}
+
+#[test]
+fn names_that_are_markup_do_nothing_on_a_page() {
+    let trace = file("markup.nettrace", &with_markup());
+    let path = page("markup.html", &trace);
+    let html = std::fs::read_to_string(&path).unwrap();
+    assert!(!html.contains("<iframe") && !html.contains("onerror=q"));
+    let Some(seen) = seen(&path, None) else { return };
+    assert_calm(&seen);
+    assert_eq!(seen["exceptions"]["types"][0][0], "<img src=x onerror=q=1>/");
+    assert!(seen["methods"]["rows"].to_string().contains("</script><b>"));
+}
+
+#[test]
+fn a_page_goes_beside_the_trace_or_where_it_is_asked_for_and_replaces_nothing_unasked() {
+    let trace = file("page-of.nettrace", &std::fs::read(top().join(ALL)).unwrap());
+    let beside = trace.replace(".nettrace", ".html");
+    let _ = std::fs::remove_file(&beside);
+    let ran = nettrace(&["report", "html", &trace]);
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), &*format!("nettrace: wrote {beside}\n")));
+    let ran = nettrace(&["report", "html", &trace]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("--force"), "{}", ran.stderr);
+    let written = std::fs::read(&beside).unwrap();
+    let ran = nettrace(&["report", "html", &trace, "-o", "-"]);
+    assert_eq!((ran.code, ran.stdout == written), (Some(0), true), "the same bytes, wherever they go");
+    assert!(written.len() < 2 << 20, "{} bytes", written.len());
+    assert_eq!(nettrace(&["report", "html", &trace, "--json"]).code, Some(2));
+}
+
+#[test]
+fn open_writes_the_page_to_the_cache_and_prints_its_path() {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-cache");
+    let _ = std::fs::remove_dir_all(&cache);
+    let run = || {
+        let output = common::command(&["open", ALL, "--print-path"]).env("XDG_CACHE_HOME", &cache).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    if cfg!(target_os = "linux") {
+        let path = run();
+        assert!(Path::new(path.trim()).starts_with(cache.join("nettrace")), "{path}");
+        assert!(std::fs::read(path.trim()).unwrap().starts_with(b"<!doctype html>"));
+        assert_eq!(run(), path, "the same trace has the same place");
+    }
+}
+
+#[test]
+fn the_checked_in_page_is_what_its_modules_make_and_their_tests_pass() {
+    let Ok(version) = Command::new("node").arg("--version").output() else {
+        eprintln!("SKIPPED: node is not there");
+        return;
+    };
+    assert!(version.status.success());
+    for words in [&["analysis/page/build.mjs", "--check"][..], &["--test", "analysis/page/test/"]] {
+        let output = Command::new("node").args(words).current_dir(top()).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
+    }
+}
