@@ -28,7 +28,9 @@ pub(super) fn write(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
 mod tests {
     #[test]
     fn base64_is_that_of_the_rfc() {
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
             let mut out = Vec::new();
             super::write(bytes.as_bytes(), &mut out).unwrap();
             assert_eq!(String::from_utf8(out).unwrap(), text);

@@ -61,7 +61,8 @@ impl PageEvents {
         columns.add_steps("events.t", self.rows.iter().map(|row| row.nanos));
         columns.add("events.thread", self.rows.iter().map(|row| u64::from(row.thread)));
         columns.add("events.type", self.rows.iter().map(|row| u64::from(row.kind)));
-        columns.add_steps("events.end", self.rows.iter().map(|row| i64::try_from(row.end).unwrap_or(i64::MAX)));
+        columns
+            .add_steps("events.end", self.rows.iter().map(|row| i64::try_from(row.end).unwrap_or(i64::MAX)));
         columns.add_bytes("events.payload", &self.payloads);
         let types: Vec<_> = self
             .types

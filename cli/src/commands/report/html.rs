@@ -26,7 +26,8 @@ impl Reads for PagePass {
     }
 
     fn read_regions(&mut self, _: &Regions) -> Result<Outcome, AnalysisError> {
-        Err(nettrace_parser::Error::Io(std::io::Error::other("a page is made of all events, in order")).into())
+        Err(nettrace_parser::Error::Io(std::io::Error::other("a page is made of all events, in order"))
+            .into())
     }
 }
 
@@ -41,7 +42,8 @@ pub(in crate::commands) struct PageTarget {
 pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
     if args.json {
         return Err(Failure::Usage(
-            "report html has no --json; the other reports have, with the numbers that the page shows".to_owned(),
+            "report html has no --json; the other reports have, with the numbers that the page shows"
+                .to_owned(),
         ));
     }
     let path = match &args.output {
@@ -72,7 +74,10 @@ pub(in crate::commands) fn write_page(
     let mut trace = Analysed::new(trace, crate::args::ThreadArgs { threads: None })?;
     let file = trace.file.clone();
     let mut pass = PagePass::new(samples::options(args));
-    trace.read(&mut pass, |file, error| Failure::Input { file: file.to_owned(), message: error.to_string() })?;
+    trace.read(&mut pass, |file, error| Failure::Input {
+        file: file.to_owned(),
+        message: error.to_string(),
+    })?;
     let unused = samples::add_names(args, pass.model_mut())?;
     let mut page = pass.finish();
     let ended = trace.ended();
@@ -86,7 +91,8 @@ pub(in crate::commands) fn write_page(
         Some(path) => {
             #[cfg(unix)]
             new_file::give_up_on_signals()?;
-            let mut out = BufWriter::new(NewFile::create(path, target.is_forced, &read, Unfinished::Removed)?);
+            let mut out =
+                BufWriter::new(NewFile::create(path, target.is_forced, &read, Unfinished::Removed)?);
             let refused = |error: &std::io::Error| Failure::Input {
                 file: path.display().to_string(),
                 message: format!("cannot be written: {}", crate::failure::plain(error)),
