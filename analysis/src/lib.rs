@@ -4,6 +4,8 @@
 #![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
 pub mod convert;
+#[cfg(feature = "page")]
+pub mod diff;
 mod document;
 mod driver;
 pub mod heap;

@@ -22,6 +22,8 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             convert::Speedscope<'static>,
             convert::Svg<'static>,
             #[cfg(feature = "page")]
+            diff::DiffPass,
+            #[cfg(feature = "page")]
             page::PagePass,
             report::ReportPass<report::Gc>,
             report::SharedPass<(report::Gc,)>,
@@ -58,6 +60,26 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             heap::Retained,
             heap::Root,
             heap::RootKind,
+            #[cfg(feature = "page")]
+            diff::Condition,
+            #[cfg(feature = "page")]
+            diff::ConditionError,
+            #[cfg(feature = "page")]
+            diff::ConditionOutcome,
+            #[cfg(feature = "page")]
+            diff::DiffPage<'static>,
+            #[cfg(feature = "page")]
+            diff::DiffReport,
+            #[cfg(feature = "page")]
+            diff::DiffRow,
+            #[cfg(feature = "page")]
+            diff::DiffSide,
+            #[cfg(feature = "page")]
+            diff::Per,
+            #[cfg(feature = "page")]
+            diff::Subject,
+            #[cfg(feature = "page")]
+            diff::TraceFacts,
             #[cfg(feature = "page")]
             page::Page,
             #[cfg(feature = "page")]

@@ -42,6 +42,12 @@ impl Texts {
         self.rows.get(handle.index()).map_or("", |row| row)
     }
 
+    /// All of them, in the order of their handles.
+    #[cfg(feature = "page")]
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|row| &**row)
+    }
+
     /// Number of texts.
     pub fn len(&self) -> usize {
         self.rows.len()

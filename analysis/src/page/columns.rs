@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Where a column lies, as the page's code reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct Column {
+pub(crate) struct Column {
     /// Offset of its first byte.
     at: usize,
     /// Its bytes.
@@ -21,19 +21,19 @@ pub(super) struct Column {
 
 /// All columns of a page.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Columns {
+pub(crate) struct Columns {
     rows: BTreeMap<String, Column>,
     bytes: Vec<u8>,
 }
 
 impl Columns {
     /// Adds a column of numbers.
-    pub(super) fn add(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = u64>) {
+    pub(crate) fn add(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = u64>) {
         self.column(name.into(), false, values.into_iter());
     }
 
     /// Adds a column of numbers that lie near each other, such as times.
-    pub(super) fn add_steps(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = i64>) {
+    pub(crate) fn add_steps(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = i64>) {
         let mut last = 0_i64;
         let steps = values.into_iter().map(|value| {
             let step = value.wrapping_sub(last);
@@ -44,7 +44,7 @@ impl Columns {
     }
 
     /// Adds bytes as they are.
-    pub(super) fn add_bytes(&mut self, name: impl Into<String>, values: &[u8]) {
+    pub(crate) fn add_bytes(&mut self, name: impl Into<String>, values: &[u8]) {
         let column = Column { at: self.bytes.len(), bytes: values.len(), count: values.len(), steps: false };
         self.bytes.extend_from_slice(values);
         self.rows.insert(name.into(), column);
@@ -75,12 +75,12 @@ impl Columns {
     }
 
     /// Where each lies.
-    pub(super) fn rows(&self) -> &BTreeMap<String, Column> {
+    pub(crate) fn rows(&self) -> &BTreeMap<String, Column> {
         &self.rows
     }
 
     /// All numbers.
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Page;
 use crate::report::Moment;
-use nettrace_export::{EventTypes, Place, TextValues};
+use nettrace_export::{EventTypes, TextValues};
 use nettrace_parser::Event;
 use serde_json::json;
 
@@ -39,7 +39,7 @@ impl PageEvents {
         if self.rows.len() >= MOST_ROWS || self.payloads.len() >= MOST_BYTES {
             return;
         }
-        let place: Place = self.types.place_of(event);
+        let place = self.types.index_of(event);
         self.scratch.clear();
         if let Some(names) = self.types.names(place) {
             self.values.payload(&mut self.scratch, event, names);

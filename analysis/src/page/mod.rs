@@ -11,13 +11,13 @@
 
 mod base64;
 mod call_nodes;
-mod columns;
+pub(crate) mod columns;
 mod events;
 mod exceptions;
 mod observers;
-mod samples;
-mod spans;
-mod tracks;
+pub(crate) mod samples;
+pub(crate) mod spans;
+pub(crate) mod tracks;
 
 use crate::driver::AnalysisOptions;
 use crate::model::{Kind, Model};
@@ -234,7 +234,7 @@ impl Page {
 }
 
 /// Writes a page of a document and numbers.
-fn write_page(document: &[u8], numbers: &[u8], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_page(document: &[u8], numbers: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let length = u32::try_from(document.len()).map_err(io::Error::other)?;
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     packed.write_all(&length.to_le_bytes())?;

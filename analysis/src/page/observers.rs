@@ -7,7 +7,7 @@ use super::events::PageEvents;
 use super::exceptions::PageExceptions;
 use super::tracks::{self, SharedTracks};
 use super::{Page, Thinned};
-use crate::model::{Kind, Model, Resolved, State, TextHandle};
+use crate::model::{Kind, Model, Resolved, ThreadState};
 use crate::report::{
     Activities, Alloc, Contention, Counters, Exceptions, Gc, Http, Jit, Logs, Moment, Report, ReportInput,
     Reports, Resolving, Summary, ThreadPool, Threads, TopNOptions, Waits,
@@ -173,11 +173,11 @@ impl Page {
 }
 
 /// The state of a sample, as the page has it: 0 managed, 1 native, 2 waiting.
-fn state_number(state: State) -> u64 {
+fn state_number(state: ThreadState) -> u64 {
     match state {
-        State::Managed => 0,
-        State::Native => 1,
-        State::Waiting => 2,
+        ThreadState::Managed => 0,
+        ThreadState::Native => 1,
+        ThreadState::Waiting => 2,
     }
 }
 
@@ -288,7 +288,7 @@ fn write_tracks(page: &mut Page, shared: &SharedTracks, thrown: &PageExceptions,
 }
 
 fn texts(texts: &crate::model::Texts) -> Vec<&str> {
-    TextHandle::all(texts.len()).map(|handle| texts.get(handle)).collect()
+    texts.all().collect()
 }
 
 fn write_exceptions(

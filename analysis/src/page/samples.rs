@@ -10,26 +10,26 @@ const SHORTEST_NANOS: i64 = 1_000_000;
 
 /// Samples that are alike, in a stretch of time.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SampleRow {
-    pub(super) nanos: i64,
-    pub(super) weight: u64,
-    pub(super) samples: u64,
-    pub(super) count: u64,
-    pub(super) key: SampleKey,
+pub(crate) struct SampleRow {
+    pub(crate) nanos: i64,
+    pub(crate) weight: u64,
+    pub(crate) samples: u64,
+    pub(crate) count: u64,
+    pub(crate) key: SampleKey,
 }
 
 /// What samples that are added up have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct SampleKey {
-    pub(super) thread: ThreadHandle,
-    pub(super) stack: StackHandle,
-    pub(super) mode: Mode,
-    pub(super) label: Option<TextHandle>,
+pub(crate) struct SampleKey {
+    pub(crate) thread: ThreadHandle,
+    pub(crate) stack: StackHandle,
+    pub(crate) mode: Mode,
+    pub(crate) label: Option<TextHandle>,
 }
 
 /// Samples of one kind.
 #[derive(Debug, Default)]
-pub(super) struct Samples {
+pub(crate) struct Samples {
     rows: Vec<SampleRow>,
     /// Samples within so many nanoseconds are added up; 0: each has its row.
     stretch_nanos: i64,
@@ -91,15 +91,15 @@ impl Samples {
 
 /// Samples by kind.
 #[derive(Debug, Default)]
-pub(super) struct SamplesByKind(BTreeMap<Kind, Samples>);
+pub(crate) struct SamplesByKind(BTreeMap<Kind, Samples>);
 
 impl SamplesByKind {
-    pub(super) fn add(&mut self, sample: &Sample) {
+    pub(crate) fn add(&mut self, sample: &Sample) {
         self.0.entry(sample.kind).or_default().add(sample, MOST_ROWS);
     }
 
     /// Kind, rows, stretch.
-    pub(super) fn finish(self) -> impl Iterator<Item = (Kind, Vec<SampleRow>, i64)> {
+    pub(crate) fn finish(self) -> impl Iterator<Item = (Kind, Vec<SampleRow>, i64)> {
         self.0.into_iter().map(|(kind, samples)| {
             let (rows, stretch) = samples.finish();
             (kind, rows, stretch)

@@ -14,36 +14,36 @@ const MOST_DETAIL: usize = 400;
 
 /// A span.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SpanRow {
-    pub(super) start_nanos: i64,
-    pub(super) nanos: u64,
-    pub(super) thread: u32,
+pub(crate) struct SpanRow {
+    pub(crate) start_nanos: i64,
+    pub(crate) nanos: u64,
+    pub(crate) thread: u32,
     /// Texts, by their numbers.
-    pub(super) name: u32,
+    pub(crate) name: u32,
     /// What rows are grouped by: the lock of a wait, the reason of a pause.
-    pub(super) key: u32,
-    pub(super) detail: u32,
+    pub(crate) key: u32,
+    pub(crate) detail: u32,
 }
 
 /// Spans of one category.
 #[derive(Debug, Default)]
-pub(super) struct SpansOf {
-    pub(super) rows: Vec<SpanRow>,
+pub(crate) struct SpansOf {
+    pub(crate) rows: Vec<SpanRow>,
     /// Shorter ones are left out.
-    pub(super) least_nanos: u64,
-    pub(super) left_out: u64,
+    pub(crate) least_nanos: u64,
+    pub(crate) left_out: u64,
 }
 
 /// Spans by category, and their texts.
 #[derive(Debug, Default)]
-pub(super) struct PageSpans {
+pub(crate) struct PageSpans {
     by_category: BTreeMap<Category, SpansOf>,
-    pub(super) texts: Texts,
+    pub(crate) texts: Texts,
     detail_bytes: usize,
 }
 
 impl PageSpans {
-    pub(super) fn add(&mut self, span: &Span) {
+    pub(crate) fn add(&mut self, span: &Span) {
         let of = self.by_category.entry(span.category).or_default();
         if span.nanos < of.least_nanos {
             of.left_out = of.left_out.saturating_add(1);
@@ -74,7 +74,7 @@ impl PageSpans {
         }
     }
 
-    pub(super) fn finish(&mut self) -> BTreeMap<Category, SpansOf> {
+    pub(crate) fn finish(&mut self) -> BTreeMap<Category, SpansOf> {
         let mut by_category = std::mem::take(&mut self.by_category);
         for of in by_category.values_mut() {
             of.rows.sort_by_key(|row| row.start_nanos);

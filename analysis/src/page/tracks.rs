@@ -8,28 +8,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Samples and spans.
 #[derive(Debug, Default)]
-pub(super) struct Tracks {
-    pub(super) samples: SamplesByKind,
-    pub(super) spans: PageSpans,
+pub(crate) struct Tracks {
+    pub(crate) samples: SamplesByKind,
+    pub(crate) spans: PageSpans,
 }
 
 /// Where the tracks are found when the trace was read: a converter is gone then.
-pub(super) type SharedTracks = Arc<Mutex<Tracks>>;
+pub(crate) type SharedTracks = Arc<Mutex<Tracks>>;
 
 /// Gathers tracks.
-pub(super) struct Gather {
+pub(crate) struct Gather {
     tracks: Tracks,
     done: SharedTracks,
 }
 
 impl Gather {
-    pub(super) fn new(done: &SharedTracks) -> Gather {
+    pub(crate) fn new(done: &SharedTracks) -> Gather {
         Gather { tracks: Tracks::default(), done: Arc::clone(done) }
     }
 }
 
 /// Takes what was gathered.
-pub(super) fn take(done: &SharedTracks) -> Tracks {
+pub(crate) fn take(done: &SharedTracks) -> Tracks {
     std::mem::take(&mut *done.lock().unwrap_or_else(PoisonError::into_inner))
 }
 

@@ -199,7 +199,7 @@ impl<T: Reports> SharedPass<T> {
     /// Lets a converter see the samples and marks of the pass.
     #[cfg(feature = "page")]
     pub(crate) fn add(&mut self, converter: Box<dyn crate::convert::Convert>) {
-        self.analysis.add(converter);
+        self.pass.analysis.add(converter);
     }
 
     /// For what the trace does not tell, such as perf maps.

@@ -1,0 +1,238 @@
+//! Conditions on a comparison, for build servers: `cpu>5%`, `gc.pause.p99>10ms`.
+//!
+//! ```text
+//! condition  = metric ( ">" | "<" ) limit
+//! metric     = "cpu" | "method(" name ")" | "method.total(" name ")"
+//!            | "alloc" | "type(" name ")"
+//!            | "gc.count" | "gc.count." ( "gen0" | "gen1" | "gen2" )
+//!            | "gc.pause" | "gc.pause." ( "mean" | "p50" | "p90" | "p99" | "max" )
+//!            | "exceptions" | "exception(" name ")"
+//!            | "contention" | "contention.count" | "waits" | "jit" | "jit.methods"
+//!            | "counter(" name ")"
+//! limit      = [ "+" ] number unit
+//! unit       = "%" | "ns" | "us" | "ms" | "s" | "B" | "KB" | "MB" | "GB" | ""
+//! ```
+//!
+//! A limit in percent is of the change; it holds only for changes beyond noise. An amount is of the new value, with `+` of the
+//! growth from old to new. In names `*` stands for anything: of several rows one is enough.
+
+use super::report::{DiffReport, DiffRow};
+use super::Subject;
+use nettrace_export::Glob;
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// A condition.
+///
+/// ```
+/// use nettrace_analysis::diff::Condition;
+/// let condition: Condition = "gc.pause.p99 > 10ms".parse().unwrap();
+/// assert_eq!(condition.to_string(), "gc.pause.p99 > 10ms");
+/// assert!("gc.pause.p99 = 10ms".parse::<Condition>().is_err());
+/// ```
+#[derive(Debug, Clone)]
+pub struct Condition {
+    text: String,
+    subject: Subject,
+    name: Glob,
+    is_above: bool,
+    limit: Limit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Limit {
+    /// Of the change beyond noise.
+    Percent(f64),
+    /// Of the new value.
+    Value(f64),
+    /// Of the difference.
+    Growth(f64),
+}
+
+/// Why a text is no condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConditionError {
+    /// There is neither `>` nor `<`.
+    NoComparison,
+    /// What stands before it is no metric.
+    Metric(String),
+    /// What stands behind it is no limit.
+    Limit(String),
+}
+
+impl fmt::Display for ConditionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConditionError::NoComparison => f.write_str("has neither > nor <, such as cpu>5%"),
+            ConditionError::Metric(text) => write!(
+                f,
+                "{text} is none of cpu, method(NAME), method.total(NAME), alloc, type(NAME), gc.count, gc.count.gen2, \
+                 gc.pause, gc.pause.p99, exceptions, exception(NAME), contention, contention.count, waits, jit, \
+                 jit.methods, counter(NAME)"
+            ),
+            ConditionError::Limit(text) => {
+                write!(f, "{text} is no limit, such as 5%, 10ms, +1MB or 100")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConditionError {}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Condition, ConditionError> {
+        // Names of generic types have angle brackets: the comparison is the last one outside of parentheses.
+        let behind_name = text.rfind(')').map_or(0, |at| at.saturating_add(1));
+        let tail = text.get(behind_name..).unwrap_or_default();
+        let at = tail.find(['>', '<']).ok_or(ConditionError::NoComparison)?;
+        let at = behind_name.saturating_add(at);
+        let (metric, rest) = text.split_at_checked(at).ok_or(ConditionError::NoComparison)?;
+        let is_above = rest.starts_with('>');
+        let (subject, name) = metric_of(metric.trim())?;
+        let limit = rest.get(1..).unwrap_or_default();
+        let limit = limit_of(limit.trim()).ok_or_else(|| ConditionError::Limit(limit.trim().to_owned()))?;
+        Ok(Condition { text: text.trim().to_owned(), subject, name: Glob::new(&name), is_above, limit })
+    }
+}
+
+fn metric_of(text: &str) -> Result<(Subject, String), ConditionError> {
+    let unknown = || ConditionError::Metric(text.to_owned());
+    if let Some((word, name)) = text.split_once('(') {
+        let name = name.strip_suffix(')').ok_or_else(unknown)?.trim().to_owned();
+        let subject = match word.trim() {
+            "method" => Subject::Method,
+            "method.total" => Subject::MethodTotal,
+            "type" => Subject::Type,
+            "exception" => Subject::Exception,
+            "counter" => Subject::Counter,
+            _ => return Err(unknown()),
+        };
+        return if name.is_empty() { Err(unknown()) } else { Ok((subject, name)) };
+    }
+    let (subject, name) = match text {
+        "cpu" => (Subject::Cpu, ""),
+        "alloc" => (Subject::Alloc, ""),
+        "gc.count" => (Subject::GcCount, ""),
+        "gc.count.gen0" | "gc.count.gen1" | "gc.count.gen2" => {
+            (Subject::GcCount, text.strip_prefix("gc.count.").unwrap_or_default())
+        }
+        "gc.pause" => (Subject::GcPause, ""),
+        "gc.pause.mean" | "gc.pause.p50" | "gc.pause.p90" | "gc.pause.p99" | "gc.pause.max" => {
+            (Subject::GcPause, text.strip_prefix("gc.pause.").unwrap_or_default())
+        }
+        "exceptions" => (Subject::Exceptions, ""),
+        "contention" => (Subject::Contention, ""),
+        "contention.count" => (Subject::ContentionCount, ""),
+        "waits" => (Subject::Waits, ""),
+        "jit" => (Subject::Jit, ""),
+        "jit.methods" => (Subject::JitMethods, ""),
+        _ => return Err(unknown()),
+    };
+    Ok((subject, name.to_owned()))
+}
+
+fn limit_of(text: &str) -> Option<Limit> {
+    let (growth, text) = match text.strip_prefix('+') {
+        Some(rest) => (true, rest.trim()),
+        None => (false, text),
+    };
+    let end = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(end)?;
+    let number: f64 = number.parse().ok()?;
+    let factor = match unit.trim() {
+        "%" => return Some(Limit::Percent(number)),
+        "" | "ns" | "B" => 1.0,
+        "us" | "µs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "KB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        _ => return None,
+    };
+    Some(if growth { Limit::Growth(number * factor) } else { Limit::Value(number * factor) })
+}
+
+/// Whether a condition holds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ConditionOutcome {
+    /// The condition.
+    pub condition: String,
+    /// Whether it holds for any row.
+    pub holds: bool,
+    /// How many rows it is about. 0: the traces have nothing of the kind, so it cannot hold.
+    pub rows: u64,
+    /// The rows it holds for.
+    pub because: Vec<DiffRow>,
+}
+
+impl Condition {
+    /// Whether it holds.
+    pub fn outcome(&self, report: &DiffReport) -> ConditionOutcome {
+        let is_of = |row: &&DiffRow| row.subject == self.subject && self.name.is_match(&row.name);
+        let rows: Vec<&DiffRow> = report.rows.iter().filter(is_of).collect();
+        let because: Vec<DiffRow> = rows.iter().filter(|row| self.holds(row)).map(|row| (*row).clone()).collect();
+        ConditionOutcome {
+            condition: self.text.clone(),
+            holds: !because.is_empty(),
+            rows: rows.len() as u64,
+            because,
+        }
+    }
+
+    fn holds(&self, row: &DiffRow) -> bool {
+        let is_beyond = |value: f64, limit: f64| if self.is_above { value > limit } else { value < limit };
+        match self.limit {
+            // Of what was not there before each growth is more than any percentage. `<5%` is a fall by more than 5 %.
+            Limit::Percent(limit) if self.is_above => {
+                row.is_significant && row.new > row.old && row.change_percent.is_none_or(|change| change > limit)
+            }
+            Limit::Percent(limit) => {
+                row.is_significant && row.change_percent.is_some_and(|change| change < -limit)
+            }
+            Limit::Value(limit) => is_beyond(row.new, limit),
+            Limit::Growth(limit) => is_beyond(row.new - row.old, limit),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> (Subject, bool, Limit) {
+        let condition: Condition = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        (condition.subject, condition.is_above, condition.limit)
+    }
+
+    #[test]
+    fn conditions_are_a_metric_a_comparison_and_a_limit() {
+        assert_eq!(parsed("cpu>5%"), (Subject::Cpu, true, Limit::Percent(5.0)));
+        assert_eq!(parsed(" gc.pause.p99 > 10ms "), (Subject::GcPause, true, Limit::Value(1e7)));
+        assert_eq!(parsed("alloc>+1.5MB"), (Subject::Alloc, true, Limit::Growth(1.5e6)));
+        assert_eq!(parsed("type(List<Foo>)<10"), (Subject::Type, false, Limit::Value(10.0)));
+        assert_eq!(parsed("method(*Run*)>20%"), (Subject::Method, true, Limit::Percent(20.0)));
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused_with_what_is_wrong() {
+        let error = |text: &str| text.parse::<Condition>().unwrap_err();
+        assert_eq!(error("cpu 5%"), ConditionError::NoComparison);
+        assert_eq!(error("cpus>5%"), ConditionError::Metric("cpus".to_owned()));
+        assert_eq!(error("method()>5%"), ConditionError::Metric("method()".to_owned()));
+        for limit in ["", "x", "5 parsecs", "-5%"] {
+            assert_eq!(error(&format!("cpu>{limit}")), ConditionError::Limit(limit.to_owned()), "{limit}");
+        }
+    }
+}

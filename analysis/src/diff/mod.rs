@@ -1,0 +1,36 @@
+//! What changed between two traces, or between two groups of traces.
+//!
+//! Each trace is cut into equal slices of its time. What is compared (methods, types, pauses, …) has a value in each slice,
+//! and how much these vary says what is noise: a change is *beyond noise* if series that vary so much would differ as much
+//! in less than one of a hundred comparisons, of all rows of its subject together, and if it is at least 5 % of the value and
+//! 0.5 % of its subject. Counters and pauses are compared value by value instead of slice by slice.
+//!
+//! ```
+//! use nettrace_analysis::AnalysisOptions;
+//! use nettrace_analysis::diff::{DiffPass, DiffReport, Per};
+//! use nettrace_parser::Reader;
+//! # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+//! let mut facts = Vec::new();
+//! for trace in [&bytes, &bytes] {
+//!     let mut pass = DiffPass::new(AnalysisOptions::new());
+//!     let outcome = pass.read(&mut Reader::from_slice(trace).time_ordered())?;
+//!     if !outcome.is_intact() {
+//!         eprintln!("counts are too low: {outcome}");
+//!     }
+//!     facts.push(pass.finish());
+//! }
+//! let diff = DiffReport::new(&facts[..1], &facts[1..], Per::Second);
+//! assert_eq!(diff.significant, 0);
+//! # Ok::<(), nettrace_parser::Error>(())
+//! ```
+
+mod condition;
+mod facts;
+mod page;
+mod report;
+mod statistic;
+
+pub use condition::{Condition, ConditionError, ConditionOutcome};
+pub use facts::{DiffPass, Subject, TraceFacts};
+pub use page::DiffPage;
+pub use report::{DiffReport, DiffRow, DiffSide, Per};
