@@ -4,8 +4,16 @@ use nettrace_testdata::layers;
 use std::path::Path;
 
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
-const ORDER: &[&[&str]] =
-    &[&["document", "sorted"], &["model"], &["heap"], &["convert"], &["driver"], &["report"], &["page"], &["diff"]];
+const ORDER: &[&[&str]] = &[
+    &["document", "sorted"],
+    &["model"],
+    &["heap"],
+    &["convert"],
+    &["driver"],
+    &["report"],
+    &["page"],
+    &["diff"],
+];
 
 #[test]
 fn no_module_imports_what_stands_above_it() {

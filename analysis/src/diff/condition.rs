@@ -16,8 +16,8 @@
 //! A limit in percent is of the change; it holds only for changes beyond noise. An amount is of the new value, with `+` of the
 //! growth from old to new. In names `*` stands for anything: of several rows one is enough.
 
-use super::report::{DiffReport, DiffRow};
 use super::Subject;
+use super::report::{DiffReport, DiffRow};
 use nettrace_export::Glob;
 use serde::Serialize;
 use std::fmt;
@@ -182,7 +182,8 @@ impl Condition {
     pub fn outcome(&self, report: &DiffReport) -> ConditionOutcome {
         let is_of = |row: &&DiffRow| row.subject == self.subject && self.name.is_match(&row.name);
         let rows: Vec<&DiffRow> = report.rows.iter().filter(is_of).collect();
-        let because: Vec<DiffRow> = rows.iter().filter(|row| self.holds(row)).map(|row| (*row).clone()).collect();
+        let because: Vec<DiffRow> =
+            rows.iter().filter(|row| self.holds(row)).map(|row| (*row).clone()).collect();
         ConditionOutcome {
             condition: self.text.clone(),
             holds: !because.is_empty(),
@@ -196,7 +197,9 @@ impl Condition {
         match self.limit {
             // Of what was not there before each growth is more than any percentage. `<5%` is a fall by more than 5 %.
             Limit::Percent(limit) if self.is_above => {
-                row.is_significant && row.new > row.old && row.change_percent.is_none_or(|change| change > limit)
+                row.is_significant
+                    && row.new > row.old
+                    && row.change_percent.is_none_or(|change| change > limit)
             }
             Limit::Percent(limit) => {
                 row.is_significant && row.change_percent.is_some_and(|change| change < -limit)

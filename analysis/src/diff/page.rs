@@ -1,8 +1,8 @@
 //! A comparison as one HTML file: its rows, and a flame graph of both sides.
 
+use super::ConditionOutcome;
 use super::facts::TraceFacts;
 use super::report::{DiffReport, Per};
-use super::ConditionOutcome;
 use crate::page::columns::{Column, Columns};
 use crate::page::write_page;
 use serde::Serialize;

@@ -309,7 +309,6 @@ fn judge(rows: &mut [DiffRow]) {
     for row in rows {
         let count = counts.get(&row.subject).copied().unwrap_or(1.0).max(1.0);
         let is_large = row.change_percent.is_none_or(|change| change.abs() >= LEAST_CHANGE);
-        row.is_significant =
-            row.chance < CHANCE / count && is_large && row.weight_percent >= LEAST_WEIGHT;
+        row.is_significant = row.chance < CHANCE / count && is_large && row.weight_percent >= LEAST_WEIGHT;
     }
 }

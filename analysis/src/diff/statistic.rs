@@ -38,8 +38,8 @@ pub(super) fn welch(old: &[f64], new: &[f64]) -> f64 {
         return if old.mean == new.mean { 1.0 } else { 0.0 };
     }
     let t = (new.mean - old.mean) / spread.sqrt();
-    let freedom = spread.powi(2)
-        / (a.powi(2) / (old.worth - 1.0).max(1.0) + b.powi(2) / (new.worth - 1.0).max(1.0));
+    let freedom =
+        spread.powi(2) / (a.powi(2) / (old.worth - 1.0).max(1.0) + b.powi(2) / (new.worth - 1.0).max(1.0));
     student(t, freedom.max(1.0))
 }
 
@@ -123,9 +123,10 @@ fn log_gamma(x: f64) -> f64 {
         -0.539_523_938_495_3e-5,
     ];
     let base = x + 5.5;
-    let tail = FACTORS.iter().zip(1_u8..).fold(1.000_000_000_190_015, |sum, (factor, step)| {
-        sum + factor / (x + f64::from(step))
-    });
+    let tail = FACTORS
+        .iter()
+        .zip(1_u8..)
+        .fold(1.000_000_000_190_015, |sum, (factor, step)| sum + factor / (x + f64::from(step)));
     (2.506_628_274_631_000_5 * tail / x).ln() - (base - (x + 0.5) * base.ln())
 }
 
@@ -143,7 +144,9 @@ mod tests {
 
     #[test]
     fn students_distribution_is_that_of_the_tables() {
-        for (t, freedom, expected) in [(2.228, 10.0, 0.05), (2.750, 30.0, 0.01), (1.96, 1e6, 0.05), (0.0, 5.0, 1.0)] {
+        for (t, freedom, expected) in
+            [(2.228, 10.0, 0.05), (2.750, 30.0, 0.01), (1.96, 1e6, 0.05), (0.0, 5.0, 1.0)]
+        {
             assert!((student(t, freedom) - expected).abs() < 5e-4, "{t} {freedom}: {}", student(t, freedom));
         }
     }
