@@ -74,7 +74,7 @@ pub(in crate::commands) fn write_page(
     let mut trace = Analysed::new(trace, crate::args::ThreadArgs { threads: None })?;
     let file = trace.file.clone();
     let mut pass = PagePass::new(samples::options(args));
-    trace.read(&mut pass, |file, error| Failure::Input {
+    trace.read(&mut pass, &|file, error| Failure::Input {
         file: file.to_owned(),
         message: error.to_string(),
     })?;
