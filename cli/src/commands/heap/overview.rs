@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::style::Paint;
-use crate::table::{Column, Table, left, left_out, right};
+use crate::table::{Column, Table, left, left_out, right, wrapped};
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapReport, Retained};
 use std::cmp::Reverse;
@@ -69,14 +69,14 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
         1 => String::new(),
         count => format!("dump {} of {count}: ", report.dump),
     };
-    let line = format!(
+    let title = format!(
         "{of}{}, {} in {}",
         units::counted(report.objects, "object"),
         units::bytes(report.bytes),
         // Of the types themselves there may be fewer than that: those that are asked for.
         units::counted(report.modules.iter().map(|row| row.types).sum(), "type"),
     );
-    writeln!(context.out.buffer(), "{}", strong.over(line))?;
+    writeln!(context.out.buffer(), "{}", strong.over(title))?;
     let unreachable = report.bytes.saturating_sub(report.reachable_bytes);
     let mut facts = vec![format!("{} reachable", units::bytes(report.reachable_bytes))];
     if unreachable > 0 {
@@ -86,14 +86,11 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
     if let Some(pause) = report.pause_ns {
         facts.push(format!("paused for {}", units::duration(pause)));
     }
-    writeln!(context.out.buffer(), "{}", facts.join(", "))?;
+    line(&facts.join(", "), context)?;
     let roots: Vec<String> =
         report.roots.iter().map(|row| units::counted(row.count, row.kind.as_str())).collect();
-    writeln!(
-        context.out.buffer(),
-        "roots: {}",
-        if roots.is_empty() { "none".into() } else { roots.join(", ") }
-    )?;
+    let roots = if roots.is_empty() { "none".to_owned() } else { roots.join(", ") };
+    line(&format!("roots: {roots}"), context)?;
     let generations: Vec<String> = report
         .generations
         .iter()
@@ -101,9 +98,15 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
         .collect();
     let is_known = report.generations.iter().any(|row| row.generation.as_str() != "unknown");
     if is_known {
-        writeln!(context.out.buffer(), "generations: {}", generations.join(", "))?;
+        line(&format!("generations: {}", generations.join(", ")), context)?;
     }
     writeln!(context.out.buffer())
+}
+
+/// Writes a line, or several where the terminal is narrower.
+fn line(text: &str, context: &mut Context<'_>) -> io::Result<()> {
+    let text = wrapped(text, context.table_width());
+    writeln!(context.out.buffer(), "{text}")
 }
 
 const TYPE_COLUMNS: &[Column] = &[
