@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::input::{Ended, UnpackFault};
+use crate::json_text;
 use crate::printable::printable;
 use crate::style::Style;
 use crate::units;
@@ -41,6 +42,14 @@ impl<'a> Messages<'a> {
     pub(crate) fn note(&mut self, text: &str) {
         if !self.is_quiet {
             self.write(&format!("nettrace: {}\n", printable(text)));
+        }
+    }
+
+    /// For programs: an object in a line of its own. Who is quiet wants it, too.
+    pub(crate) fn object(&mut self, object: &impl serde::Serialize) {
+        let mut line = Vec::new();
+        if json_text::line(&mut line, object).is_ok() {
+            self.write(&format!("{}\n", String::from_utf8_lossy(&line)));
         }
     }
 

@@ -250,6 +250,24 @@ impl Written {
         &self.path
     }
 
+    /// Gives it another name, which no file has.
+    ///
+    /// # Errors
+    /// There is such a file, this one is not there any more, or the folder cannot be written.
+    pub(crate) fn rename(self, path: &Path) -> io::Result<Written> {
+        if self.id.is_none() || FileId::of_name(&self.path) != self.id {
+            return Err(ErrorKind::NotFound.into());
+        }
+        // A link never replaces; not all file systems have them.
+        match fs::hard_link(&self.path, path) {
+            Ok(()) => fs::remove_file(&self.path)?,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
+            Err(_) if fs::symlink_metadata(path).is_ok() => return Err(ErrorKind::AlreadyExists.into()),
+            Err(_) => fs::rename(&self.path, path)?,
+        }
+        Ok(Written { path: path.to_owned(), id: FileId::of_name(path) })
+    }
+
     /// Removes it, if the file of this name is still the one that was written.
     pub(crate) fn remove(self) {
         if self.id.is_some() && FileId::of_name(&self.path) == self.id {

@@ -31,7 +31,7 @@ pub use filter::{EventPattern, Filter, FilterOptions, ProviderPattern, accepts_t
 pub use glob::Glob;
 pub use ndjson::Ndjson;
 pub use page::Page;
-pub use predicate::{GRAMMAR, Predicate, PredicateError, Trigger};
+pub use predicate::{COUNTER_GRAMMAR, CounterName, GRAMMAR, Predicate, PredicateError, Trigger};
 pub use selection::{Chosen, Selection};
 pub use shape::{Name, Names, Path};
 pub use text_value::TextValues;

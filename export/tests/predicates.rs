@@ -95,3 +95,125 @@ fn conditions_joined_by_words_choose_what_single_ones_choose() {
     assert_eq!(passed(&["Size > 1KB"]), passed(&["Size > 1024"]));
     assert!(passed(&["Size > 1KB"]) > 0);
 }
+
+/// How often a condition fires in a trace of counters and instruments, published twice, and what is said of it.
+fn fired_by_counters(text: &str) -> (usize, Vec<(String, f64)>, Option<String>) {
+    let of_metrics = |name: &str| name.contains("net10-linux-x64/metrics.");
+    let trace = corpus::traces().into_iter().find(|trace| of_metrics(trace.name())).expect("it is there");
+    let bytes = trace.bytes();
+    let mut trigger =
+        Trigger::new(vec![Predicate::of_event(text).unwrap_or_else(|error| panic!("{text}: {error}"))]);
+    let (mut reader, mut count, mut values) = (Reader::from_slice(&bytes), 0, Vec::new());
+    while let Some(event) = reader.next_event().unwrap() {
+        if trigger.fired(&event).is_some() {
+            count += 1;
+            assert_eq!(trigger.all_fired(), [0]);
+            values = trigger.values(0);
+        }
+    }
+    (count, values, trigger.take_trouble().or_else(|| trigger.why_not()))
+}
+
+#[test]
+fn counters_and_instruments_are_compared_by_name_unit_tags_and_percentile() {
+    for (text, expected) in [
+        ("System.Runtime/gc-heap-size > 10MB", 1),
+        ("System.Runtime/gc-heap-size > 10", 2),
+        ("system.runtime/GC-heap-size > 13", 1),
+        ("System.Runtime/working-set > 0.05GB and System.Runtime/cpu-usage >= 8%", 1),
+        ("System.Runtime/cpu-usage < 1 or System.Runtime/cpu-usage > 5", 2),
+        ("System.Runtime/exception-count > 0", 0),
+        // In a second.
+        ("System.Runtime/alloc-rate > 28MB", 2),
+        ("Nettrace.Workload/orders > 440", 2),
+        ("Nettrace.Workload/orders{kind=book} > 440", 1),
+        ("Nettrace.Workload/orders{kind=none} > 0", 0),
+        ("Nettrace.Workload/orders.open > 500", 1),
+        ("Nettrace.Workload/order.duration{kind=book} p95 > 19ms", 1),
+        ("Nettrace.Workload/order.duration p99 > 0.019s", 2),
+        // Each series has its values.
+        ("Nettrace.Workload/load = 0.5", 4),
+    ] {
+        let (count, ..) = fired_by_counters(text);
+        assert_eq!(count, expected, "{text}");
+    }
+    let (_, values, said) = fired_by_counters("System.Runtime/gc-heap-size > 13 for 1s");
+    assert_eq!(said, None);
+    assert_eq!(values, [("System.Runtime/gc-heap-size".to_owned(), 13.267_048)]);
+}
+
+#[test]
+fn counters_that_cannot_be_compared_are_named_with_what_helps() {
+    for (text, reason) in [
+        ("System.Runtime/cpu-usgae > 1", "System.Runtime has no counter cpu-usgae; did you mean cpu-usage?"),
+        ("Nettrace.Workload/order.duration > 1", "is a histogram: write which percentile"),
+        ("Nettrace.Workload/order.duration p98 > 1", "published are p50, p95, p99"),
+        ("Nettrace.Workload/load p99 > 1", "is no histogram"),
+        (
+            "System.Runtime/cpu-usage > 10MB",
+            "System.Runtime/cpu-usage has %: 10MB cannot be compared with it",
+        ),
+        ("Nobody/nothing > 1", "no value of Nobody/nothing came"),
+    ] {
+        let (count, _, said) = fired_by_counters(text);
+        assert_eq!(count, 0, "{text}");
+        assert!(said.as_ref().is_some_and(|said| said.contains(reason)), "{text}: {said:?}");
+    }
+}
+
+#[test]
+fn a_condition_may_have_to_hold_for_a_time_or_be_fulfilled_several_times() {
+    for (text, expected) in [
+        ("System.Runtime/gc-heap-size > 10 for 2s", 1),
+        ("System.Runtime/gc-heap-size > 13 for 2s", 0),
+        ("System.Runtime/gc-heap-size > 10 for 3s", 0),
+        ("System.Runtime/gc-heap-size > 10 and System.Runtime/cpu-usage < 50 for 1s", 2),
+    ] {
+        assert_eq!(fired_by_counters(text).0, expected, "{text}");
+    }
+    let all = fired("GC/Start").0;
+    assert!(all >= 6, "{all}");
+    assert_eq!(fired("GC/Start 3 times in 1h").0, all / 3);
+    assert_eq!(fired("GC/Start 3 times in 1ns").0, 0);
+    // No counter came before: what is not known is not so.
+    assert_eq!(fired("GC/Start and System.Runtime/cpu-usage > 0").0, 0);
+    // A value may end as a time does.
+    let message = Predicate::of_event("A/B where Message = wait for 10s").unwrap();
+    assert_eq!(message.to_string(), "A/B and Message = \"wait for 10s\"");
+}
+
+#[test]
+fn conditions_of_counters_are_printed_as_what_they_mean() {
+    for (text, meant) in [
+        ("P/c>80% for 90s", "P/c > 80% for 90s"),
+        ("P/c{a=x y, b=>} p99.9 >= 1.5ms FOR 60s", "P/c{a=x y,b=>} p99.9 >= 1.5ms for 1min"),
+        ("not (P/c > 1 or P/d < 2) and P/e != 3", "not (P/c > 1 or P/d < 2) and P/e != 3"),
+        ("A/B where x=1 2 times in 10s", "A/B and x = 1 2 times in 10s"),
+        ("A/B and P/c > 1", "A/B and P/c > 1"),
+    ] {
+        let predicate = Predicate::of_event(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(predicate.to_string(), meant);
+        assert_eq!(Predicate::of_event(meant).unwrap().to_string(), meant);
+    }
+}
+
+#[test]
+fn what_is_no_condition_of_counters_is_refused_with_its_place() {
+    for (text, column, reason) in [
+        ("P/c > much", 7, "is no number"),
+        ("P/c > 1 and P/d ~ 5", 19, "does not go with it"),
+        ("P/c x > 1", 1, "is no percentile"),
+        ("P/* > 1", 1, "without * and ?"),
+        ("/c > 1", 1, "is no counter"),
+        ("P/c{a} > 1", 1, "is no TAG=VALUE"),
+        ("P/c > 1 5 times in 10s", 9, "counters are no events"),
+        ("A/B and P/c > 1 for 10s", 17, "an event lasts no time"),
+        ("A/B for 10s", 5, "an event lasts no time"),
+    ] {
+        let error = Predicate::of_event(text).unwrap_err();
+        assert!(error.to_string().contains(reason) && error.column() == column, "{text}: {error}");
+    }
+    let error = "P/c > 1".parse::<Predicate>().unwrap_err();
+    assert!(error.to_string().contains("only --until and --rules wait for counters"), "{error}");
+    assert_eq!("\"P/c\" > 1".parse::<Predicate>().unwrap().to_string(), "\"P/c\" > 1");
+}

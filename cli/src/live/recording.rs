@@ -12,7 +12,7 @@ use nettrace_parser::{Class, Reader};
 use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::thread::JoinHandle;
 
@@ -27,6 +27,10 @@ pub(crate) enum Notice {
     Event(String),
     /// An event came that shows why a condition cannot be fulfilled.
     Trouble(String),
+    /// A rule's condition is fulfilled: the recording's number, the rule's, and the values of its counters.
+    Fired { number: usize, rule: usize, values: Vec<(String, f64)> },
+    /// An event came that shows why a rule's condition cannot be fulfilled.
+    RuleTrouble { rule: usize, trouble: String },
     /// The stream has ended.
     Ended(usize),
     /// A session has begun, or was refused: whoever asked for it knows where to look.
@@ -42,6 +46,15 @@ pub(crate) enum Sink {
     Outlet(Outlet),
     /// To whoever has standard output, as [`Notice::Bytes`].
     Notices,
+    /// The session is only looked at.
+    Nowhere,
+}
+
+/// Looks for what a rule waits for. What it finds it tells once, until it is armed again.
+#[derive(Debug)]
+pub(crate) struct Watcher {
+    pub(crate) trigger: Trigger,
+    pub(crate) is_armed: Arc<AtomicBool>,
 }
 
 /// What to do with a session.
@@ -53,6 +66,8 @@ pub(crate) struct Plan {
     /// What may come on top of that, from a process that has been told to stop.
     pub(crate) rest: u64,
     pub(crate) trigger: Option<Trigger>,
+    /// Of all rules.
+    pub(crate) watchers: Vec<Watcher>,
 }
 
 /// How far a recording is.
@@ -176,6 +191,7 @@ impl Read for Intake {
         let written = match &mut self.sink {
             Sink::File(file) => file.write_all(bytes),
             Sink::Packed(file) => file.write_all(bytes),
+            Sink::Nowhere => Ok(()),
             Sink::Outlet(_) if count == 0 => Ok(()),
             Sink::Outlet(outlet) => outlet.offer(bytes.to_vec(), 0),
             Sink::Notices => {
@@ -212,7 +228,7 @@ impl Read for Intake {
 const LOOK: u64 = 1024;
 
 fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &Arc<Counts>) -> Outcome {
-    let Plan { number, sink, limit, rest, mut trigger } = plan;
+    let Plan { number, sink, limit, rest, mut trigger, mut watchers } = plan;
     let most = limit.map(|limit| limit.saturating_add(rest));
     let (own_notices, own_counts) = (notices.clone(), Arc::clone(counts));
     let intake = Intake {
@@ -239,6 +255,17 @@ fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &A
                     }
                     if let Some(trouble) = trigger.take_trouble() {
                         let _ = notices.send(Notice::Trouble(trouble));
+                    }
+                }
+                for (rule, watcher) in watchers.iter_mut().enumerate() {
+                    if watcher.trigger.fired(&event).is_some()
+                        && watcher.is_armed.swap(false, Ordering::Relaxed)
+                    {
+                        let values = watcher.trigger.values(0);
+                        let _ = notices.send(Notice::Fired { number, rule, values });
+                    }
+                    if let Some(trouble) = watcher.trigger.take_trouble() {
+                        let _ = notices.send(Notice::RuleTrouble { rule, trouble });
                     }
                 }
                 counts.events.store(events, Ordering::Relaxed);
@@ -272,7 +299,7 @@ fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &A
     let file = match std::mem::replace(&mut intake.sink, Sink::Notices) {
         Sink::File(file) => Some(Ok(file)),
         Sink::Packed(packed) => Some(packed.finish()),
-        Sink::Outlet(_) | Sink::Notices => None,
+        Sink::Outlet(_) | Sink::Notices | Sink::Nowhere => None,
     };
     let (mut written, mut unnamed, mut left) = (None, None, None);
     match file {

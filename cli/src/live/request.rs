@@ -118,6 +118,10 @@ fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
     if args.events.iter().any(|ids| ids.provider == name) {
         sources.push("--events".to_owned());
     }
+    if sources.is_empty() {
+        // Nothing else adds any.
+        sources.push("--until".to_owned());
+    }
     sources
 }
 

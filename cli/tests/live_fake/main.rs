@@ -10,6 +10,7 @@ mod heap;
 mod process;
 mod ps;
 mod replay;
+mod rules;
 mod stalls;
 mod stopping;
 mod targets;

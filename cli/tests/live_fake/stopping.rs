@@ -2,7 +2,7 @@
 
 use super::{
     Folder, LONG, address, common::command, ids, metrics, on, patiently, ran, signal, streaming, trace,
-    wait_until,
+    up_to_the_end_mark, wait_until,
 };
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, Guid};
@@ -333,4 +333,23 @@ fn enter_ends_a_recording_on_a_terminal() {
     assert_eq!(script.wait().unwrap().code(), Some(0));
     assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes);
     drop(keys);
+}
+
+#[test]
+fn collect_stops_when_a_counter_is_so_for_a_time_and_asks_for_it() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(up_to_the_end_mark(&metrics())).unwrap();
+    let condition = "System.Runtime/gc-heap-size > 10 for 2s";
+    let words = ["collect", "--until", condition, "--profile", "gc-collect", "-o", "x.nettrace"];
+    let run = on(&fake, &folder, &words);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains(&format!("{condition}: stopping")), "{}", run.stderr);
+    assert!(run.stderr.contains("System.Runtime  ") && run.stderr.contains("--until"), "{}", run.stderr);
+    let start = fake.requests().into_iter().find(|request| request[16] == 2).unwrap();
+    let text: String = start.iter().filter(|b| b.is_ascii_graphic()).map(|b| char::from(*b)).collect();
+    assert!(text.contains("EventCounterIntervalSec=1"), "{text}");
+    // One that is not there is named, with what may have been meant.
+    let condition = "System.Runtime/gc-heap-siez > 10";
+    let run = on(&fake, &folder, &["collect", "--until", condition, "--duration", "2s", "-o", "y.nettrace"]);
+    assert!(run.stderr.contains("has no counter gc-heap-siez; did you mean gc-heap-size"), "{}", run.stderr);
 }

@@ -13,6 +13,7 @@ mod heap;
 mod launch;
 mod load;
 mod process;
+mod rules;
 mod steady;
 mod tools;
 mod watch;

@@ -1,5 +1,7 @@
 //! Predicates, asked of events: fields are looked up once for each shape, names once for each type.
 
+use super::counter::{CounterTest, Sample};
+use super::hold::Held;
 use super::literal::{Literal, Number};
 use super::{Comparison, Expr, Operator, Predicate};
 use crate::event_types::{EventTypes, TypeIndex};
@@ -16,7 +18,7 @@ use std::cmp::Ordering;
 const MOST_NAMED: usize = 12;
 
 impl Operator {
-    fn holds(self, ordering: Option<Ordering>) -> bool {
+    pub(super) fn holds(self, ordering: Option<Ordering>) -> bool {
         match self {
             Operator::Equal => ordering == Some(Ordering::Equal),
             // NaN is no number's equal.
@@ -117,6 +119,7 @@ impl Test {
 enum Leaf {
     Event { pattern: EventPattern, has_held: bool },
     Test(Box<Test>),
+    Counter(Box<CounterTest>),
 }
 
 /// The tree, with questions by their numbers.
@@ -137,6 +140,10 @@ impl Node {
             Expr::Not(inner) => Node::Not(Box::new(Node::new(inner, leaves))),
             Expr::Event(name) => {
                 leaves.push(Leaf::Event { pattern: EventPattern::new(name), has_held: false });
+                Node::Leaf(leaves.len().saturating_sub(1))
+            }
+            Expr::Counter(comparison) => {
+                leaves.push(Leaf::Counter(Box::new(CounterTest::new(comparison))));
                 Node::Leaf(leaves.len().saturating_sub(1))
             }
             Expr::Compare(comparison) => {
@@ -176,6 +183,8 @@ enum Known {
     Named(bool),
     At(Path, Name),
     NoField,
+    /// It is no question of events.
+    Counter,
 }
 
 /// A predicate that is asked of events.
@@ -189,6 +198,8 @@ pub(crate) struct Compiled {
     answers: Vec<bool>,
     has_held: bool,
     scratch: Scratch,
+    is_of_counters: bool,
+    held: Held,
 }
 
 impl Compiled {
@@ -203,6 +214,8 @@ impl Compiled {
             known: Vec::new(),
             has_held: false,
             scratch: Scratch::default(),
+            is_of_counters: predicate.root.is_of_counters(),
+            held: Held::default(),
         }
     }
 
@@ -232,12 +245,60 @@ impl Compiled {
                     test.has_held |= holds;
                     holds
                 }
+                (Leaf::Counter(counter), _) => counter.holds(),
                 _ => false,
             };
         }
         let holds = self.root.holds(&|at| self.answers.get(at).copied().unwrap_or(false));
         self.has_held |= holds;
         holds
+    }
+
+    /// Whether the event fulfils it, and was waited for long or often enough.
+    pub(super) fn fires(&mut self, event: &Event<'_>, place: TypeIndex, types: &EventTypes) -> bool {
+        !self.is_of_counters
+            && self.holds(event, place, types)
+            && self.held.event(self.predicate.hold, event.nanos().unwrap_or(0))
+    }
+
+    /// The same with a value of a counter.
+    pub(super) fn fires_with(&mut self, sample: &Sample) -> bool {
+        let mut is_taken = false;
+        for leaf in &mut self.leaves {
+            if let Leaf::Counter(counter) = leaf {
+                is_taken |= counter.take(sample);
+            }
+        }
+        let is_fresh = |leaf: &Leaf| !matches!(leaf, Leaf::Counter(counter) if !counter.is_fresh);
+        // Each has a value of the same interval.
+        if !is_taken || !self.is_of_counters || !self.leaves.iter().all(is_fresh) {
+            return false;
+        }
+        for (leaf, answer) in self.leaves.iter_mut().zip(&mut self.answers) {
+            if let Leaf::Counter(counter) = leaf {
+                counter.is_fresh = false;
+                *answer = counter.holds();
+            }
+        }
+        let holds = self.root.holds(&|at| self.answers.get(at).copied().unwrap_or(false));
+        let fires = self.held.counters(self.predicate.hold, holds, sample.nanos(), sample.interval_nanos());
+        self.has_held |= fires;
+        fires
+    }
+
+    /// Its counters with their last values, as far as there are any.
+    pub(super) fn values(&self) -> Vec<(String, f64)> {
+        let counters = self
+            .counters()
+            .filter_map(|counter| Some((counter.comparison.counter.to_string(), counter.value()?)));
+        counters.collect()
+    }
+
+    pub(super) fn counters(&self) -> impl Iterator<Item = &CounterTest> {
+        self.leaves.iter().filter_map(|leaf| match leaf {
+            Leaf::Counter(counter) => Some(&**counter),
+            _ => None,
+        })
     }
 
     #[cold]
@@ -256,6 +317,7 @@ impl Compiled {
                     Some(Known::At(path, name))
                 })
                 .unwrap_or(Known::NoField),
+            Leaf::Counter(_) => Known::Counter,
         };
         if let Some(known) = self.known.get_mut(place.shape) {
             *known = self.leaves.iter().map(find).collect();
@@ -354,7 +416,7 @@ impl Compiled {
                 let is_there = |known: &Vec<Known>| matches!(known.get(at), Some(Known::At(..)));
                 (!self.known.iter().any(is_there)).then_some(&test.comparison.field)
             }
-            Leaf::Event { .. } => None,
+            Leaf::Event { .. } | Leaf::Counter(_) => None,
         });
         if let Some(field) = missing {
             let names = nearest(field, known.iter().map(String::as_str));

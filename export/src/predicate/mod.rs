@@ -5,11 +5,15 @@
 //! | `parse` | text becomes a [`Predicate`] |
 //! | `print` | and text again |
 //! | `literal` | numbers, durations and sizes |
+//! | `counter` | counters, and their values as events bring them |
+//! | `hold` | for how long, or how often |
 //! | `compiled` | a predicate, asked of events |
 //! | `trigger` | waits for the first event that fulfils one |
 
 mod compiled;
+mod counter;
 mod error;
+mod hold;
 mod literal;
 mod parse;
 mod print;
@@ -18,10 +22,24 @@ mod round_trip;
 mod trigger;
 
 pub(crate) use compiled::Conditions;
+pub use counter::CounterName;
 pub use error::PredicateError;
 pub use trigger::Trigger;
 
+use counter::CounterComparison;
+use hold::Hold;
 use std::str::FromStr;
+
+/// What is waited for can also be a counter, in a page of help behind [`GRAMMAR`].
+pub const COUNTER_GRAMMAR: &str = "\
+Counters:
+  PROVIDER/NAME > NUMBER    of an EventCounter, or of an instrument of System.Diagnostics.Metrics as Meter/Instrument
+  … for TIME                every value that comes in this time is so
+  CONDITION 5 times in TIME of events: so many in this time
+Examples: 'System.Runtime/cpu-usage > 80 for 10s', 'System.Runtime/gc-heap-size > 500MB', \
+'Microsoft.AspNetCore.Hosting/http.server.request.duration{http.route=/buy} p99 > 0.5', \
+'Microsoft-Windows-DotNETRuntime/GC/Start where Depth = 2 5 times in 1min'. What grows (exception-count) is compared by \
+its growth in a second. Counters joined by and hold at the same time; beside an event, a counter is what it was last.";
 
 /// The language in a page of help, the same wherever it is understood.
 pub const GRAMMAR: &str = "\
@@ -51,6 +69,8 @@ pub struct Predicate {
     /// As it was written.
     text: String,
     root: Expr,
+    /// For how long, or how often.
+    hold: Option<Hold>,
 }
 
 /// A part of a predicate.
@@ -59,6 +79,7 @@ pub(crate) enum Expr {
     /// The event's name, as [`EventPattern`](crate::EventPattern) has it; it has a slash.
     Event(String),
     Compare(Comparison),
+    Counter(CounterComparison),
     Not(Box<Expr>),
     /// At least two.
     And(Vec<Expr>),
@@ -127,7 +148,8 @@ impl Operator {
 }
 
 impl Predicate {
-    /// What to wait for: as [`str::parse`], and a name alone is an event's.
+    /// What to wait for: as [`str::parse`], and a name alone is an event's. Counters may be compared, and it may end in for
+    /// how long or how often: see [`COUNTER_GRAMMAR`].
     ///
     /// # Errors
     /// When it is no predicate.
@@ -139,7 +161,28 @@ impl Predicate {
     /// # Ok::<(), nettrace_export::PredicateError>(())
     /// ```
     pub fn of_event(text: &str) -> Result<Predicate, PredicateError> {
-        Ok(Predicate { text: text.to_owned(), root: parse::parse(text, true)? })
+        let whole = || parse::parse(text, true).map(|root| Predicate::new(text, root, None));
+        let Some((before, hold)) = hold::split(text) else { return whole() };
+        let held = match parse::parse(before, true) {
+            Ok(root) => Predicate::new(text, root, Some(hold)),
+            // What is wrong with it is wrong with the whole.
+            Err(_) => return whole(),
+        };
+        let (mut events, mut counters) = (Vec::new(), Vec::new());
+        held.root.names(&mut events, &mut counters);
+        let column = before.chars().count().saturating_add(2);
+        let wrong = |text: &str| Err(PredicateError::new(column, text));
+        match hold {
+            Hold::Times(..) if counters.is_empty() => Ok(held),
+            Hold::Times(..) => wrong("counters are no events that could be counted; write for TIME"),
+            Hold::For(_) if !held.root.is_of_counters() && !counters.is_empty() => {
+                wrong("an event lasts no time: only counters are so for a time")
+            }
+            Hold::For(_) if !counters.is_empty() => Ok(held),
+            // A value may end in such words; a name does not.
+            Hold::For(_) if held.root.ends_in_value() => whole(),
+            Hold::For(_) => wrong("an event lasts no time; write how often, as in 5 times in 10s"),
+        }
     }
 
     /// dotnet-trace's three options: a provider, perhaps an event of it, perhaps `FIELD:VALUE,…`, all of which must be
@@ -168,7 +211,7 @@ impl Predicate {
                 is_quoted: true,
             }));
         }
-        Ok(Predicate { text: name, root: print::joined(parts, Expr::And) })
+        Ok(Predicate::new(&name, print::joined(parts, Expr::And), None))
     }
 
     /// As it was written.
@@ -178,19 +221,53 @@ impl Predicate {
 
     /// The names of events that it asks for, as they were written, such as `Provider/Event`.
     pub fn events(&self) -> Vec<&str> {
-        let mut events = Vec::new();
-        self.root.events(&mut events);
+        let (mut events, mut counters) = (Vec::new(), Vec::new());
+        self.root.names(&mut events, &mut counters);
         events
+    }
+
+    /// The counters that it compares.
+    pub fn counters(&self) -> Vec<&CounterName> {
+        let (mut events, mut counters) = (Vec::new(), Vec::new());
+        self.root.names(&mut events, &mut counters);
+        counters
+    }
+
+    fn new(text: &str, root: Expr, hold: Option<Hold>) -> Predicate {
+        Predicate { text: text.to_owned(), root, hold }
     }
 }
 
 impl Expr {
-    fn events<'e>(&'e self, events: &mut Vec<&'e str>) {
+    fn names<'e>(&'e self, events: &mut Vec<&'e str>, counters: &mut Vec<&'e CounterName>) {
         match self {
             Expr::Event(name) => events.push(name),
             Expr::Compare(_) => {}
-            Expr::Not(inner) => inner.events(events),
-            Expr::And(parts) | Expr::Or(parts) => parts.iter().for_each(|part| part.events(events)),
+            Expr::Counter(comparison) => counters.push(&comparison.counter),
+            Expr::Not(inner) => inner.names(events, counters),
+            Expr::And(parts) | Expr::Or(parts) => {
+                parts.iter().for_each(|part| part.names(events, counters));
+            }
+        }
+    }
+
+    /// Whether nothing else is asked for.
+    fn is_of_counters(&self) -> bool {
+        match self {
+            Expr::Event(_) | Expr::Compare(_) => false,
+            Expr::Counter(_) => true,
+            Expr::Not(inner) => inner.is_of_counters(),
+            Expr::And(parts) | Expr::Or(parts) => parts.iter().all(Expr::is_of_counters),
+        }
+    }
+
+    /// Whether a field's value stands at its end.
+    fn ends_in_value(&self) -> bool {
+        match self {
+            Expr::Event(_) | Expr::Counter(_) => false,
+            Expr::Compare(_) => true,
+            Expr::Not(inner) => inner.ends_in_value(),
+            Expr::And(parts) | Expr::Or(parts) => parts.last().is_some_and(Expr::ends_in_value),
         }
     }
 }
@@ -199,6 +276,6 @@ impl FromStr for Predicate {
     type Err = PredicateError;
 
     fn from_str(text: &str) -> Result<Predicate, PredicateError> {
-        Ok(Predicate { text: text.to_owned(), root: parse::parse(text, false)? })
+        Ok(Predicate::new(text, parse::parse(text, false)?, None))
     }
 }

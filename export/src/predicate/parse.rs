@@ -4,13 +4,15 @@
 //! or         = and ("or" and)*
 //! and        = not ("and" not)*
 //! not        = "not" not | "(" or ")" | comparison | event ["where" or]
-//! comparison = FIELD sign VALUE
+//! comparison = FIELD sign VALUE | counter sign NUMBER
+//! counter    = PROVIDER "/" NAME ["{" TAG "=" VALUE, … "}"] ["p" PERCENTILE]
 //! ```
 //!
 //! Fields and values stand for themselves or in quotes; a quote within is doubled, nothing else is escaped, so that
 //! regular expressions are written as they are. A bare value goes on to the end, over spaces, too: it ends before a
 //! parenthesis that it did not open, and before `and` or `or` if what follows looks like a condition.
 
+use super::counter::CounterComparison;
 use super::error::PredicateError;
 use super::print::joined;
 use super::{Comparison, Expr, Operator, SIGNS};
@@ -20,7 +22,7 @@ use crate::expression::Expression;
 const MOST_NESTED: usize = 64;
 const FORM: &str = "write FIELD=VALUE (= != < <= > >= ~ !~ *= !*=) or Provider/Event";
 
-/// `is_event`: a name alone is an event's.
+/// `is_event`: it is waited for, so a name alone is an event's, and counters may be compared.
 pub(super) fn parse(text: &str, is_event: bool) -> Result<Expr, PredicateError> {
     let mut parser = Parser { text, at: 0, depth: 0, groups: 0, is_event };
     let root = parser.or()?;
@@ -158,7 +160,7 @@ impl<'t> Parser<'t> {
 
     fn term(&mut self) -> Result<Expr, PredicateError> {
         let begin = self.at;
-        let name = self.name();
+        let (name, is_quoted) = self.name();
         let operator_at = self.at;
         if let Some((operator, sign, behind)) = sign(self.rest()) {
             if name.is_empty() {
@@ -166,6 +168,9 @@ impl<'t> Parser<'t> {
                 return Err(self.error_at(operator_at, message));
             }
             self.go_to(behind);
+            if name.contains('/') && !is_quoted {
+                return self.counter(begin, &name, operator);
+            }
             return self.comparison(name, operator, sign);
         }
         if name.is_empty() {
@@ -189,24 +194,48 @@ impl<'t> Parser<'t> {
     }
 
     /// A field or an event's name: up to an operator, a keyword, a parenthesis that closes, or the end.
-    fn name(&mut self) -> String {
+    /// Whether it stood in quotes comes with it.
+    fn name(&mut self) -> (String, bool) {
         if let Some((name, behind)) = quoted(self.rest())
             && sign(behind.trim_start()).is_some()
         {
             self.go_to(behind.trim_start());
-            return name;
+            return (name, true);
         }
         let text = self.rest();
         let end = self.end_of_name(text);
         let (name, rest) = text.split_at_checked(end).unwrap_or((text, ""));
         self.go_to(rest);
-        name.trim().to_owned()
+        (name.trim().to_owned(), false)
+    }
+
+    fn counter(&mut self, begin: usize, name: &str, operator: Operator) -> Result<Expr, PredicateError> {
+        if !self.is_event {
+            let text = "a name with a slash is a counter's, and only --until and --rules wait for counters; a field's name \
+                        that has one stands in quotes";
+            return Err(self.error_at(begin, text));
+        }
+        self.skip_space();
+        let behind = self.at;
+        let value = self.bare_value();
+        let comparison = CounterComparison::parse(name, operator, &value);
+        comparison
+            .map(Expr::Counter)
+            .map_err(|(is_behind, error)| self.error_at(if is_behind { behind } else { begin }, error))
     }
 
     fn end_of_name(&self, text: &str) -> usize {
         let mut is_start = true;
+        // A counter's tags have operators in them.
+        let mut braces_until = 0;
         for (at, letter) in text.char_indices() {
+            if at < braces_until {
+                continue;
+            }
             let rest = text.get(at..).unwrap_or_default();
+            if letter == '{' && text.get(..at).is_some_and(|before| before.contains('/')) {
+                braces_until = rest.find('}').map_or(0, |end| at.saturating_add(end));
+            }
             let is_word =
                 is_start && ["and", "or", "where"].iter().any(|word| behind_word(rest, word).is_some());
             if is_word || sign(rest).is_some() || letter == ')' && self.groups > 0 {

@@ -1,12 +1,14 @@
 //! A predicate as text that means the same.
 
+use super::counter::CounterComparison;
 use super::parse::is_keyword;
 use super::{Comparison, Expr, Predicate};
 use std::fmt;
 
 impl fmt::Display for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.root.fmt(f)
+        self.root.fmt(f)?;
+        self.hold.map_or(Ok(()), |hold| hold.fmt(f))
     }
 }
 
@@ -15,6 +17,9 @@ impl fmt::Display for Expr {
         match self {
             Expr::Event(name) => f.write_str(name),
             Expr::Compare(comparison) => comparison.fmt(f),
+            Expr::Counter(CounterComparison { counter, operator, value }) => {
+                write!(f, "{counter} {} {value}", operator.sign())
+            }
             Expr::Not(inner) => write!(f, "not {}", Inner(inner, Binding::Not)),
             Expr::And(parts) => list(f, parts, " and ", Binding::And),
             Expr::Or(parts) => list(f, parts, " or ", Binding::Or),

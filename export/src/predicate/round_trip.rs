@@ -34,7 +34,7 @@ fn quoted(expr: Expr) -> Expr {
             let is_quoted = comparison.to_string().ends_with('"');
             Expr::Compare(Comparison { is_quoted, ..comparison })
         }
-        Expr::Event(_) => expr,
+        Expr::Event(_) | Expr::Counter(_) => expr,
         Expr::Not(inner) => Expr::Not(Box::new(quoted(*inner))),
         Expr::And(parts) => Expr::And(parts.into_iter().map(quoted).collect()),
         Expr::Or(parts) => Expr::Or(parts.into_iter().map(quoted).collect()),

@@ -2,8 +2,15 @@
 
 use super::Predicate;
 use super::compiled::Compiled;
+use super::counter::Sample;
 use crate::event_types::EventTypes;
+use crate::nearest::{nearest, suggestion};
 use nettrace_parser::Event;
+
+/// Counters of the providers that are asked for, which are named where one that is asked for is not there.
+const MOST_COUNTERS: usize = 500;
+/// When a counter has its second value, every other has had one.
+const ROUNDS: u32 = 2;
 
 /// Looks for events that fulfil one of several predicates, and notices those that none can fulfil.
 ///
@@ -27,6 +34,21 @@ pub struct Trigger {
     is_looked_at: Vec<bool>,
     trouble: Option<String>,
     has_taken: bool,
+    /// Those of the last event.
+    fired: Vec<usize>,
+    has_counters: bool,
+    /// Of the providers that are asked for.
+    counters: Vec<Seen>,
+}
+
+/// A series of a counter that has come.
+#[derive(Debug)]
+struct Seen {
+    provider: String,
+    name: String,
+    tags: String,
+    /// How many values came.
+    rounds: u32,
 }
 
 impl Trigger {
@@ -38,17 +60,23 @@ impl Trigger {
             is_looked_at: Vec::new(),
             trouble: None,
             has_taken: false,
+            fired: Vec::new(),
+            has_counters: predicates.iter().any(|predicate| !predicate.counters().is_empty()),
+            counters: Vec::new(),
         }
     }
 
     /// The first predicate that the event fulfils.
     pub fn fired(&mut self, event: &Event<'_>) -> Option<&Predicate> {
         let place = self.types.index_of(event);
-        let mut fired = None;
+        self.fired.clear();
         for (at, compiled) in self.all.iter_mut().enumerate() {
-            if compiled.holds(event, place, &self.types) {
-                fired = fired.or(Some(at));
+            if compiled.fires(event, place, &self.types) {
+                self.fired.push(at);
             }
+        }
+        if self.has_counters {
+            self.take_counter(event);
         }
         if place.shape >= self.is_looked_at.len() {
             self.is_looked_at.resize(place.shape.saturating_add(1), false);
@@ -60,7 +88,73 @@ impl Trigger {
                 self.trouble = of_all();
             }
         }
-        self.all.get(fired?).map(Compiled::predicate)
+        self.all.get(*self.fired.first()?).map(Compiled::predicate)
+    }
+
+    /// All predicates that the last event fulfilled, by their places in what [`Trigger::new`] was given.
+    pub fn all_fired(&self) -> &[usize] {
+        &self.fired
+    }
+
+    /// The counters of a predicate with their last values: what grows, with its growth in a second.
+    pub fn values(&self, place: usize) -> Vec<(String, f64)> {
+        self.all.get(place).map(Compiled::values).unwrap_or_default()
+    }
+
+    fn take_counter(&mut self, event: &Event<'_>) {
+        let Some(sample) = Sample::of(event) else { return };
+        for (at, compiled) in self.all.iter_mut().enumerate() {
+            if compiled.fires_with(&sample) {
+                self.fired.push(at);
+            }
+        }
+        if self.trouble.is_some() {
+            return;
+        }
+        let is_same = |seen: &&mut Seen| {
+            sample.is_of(&seen.provider) && seen.name == sample.name && seen.tags == sample.tags
+        };
+        let rounds = match self.counters.iter_mut().find(is_same) {
+            Some(seen) => {
+                seen.rounds = seen.rounds.saturating_add(1);
+                seen.rounds
+            }
+            None => {
+                let wanted = self.all.iter().flat_map(Compiled::counters);
+                let mut providers = wanted.map(|test| test.comparison.counter.provider());
+                if let Some(provider) = providers.find(|provider| sample.is_of(provider))
+                    && self.counters.len() < MOST_COUNTERS
+                {
+                    let (provider, name, tags) =
+                        (provider.to_owned(), sample.name.clone(), sample.tags.clone());
+                    self.counters.push(Seen { provider, name, tags, rounds: 1 });
+                }
+                1
+            }
+        };
+        let wrong = || self.all.iter().flat_map(Compiled::counters).find_map(|test| test.trouble.clone());
+        self.trouble = wrong().or_else(|| self.missing().filter(|_| rounds == ROUNDS));
+    }
+
+    /// A counter that its provider does not have.
+    fn missing(&self) -> Option<String> {
+        let wanted = self.all.iter().flat_map(Compiled::counters).filter(|test| !test.has_value);
+        wanted.map(|test| &test.comparison.counter).find_map(|counter| {
+            let of_provider = |seen: &&Seen| seen.provider.eq_ignore_ascii_case(counter.provider());
+            let mut known: Vec<&str> =
+                self.counters.iter().filter(of_provider).map(|seen| seen.name.as_str()).collect();
+            known.sort_unstable();
+            known.dedup();
+            if known.is_empty() || known.iter().any(|name| name.eq_ignore_ascii_case(counter.name())) {
+                return None;
+            }
+            let names = nearest(counter.name(), known.iter().copied());
+            let hint = match names.is_empty() {
+                true => format!("; it has {}", known.join(", ")),
+                false => suggestion(&names),
+            };
+            Some(format!("{} has no counter {}{hint}", counter.provider(), counter.name()))
+        })
     }
 
     /// Why an event that was asked for by its name cannot fulfil a predicate: a field that it does not have, a text to be
@@ -80,6 +174,11 @@ impl Trigger {
             return None;
         }
         let unseen = || self.all.iter().find_map(|compiled| compiled.unseen(&self.types));
-        self.trouble.clone().or_else(unseen)
+        let silent = || {
+            let mut counters = self.all.iter().flat_map(Compiled::counters);
+            let counter = &counters.find(|test| !test.has_value)?.comparison.counter;
+            Some(format!("no value of {counter} came"))
+        };
+        self.trouble.clone().or_else(unseen).or_else(silent)
     }
 }

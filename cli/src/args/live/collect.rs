@@ -4,9 +4,22 @@ use super::{OnStall, SessionArgs, TalkArgs, TargetArgs};
 use crate::args::amount::{Bytes, Rotation, Span};
 use crate::args::providers::RundownChoice;
 use clap::{Args, ValueEnum};
-use nettrace_export::{GRAMMAR, Predicate};
+use nettrace_export::{COUNTER_GRAMMAR, GRAMMAR, Predicate};
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+/// The page of help on files of rules.
+const RULES: &str = "\
+Rules (--rules FILE.toml, in TOML; docs/rules.md has all keys and an example):
+  [[rule]]
+  name = \"busy\"                   stands in the names of its files: NAME_PID_DATE_TIME_busy.nettrace
+  when = \"System.Runtime/cpu-usage > 80 for 10s\"
+  duration = \"30s\"                also max-size, profile, providers, clrevents, … as the options; what is not said
+                                  is as on the command line
+  cooldown = \"5min\"               then it rests
+  max-files = 5                   also max-disk = \"1GB\"; then the oldest are removed, or when-full = \"stop\"
+With action = \"keep\" a rule keeps what --rotate has, and keep-after = \"5s\" of what comes. When a rule fires and when its \
+recording is whole, one JSON object in a line on standard error says so. --dry-run shows what would be done.";
 
 const COLLECT_EXAMPLES: &str = "\
 Ctrl-C, Enter, SIGTERM or SIGHUP stops the session, reads what the process still sends, and completes the file; a second \
@@ -18,6 +31,7 @@ Examples:
   nettrace collect -n shop --profile gc-collect --duration 00:01:00 -o gc.nettrace
   nettrace collect --providers System.Net.Http,MyCompany-Orders::5 -- dotnet shop.dll
   nettrace collect -p 4711 --rotate 5x100MB --until 'Microsoft-Windows-DotNETRuntime/GC/Start where Depth>=2'
+  nettrace collect -n shop --rules rules.toml --rotate 5x100MB
   nettrace collect -p 4711 --dry-run --profile gc-verbose";
 
 /// What a runtime does when its buffers are full.
@@ -33,7 +47,7 @@ pub(crate) enum BufferingMode {
 
 /// Record the events of a running process, or of one that is started, in a file
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAMMAR}\n\n{COLLECT_EXAMPLES}"))]
+#[command(after_help = format!("{GRAMMAR}\n\n{COUNTER_GRAMMAR}\n\n{RULES}\n\n{COLLECT_EXAMPLES}"))]
 pub(crate) struct CollectArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
@@ -79,9 +93,15 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "NxSIZE", help_heading = "When to stop")]
     pub(crate) rotate: Option<Rotation>,
 
-    /// Stop after an event that fulfils this: Provider/Event, Provider/Event where FIELD>VALUE and …; see below
+    /// Stop after an event that fulfils this, or when a counter is so: Provider/Event, Provider/Event where
+    /// FIELD>VALUE and …, PROVIDER/COUNTER>NUMBER for TIME; see below
     #[arg(long, value_name = "CONDITION", value_parser = Predicate::of_event, help_heading = "When to stop")]
     pub(crate) until: Option<Predicate>,
+
+    /// Look at counters and events, and record when the rules of this file say so; see --help and docs/rules.md
+    #[arg(long, value_name = "FILE.toml", help_heading = "When to record")]
+    #[arg(conflicts_with_all = ["until", "stopping_event_provider_name", "max_size"])]
+    pub(crate) rules: Option<PathBuf>,
 
     /// Keep recording for this long after the event of --until or --stopping-event
     #[arg(long, value_name = "TIME", help_heading = "When to stop")]

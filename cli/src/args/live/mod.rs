@@ -76,7 +76,7 @@ pub(crate) struct TalkArgs {
 }
 
 /// What a session asks for.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct SessionArgs {
     /// Providers, as Name[:KEYWORDS[:LEVEL[:KEY=VALUE;…]]], separated by commas
     ///

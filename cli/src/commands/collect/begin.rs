@@ -22,12 +22,23 @@ pub(super) enum Whom {
     Arrived(Arrival),
 }
 
+/// What a session is for.
+#[derive(Debug, Clone)]
+pub(super) enum Job {
+    /// What the command line asks for; `part`: its number within a rotation.
+    Record { part: Option<u64> },
+    /// To see when rules fire. `rotation`: one is recorded besides; whether the process is resumed then.
+    Watch { rotation: Option<bool> },
+    /// A rule has fired: its place, the number of the session in which it did, and the file.
+    Rule { rule: usize, watch: usize, path: PathBuf },
+}
+
 /// What is to be begun.
 #[derive(Debug)]
 pub(super) struct Begin {
     pub(super) whom: Whom,
-    /// Number within a rotation.
-    pub(super) part: Option<u64>,
+    pub(super) job: Job,
+    pub(super) config: SessionConfig,
     /// Let it go once the session has begun.
     pub(super) resumes: bool,
     /// There is nobody else to record.
@@ -55,16 +66,15 @@ pub(super) struct Begun {
 }
 
 /// What the beginning was for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct How {
-    pub(super) part: Option<u64>,
+    pub(super) job: Job,
     pub(super) is_only: bool,
     pub(super) replaces: Option<usize>,
 }
 
 /// All that are under way.
 pub(super) struct Beginnings {
-    config: SessionConfig,
     places: Arc<Mutex<Places>>,
     sender: Sender<Begun>,
     begun: Receiver<Begun>,
@@ -85,14 +95,13 @@ struct Places {
 
 impl Beginnings {
     pub(super) fn new(
-        config: SessionConfig,
         files: Option<Files>,
         outlet: Option<Outlet>,
         notices: SyncSender<Notice>,
     ) -> Beginnings {
         let (sender, begun) = channel();
         let places = Arc::new(Mutex::new(Places { files, outlet, under_way: Vec::new() }));
-        Beginnings { config, places, sender, begun, notices, count: 0, next: 0, replaced: Vec::new() }
+        Beginnings { places, sender, begun, notices, count: 0, next: 0, replaced: Vec::new() }
     }
 
     /// How many are under way.
@@ -114,11 +123,11 @@ impl Beginnings {
         };
         lock(&self.places).under_way.push((number, label));
         let replaced = begin.replaces;
-        let (config, places) = (self.config.clone(), Arc::clone(&self.places));
+        let places = Arc::clone(&self.places);
         let (sender, notices) = (self.sender.clone(), self.notices.clone());
         let thread = std::thread::Builder::new().name("nettrace-begin".to_owned());
         thread.spawn(move || {
-            let begun = run(begin, &config, &places);
+            let begun = run(begin, &places);
             lock(&places).under_way.retain(|(other, _)| *other != number);
             // Who is dropped here, because nobody takes it any more, is stopped by that.
             if sender.send(begun).is_ok() {
@@ -162,33 +171,38 @@ fn lock(places: &Mutex<Places>) -> MutexGuard<'_, Places> {
     places.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn run(begin: Begin, config: &SessionConfig, places: &Mutex<Places>) -> Begun {
-    let Begin { whom, part, resumes, is_only, replaces } = begin;
+fn run(begin: Begin, places: &Mutex<Places>) -> Begun {
+    let Begin { whom, job, config, resumes, is_only, replaces } = begin;
     let is_newcomer = matches!(whom, Whom::Arrived(_));
     let reached = match whom {
         Whom::Reached(reached) => reached,
         Whom::Arrived(arrival) => Reached::arrived(arrival),
     };
-    let result = start(&reached, part, resumes, config, places);
-    if result.is_err() && is_newcomer {
+    let result = start(&reached, &job, resumes, &config, places);
+    if result.is_err() && (is_newcomer || resumes) {
         // One that cannot be recorded must not wait for ever.
         let _ = reached.runtime.resume();
     }
-    Begun { begin: How { part, is_only, replaces }, reached, result }
+    Begun { begin: How { job, is_only, replaces }, reached, result }
 }
 
 /// Starts a session. No file is left behind if that fails.
 fn start(
     reached: &Reached,
-    part: Option<u64>,
+    job: &Job,
     resumes: bool,
     config: &SessionConfig,
     places: &Mutex<Places>,
 ) -> Result<Started, Failure> {
     let (path, sink) = {
         let mut places = lock(places);
-        let made = places.files.as_mut().map(|files| files.create(reached, part)).transpose()?;
+        let made = match (&mut places.files, job) {
+            (Some(files), Job::Record { part }) => Some(files.create(reached, *part)?),
+            (Some(files), Job::Rule { path, .. }) => Some((path.clone(), files.create_for_rule(path)?)),
+            (_, Job::Watch { .. }) | (None, _) => None,
+        };
         match (made, &places.outlet) {
+            (None, _) if matches!(job, Job::Watch { .. }) => (None, Sink::Nowhere),
             (Some((path, file)), _) if is_packed(&path) => {
                 (Some(path), Sink::Packed(GzEncoder::new(file, Compression::fast())))
             }

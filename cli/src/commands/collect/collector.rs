@@ -1,14 +1,16 @@
 //! All recordings of one run: starts them, watches them, ends them, and tells how they ended.
 
 use super::super::Context;
-use super::begin::{Begin, Beginnings, Begun, Whom};
-use super::files::Files;
+use super::begin::{Begin, Beginnings, Begun, Job, Whom};
+use super::files::{Files, stamp};
+use super::guard::Guard;
 use super::summary::Summary;
 use crate::args::CollectArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::outlet::Outlet;
 use crate::live::recording::{Notice, Plan, Recording};
+use crate::live::rules::Action;
 use crate::live::signals::Signals;
 use crate::live::status::{State, Status};
 use crate::live::target::{Reached, TICK};
@@ -16,7 +18,7 @@ use crate::live::unless_ended::GRACE;
 use crate::new_file::Written;
 use crate::units;
 use nettrace_export::{Predicate, Trigger};
-use nettrace_ipc::{Launched, Port, Search, SessionConfig};
+use nettrace_ipc::{Launched, Lost, Port, Search, SessionConfig};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::path::PathBuf;
@@ -54,14 +56,31 @@ impl Newcomers<'_> {
     }
 }
 
+impl Active {
+    /// Number within a rotation.
+    fn part(&self) -> u64 {
+        match self.job {
+            Job::Record { part } => part.unwrap_or(1),
+            Job::Watch { .. } | Job::Rule { .. } => 1,
+        }
+    }
+
+    fn is_watch(&self) -> bool {
+        matches!(self.job, Job::Watch { .. })
+    }
+}
+
 /// One recording.
 struct Active {
     number: usize,
     reached: Reached,
-    /// None: standard output.
+    /// None: standard output, or nowhere.
     path: Option<PathBuf>,
-    /// Number within a rotation.
-    part: u64,
+    job: Job,
+    /// The rotation up to here is kept: by which rule, and in which session it fired.
+    keeps: Option<(usize, usize)>,
+    /// When it has been long enough.
+    deadline: Option<Instant>,
     recording: Recording,
     start: Instant,
     is_stopping: bool,
@@ -69,9 +88,22 @@ struct Active {
     full_since: Option<Instant>,
 }
 
+/// A rule has fired that keeps what a rotation has.
+struct Keep {
+    rule: usize,
+    /// The session in which it fired.
+    watch: usize,
+    reached: Reached,
+    due: Instant,
+}
+
 /// All recordings of one run.
 pub(super) struct Collector {
     conditions: Vec<Predicate>,
+    config: SessionConfig,
+    /// Rules, and the session in which they look for their conditions.
+    guard: Option<(Guard, SessionConfig)>,
+    keeps: Vec<Keep>,
     beginnings: Beginnings,
     /// Standard output, if the trace goes there.
     outlet: Option<Outlet>,
@@ -111,6 +143,7 @@ impl Collector {
         args: &CollectArgs,
         config: SessionConfig,
         conditions: Vec<Predicate>,
+        guard: Option<(Guard, SessionConfig)>,
         files: Option<Files>,
         outlet: Option<Outlet>,
         signals: Signals,
@@ -120,7 +153,10 @@ impl Collector {
         let notices = sync_channel(NOTICES);
         Collector {
             conditions,
-            beginnings: Beginnings::new(config, files, outlet.clone(), notices.0.clone()),
+            config,
+            guard,
+            keeps: Vec::new(),
+            beginnings: Beginnings::new(files, outlet.clone(), notices.0.clone()),
             outlet,
             told_stall: false,
             signals,
@@ -154,10 +190,31 @@ impl Collector {
 
     /// Records a process; afterwards, if wanted, lets it go in case it waits at startup. `is_only`: the command fails
     /// if that cannot be done.
-    pub(super) fn add(&mut self, whom: Whom, resumes: bool, is_only: bool) -> Result<(), Failure> {
+    pub(super) fn add(&mut self, whom: Whom, mut resumes: bool, is_only: bool) -> Result<(), Failure> {
         self.wanted += 1;
-        let part = self.kept.map(|_| 1);
-        Ok(self.beginnings.begin(Begin { whom, part, resumes, is_only, replaces: None })?)
+        let (job, config) = match &self.guard {
+            Some((_, config)) => {
+                let rotation = self.kept.map(|_| std::mem::take(&mut resumes));
+                (Job::Watch { rotation }, config.clone())
+            }
+            None => (Job::Record { part: self.kept.map(|_| 1) }, self.config.clone()),
+        };
+        Ok(self.beginnings.begin(Begin { whom, job, config, resumes, is_only, replaces: None })?)
+    }
+
+    /// Records all the time what rules may keep, beside the session that looks for their conditions.
+    fn begin_rotation(&mut self, reached: Reached, resumes: bool, context: &mut Context<'_>) {
+        let begin = Begin {
+            whom: Whom::Reached(reached),
+            job: Job::Record { part: Some(1) },
+            config: self.config.clone(),
+            resumes,
+            is_only: false,
+            replaces: None,
+        };
+        if let Err(error) = self.beginnings.begin(begin) {
+            context.messages.warning(&format!("nothing is recorded: {error}"));
+        }
     }
 
     /// A session has begun, or could not.
@@ -166,8 +223,11 @@ impl Collector {
         let failure = match result {
             Ok(started) => {
                 let first = begin.replaces.is_none();
-                match self.record(started, &reached, begin.part, first, context) {
+                match self.record(started, &reached, begin.job.clone(), first, context) {
                     Ok(()) => {
+                        if let Job::Watch { rotation: Some(resumes) } = begin.job {
+                            self.begin_rotation(reached, resumes, context);
+                        }
                         if let Some(replaced) = begin.replaces {
                             self.stop_one(replaced);
                         }
@@ -192,7 +252,12 @@ impl Collector {
                 self.failure.get_or_insert(failure);
             }
             // It must not spoil the others.
-            None => context.messages.error(&failure),
+            None => {
+                context.messages.error(&failure);
+                if let (Job::Rule { rule, watch, .. }, Some((guard, _))) = (begin.job, &mut self.guard) {
+                    guard.rest(rule, watch);
+                }
+            }
         }
     }
 
@@ -201,27 +266,35 @@ impl Collector {
         &mut self,
         started: super::begin::Started,
         reached: &Reached,
-        part: Option<u64>,
+        job: Job,
         is_first: bool,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         let super::begin::Started { session, path, sink, resumed, is_waiting } = started;
         let number = self.count;
         if is_first {
-            for lost in session.lost() {
+            let is_watch = matches!(job, Job::Watch { .. });
+            for lost in session.lost().iter().filter(|lost| !is_watch || **lost != Lost::StacksOff) {
                 context.messages.warning(&format!(
                     "{}: this runtime is too old for part of the request: {lost}",
                     reached.label()
                 ));
             }
             let file = path.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
-            context.messages.note(&format!("recording {} to {file}", reached.label()));
+            context.messages.note(&match &self.guard {
+                Some((guard, _)) if is_watch => {
+                    let rules = units::counted(guard.rules.all.len() as u64, "rule");
+                    format!("watching {} by {rules}", reached.label())
+                }
+                _ => format!("recording {} to {file}", reached.label()),
+            });
         }
         // The session goes on whatever became of this; a process that does not wait loses nothing.
         if let Some(Err(error)) = &resumed {
             context.messages.warning(&format!("{}: not resumed: {error}", reached.label()));
         }
-        if is_waiting && is_first {
+        let is_resumed_later = matches!(job, Job::Watch { rotation: Some(true) });
+        if is_waiting && is_first && !is_resumed_later {
             let text = match resumed {
                 Some(_) => {
                     "waits at startup for another port than ours: whoever listens there has to resume it"
@@ -233,14 +306,21 @@ impl Collector {
         let trigger = (!self.conditions.is_empty()).then(|| Trigger::new(self.conditions.clone()));
         // Buffers that are still full, and names of everything.
         let rest = (u64::from(self.buffer_megabytes) << 20).saturating_add(REST);
-        let plan = Plan { number, sink, limit: self.limit, rest, trigger };
+        let (watchers, trigger) = match (&mut self.guard, &job) {
+            (Some((guard, _)), Job::Watch { .. }) => (guard.watch(number), None),
+            _ => (Vec::new(), trigger),
+        };
+        let (limit, duration) = self.bounds(&job);
+        let plan = Plan { number, sink, limit, rest, trigger, watchers };
         let recording = Recording::start(session, plan, self.notices.0.clone())?;
         self.count += 1;
         self.active.push(Active {
             number,
             reached: reached.clone(),
             path,
-            part: part.unwrap_or(1),
+            job,
+            keeps: None,
+            deadline: duration.and_then(|duration| Instant::now().checked_add(duration)),
             recording,
             start: Instant::now(),
             is_stopping: false,
@@ -259,6 +339,20 @@ impl Collector {
         Ok(())
     }
 
+    /// The size and the time after which a session is stopped.
+    fn bounds(&self, job: &Job) -> (Option<u64>, Option<Duration>) {
+        match job {
+            Job::Watch { .. } => (None, None),
+            Job::Record { .. } => (self.limit, None),
+            Job::Rule { rule, .. } => {
+                match self.guard.as_ref().and_then(|(guard, _)| guard.rule(*rule)).map(|rule| &rule.action) {
+                    Some(Action::Start(start)) => (start.max_bytes, Some(start.duration)),
+                    _ => (None, None),
+                }
+            }
+        }
+    }
+
     /// Watches until all has ended.
     pub(super) fn run(
         &mut self,
@@ -273,6 +367,7 @@ impl Collector {
             }
             if self.active.is_empty() && !is_expecting {
                 if self.beginnings.is_empty() {
+                    self.keep_what_is_due(true, context);
                     return Ok(());
                 }
                 // One signal ends us, whether the process answers or not.
@@ -298,10 +393,12 @@ impl Collector {
                 self.take_begun(begun, context);
             }
             self.look_at_outlet(context);
+            self.look_at_rules(context);
             self.go_on_rotating(context);
             let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if !self.is_stopping && (is_late || self.signals.seen().is_some()) {
                 self.stop_all();
+                self.keep_what_is_due(true, context);
             }
             self.stop_who_waits_for_a_next_file();
             let state = self.state();
@@ -388,14 +485,22 @@ impl Collector {
                     self.stop_all();
                 }
             }
-            Notice::Size(number) => match self.kept {
-                Some(_) => {
-                    if let Some(active) = self.active.iter_mut().find(|active| active.number == number) {
-                        active.full_since = Some(Instant::now());
-                    }
+            Notice::Size(number) => {
+                let rotates = |active: &&mut Active| {
+                    active.number == number && matches!(active.job, Job::Record { part: Some(_) })
+                };
+                match self.active.iter_mut().find(rotates) {
+                    Some(active) => active.full_since = Some(Instant::now()),
+                    None => self.stop_one(number),
                 }
-                None => self.stop_one(number),
-            },
+            }
+            Notice::Fired { number, rule, values } => self.fire(number, rule, values, context),
+            Notice::RuleTrouble { rule, trouble } => {
+                let name = self.guard.as_ref().and_then(|(guard, _)| guard.rule(rule));
+                let name = name.map(|rule| rule.name.clone()).unwrap_or_default();
+                self.status.clear();
+                context.messages.warning(&format!("rule {name} cannot fire: {trouble}"));
+            }
             Notice::Begun => {}
             Notice::Event(text) => {
                 let end = Instant::now().checked_add(self.keep_after);
@@ -423,6 +528,107 @@ impl Collector {
         }
     }
 
+    /// A rule's condition is fulfilled.
+    fn fire(&mut self, number: usize, rule: usize, values: Vec<(String, f64)>, context: &mut Context<'_>) {
+        self.status.clear();
+        let growing = self.growing();
+        let Some((guard, _)) = &mut self.guard else { return };
+        let Some(watch) = self.active.iter().find(|active| active.number == number) else { return };
+        if self.is_stopping || guard.is_full(rule, &growing, &mut context.messages) {
+            return;
+        }
+        let reached = watch.reached.clone();
+        let Some(fired) = guard.rule(rule) else { return };
+        match &fired.action {
+            Action::Start(start) => {
+                let path = guard.files.path(&reached, &fired.name, &stamp(), None);
+                guard.tell_fired(fired, &reached, values, Some(&path), &mut context.messages);
+                let begin = Begin {
+                    whom: Whom::Reached(reached),
+                    job: Job::Rule { rule, watch: number, path },
+                    config: start.config.clone(),
+                    resumes: false,
+                    is_only: false,
+                    replaces: None,
+                };
+                if let Err(error) = self.beginnings.begin(begin) {
+                    context.messages.warning(&format!("no recording: {error}"));
+                    guard.rest(rule, number);
+                }
+            }
+            Action::Keep { after } => {
+                guard.tell_fired(fired, &reached, values, None, &mut context.messages);
+                let due = Instant::now().checked_add(*after).unwrap_or_else(Instant::now);
+                self.keeps.push(Keep { rule, watch: number, reached, due });
+            }
+        }
+    }
+
+    /// Recordings of rules that are not finished: the rule, and the bytes.
+    fn growing(&self) -> Vec<(usize, u64)> {
+        let its = self.active.iter().filter_map(|active| match active.job {
+            Job::Rule { rule, .. } => Some((rule, active.recording.counts.bytes())),
+            Job::Record { .. } | Job::Watch { .. } => None,
+        });
+        its.collect()
+    }
+
+    /// Ends recordings of rules that are long enough, and keeps to what may be on disk.
+    fn look_at_rules(&mut self, context: &mut Context<'_>) {
+        let growing = self.growing();
+        let Some((guard, _)) = &mut self.guard else { return };
+        guard.arm();
+        let full = guard.hold_limits(&growing, &mut context.messages);
+        let is_over = |active: &&Active| {
+            !active.is_stopping
+                && (active.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+                    || matches!(active.job, Job::Rule { rule, .. } if full.contains(&rule)))
+        };
+        let over: Vec<usize> = self.active.iter().filter(is_over).map(|active| active.number).collect();
+        over.into_iter().for_each(|number| self.stop_one(number));
+        self.keep_what_is_due(false, context);
+    }
+
+    /// Ends the file of a rotation that is to be kept; those before it are kept when it is whole. `is_last`: it is
+    /// not waited for what would come.
+    fn keep_what_is_due(&mut self, is_last: bool, context: &mut Context<'_>) {
+        let is_due = |keep: &mut Keep| is_last || keep.due <= Instant::now();
+        let due: Vec<Keep> = self.keeps.extract_if(.., is_due).collect();
+        for keep in due {
+            let Keep { rule, watch, reached, .. } = keep;
+            let of_rotation = |active: &&mut Active| {
+                matches!(active.job, Job::Record { .. }) && active.reached.pid == reached.pid
+            };
+            // The newest; one before it may still be ending.
+            match self.active.iter_mut().filter(of_rotation).max_by_key(|active| active.part()) {
+                Some(active) if active.keeps.is_none() => {
+                    active.keeps = Some((rule, watch));
+                    active.full_since.get_or_insert_with(Instant::now);
+                }
+                // Another rule keeps the same.
+                Some(_) => {
+                    if let Some((guard, _)) = &mut self.guard {
+                        guard.rest(rule, watch);
+                    }
+                }
+                // The process has ended.
+                None => self.keep(rule, watch, &reached, context),
+            }
+        }
+    }
+
+    /// Keeps all files of a process's rotation.
+    fn keep(&mut self, rule: usize, watch: usize, reached: &Reached, context: &mut Context<'_>) {
+        let (kept, others) =
+            std::mem::take(&mut self.finished).into_iter().partition(|(pid, ..)| *pid == reached.pid);
+        self.finished = others;
+        let kept: VecDeque<_> = kept;
+        let written = kept.into_iter().map(|(.., written)| written).collect();
+        if let Some((guard, _)) = &mut self.guard {
+            guard.keep(rule, watch, reached, written, &mut context.messages);
+        }
+    }
+
     /// Starts the next file of a process before the full one is stopped, so that nothing falls between them.
     fn go_on_rotating(&mut self, context: &mut Context<'_>) {
         let is_due = |active: &&mut Active| {
@@ -435,7 +641,8 @@ impl Collector {
         active.full_since = None;
         let begin = Begin {
             whom: Whom::Reached(active.reached.clone()),
-            part: Some(active.part + 1),
+            job: Job::Record { part: Some(active.part() + 1) },
+            config: self.config.clone(),
             resumes: false,
             is_only: false,
             replaces: Some(active.number),
@@ -478,7 +685,7 @@ impl Collector {
 
     fn state(&self) -> State {
         let (mut bytes, mut events, mut lost) = self.totals;
-        for active in &self.active {
+        for active in self.active.iter().filter(|active| !active.is_watch()) {
             let counts = &active.recording.counts;
             bytes += counts.bytes();
             events += counts.events();
@@ -487,7 +694,14 @@ impl Collector {
         let is_stopping =
             self.is_stopping || (self.active.iter().all(|a| a.is_stopping) && !self.active.is_empty());
         let gives_up = self.signals.gives_up();
-        State { bytes, events, lost, sessions: self.active.len(), is_stopping, gives_up }
+        State {
+            bytes,
+            events,
+            lost,
+            sessions: self.active.iter().filter(|active| !active.is_watch()).count(),
+            is_stopping,
+            gives_up,
+        }
     }
 
     /// Tells how a recording ended.
@@ -498,7 +712,17 @@ impl Collector {
         let pid = active.reached.pid;
         let file =
             active.path.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
+        let (is_watch, part) = (active.is_watch(), active.part());
         let mut outcome = active.recording.outcome();
+        if is_watch {
+            if let Some((guard, _)) = &mut self.guard {
+                guard.forget(active.number);
+            }
+            if !self.is_stopping {
+                context.messages.note(&format!("{label} has ended: its rules are no longer looked at"));
+            }
+            return;
+        }
         self.totals.0 += outcome.bytes;
         self.totals.1 += outcome.events;
         self.totals.2 += outcome.lost;
@@ -514,9 +738,17 @@ impl Collector {
         if let Some(failure) = outcome.unnamed.take() {
             self.failure.get_or_insert(failure);
         }
-        self.finished.extend(outcome.written.take().map(|written| (pid, active.part, written)));
+        if let (Job::Rule { rule, watch, .. }, Some((guard, _))) = (&active.job, &mut self.guard) {
+            let written = outcome.written.take().into_iter().collect();
+            guard.recorded(*rule, *watch, &active.reached, written, &mut context.messages);
+            return;
+        }
+        self.finished.extend(outcome.written.take().map(|written| (pid, part, written)));
         // One that was full later may have ended earlier.
         self.finished.make_contiguous().sort_by_key(|(_, part, _)| *part);
+        if let Some((rule, watch)) = active.keeps {
+            self.keep(rule, watch, &active.reached, context);
+        }
         if let Some(kept) = self.kept {
             let is_growing = self.active.iter().any(|active| active.reached.pid == pid);
             let kept = if is_growing { kept.saturating_sub(1).max(1) } else { kept };
@@ -531,10 +763,9 @@ impl Collector {
 
     /// The files of all recordings, once they have ended.
     pub(super) fn into_written(mut self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.finished)
-            .into_iter()
-            .map(|(.., written)| written.path().to_owned())
-            .collect()
+        let own = self.guard.as_ref().map(|(guard, _)| guard.paths()).unwrap_or_default();
+        let finished = std::mem::take(&mut self.finished).into_iter();
+        finished.map(|(.., written)| written.path().to_owned()).chain(own).collect()
     }
 
     /// How the command ends.

@@ -4,8 +4,73 @@ use super::super::Context;
 use crate::args::CollectArgs;
 use crate::failure::Failure;
 use crate::live::request;
+use crate::live::rules::{Action, Limit, Rules, WhenFull};
+use crate::units;
 use nettrace_ipc::{EventFilter, Provider, SessionConfig};
 use std::io::Write;
+use std::time::Duration;
+
+/// Shows what rules would look for, and what they would record.
+pub(super) fn write_rules(
+    context: &mut Context<'_>,
+    args: &CollectArgs,
+    rules: &Rules,
+    watch: &SessionConfig,
+    rotation: Option<&SessionConfig>,
+) -> Result<(), Failure> {
+    let out = &mut context.out;
+    let time = |duration: Duration| units::duration(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX));
+    writeln!(out, "Watch, with counters every {}:", time(rules.interval))?;
+    for provider in watch.providers() {
+        writeln!(out, "  {}", line(provider))?;
+    }
+    for rule in &rules.all {
+        writeln!(out, "Rule {}, when {}:", rule.name, rule.condition.text())?;
+        match &rule.action {
+            Action::Start(start) => {
+                let size = start.max_bytes.map(|bytes| format!(", at most {}", units::bytes(bytes)));
+                let file = format!("*_PID_DATE_TIME_{}.nettrace", rule.name);
+                writeln!(out, "  record {}{} to {file}", time(start.duration), size.unwrap_or_default())?;
+                for row in request::table(&start.session, &start.config) {
+                    writeln!(out, "    {row}")?;
+                }
+            }
+            Action::Keep { after } => {
+                let file = format!("*_PID_DATE_TIME_{}_NNNN.nettrace", rule.name);
+                writeln!(out, "  keep the rotation and {} after that as {file}", time(*after))?;
+            }
+        }
+        writeln!(out, "  then rest {}{}", time(rule.cooldown), limits(rule.limit))?;
+    }
+    if rules.limit.files.is_some() || rules.limit.bytes.is_some() {
+        writeln!(out, "All rules{}", limits(rules.limit))?;
+    }
+    if let Some(rotation) = rotation {
+        writeln!(out, "Beside that, in rotation:")?;
+        for row in request::table(&args.session, rotation) {
+            writeln!(out, "  {row}")?;
+        }
+    }
+    out.finish()?;
+    Ok(())
+}
+
+/// `; at most 5 files of 1.0 GiB, then the oldest are removed`
+fn limits(limit: Limit) -> String {
+    let files = limit.files.map(|files| units::counted(files as u64, "file"));
+    let size = limit.bytes.map(units::bytes);
+    let most = match (files, size) {
+        (None, None) => return String::new(),
+        (Some(files), None) => files,
+        (None, Some(size)) => size,
+        (Some(files), Some(size)) => format!("{files} and {size}"),
+    };
+    let then = match limit.when_full {
+        WhenFull::DeleteOldest => "then the oldest are removed",
+        WhenFull::Stop => "then nothing more is recorded",
+    };
+    format!("; at most {most}, {then}")
+}
 
 /// Shows the request of that command line and configuration.
 pub(super) fn write(

@@ -29,14 +29,14 @@ impl Files {
         is_per_process: bool,
         is_rotating: bool,
     ) -> Files {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let digits: String = utc_text(i128::try_from(now.as_nanos()).unwrap_or(0), 0)
-            .chars()
-            .filter(char::is_ascii_digit)
-            .collect();
-        let stamp =
-            format!("{}_{}", digits.get(..8).unwrap_or_default(), digits.get(8..14).unwrap_or_default());
-        Files { given: given.map(Path::to_owned), is_forced, is_per_process, is_rotating, stamp, used: 0 }
+        Files {
+            given: given.map(Path::to_owned),
+            is_forced,
+            is_per_process,
+            is_rotating,
+            stamp: stamp(),
+            used: 0,
+        }
     }
 
     /// Refuses what would fail later, before any process is touched.
@@ -64,14 +64,17 @@ impl Files {
         Ok((path, file))
     }
 
+    /// Makes a file that a rule's recording goes to, by the name from [`RuleFiles::path`].
+    pub(super) fn create_for_rule(&mut self, path: &Path) -> Result<NewFile, Failure> {
+        self.used += 1;
+        NewFile::create(path, false, &[], Unfinished::Kept)
+    }
+
     fn path(&self, reached: &Reached, part: Option<u64>) -> PathBuf {
         let pid = reached.pid.map(|pid| format!("_{pid}")).unwrap_or_default();
         let part = part.map(|part| format!("_{part:04}")).unwrap_or_default();
         let Some(given) = &self.given else {
-            let letters =
-                reached.name.chars().map(|c| if c.is_alphanumeric() || "-._".contains(c) { c } else { '_' });
-            let name: String = letters.collect();
-            let name = if name.is_empty() { "process".to_owned() } else { name };
+            let name = plain_name(reached);
             let is_another = self.used > 0 && part.is_empty();
             let pid = if self.is_per_process || is_another { pid } else { String::new() };
             return PathBuf::from(format!("{name}{pid}_{}{part}.nettrace", self.stamp));
@@ -94,6 +97,100 @@ impl Files {
         }
         given.with_file_name(name)
     }
+}
+
+/// `20261120_143746`, now, in UTC.
+pub(super) fn stamp() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let digits: String = utc_text(i128::try_from(now.as_nanos()).unwrap_or(0), 0)
+        .chars()
+        .filter(char::is_ascii_digit)
+        .collect();
+    format!("{}_{}", digits.get(..8).unwrap_or_default(), digits.get(8..14).unwrap_or_default())
+}
+
+/// The process's name as a part of a file's.
+fn plain_name(reached: &Reached) -> String {
+    let letters =
+        reached.name.chars().map(|c| if c.is_alphanumeric() || "-._".contains(c) { c } else { '_' });
+    let name: String = letters.collect();
+    if name.is_empty() { "process".to_owned() } else { name }
+}
+
+/// Where a rule's recording goes: `shop_4711_20261120_143746_busy.nettrace`, or with what `-o` names in front.
+#[derive(Debug, Clone)]
+pub(super) struct RuleFiles {
+    folder: PathBuf,
+    /// Of `-o`.
+    stem: Option<String>,
+    /// `nettrace`, or what `-o` ends in.
+    extension: String,
+}
+
+impl RuleFiles {
+    pub(super) fn new(given: Option<&Path>, folder: Option<&Path>) -> RuleFiles {
+        let plain = given.map(|path| if is_packed(path) { path.with_extension("") } else { path.to_owned() });
+        let text = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+        let inner = plain.as_ref().and_then(|path| text(path.extension())).unwrap_or("nettrace".to_owned());
+        let is_packed = given.is_some_and(is_packed);
+        let beside = given.and_then(Path::parent).unwrap_or(Path::new(""));
+        RuleFiles {
+            folder: folder.unwrap_or(beside).to_owned(),
+            stem: plain.and_then(|path| text(path.file_stem())),
+            extension: if is_packed { format!("{inner}.gz") } else { inner },
+        }
+    }
+
+    /// A name that no file has; `part`: of a rotation that is kept, `stamp`: from [`stamp`].
+    pub(super) fn path(&self, reached: &Reached, rule: &str, stamp: &str, part: Option<u64>) -> PathBuf {
+        let stem = self.stem.clone().unwrap_or_else(|| plain_name(reached));
+        let pid = reached.pid.map(|pid| format!("_{pid}")).unwrap_or_default();
+        let part = part.map(|part| format!("_{part:04}")).unwrap_or_default();
+        let start = format!("{stem}{pid}_{stamp}_{rule}{part}");
+        let mut path = self.folder.join(format!("{start}.{}", self.extension));
+        let mut number = 2;
+        while path.symlink_metadata().is_ok() && number < 1000 {
+            path = self.folder.join(format!("{start}-{number}.{}", self.extension));
+            number += 1;
+        }
+        path
+    }
+
+    /// Whether a file of this name is a rule's, of this run or of one before: then the rule's name.
+    pub(super) fn rule_of<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let start = name.strip_suffix(&self.extension)?.strip_suffix('.')?;
+        let (at, _) = start.match_indices('_').find(|(at, _)| is_stamp(start.get(at + 1..at + 17)))?;
+        let rule = start.get(at + 17..)?;
+        // Behind it stand the number within a rotation, and what makes names differ.
+        let end = rule.find('_').unwrap_or(rule.len());
+        rule.get(..end)
+    }
+
+    /// Those that are there already, oldest first, with their rules' names and sizes.
+    pub(super) fn found(&self) -> Vec<(PathBuf, String, u64)> {
+        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let Ok(data) = entry.metadata() else { continue };
+            if let Some(rule) = self.rule_of(&name).filter(|_| data.is_file()) {
+                let path = self.folder.join(&name);
+                found.push((data.modified().unwrap_or(UNIX_EPOCH), path, rule.to_owned(), data.len()));
+            }
+        }
+        found.sort();
+        found.into_iter().map(|(_, path, rule, bytes)| (path, rule, bytes)).collect()
+    }
+}
+
+/// `20261120_143746_`
+fn is_stamp(text: Option<&str>) -> bool {
+    text.is_some_and(|text| {
+        text.len() == 16
+            && text
+                .char_indices()
+                .all(|(at, c)| if at == 8 || at == 15 { c == '_' } else { c.is_ascii_digit() })
+    })
 }
 
 /// Whether what is written there is to be compressed.

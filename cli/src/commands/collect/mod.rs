@@ -5,28 +5,33 @@ mod collector;
 mod dry_run;
 mod files;
 mod formats;
+mod guard;
 mod summary;
 
 use super::Context;
 use crate::args::{BufferingMode, CollectArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::live::counters;
 use crate::live::enter;
 use crate::live::outlet::Outlet;
 use crate::live::request;
+use crate::live::rules::Rules;
 use crate::live::signals::Signals;
 use crate::live::target::{self, Place, TICK, Talk};
 use crate::live::until;
 use begin::Whom;
 use collector::{Collector, Newcomers};
-use files::Files;
+use files::{Files, RuleFiles};
 use formats::Formats;
-use nettrace_export::Predicate;
-use nettrace_ipc::{Children, Launch, Launched, WhenFull};
+use guard::Guard;
+use nettrace_export::{CounterName, Predicate};
+use nettrace_ipc::{Children, Launch, Launched, Provider, Providers, RequestError, SessionConfig, WhenFull};
 use signal_hook::consts::SIGINT;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let rundown = request::rundown(&args.session, args.rundown);
@@ -36,6 +41,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         BufferingMode::Block => config.when_full(WhenFull::Block),
     };
     let conditions = conditions(args)?;
+    let config = with_counters(config, &conditions).map_err(|error| Failure::Usage(error.to_string()))?;
     if let Some(platform) = &args.dsrouter {
         return Err(Failure::Usage(format!(
             "--dsrouter {platform}: nettrace needs no router. Let the app connect to a port here (Android: adb \
@@ -57,7 +63,15 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         return Ok(Exit::Fine);
     }
     let formats = Formats::new(&args.format)?;
+    let rules = rules(args)?;
+    let watch = rules.as_ref().map(Rules::watch_config).transpose();
+    let watch = watch.map_err(|error| Failure::Usage(error.to_string()))?;
     if args.dry_run {
+        if let (Some(rules), Some(watch)) = (&rules, &watch) {
+            let rotation = args.rotate.map(|_| &config);
+            dry_run::write_rules(context, args, rules, watch, rotation)?;
+            return Ok(Exit::Fine);
+        }
         dry_run::write(context, args, &config)?;
         return Ok(Exit::Fine);
     }
@@ -83,18 +97,24 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     }
     let talk = Talk::new(&args.talk)?;
     let signals = Signals::notice()?;
-    for line in request::table(&args.session, &config) {
-        context.messages.note(&line);
+    if args.rules.is_none() || args.rotate.is_some() {
+        for line in request::table(&args.session, &config) {
+            context.messages.note(&line);
+        }
     }
     // A started program reads the terminal itself.
     if context.stdin_is_terminal && args.command.is_empty() {
         enter::watch(&signals)?;
         context.messages.note("Enter or Ctrl-C ends the recording");
     }
+    let guard = rules.zip(watch).map(|(rules, watch)| {
+        let files = RuleFiles::new(given, rules.folder.as_deref());
+        (Guard::new(rules, files), watch)
+    });
     let files = (!is_stdout).then_some(files);
     let stdout = if is_stdout { (context.detached_stdout)() } else { None };
     let outlet = stdout.map(|stdout| Outlet::new(stdout, args.on_stall, signals.clone())).transpose()?;
-    let mut collector = Collector::new(args, config, conditions, files, outlet, signals.clone());
+    let mut collector = Collector::new(args, config, conditions, guard, files, outlet, signals.clone());
     let result = if args.command.is_empty() {
         collect(args, &mut collector, &signals, &talk, context)
     } else {
@@ -114,6 +134,38 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         }
         Err(failure) => Err(failure),
     }
+}
+
+/// The rules of `--rules`.
+fn rules(args: &CollectArgs) -> Result<Option<Rules>, Failure> {
+    let Some(path) = &args.rules else { return Ok(None) };
+    if args.output.as_deref() == Some(Path::new("-")) {
+        return Err(Failure::Usage("recordings of rules are files; give -o FILE, or no -o".to_owned()));
+    }
+    let rules = Rules::read(path, &args.session, args.rundown)?;
+    if rules.keep() && args.rotate.is_none() {
+        return Err(Failure::Input {
+            file: path.display().to_string(),
+            message: "action = \"keep\" keeps what --rotate has; give --rotate 5x100MB, too".to_owned(),
+        });
+    }
+    Ok(Some(rules))
+}
+
+/// The same session with the counters of these conditions, once a second unless they are asked for already.
+fn with_counters(config: SessionConfig, conditions: &[Predicate]) -> Result<SessionConfig, RequestError> {
+    let wanted: Vec<&CounterName> = conditions.iter().flat_map(Predicate::counters).collect();
+    let is_there = |wanted: &Provider| {
+        let mut own = config.providers().iter().filter(|own| own.name() == wanted.name());
+        own.any(|own| own.wire_arguments().is_some())
+    };
+    let mut more = counters::providers(&wanted, Duration::from_secs(1))?;
+    more.retain(|wanted| !is_there(wanted));
+    if more.is_empty() {
+        return Ok(config);
+    }
+    let all = Providers::new(config.providers().iter().cloned().chain(more))?;
+    Ok(config.providing(all))
 }
 
 /// What to stop at.

@@ -1,0 +1,98 @@
+//! Rules for unattended use: when which recording is made or kept, and how much of that stays on disk.
+
+mod file;
+
+use crate::args::SessionArgs;
+use nettrace_export::{CounterName, Predicate};
+use nettrace_ipc::{Level, Provider, Providers, RequestError, Rundown, SessionConfig};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The rules of one file.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) all: Vec<Rule>,
+    /// Where recordings go; `None`: the current folder.
+    pub(crate) folder: Option<PathBuf>,
+    /// Between two values of a counter.
+    pub(crate) interval: Duration,
+    /// Of all rules together.
+    pub(crate) limit: Limit,
+}
+
+/// One rule.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    /// Stands in the names of its files.
+    pub(crate) name: String,
+    pub(crate) condition: Predicate,
+    /// What to listen to for the condition's events.
+    watched: Vec<Provider>,
+    pub(crate) action: Action,
+    /// How long it rests after a recording.
+    pub(crate) cooldown: Duration,
+    pub(crate) limit: Limit,
+}
+
+/// What a rule does.
+#[derive(Debug)]
+pub(crate) enum Action {
+    /// Begins a recording.
+    Start(Box<Start>),
+    /// Keeps what the rotation has, and what comes for so long.
+    Keep { after: Duration },
+}
+
+/// The recording that a rule begins.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) session: SessionArgs,
+    pub(crate) config: SessionConfig,
+    pub(crate) duration: Duration,
+    pub(crate) max_bytes: Option<u64>,
+}
+
+/// How much is left on disk.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Limit {
+    pub(crate) files: Option<usize>,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) when_full: WhenFull,
+}
+
+/// What happens at a limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum WhenFull {
+    /// The oldest files go.
+    #[default]
+    DeleteOldest,
+    /// Nothing more is recorded.
+    Stop,
+}
+
+/// Counters come to a few hundred bytes a second.
+const WATCH_MEGABYTES: u32 = 16;
+
+impl Rules {
+    /// The session in which the conditions are looked for. It records no stacks and has no end to wait for.
+    pub(crate) fn watch_config(&self) -> Result<SessionConfig, RequestError> {
+        let counters: Vec<&CounterName> =
+            self.all.iter().flat_map(|rule| rule.condition.counters()).collect();
+        let mut wanted = super::counters::providers(&counters, self.interval)?;
+        wanted.extend(self.all.iter().flat_map(|rule| rule.watched.clone()));
+        if wanted.is_empty() {
+            // Conditions without names are about the runtime's events.
+            let provider = Provider::new(crate::args::profiles::RUNTIME)?;
+            let keywords = crate::args::profiles::COMMON_KEYWORDS;
+            wanted.push(provider.keywords(keywords).level(Level::Informational));
+        }
+        let config = SessionConfig::new(Providers::new(wanted)?).rundown(Rundown::Off).stacks(false);
+        Ok(config.buffer_megabytes(NonZeroU32::new(WATCH_MEGABYTES).unwrap_or(NonZeroU32::MIN)))
+    }
+
+    /// Whether something is to be kept of a rotation.
+    pub(crate) fn keep(&self) -> bool {
+        self.all.iter().any(|rule| matches!(rule.action, Action::Keep { .. }))
+    }
+}

@@ -1,0 +1,376 @@
+//! Counters in conditions: `System.Runtime/cpu-usage > 80`, `Meter/instrument{route=/} p99 > 500ms`.
+//!
+//! A counter is an EventCounter, or an instrument of System.Diagnostics.Metrics. What grows (`exception-count`, a `Counter`)
+//! is compared by its growth in a second, so that it does not matter how often values come.
+
+use super::Operator;
+use super::literal::{Literal, Number};
+use nettrace_parser::Event;
+use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind};
+use std::fmt;
+
+/// Series of one counter that are told apart by their tags; later ones are left out.
+const MOST_SERIES: usize = 1000;
+/// A series that had no value for so many intervals has ended.
+const STALE_INTERVALS: i64 = 3;
+/// In nanoseconds.
+const SECOND: i64 = 1_000_000_000;
+
+/// Which counter a condition is about: `PROVIDER/NAME`, with the tags that it has to have and, of a histogram, the
+/// percentile.
+///
+/// ```
+/// use nettrace_export::Predicate;
+///
+/// let predicate = Predicate::of_event("Shop/order.duration{kind=book} p99 > 500ms for 10s")?;
+/// let counter = predicate.counters()[0];
+/// assert_eq!((counter.provider(), counter.name()), ("Shop", "order.duration"));
+/// assert_eq!(counter.to_string(), "Shop/order.duration{kind=book} p99");
+/// # Ok::<(), nettrace_export::PredicateError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CounterName {
+    provider: String,
+    name: String,
+    tags: Vec<(String, String)>,
+    /// `99.9` of `p99.9`.
+    percentile: Option<String>,
+}
+
+impl CounterName {
+    /// Reads what stands in front of an operator; it has a slash.
+    pub(super) fn parse(text: &str) -> Result<CounterName, String> {
+        let (provider, rest) = text.split_once('/').ok_or("a counter is PROVIDER/NAME")?;
+        let (name, tags, behind) = match rest.split_once('{') {
+            Some((name, rest)) => {
+                let (tags, behind) = rest.rsplit_once('}').ok_or("the brace is not closed")?;
+                (name.trim(), tags, behind.trim())
+            }
+            None => match rest.trim().rsplit_once(char::is_whitespace) {
+                Some((name, percentile)) => (name.trim(), "", percentile),
+                None => (rest.trim(), "", ""),
+            },
+        };
+        let percentile = match behind {
+            "" => None,
+            text => match text.strip_prefix('p').map(|digits| (digits, digits.parse::<f64>())) {
+                Some((digits, Ok(number))) if (0.0..=100.0).contains(&number) => Some(digits.to_owned()),
+                _ => {
+                    let form = "a condition on an event is 'Provider/Event where FIELD>VALUE'";
+                    return Err(format!("\"{text}\" is no percentile such as p99; {form}"));
+                }
+            },
+        };
+        let mut pairs = Vec::new();
+        for tag in tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()) {
+            let (key, value) = tag.split_once('=').ok_or_else(|| format!("\"{tag}\" is no TAG=VALUE"))?;
+            pairs.push((key.trim().to_owned(), value.trim().to_owned()));
+        }
+        let provider = provider.trim();
+        if provider.is_empty() || name.is_empty() || name.contains(char::is_whitespace) {
+            return Err(format!("\"{text}\" is no counter; write PROVIDER/NAME"));
+        }
+        if provider.contains(['*', '?']) || name.contains(['*', '?']) {
+            return Err("counters are asked for by their names, without * and ?".to_owned());
+        }
+        Ok(CounterName { provider: provider.to_owned(), name: name.to_owned(), tags: pairs, percentile })
+    }
+
+    /// The EventSource or meter that has it.
+    pub fn provider(&self) -> &str {
+        &self.provider
+    }
+
+    /// Its own name, without tags.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn quantile(&self) -> Option<f64> {
+        Some(self.percentile.as_ref()?.parse::<f64>().ok()? / 100.0)
+    }
+}
+
+impl fmt::Display for CounterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.provider, self.name)?;
+        if !self.tags.is_empty() {
+            let tags: Vec<String> = self.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            write!(f, "{{{}}}", tags.join(","))?;
+        }
+        match &self.percentile {
+            Some(percentile) => write!(f, " p{percentile}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a counter has to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CounterComparison {
+    pub(crate) counter: CounterName,
+    pub(crate) operator: Operator,
+    /// As it was written.
+    pub(crate) value: String,
+}
+
+impl CounterComparison {
+    /// What is wrong with the name (`false`), or with what stands behind it.
+    pub(super) fn parse(
+        name: &str,
+        operator: Operator,
+        value: &str,
+    ) -> Result<CounterComparison, (bool, String)> {
+        let counter = CounterName::parse(name).map_err(|error| (false, error))?;
+        if matches!(operator, Operator::Fits | Operator::FitsNot | Operator::Contains | Operator::ContainsNot)
+        {
+            return Err((true, format!("a counter is a number: {} does not go with it", operator.sign())));
+        }
+        if literal(value).is_none() {
+            return Err((true, format!("\"{value}\" is no number; write 80, 80%, 500MB or 250ms")));
+        }
+        Ok(CounterComparison { counter, operator, value: value.to_owned() })
+    }
+}
+
+/// A number with its unit; `80%` is 80.
+fn literal(text: &str) -> Option<Literal> {
+    let text = text.trim();
+    match text.strip_suffix('%') {
+        Some(number) => Number::parse(number.trim_end()).map(Literal::Plain),
+        None => Literal::parse(text),
+    }
+}
+
+/// The number in the unit that a counter says it counts. `None`: it counts something else.
+fn in_unit(literal: Literal, unit: &str) -> Option<f64> {
+    let divided = |number: Number, unit: f64| Some(number.to_f64() / unit);
+    match literal {
+        Literal::Plain(number) => Some(number.to_f64()),
+        Literal::Duration(nanos) => match unit {
+            "ns" => divided(nanos, 1.0),
+            "us" | "µs" => divided(nanos, 1e3),
+            "ms" => divided(nanos, 1e6),
+            "s" | "sec" => divided(nanos, 1e9),
+            "min" => divided(nanos, 6e10),
+            _ => None,
+        },
+        // The runtime's megabytes are millions of bytes.
+        Literal::Size(bytes) => match unit {
+            "B" | "By" | "bytes" | "{bytes}" | "" => divided(bytes, 1.0),
+            "KB" | "kB" | "kBy" => divided(bytes, 1e3),
+            "MB" | "MBy" => divided(bytes, 1e6),
+            "GB" | "GBy" => divided(bytes, 1e9),
+            "KiB" | "KiBy" => divided(bytes, 1024.0),
+            "MiB" | "MiBy" => divided(bytes, 1024.0 * 1024.0),
+            "GiB" | "GiBy" => divided(bytes, 1024.0 * 1024.0 * 1024.0),
+            _ => None,
+        },
+    }
+}
+
+/// Values of a counter, as an event brought them.
+#[derive(Debug)]
+pub(super) struct Sample {
+    provider: String,
+    pub(super) name: String,
+    /// As the event has them.
+    pub(super) tags: String,
+    separator: char,
+    unit: String,
+    value: Measured,
+    interval_seconds: f64,
+    nanos: i64,
+}
+
+#[derive(Debug)]
+enum Measured {
+    /// A value, or the growth in a second.
+    Value(f64),
+    /// Quantiles and their values.
+    Quantiles(Vec<(f64, f64)>),
+}
+
+impl Sample {
+    /// What an event says of a counter.
+    pub(super) fn of(event: &Event<'_>) -> Option<Sample> {
+        let nanos = event.nanos()?;
+        if event.known_provider() == KnownProvider::Metrics {
+            return Sample::of_metric(&view::Metric::of(event)?, nanos);
+        }
+        let counter = view::Counter::of(event)?;
+        let told = counter.series.to_string();
+        let told = told.strip_prefix("Interval=").and_then(|millis| millis.parse::<f64>().ok());
+        let interval = told.map_or(counter.interval_seconds, |millis| millis / 1e3);
+        let value = match counter.value {
+            CounterValue::Mean { mean, .. } => mean,
+            CounterValue::Sum { increment } if counter.interval_seconds > 0.0 => {
+                increment / counter.interval_seconds
+            }
+            CounterValue::Sum { increment } => increment,
+            _ => return None,
+        };
+        Some(Sample {
+            provider: event.provider().to_owned(),
+            name: counter.name.to_string(),
+            tags: counter.metadata.to_string(),
+            separator: ':',
+            unit: counter.display_units.to_string(),
+            value: Measured::Value(value),
+            interval_seconds: interval,
+            nanos,
+        })
+    }
+
+    fn of_metric(metric: &view::Metric<'_>, nanos: i64) -> Option<Sample> {
+        let number = |text: Option<nettrace_parser::Utf16<'_>>| text?.to_string().parse::<f64>().ok();
+        let value = match metric.kind {
+            MetricKind::Histogram => {
+                let quantiles = metric.quantiles?.to_string();
+                let pairs = quantiles.split(';').filter_map(|pair| {
+                    let (quantile, value) = pair.split_once('=')?;
+                    Some((quantile.trim().parse().ok()?, value.trim().parse().ok()?))
+                });
+                Measured::Quantiles(pairs.collect())
+            }
+            // Published once a second, as it is asked for here.
+            MetricKind::Counter => Measured::Value(number(metric.rate)?),
+            // The first version has the change only.
+            MetricKind::UpDownCounter => Measured::Value(number(metric.value).or(number(metric.rate))?),
+            MetricKind::Gauge => Measured::Value(number(metric.value)?),
+            _ => return None,
+        };
+        Some(Sample {
+            provider: metric.meter.to_string(),
+            name: metric.instrument.to_string(),
+            tags: metric.tags.to_string(),
+            separator: '=',
+            unit: metric.unit.to_string(),
+            value,
+            interval_seconds: 1.0,
+            nanos,
+        })
+    }
+
+    pub(super) fn is_of(&self, provider: &str) -> bool {
+        self.provider.eq_ignore_ascii_case(provider)
+    }
+
+    fn is_meant(&self, counter: &CounterName) -> bool {
+        self.is_of(&counter.provider)
+            && self.name.eq_ignore_ascii_case(&counter.name)
+            && counter.tags.iter().all(|(key, value)| {
+                self.tags.split(',').any(|tag| tag.split_once(self.separator) == Some((key, value)))
+            })
+    }
+}
+
+/// A comparison of a counter, with its last values.
+#[derive(Debug)]
+pub(super) struct CounterTest {
+    pub(super) comparison: CounterComparison,
+    literal: Option<Literal>,
+    /// By tags: the last value, when it came, and whether it fulfils the comparison.
+    series: Vec<Last>,
+    /// There is a value that was not looked at yet.
+    pub(super) is_fresh: bool,
+    pub(super) has_value: bool,
+    pub(super) has_held: bool,
+    pub(super) trouble: Option<String>,
+}
+
+#[derive(Debug)]
+struct Last {
+    tags: String,
+    value: f64,
+    nanos: i64,
+    holds: bool,
+}
+
+impl CounterTest {
+    pub(super) fn new(comparison: &CounterComparison) -> CounterTest {
+        CounterTest {
+            literal: literal(&comparison.value),
+            comparison: comparison.clone(),
+            series: Vec::new(),
+            is_fresh: false,
+            has_value: false,
+            has_held: false,
+            trouble: None,
+        }
+    }
+
+    /// Takes a value, if it is one of the counter's.
+    pub(super) fn take(&mut self, sample: &Sample) -> bool {
+        let counter = &self.comparison.counter;
+        if !sample.is_meant(counter) {
+            return false;
+        }
+        self.has_value = true;
+        let value = match (&sample.value, counter.quantile()) {
+            (Measured::Value(value), None) => *value,
+            (Measured::Quantiles(all), Some(wanted)) => {
+                match all.iter().find(|(quantile, _)| (quantile - wanted).abs() < 1e-9) {
+                    Some((_, value)) => *value,
+                    // Nothing was measured in this interval.
+                    None if all.is_empty() => return false,
+                    None => {
+                        let known: Vec<String> =
+                            all.iter().map(|(quantile, _)| format!("p{}", quantile * 100.0)).collect();
+                        self.trouble = Some(format!("{counter}: published are {}", known.join(", ")));
+                        return false;
+                    }
+                }
+            }
+            (Measured::Quantiles(_), None) => {
+                let text = format!("{counter} is a histogram: write which percentile, as in {counter} p99");
+                self.trouble = Some(text);
+                return false;
+            }
+            (Measured::Value(_), Some(_)) => {
+                self.trouble = Some(format!("{counter} is no histogram: it has no percentiles"));
+                return false;
+            }
+        };
+        let Some(wanted) = self.literal.and_then(|literal| in_unit(literal, &sample.unit)) else {
+            let unit = if sample.unit.is_empty() { "no unit" } else { &sample.unit };
+            self.trouble =
+                Some(format!("{counter} has {unit}: {} cannot be compared with it", self.comparison.value));
+            return false;
+        };
+        let holds = self.comparison.operator.holds(value.partial_cmp(&wanted));
+        let last = Last { tags: sample.tags.clone(), value, nanos: sample.nanos, holds };
+        let age = sample.interval_nanos().max(SECOND).saturating_mul(STALE_INTERVALS);
+        self.series
+            .retain(|other| other.tags != sample.tags && sample.nanos.saturating_sub(other.nanos) <= age);
+        if self.series.len() < MOST_SERIES {
+            self.series.push(last);
+        }
+        self.has_held |= holds;
+        self.is_fresh = true;
+        true
+    }
+
+    /// Whether one of its series fulfils the comparison.
+    pub(super) fn holds(&self) -> bool {
+        self.series.iter().any(|series| series.holds)
+    }
+
+    /// A value that shows why it holds, else the newest.
+    pub(super) fn value(&self) -> Option<f64> {
+        let found = self.series.iter().find(|series| series.holds).or(self.series.last());
+        found.map(|series| series.value)
+    }
+}
+
+impl Sample {
+    pub(super) fn nanos(&self) -> i64 {
+        self.nanos
+    }
+
+    pub(super) fn interval_nanos(&self) -> i64 {
+        #[expect(clippy::cast_possible_truncation, reason = "what is too large ends at the limit")]
+        let nanos = (self.interval_seconds * 1e9) as i64;
+        nanos
+    }
+}
