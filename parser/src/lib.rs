@@ -9,6 +9,7 @@ pub mod catalog;
 pub mod check;
 mod clock;
 mod context;
+mod cursor;
 mod damage;
 mod error;
 mod event;
@@ -34,6 +35,7 @@ mod positioned;
 mod primitive;
 pub mod raw;
 mod reader;
+mod resync;
 mod schema;
 mod serial;
 #[cfg(feature = "serde")]
@@ -74,6 +76,9 @@ pub use payload::{
 #[cfg(any(unix, windows))]
 pub use positioned::PositionedFile;
 pub use reader::{Item, Reader, Visit};
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub use resync::fuzzing;
 pub use schema::{Count, Field, FieldType, Schema, Unit, ValueMap};
 pub use source::{Buffered, Source, Span, Whole};
 pub use statistics::Statistics;

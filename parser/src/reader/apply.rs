@@ -1,7 +1,6 @@
 //! What blocks do to the reader's tables (FORMAT.md 9).
 
 use super::cursor::Cursor;
-use super::rows::end_of_stated;
 use super::state::State;
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event::header as event_block_header;
@@ -14,6 +13,7 @@ use crate::error::{Fault, located};
 use crate::frame::{BlockKind, Frame};
 use crate::limits::Room;
 use crate::primitive::before;
+use crate::resync::rows::end_of_stated;
 use crate::serial::Serial;
 use crate::source::index;
 use crate::tables::{Defined, Tables};

@@ -65,7 +65,8 @@ impl<S: Source> Reader<S> {
             }
             Framed::Block(frame) if frame.kind == BlockKind::Trace => {
                 // It does not go on elsewhere: without a session nothing has a meaning.
-                let frame = if self.state.is_v6() { self.settled_v6(frame)?.unwrap_or(frame) } else { frame };
+                let frame =
+                    if self.state.is_v6() { self.resynced_v6(frame)?.unwrap_or(frame) } else { frame };
                 if !self.source.fill(frame.body_end())? {
                     let end = self.source_end();
                     self.fail(end, "Trace block", Fault::HeaderTruncated);

@@ -1,13 +1,11 @@
 //! The stream's end: its mark and what follows it, or the place where the bytes run out.
 
-use super::extent_v6::LOOK_BACK;
 use super::phase::{Phase, STRIDE};
 use super::{Reader, Step};
 use crate::damage::Class;
 use crate::error::{Error, Fault};
-use crate::format::MAGIC;
 use crate::format::fastserial::{self, FOUND_HEADER, Found};
-use crate::format::v6;
+use crate::resync::v6::{Behind, LOOK_BACK};
 use crate::source::{Source, index};
 
 /// The way through what follows an end mark.
@@ -23,15 +21,6 @@ pub(super) struct Tail {
     is_searched: bool,
     /// Whether bytes are waited for.
     waits: bool,
-}
-
-/// What is behind an end mark of version 6.
-enum Behind {
-    /// A block of the stream: the mark was none.
-    Block(u64),
-    /// Something that does not belong to the stream.
-    Other,
-    Nothing,
 }
 
 impl<S: Source> Reader<S> {
@@ -82,7 +71,8 @@ impl<S: Source> Reader<S> {
         let ahead = window.get(..reach).unwrap_or(window);
         let is_v6 = self.state.is_v6();
         if is_searched && is_v6 {
-            match self.behind_mark_v6(mark, from, at, at.saturating_add(passed))? {
+            let to = at.saturating_add(passed);
+            match self.decide_v6(|blocks| blocks.behind_mark(mark, from, at, to))? {
                 Behind::Block(position) => {
                     self.go_on_behind_mark(mark, position);
                     return Ok(Step::Passed);
@@ -106,33 +96,15 @@ impl<S: Source> Reader<S> {
         Ok(self.passed_tail(Tail { at: at.saturating_add(passed), is_searched, ..tail }, is_more))
     }
 
-    /// Makes the window reach a position, if the bytes come. Behind the end mark nothing is due: there only so much is
+    /// Makes the window reach a position behind the end mark, if the bytes come. Nothing is due there: only so much is
     /// asked for, and nothing waited for, unless the mark seems to be none.
     pub(super) fn ask(&mut self, end: u64) -> Result<bool, Error> {
-        let Phase::Tail(Tail { from, waits, .. }) = self.phase else {
-            // A block may be followed by the end mark of version 6 if nothing is behind that.
-            let asks_for_one = end == self.source_end().saturating_add(1);
-            let seems_last =
-                asks_for_one && self.state.is_v6() && self.source.bytes().ends_with(&[0; v6::HEADER]);
-            return Ok(if seems_last { self.source.fill_at_once(end)? } else { self.source.fill(end)? });
-        };
+        let Phase::Tail(Tail { from, waits, .. }) = self.phase else { return Ok(self.source.fill(end)?) };
         // One byte more tells whether there are more.
         let most = from.saturating_add(self.state.limits.tail_bytes).saturating_add(1);
         let is_there =
             if waits { self.source.fill(end.min(most))? } else { self.source.fill_at_once(end.min(most))? };
         Ok(is_there && end <= most)
-    }
-
-    /// The same behind a block that may be the last, and ends at `body_end`: where the bytes at hand end with the mark,
-    /// nothing is waited for.
-    pub(super) fn ask_behind(&mut self, body_end: u64, end: u64) -> Result<bool, Error> {
-        if matches!(self.phase, Phase::Tail(_)) {
-            return self.ask(end);
-        }
-        let behind = self.window_from(body_end);
-        let seems_last =
-            if self.state.is_v6() { behind == [0; v6::HEADER] } else { fastserial::is_end(behind) };
-        Ok(if seems_last { self.source.fill_at_once(end)? } else { self.source.fill(end)? })
     }
 
     /// Whether the mark was the first byte of an object's header, of which the rest stands behind it: one bit makes a
@@ -158,29 +130,6 @@ impl<S: Source> Reader<S> {
         }
         self.phase = Phase::End;
         Step::Passed
-    }
-
-    /// What is between `at` and `to` behind an end mark of version 6 that reaches to `from`.
-    fn behind_mark_v6(&mut self, mark: u64, from: u64, at: u64, to: u64) -> Result<Behind, Error> {
-        let is_bare = from.saturating_sub(mark) == v6::HEADER as u64;
-        if is_bare && at == from && self.window_from(at).is_empty() {
-            // The mark ends the input, as it should: what stands before it was read, whatever it looks like.
-            return Ok(Behind::Nothing);
-        }
-        // The last row before may have been taken to reach into a block's header.
-        let found = self.chain_in(if at == from { self.least_start(mark) } else { at }, to)?;
-        let ahead = index(found.unwrap_or(to).max(at), at);
-        let window = self.window_from(at);
-        if window.get(..ahead).unwrap_or(window).windows(MAGIC.len()).any(|bytes| bytes == MAGIC) {
-            return Ok(Behind::Other);
-        }
-        Ok(match found {
-            // Right behind the mark a block is no part of the stream. But no writer gives the mark content yet;
-            // it may be a block of which damage changed the kind.
-            Some(position) if position == from && (is_bare || !self.are_three(position)?) => Behind::Other,
-            Some(position) => Behind::Block(position),
-            None => Behind::Nothing,
-        })
     }
 
     /// What was taken for the end mark was none: an object, or a block of version 6, begins at `position`.

@@ -1,15 +1,15 @@
 //! From one block to the next: its frame, its content, what follows it.
 
-use super::extent_v6::LOOK_BACK;
 use super::phase::{Phase, STRIDE, body_of};
+use super::recovery::{Origin, Search};
 use super::scope::Scope;
-use super::search::{Origin, Search};
 use super::{Reader, Step};
 use crate::error::{Error, Fault};
 use crate::format::Framed;
 use crate::format::fastserial::{self, ObjectEnd};
 use crate::format::v6;
 use crate::frame::{BlockKind, Frame};
+use crate::resync::v6::LOOK_BACK;
 use crate::source::{Source, Span, index};
 
 impl<S: Source> Reader<S> {
@@ -44,12 +44,12 @@ impl<S: Source> Reader<S> {
                 if frame.body.len > self.state.limits.block_bytes {
                     return self.block_content(frame);
                 }
-                if let Some(frame) = self.settled_v6(frame)? {
+                if let Some(frame) = self.resynced_v6(frame)? {
                     return self.block_content(frame);
                 }
             }
             Framed::Block(frame) => {
-                let frame = self.settled(frame)?;
+                let frame = self.resynced(frame)?;
                 return self.block_content(frame);
             }
             Framed::Refused(frame, fault) => {
@@ -219,7 +219,7 @@ impl<S: Source> Reader<S> {
         let end = frame.body_end();
         if self.state.is_v6() {
             if let Some(from) = self.state.broken_at
-                && self.leaves_for_chain(&frame, from)?
+                && self.leaves_block(&frame, from)?
             {
                 return Ok(());
             }
@@ -235,7 +235,7 @@ impl<S: Source> Reader<S> {
             return Ok(());
         }
         if let Some(from) = self.state.broken_at
-            && self.leaves_for_object(&frame, from)?
+            && self.leaves_block(&frame, from)?
         {
             return Ok(());
         }

@@ -7,42 +7,36 @@
 //! A step mutates and lends nothing; [`State::event`] lends and mutates nothing. That split lets
 //! [`TimeOrdered`](crate::TimeOrdered) keep marks of events and lend them later.
 
-mod alignment;
 mod apply;
 mod begin;
 mod blobs;
-mod covered_v6;
-pub(crate) mod cursor;
 mod end;
-mod extent;
-mod extent_v6;
 mod framing;
 mod item;
 #[cfg(test)]
 mod linear;
-mod looked_through;
 mod phase;
-mod rows;
+mod recovery;
 mod run;
 mod scope;
-mod search;
 mod state;
 mod visit;
 
 use crate::block::Block;
 use crate::block::metadata::Metadata;
 use crate::block::trace::Trace;
+use crate::cursor;
 use crate::damage::Damage;
 use crate::error::Error;
 use crate::event::Event;
 use crate::frame::Frame;
 use crate::limits::Limits;
 use crate::loss::Losses;
+use crate::resync::looked_through::LookedThrough;
 use crate::source::{Buffered, Source, Whole, index};
 use crate::statistics::Statistics;
 use crate::version::Version;
 pub use item::Item;
-use looked_through::LookedThrough;
 use phase::{Phase, body_of};
 pub(crate) use run::{BlobForm, RunEnd, Take};
 use scope::Scope;

@@ -1,7 +1,7 @@
 //! What comes next in the stream, and the step that does it.
 
 use super::end::Tail;
-use super::search::Search;
+use super::recovery::Search;
 use super::{Reader, Step};
 use crate::error::{Error, Fault};
 use crate::frame::Frame;

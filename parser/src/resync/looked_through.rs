@@ -4,37 +4,37 @@ use super::rows::Rows;
 
 /// Blocks that were passed over to see whether one surely begins behind a position.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Walked {
+pub(crate) struct Walked {
     /// The position.
-    pub(super) from: u64,
+    pub(crate) from: u64,
     /// None does before this one, which is this many blocks further on.
-    pub(super) at: u64,
-    pub(super) passed: u32,
+    pub(crate) at: u64,
+    pub(crate) passed: u32,
 }
 
 /// What was looked through once is not looked through again for the same reason, so that the work is linear: blocks
 /// and rows that a hostile stream is made of may belong to very many others. These are positions, which a call that
 /// has to wait for bytes and is made again finds as they were, or sums that only a call that is done adds to.
 #[derive(Debug, Default)]
-pub(super) struct LookedThrough {
+pub(crate) struct LookedThrough {
     /// No blocks follow each other from a place before this position on.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     /// Rows before this position were passed over to see whether a block's size is right.
-    pub(super) sizes: u64,
+    pub(crate) sizes: u64,
     /// Rows before this position were passed over to find other blocks behind them.
-    pub(super) ends: u64,
+    pub(crate) ends: u64,
     /// The rows that are passed over for that, while they wait for bytes.
-    pub(super) waiting: Option<(u64, Rows)>,
+    pub(crate) waiting: Option<(u64, Rows)>,
     /// Rows before this position were passed over to see whether blocks are within a block.
-    pub(super) covered: u64,
+    pub(crate) covered: u64,
     /// Whole blocks lead from the first position to the second: the last ones of which that was found.
-    pub(super) led: Option<(u64, u64)>,
+    pub(crate) led: Option<(u64, u64)>,
     /// So many blocks were passed over to see where they lead.
-    pub(super) blocks: u64,
+    pub(crate) blocks: u64,
     /// So many bytes were read of blocks that reading went back into.
-    pub(super) left: u64,
+    pub(crate) left: u64,
     /// Whether blocks follow a position: the last one that was asked for.
-    pub(super) followed: Option<(u64, bool)>,
+    pub(crate) followed: Option<(u64, bool)>,
     /// What that took, for the block behind.
-    pub(super) walked: Option<Walked>,
+    pub(crate) walked: Option<Walked>,
 }

@@ -1,9 +1,9 @@
 //! The rows of a block of version 6, passed over to see where they end.
 
-use super::cursor::Cursor;
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event;
 use crate::block::kinds::{RowWalk, StepOver};
+use crate::cursor::Cursor;
 use crate::error::located;
 use crate::frame::{BlockKind, Frame};
 use crate::primitive::before;
@@ -11,7 +11,7 @@ use crate::work;
 
 /// Where the next row of a block begins.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     /// Steps over a row.
     next: Option<StepOver>,
     /// Blobs inherit from each other.
@@ -26,7 +26,7 @@ pub(super) struct Rows {
 impl Rows {
     /// On the first row of a block whose rows may reach to `end`, or stop at a number that it states. The
     /// window begins at `start`. `None`: the block does not begin as one of its kind.
-    pub(super) fn of(frame: Frame, window: &[u8], start: u64, end: u64, is_counted: bool) -> Option<Rows> {
+    pub(crate) fn of(frame: Frame, window: &[u8], start: u64, end: u64, is_counted: bool) -> Option<Rows> {
         let content = from(window, start, frame.body.start)?;
         let mut left = u32::MAX;
         let mut cursor = None;
@@ -59,27 +59,27 @@ impl Rows {
     }
 
     /// Where the next row begins, or what follows the last.
-    pub(super) fn at(&self) -> u64 {
+    pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
     /// Up to where bytes were looked at.
-    pub(super) fn passed(&self) -> u64 {
+    pub(crate) fn passed(&self) -> u64 {
         self.at.max(self.broken_at)
     }
 
     /// The header of the row that was passed over last, if it is an event's.
-    pub(super) fn header(&self) -> Option<&BlobHeader> {
+    pub(crate) fn header(&self) -> Option<&BlobHeader> {
         self.cursor.as_ref().map(|cursor| &cursor.header)
     }
 
     /// Whether no row is left of those that are stated.
-    pub(super) fn are_all(&self) -> bool {
+    pub(crate) fn are_all(&self) -> bool {
         self.left == 0 || self.left == u32::MAX
     }
 
     /// Steps over a row. `false`: there is none that is whole and right.
-    pub(super) fn step(&mut self, window: &[u8], start: u64) -> bool {
+    pub(crate) fn step(&mut self, window: &[u8], start: u64) -> bool {
         work::count(1);
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = if self.left == u32::MAX { self.left } else { left };
@@ -108,7 +108,7 @@ fn from(window: &[u8], start: u64, position: u64) -> Option<&[u8]> {
 }
 
 /// Where the rows end that a block states, if more follows: it may be more than the block.
-pub(super) fn end_of_stated(frame: Frame, content: &[u8]) -> Option<u64> {
+pub(crate) fn end_of_stated(frame: Frame, content: &[u8]) -> Option<u64> {
     let end = frame.body_end();
     let mut rows = Rows::of(frame, content, frame.body.start, end, true)?;
     while rows.step(content, frame.body.start) {}

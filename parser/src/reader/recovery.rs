@@ -1,0 +1,361 @@
+//! Carries out what [`resync`](crate::resync) decides where a stream is damaged, and notes what was lost.
+
+use super::phase::{Phase, STRIDE};
+use super::{Reader, Step};
+use crate::blob::BlobHeader;
+use crate::damage::Class;
+use crate::error::{Error, Fault};
+use crate::format::{fastserial, v6};
+use crate::frame::{BlockKind, Frame};
+use crate::resync::fastserial::{Objects, Searched, tail};
+use crate::resync::v6::{Blocks, LOOK_BACK};
+use crate::resync::{Expects, Need, Refused, Verdict, Window, size_fault};
+use crate::source::Source;
+
+/// A search for the next object header, after the framing was lost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Search {
+    /// What was wrong, and where.
+    pub(super) offset: u64,
+    pub(super) context: &'static str,
+    pub(super) fault: Fault,
+    pub(super) origin: Origin,
+    /// Bytes before this were searched.
+    pub(super) at: u64,
+    /// First byte that is lost, unless it was reported as lost before.
+    pub(super) lost_from: u64,
+}
+
+/// Why the next object is searched for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Origin {
+    /// No object begins where one should.
+    Between,
+    /// A block's content is not followed by what ends an object.
+    ObjectEnd(Frame),
+    /// A block is above the limit, which is more likely damage than a block.
+    Limit(Frame),
+}
+
+impl Search {
+    /// What the search was, when it has ended.
+    fn step(&self) -> Step {
+        match self.origin {
+            Origin::Limit(frame) => Step::Skipped(frame),
+            _ => Step::Passed,
+        }
+    }
+
+    /// Where the search ends although nothing was found.
+    fn end(&self) -> Option<u64> {
+        match self.origin {
+            Origin::Limit(frame) => Some(frame.body_end()),
+            _ => None,
+        }
+    }
+}
+
+impl<S: Source> Reader<S> {
+    /// Asks the source for bytes that a decision needs.
+    fn provide(&mut self, need: Need, refused: &mut Refused) -> Result<(), Error> {
+        let is_tail = matches!(self.phase, Phase::Tail(_));
+        if need.expects != Expects::Content && is_tail {
+            if !self.ask(need.to)? {
+                refused.from = refused.from.min(need.to);
+            }
+        } else if !self.is_worth_waiting_for(need) {
+            if !self.source.fill_at_once(need.to)? {
+                refused.unawaited.push(need.to);
+            }
+        } else if !self.source.fill(need.to)? {
+            // The input ends. What it has left is in the window.
+            refused.from = self.source_end().saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// Whether bytes are due. Where the bytes at hand end like a whole stream, what follows may never come: a pipe that
+    /// is held open would hold up the reader.
+    fn is_worth_waiting_for(&self, need: Need) -> bool {
+        match need.expects {
+            Expects::Content => true,
+            // In version 6 the end mark is four zeros.
+            Expects::More => {
+                let is_next = need.to == self.source_end().saturating_add(1);
+                !(is_next && self.state.is_v6() && self.source.bytes().ends_with(&[0; v6::HEADER]))
+            }
+            Expects::Behind(end) => match self.state.is_v6() {
+                true => self.window_from(end) != [0; v6::HEADER],
+                false => !fastserial::is_end(self.window_from(end)),
+            },
+        }
+    }
+
+    /// Takes a decision about objects, once the bytes are there that it needs.
+    pub(super) fn decide<T>(&mut self, decide: impl Fn(&Objects<'_>) -> Result<T, Need>) -> Result<T, Error> {
+        let mut refused = Refused::NOTHING;
+        loop {
+            let objects = Objects {
+                window: Window::new(self.source.bytes(), self.source.start(), &refused),
+                version: self.state.version(),
+                shift: self.shift,
+                most_bytes: self.state.limits.block_bytes,
+            };
+            match decide(&objects) {
+                Ok(decided) => return Ok(decided),
+                Err(need) => self.provide(need, &mut refused)?,
+            }
+        }
+    }
+
+    /// Takes a decision about blocks of version 6, once the bytes are there that it needs.
+    pub(super) fn decide_v6<T>(
+        &mut self,
+        decide: impl Fn(&mut Blocks<'_>) -> Result<T, Need>,
+    ) -> Result<T, Error> {
+        let mut refused = Refused::NOTHING;
+        loop {
+            let state = &self.state;
+            let mut blocks = Blocks {
+                window: Window::new(self.source.bytes(), self.source.start(), &refused),
+                looked_through: &mut self.looked_through,
+                is_unknown: &|header: &BlobHeader| state.has_unknown_id(header),
+                has_session: state.trace().is_some(),
+                last_content: self.last_block.map_or(0, |block| block.body.start),
+            };
+            match decide(&mut blocks) {
+                Ok(decided) => return Ok(decided),
+                Err(need) => self.provide(need, &mut refused)?,
+            }
+        }
+    }
+
+    /// Whether the block is only found, and its content not asked for.
+    pub(super) fn passes_over(&self, frame: &Frame) -> bool {
+        frame.kind == BlockKind::Event && matches!(self.scope, super::Scope::Index)
+    }
+
+    /// The block with the end that fits what is behind it and in it. Where none does, the frame is
+    /// as it was.
+    pub(super) fn resynced(&mut self, frame: Frame) -> Result<Frame, Error> {
+        let has_tag = !matches!(frame.kind, BlockKind::Trace | BlockKind::Unknown(_));
+        if !has_tag || frame.body.len > self.state.limits.block_bytes {
+            return Ok(frame);
+        }
+        if self.passes_over(&frame) {
+            self.source.release(tail(&frame));
+        }
+        if self.decide(|objects| objects.is_sound(&frame))? {
+            return Ok(frame);
+        }
+        if self.passes_over(&frame) {
+            // Its content would tell, and is not here.
+            self.state.is_irregular = true;
+            return Ok(frame);
+        }
+        let verdict = self.decide(|objects| objects.resync(frame))?;
+        Ok(self.carry_out(frame, frame.body.start, verdict).unwrap_or(frame))
+    }
+
+    /// The same for a block of version 6. `None`: there is no block, and reading goes on elsewhere.
+    pub(super) fn resynced_v6(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
+        if self.passes_over(&frame) {
+            // Its content would tell, and is not asked for.
+            self.source.release(frame.body_end().saturating_sub(LOOK_BACK).max(frame.start));
+            let is_followed = self.decide_v6(|blocks| blocks.is_followed(frame.body_end()))?;
+            self.state.is_irregular |= !is_followed;
+            return Ok(Some(frame));
+        }
+        let verdict = self.decide_v6(|blocks| blocks.resync(frame))?;
+        Ok(self.carry_out(frame, frame.start, verdict))
+    }
+
+    /// Whether what looks like a block that nothing is known of is none. `true`: reading goes on elsewhere.
+    pub(super) fn is_no_block(&mut self, frame: Frame) -> Result<bool, Error> {
+        let found = self.decide_v6(|blocks| blocks.blocks_instead(frame))?;
+        if let Some(position) = found {
+            self.pass_over(frame, position);
+        }
+        Ok(found.is_some())
+    }
+
+    /// Does what was decided about a block. What is wrong with its size is noted `at` a position. `None`: there is no
+    /// block, and reading goes on elsewhere.
+    fn carry_out(&mut self, frame: Frame, at: u64, verdict: Verdict) -> Option<Frame> {
+        match verdict {
+            Verdict::Accept => Some(frame),
+            Verdict::Resize { block, loses_blocks, next } => {
+                self.state.blocks_were_lost |= loses_blocks;
+                self.goes_on_from = next.or(self.goes_on_from);
+                self.note_size(frame, block, at);
+                Some(block)
+            }
+            Verdict::Realign { block, shift } => {
+                self.shift = shift;
+                self.state.damage.in_block(block).note(0, "padding", Fault::Padding(shift));
+                Some(block)
+            }
+            Verdict::Skip { to } => {
+                self.pass_over(frame, to);
+                None
+            }
+        }
+    }
+
+    /// Notes that a block's size is wrong. The block is `block`.
+    fn note_size(&mut self, frame: Frame, block: Frame, at: u64) {
+        let (end, fault) = (block.body_end(), size_fault(&frame));
+        self.state.damage.add_framing_lost(block, at, end, 0, "block size", fault);
+    }
+
+    /// A row of the block is broken from `from` on. `true`: another block begins in what looks like the rest of this
+    /// one, and reading goes on there.
+    pub(super) fn leaves_block(&mut self, frame: &Frame, from: u64) -> Result<bool, Error> {
+        let found = match self.state.is_v6() {
+            true => self.decide_v6(|blocks| blocks.block_within(frame, from))?,
+            false => self.decide(|objects| objects.object_within(frame, from))?,
+        };
+        self.state.broken_at = None;
+        let Some(position) = found else { return Ok(false) };
+        self.take_back(position);
+        let (at, fault) = (frame.body.start, size_fault(frame));
+        self.state.damage.add_framing_lost(*frame, at, position, 0, "block size", fault);
+        self.state.blocks_were_lost = true;
+        self.position = position;
+        self.phase = Phase::Frame;
+        Ok(true)
+    }
+
+    /// Looks at a blob that may be none, because its block's size is too large. `true`: it is an event after all.
+    #[cold]
+    pub(super) fn is_odd_blob_event(&mut self) -> Result<bool, Error> {
+        let (blob, end) = (self.state.cursor.blob, self.state.cursor.end);
+        let is_header = self.state.odd_blob.is_header;
+        let found = self.decide_v6(|blocks| blocks.blocks_from_blob(blob, end, is_header))?;
+        // Only who reads the whole stream knows what was looked through.
+        self.state.is_irregular |= self.state.must_cover && found.is_some();
+        self.state.resume();
+        if let Some(within) = found.filter(|within| within.ends_block) {
+            if within.from < self.state.cursor.at {
+                self.state.stop_before_blob();
+                return Ok(false);
+            }
+            self.end_at(within.from);
+        }
+        Ok(self.state.accept_resumed(self.source.bytes(), self.source.start()))
+    }
+
+    /// The block at hand reaches to `position` only, where another begins.
+    fn end_at(&mut self, position: u64) {
+        let frame = self.state.cursor.frame;
+        self.take_back(position);
+        self.state.blocks_were_lost = true;
+        let mut block = frame;
+        block.body.len = u32::try_from(position.saturating_sub(frame.body.start)).unwrap_or(frame.body.len);
+        self.note_size(frame, block, frame.start);
+        self.state.cursor.frame = block;
+        self.state.cursor.end = position;
+    }
+
+    /// What was taken for a block is none: another begins at `position`.
+    fn pass_over(&mut self, frame: Frame, position: u64) {
+        self.take_back(position);
+        let (at, lost) = (frame.start, position.saturating_sub(frame.start));
+        let fault = size_fault(&frame);
+        self.state.damage.add_outside(Class::FramingLost, at, lost, "block header", fault);
+        self.state.blocks_were_lost = true;
+        self.position = position;
+        self.phase = Phase::Frame;
+    }
+
+    /// Another block begins at `position`, perhaps in what was taken for the last rows of the one before, which
+    /// ends there. Of what that block was reported to cost only what lies before is lost.
+    pub(super) fn take_back(&mut self, position: u64) {
+        let Some(last) = self.last_block.as_mut().filter(|last| position < last.body_end()) else { return };
+        self.state.statistics.take_bytes(last.kind, last.body_end().saturating_sub(position));
+        self.state.damage.shorten_losses(last.start, position);
+        self.state.damage.spare(self.given_to);
+        // Whoever takes back more takes it from what is left.
+        last.body.len = u32::try_from(position.saturating_sub(last.body.start)).unwrap_or(last.body.len);
+    }
+
+    pub(super) fn lose_framing(
+        &mut self,
+        offset: u64,
+        context: &'static str,
+        fault: Fault,
+        origin: Origin,
+        lost_from: u64,
+        search_from: u64,
+    ) {
+        if self.state.is_v6() {
+            // Nothing marks a block's beginning: everything before stands, and that is all.
+            self.state.damage.add_outside(Class::FramingLost, offset, 0, context, fault);
+            self.end_incomplete(offset);
+            return;
+        }
+        self.begin_search(Search { offset, context, fault, origin, at: search_from, lost_from });
+    }
+
+    pub(super) fn begin_search(&mut self, search: Search) {
+        self.state.blocks_were_lost = true;
+        self.phase = Phase::Search(search);
+    }
+
+    /// Searches for an object header, a stride at a time, in memory bounded by the stride.
+    pub(super) fn search(&mut self, search: Search) -> Result<Step, Error> {
+        self.source.release(self.keep_from.map_or(search.at, |keep| keep.min(search.at)));
+        match self.decide(|objects| objects.search(search.at, search.end(), STRIDE))? {
+            Searched::Object(position) => {
+                self.report_search(&search, position, true);
+                self.position = position;
+                self.phase = Phase::Frame;
+            }
+            Searched::Nothing(end) => {
+                // An ordinary block after all, only too large.
+                self.report_search(&search, end, false);
+                if let Origin::Limit(frame) = search.origin {
+                    self.phase = Phase::AfterContent(frame);
+                }
+            }
+            Searched::Ended => {
+                // A search that begins behind a broken row at the very end begins behind the input.
+                let end = self.source_end();
+                self.report_search(&search, end, false);
+                self.end_incomplete(end);
+            }
+            Searched::Further(at) => {
+                self.phase = Phase::Search(Search { at, ..search });
+                return Ok(Step::Passed);
+            }
+        }
+        Ok(search.step())
+    }
+
+    /// Reports what was wrong and how much was passed over because of it. `is_found`: an object
+    /// begins at `to`, and reading goes on there.
+    fn report_search(&mut self, search: &Search, to: u64, is_found: bool) {
+        let (offset, context, fault) = (search.offset, search.context, search.fault);
+        let lost = to.saturating_sub(search.lost_from);
+        match search.origin {
+            Origin::Between => {
+                let (class, from) = (Class::FramingLost, search.lost_from);
+                self.state.damage.add_between(class, offset, from, lost, context, fault);
+            }
+            Origin::ObjectEnd(frame) => {
+                if is_found && to < search.lost_from {
+                    // The other object lies in what was taken for the rest of the block's content.
+                    self.state.damage.shorten_last_loss(to);
+                    self.state.statistics.take_bytes(frame.kind, search.lost_from.saturating_sub(to));
+                }
+                let from = search.lost_from;
+                self.state.damage.add_framing_lost(frame, offset, from, lost, context, fault);
+            }
+            Origin::Limit(frame) => {
+                self.state.count_block(&frame, to);
+                let lost = usize::try_from(lost).unwrap_or(usize::MAX);
+                self.state.damage.in_block(frame).block_lost(0, lost, context, fault);
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Versions 3 to 5: where an object ends whose size cannot be right, and where the next one begins (FORMAT.md 13.3).
+//!
+//! A size is believed when the end tag stands behind what it covers. Where it does not, the block is
+//! looked through for another object *before* its rows are read: rows that were given cannot be taken
+//! back, and what looks like the rest of this block may be rows of the next.
+//!
+//! Objects pad their content to a multiple of 4 of the stream's positions. Where a stretch of the
+//! stream was lost, or something was put into it, all that follows is off, and with the usual padding
+//! each block would be read up to three bytes away from its content.
+
+use super::{Expects, GROWN_BYTES, Need, Verdict, Window};
+use crate::blob::{BlobEncoding, BlobHeader, fixed_v3};
+use crate::block::event::{EventBlockHeader, header as event_block_header};
+use crate::block::{sequence_point, stack};
+use crate::cursor::Cursor;
+use crate::format::Framed;
+use crate::format::fastserial::{self, FOUND_HEADER, NEXT_HEADER, ObjectEnd};
+use crate::frame::{BlockKind, Frame};
+use crate::primitive::before;
+use crate::source::index;
+use crate::version::Version;
+
+/// So much of each block's end is looked through although the end tag is behind it. Where bytes are
+/// missing, the tag may be that of the next object's type, or any 6 of its content.
+const CHECKED_TAIL: usize = 256;
+
+/// Three bytes of padding, the end tag, the next header.
+const AHEAD: u64 = 3 + 1 + NEXT_HEADER as u64;
+
+/// Decisions about objects.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Objects<'w> {
+    pub(crate) window: Window<'w>,
+    pub(crate) version: Option<Version>,
+    /// How far the writer was ahead of our positions, modulo 4.
+    pub(crate) shift: u8,
+    /// A larger block is not read.
+    pub(crate) most_bytes: u32,
+}
+
+/// How far a search for an object came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Searched {
+    /// An object begins here.
+    Object(u64),
+    /// None begins before this position, and more bytes follow.
+    Further(u64),
+    /// None begins in what was to be searched, which ends here.
+    Nothing(u64),
+    /// None begins before the input's end.
+    Ended,
+}
+
+impl Objects<'_> {
+    /// Whether a block ends where its size says, and there is no reason to doubt it.
+    pub(crate) fn is_sound(&self, frame: &Frame) -> Result<bool, Need> {
+        // A stream that is still written has the end tag along with the content, and nothing behind it
+        // for a while: as long as nothing is odd, that is not waited for.
+        let has_end = self.window.reaches(frame.body_end().saturating_add(1), Expects::Content)?;
+        let tag = self.window.from(frame.body_end()).first();
+        Ok(has_end && tag == Some(&fastserial::TAG_END) && !self.has_object_in_tail(frame))
+    }
+
+    /// Whether an object seems to begin near the end of the content.
+    fn has_object_in_tail(&self, frame: &Frame) -> bool {
+        let tail = tail(frame);
+        let length = index(frame.body_end().saturating_add(1), tail);
+        let window = self.window.from(tail);
+        fastserial::find_in_short(window.get(..length).unwrap_or(window)).is_some()
+    }
+
+    /// Where a block ends that is not sound.
+    #[cold]
+    pub(crate) fn resync(&self, frame: Frame) -> Result<Verdict, Need> {
+        let end = frame.body_end();
+        self.behind(end, end.saturating_add(1).saturating_add(FOUND_HEADER as u64))?;
+        // Only the tag is wrong, or nothing. A payload may well hold an object, and end with it.
+        let goes_on = self.begins_at(end.saturating_add(1)) || self.is_followed(&frame)?;
+        if goes_on && (!self.ends_with_objects(&frame) || self.is_all_rows(frame)) {
+            return Ok(Verdict::Accept);
+        }
+        // Padding may have been read for content, or the other way round.
+        let found = self.object_in(frame.body.start.saturating_sub(3), end);
+        // Where an object begins well before the end, the size is wrong, whatever the padding: so no
+        // block is walked that others lie in, and the work is linear.
+        if found.is_none_or(|position| position.saturating_add(3) >= end)
+            && let Some(realigned) = self.realigned(frame)?
+        {
+            return Ok(realigned);
+        }
+        match found {
+            // Only the tag is missing.
+            Some(position) if position == end => Ok(Verdict::Accept),
+            Some(position) => Ok(self.cut_at(frame, position)),
+            None => self.grown(frame),
+        }
+    }
+
+    /// The block up to the next object, if all before it is rows of the block: then its size was too
+    /// small.
+    fn grown(&self, frame: Frame) -> Result<Verdict, Need> {
+        let from = frame.body_end();
+        self.behind(from, from.saturating_add(GROWN_BYTES).saturating_add(FOUND_HEADER as u64))?;
+        let Some(position) = self.object_in(from, from.saturating_add(GROWN_BYTES)) else {
+            return Ok(Verdict::Accept);
+        };
+        let end = position.saturating_sub(1);
+        let is_ended = end > from && self.window.from(end).first() == Some(&fastserial::TAG_END);
+        let mut block = frame;
+        block.body.len = u32::try_from(end.saturating_sub(frame.body.start)).unwrap_or(u32::MAX);
+        if !is_ended || block.body.len > self.most_bytes || !self.is_all_rows(block) {
+            return Ok(Verdict::Accept);
+        }
+        Ok(Verdict::Resize { block, loses_blocks: false, next: None })
+    }
+
+    /// Whether objects, one behind the other, fill the content's end: then as many bytes of the block are
+    /// missing as they have. A mere copy of an object in a payload does not end where the block does.
+    fn ends_with_objects(&self, frame: &Frame) -> bool {
+        let end = frame.body_end();
+        let mut next = self.object_in(tail(frame), end);
+        while let Some(position) = next {
+            next = None;
+            for shift in 0..4 {
+                let Framed::Block(object) = fastserial::frame(self.window.from(position), position, shift)
+                else {
+                    return false;
+                };
+                let behind = object.body_end().saturating_add(1);
+                if object.body_end() == end {
+                    return true;
+                }
+                if behind < end && self.begins_at(behind) {
+                    next = Some(behind);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether the end tag, perhaps with tagged values before it, and another object follow.
+    fn is_followed(&self, frame: &Frame) -> Result<bool, Need> {
+        let end = frame.body_end();
+        match fastserial::object_end(self.window.from(end)) {
+            ObjectEnd::At(bytes) => self.goes_on_at(end.saturating_add(bytes as u64)),
+            ObjectEnd::Need(bytes) => {
+                // With these bytes the question is asked anew.
+                self.window.reaches(end.saturating_add(bytes as u64), Expects::Content)?;
+                Ok(false)
+            }
+            ObjectEnd::Broken { .. } => Ok(false),
+        }
+    }
+
+    /// Whether an object begins at the position, or the stream ends there.
+    fn goes_on_at(&self, position: u64) -> Result<bool, Need> {
+        // At its end tag, if an object ends right before.
+        let tag = position.saturating_sub(1);
+        let is_more = self.behind(tag, position.saturating_add(NEXT_HEADER as u64))?;
+        let window = self.window.from(position);
+        Ok(fastserial::goes_on(window.get(..NEXT_HEADER).unwrap_or(window), !is_more))
+    }
+
+    /// Whether the stream reaches a position behind a block that ends at `end`, and may be the last.
+    fn behind(&self, end: u64, to: u64) -> Result<bool, Need> {
+        self.window.reaches(to, Expects::Behind(end))
+    }
+
+    /// Whether a known object begins at the position, as far as the window shows.
+    fn begins_at(&self, position: u64) -> bool {
+        let window = self.window.from(position);
+        fastserial::find(window.get(..FOUND_HEADER).unwrap_or(window)) == Some(0)
+    }
+
+    /// The first known object that begins from `from` on, at `to` at the latest.
+    fn object_in(&self, from: u64, to: u64) -> Option<u64> {
+        let window = self.window.from(from);
+        let reach = index(to.saturating_add(FOUND_HEADER as u64), from);
+        let found = fastserial::find(window.get(..reach).unwrap_or(window))?;
+        let position = from.saturating_add(found as u64);
+        (position <= to).then_some(position)
+    }
+
+    /// Another object begins within what the block's size covers: the block ends there.
+    fn cut_at(&self, frame: Frame, position: u64) -> Verdict {
+        let before = position.saturating_sub(1);
+        let has_tag =
+            before >= frame.body.start && self.window.from(before).first() == Some(&fastserial::TAG_END);
+        let end = if has_tag { before } else { position };
+        let mut block = frame;
+        block.body.start = frame.body.start.min(end);
+        block.body.len = u32::try_from(end.saturating_sub(block.body.start)).unwrap_or(frame.body.len);
+        Verdict::Resize { block, loses_blocks: true, next: Some(position) }
+    }
+
+    /// A row of the block is broken from `from` on. If another object begins in what looks like the
+    /// block's rest, its size is what is wrong, though it happens to fit: reading goes on there.
+    pub(crate) fn object_within(&self, frame: &Frame, from: u64) -> Result<Option<u64>, Need> {
+        let end = frame.body_end();
+        self.behind(end, end.saturating_add(FOUND_HEADER as u64))?;
+        Ok(self.object_in(from, end).filter(|position| *position < end))
+    }
+
+    /// The next object from `from` on, within `stride` bytes. `to`: only what begins before it counts.
+    pub(crate) fn search(&self, from: u64, to: Option<u64>, stride: u64) -> Result<Searched, Need> {
+        let wanted = to.map_or(u64::MAX, |to| to).min(from.saturating_add(stride));
+        let is_more = self.window.reaches(wanted.saturating_add(FOUND_HEADER as u64), Expects::Content)?;
+        let window = self.window.from(from);
+        let ahead = index(wanted, from);
+        let searched = window.get(..ahead.saturating_add(FOUND_HEADER)).unwrap_or(window);
+        // What begins behind a block above the limit is the next object, and not lost with it.
+        let is_within = |found: &usize| to.is_none() || *found < ahead;
+        if let Some(found) = fastserial::find(searched).filter(is_within) {
+            return Ok(Searched::Object(from.saturating_add(found as u64)));
+        }
+        let present = from.saturating_add(window.len() as u64);
+        if to.is_some_and(|to| wanted >= to && present >= to) {
+            return Ok(Searched::Nothing(wanted));
+        }
+        Ok(if is_more { Searched::Further(wanted) } else { Searched::Ended })
+    }
+
+    /// The block with another padding that fits: its content looks like its kind, the object's end is
+    /// behind it, and another object behind that. `None`: something else is wrong.
+    fn realigned(&self, frame: Frame) -> Result<Option<Verdict>, Need> {
+        self.behind(frame.body_end(), frame.body_end().saturating_add(AHEAD))?;
+        if self.looks_right(frame) {
+            return Ok(None);
+        }
+        for further in 1..4 {
+            let shift = self.shift.wrapping_add(further) % 4;
+            let mut block = frame;
+            block.body.start = self.padded(frame, shift);
+            let is_ended = fastserial::object_end(self.window.from(block.body_end())) == ObjectEnd::At(1);
+            if is_ended && self.goes_on_at(block.body_end().saturating_add(1))? && self.looks_right(block) {
+                return Ok(Some(Verdict::Realign { block, shift }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where the block's content begins, with another shift than the one it was framed with.
+    fn padded(&self, frame: Frame, shift: u8) -> u64 {
+        let header = self.window.from(frame.start);
+        match fastserial::frame(header, frame.start, shift) {
+            Framed::Block(other) => other.body.start,
+            _ => frame.body.start,
+        }
+    }
+
+    /// Whether the content begins like that of a block of its kind; for blocks without a header of
+    /// their own, whether it is one to its end.
+    fn looks_right(&self, frame: Frame) -> bool {
+        let content = self.window.content(&frame);
+        match frame.kind {
+            BlockKind::Event if self.version == Some(Version::V3) => is_whole_v3(content),
+            // All writers store the least size, and these are the only blocks without other marks.
+            BlockKind::Event | BlockKind::Metadata => {
+                EventBlockHeader::parse(content).is_ok_and(|header| header.size == 20)
+            }
+            BlockKind::Stack => stack::is_whole(content),
+            BlockKind::SequencePoint => sequence_point::is_whole_v4(content),
+            _ => false,
+        }
+    }
+
+    /// Whether the content is a block of its kind to its end.
+    fn is_all_rows(&self, frame: Frame) -> bool {
+        let content = self.window.content(&frame);
+        if !matches!(frame.kind, BlockKind::Event | BlockKind::Metadata) || self.version == Some(Version::V3)
+        {
+            return self.looks_right(frame);
+        }
+        let Ok((rows, header)) = event_block_header(content) else { return false };
+        let encoding = if header.is_compressed { BlobEncoding::CompressedV4 } else { BlobEncoding::FixedV4 };
+        let (begin, from) = (frame.body.start, before(content, rows) as u64);
+        let (at, end) = (begin.saturating_add(from), begin.saturating_add(content.len() as u64));
+        let mut cursor = Cursor::new(frame, encoding, at, end);
+        while !cursor.is_done() {
+            if cursor.advance(content, begin).is_err() {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Whether the content of a block of version 3 is all rows.
+fn is_whole_v3(content: &[u8]) -> bool {
+    let mut rest = content;
+    while !rest.is_empty() {
+        match fixed_v3(&mut BlobHeader::default(), rest) {
+            Ok((behind, _)) => rest = behind,
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
+/// Where the end of a block's content begins that is looked through.
+pub(crate) fn tail(frame: &Frame) -> u64 {
+    frame.body_end().saturating_sub(CHECKED_TAIL as u64).max(frame.body.start)
+}

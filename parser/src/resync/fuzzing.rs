@@ -1,0 +1,210 @@
+//! Decisions about a block, with any bytes around it: for the fuzzer, and for the replay of its corpus.
+
+use super::fastserial::{Objects, Searched};
+use super::looked_through::LookedThrough;
+use super::v6::{Behind, Blocks, LOOK_BACK};
+use super::{GROWN_BYTES, Need, Refused, Verdict, Window};
+use crate::blob::BlobHeader;
+use crate::format::{Framed, fastserial, v6};
+use crate::frame::{BlockKind, Frame};
+use crate::source::Span;
+use crate::version::Version;
+
+/// How many bytes of an input say what is asked: the version, where the block stands, where it is broken.
+const CHOICES: usize = 4;
+
+/// Asks about the block that begins in these bytes, with all of them at hand and with no more than was asked for. Both
+/// must get the same answers, and an answer must lie within the bytes.
+pub fn decisions(bytes: &[u8]) {
+    let Some((&[version, start, broken, is_known], bytes)) = bytes.split_first_chunk::<CHOICES>() else {
+        return;
+    };
+    let (start, broken) = (u64::from(start), u64::from(broken));
+    let known = is_known & 1 == 1;
+    match version % 3 {
+        0 => of_objects(bytes, Version::V3, start, broken),
+        1 => of_objects(bytes, Version::V4, start, broken),
+        _ => of_blocks(bytes, start, broken, known),
+    }
+}
+
+/// The answer to a question, with all bytes at hand, and with those that it asked for.
+fn answers<T: PartialEq + std::fmt::Debug>(
+    bytes: &[u8],
+    mut ask: impl FnMut(Window<'_>, bool) -> Result<T, Need>,
+) -> T {
+    let at_once = answer(bytes, bytes.len(), |window| ask(window, true));
+    let in_pieces = answer(bytes, 0, |window| ask(window, false));
+    assert_eq!(at_once, in_pieces, "however the bytes come");
+    at_once
+}
+
+fn answer<T>(bytes: &[u8], mut len: usize, mut ask: impl FnMut(Window<'_>) -> Result<T, Need>) -> T {
+    let mut refused = Refused::NOTHING;
+    loop {
+        let window = Window::new(bytes.get(..len).unwrap_or(bytes), 0, &refused);
+        match ask(window) {
+            Ok(answer) => return answer,
+            Err(need) => {
+                assert!(
+                    need.to > window.end() && need.to < refused.from,
+                    "{need:?} is there, or never will be"
+                );
+                len = usize::try_from(need.to).unwrap_or(usize::MAX).min(bytes.len());
+                if need.to > bytes.len() as u64 {
+                    refused.from = need.to;
+                }
+            }
+        }
+    }
+}
+
+/// Holds a verdict to the bytes and to the block that it is of.
+fn assert_within(verdict: Verdict, frame: Frame, end: u64) {
+    match verdict {
+        Verdict::Accept => {}
+        Verdict::Resize { block, next, .. } => {
+            assert_eq!((block.kind, block.start), (frame.kind, frame.start));
+            assert!(block.body.start <= frame.body.start && block.body_end() <= end, "{block:?}");
+            assert!(block.body_end() != frame.body_end(), "{block:?} is as it was");
+            assert!(next.is_none_or(|next| (block.body_end()..=end).contains(&next)), "{next:?}");
+        }
+        Verdict::Realign { block, shift } => {
+            assert!(shift < 4 && block.body.start.abs_diff(frame.body.start) < 4, "{block:?}");
+        }
+        Verdict::Skip { to } => {
+            assert!(to.saturating_add(LOOK_BACK) >= frame.start && to <= end, "{to}");
+            assert!(to <= frame.body_end().max(frame.body.start.saturating_add(GROWN_BYTES)), "{to}");
+        }
+    }
+}
+
+fn objects(window: Window<'_>, version: Version) -> Objects<'_> {
+    Objects { window, version: Some(version), shift: 0, most_bytes: 1 << 20 }
+}
+
+fn of_objects(bytes: &[u8], version: Version, start: u64, broken: u64) {
+    let refused = Refused::NOTHING;
+    let window = Window::new(bytes, 0, &refused);
+    let Framed::Block(frame) = fastserial::frame(window.from(start), start, 0) else { return };
+    let end = bytes.len() as u64;
+    if frame.body.start > end {
+        return;
+    }
+    answers(bytes, |window, _| objects(window, version).is_sound(&frame));
+    let verdict = answers(bytes, |window, _| objects(window, version).resync(frame));
+    assert_within(verdict, frame, end);
+    let from = frame.body.start.saturating_add(broken).min(frame.body_end()).min(end);
+    if let Some(position) = answers(bytes, |window, _| objects(window, version).object_within(&frame, from)) {
+        assert!((from..frame.body_end()).contains(&position), "{position}");
+    }
+    for to in [None, Some(frame.body_end())] {
+        match answers(bytes, |window, _| objects(window, version).search(from, to, 256)) {
+            Searched::Object(position) | Searched::Nothing(position) => {
+                assert!(position <= end, "{position}")
+            }
+            Searched::Further(position) => assert!(position > from && position <= end, "{position}"),
+            Searched::Ended => {}
+        }
+    }
+}
+
+fn of_blocks(bytes: &[u8], start: u64, broken: u64, is_known: bool) {
+    let refused = Refused::NOTHING;
+    let window = Window::new(bytes, 0, &refused);
+    let end = bytes.len() as u64;
+    let frame = match v6::frame(window.from(start), start) {
+        Framed::Block(frame) => frame,
+        // What an end mark says to have is looked at as a block.
+        Framed::End(_) => {
+            let body =
+                Span { start: start.saturating_add(v6::HEADER as u64), len: u32::from(bytes.len() > 300) };
+            Frame { kind: BlockKind::Unknown(0), start, body }
+        }
+        _ => return,
+    };
+    let verdict = blocks(bytes, is_known, |blocks| blocks.resync(frame));
+    assert_within(verdict, frame, end);
+    let from = frame.body.start.saturating_add(broken);
+    if from <= frame.body_end().min(end) {
+        if let Some(position) = blocks(bytes, is_known, |blocks| blocks.block_within(&frame, from)) {
+            assert!((from..frame.body_end()).contains(&position), "{position}");
+        }
+        for is_header in [false, true] {
+            let ask = |blocks: &mut Blocks<'_>| blocks.blocks_from_blob(from, frame.body_end(), is_header);
+            if let Some(within) = blocks(bytes, is_known, ask) {
+                assert!((from..=frame.body_end()).contains(&within.from), "{within:?}");
+            }
+        }
+    }
+    blocks(bytes, is_known, |blocks| blocks.is_followed(frame.body_end()));
+    // The reader has looked at what lies behind a mark before it asks.
+    let (from, to) = (frame.body.start, frame.body.start.saturating_add(256).min(end));
+    let bytes = bytes.get(..usize::try_from(to).unwrap_or(usize::MAX)).unwrap_or(bytes);
+    let behind = |window, looked_through: &mut LookedThrough| {
+        ask_blocks(window, is_known, looked_through, |blocks| blocks.behind_mark(frame.start, from, from, to))
+    };
+    let refused = Refused { from: to.saturating_add(1), ..Refused::NOTHING };
+    let window = Window::new(bytes, 0, &refused);
+    if let Ok(Behind::Block(position)) = behind(window, &mut LookedThrough::default()) {
+        assert!(position.saturating_add(LOOK_BACK) >= frame.start && position <= end, "{position}");
+    }
+}
+
+/// The answer about blocks. What was looked through is remembered from one call to the next, as the reader does.
+fn blocks<T: PartialEq + std::fmt::Debug>(
+    bytes: &[u8],
+    is_known: bool,
+    ask: impl Fn(&mut Blocks<'_>) -> Result<T, Need>,
+) -> T {
+    let (mut at_once, mut in_pieces) = (LookedThrough::default(), LookedThrough::default());
+    answers(bytes, |window, is_at_once| {
+        ask_blocks(window, is_known, if is_at_once { &mut at_once } else { &mut in_pieces }, &ask)
+    })
+}
+
+fn ask_blocks<T>(
+    window: Window<'_>,
+    is_known: bool,
+    looked_through: &mut LookedThrough,
+    ask: impl Fn(&mut Blocks<'_>) -> Result<T, Need>,
+) -> Result<T, Need> {
+    let is_unknown = |_: &BlobHeader| !is_known;
+    ask(&mut Blocks { window, looked_through, is_unknown: &is_unknown, has_session: true, last_content: 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nettrace_testdata::{fuzz_corpus, synth};
+
+    #[test]
+    fn the_fuzzers_corpus_is_replayed() {
+        for (_, bytes) in fuzz_corpus::inputs("resync").unwrap() {
+            decisions(&bytes);
+        }
+    }
+
+    /// The bytes from some way before a block on, and how a question about it begins.
+    fn question(bytes: &[u8], start: usize, version: u8, broken: u8) -> Vec<u8> {
+        let from = start.saturating_sub(200);
+        let window = &bytes[from..bytes.len().min(start + 20_000)];
+        [&[version, (start - from) as u8, broken, broken & 1], window].concat()
+    }
+
+    #[test]
+    fn a_decision_is_the_same_however_the_bytes_come() {
+        let synthetic = [synth::tiny_v4().bytes, synth::tiny_v6().bytes];
+        let damaged = synth::malformed().into_iter().map(|(_, bytes)| bytes);
+        let mut asked = 0;
+        for bytes in synthetic.into_iter().chain(damaged) {
+            for start in (20..bytes.len().min(600)).step_by(7) {
+                for version in 0..3 {
+                    decisions(&question(&bytes, start, version, (start % 251) as u8));
+                    asked += 1;
+                }
+            }
+        }
+        assert!(asked > 1_500, "{asked}");
+    }
+}
