@@ -14,6 +14,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Class,
             Clock,
             internal::Complete,
+            internal::FieldPath<'static, &'static str>,
             Count,
             Damage,
             DateTime,

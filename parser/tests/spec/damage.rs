@@ -8,7 +8,7 @@ use crate::snapshot::{
 use crate::streams::{
     EACH, OBJECTS, START, V4_AND_V6, at, begun, define, definition, event, events, on, opened, point,
 };
-use nettrace_parser::{BlockKind, Class, Fault, Limits, Reader};
+use nettrace_parser::{BlockKind, Buffered, Class, Fault, Limits, Reader};
 use nettrace_testdata::synth::*;
 
 #[test]
@@ -101,11 +101,11 @@ fn t180_feeding_in_pieces_of_any_size_gives_the_same_events_and_errors_as_feedin
         refused += u32::from(whole.error.is_some());
         for size in [1, 2, 3, 5, 8, 13, 64, 1000, 4096] {
             let pieces = Pieces::new(&bytes, size);
-            assert_same(&observe(Reader::from_read(pieces)), &whole, &(&name, pieces));
+            assert_same(&observe(Reader::new(Buffered::at_rest(pieces))), &whole, &(&name, pieces));
             let paused = Pieces::with_pauses(&bytes, size);
-            assert_same(&observe(Reader::from_read(paused)), &whole, &(&name, paused));
+            assert_same(&observe(Reader::new(Buffered::at_rest(paused))), &whole, &(&name, paused));
             assert_same(
-                &observe_ordered(Reader::from_read(paused)),
+                &observe_ordered(Reader::new(Buffered::at_rest(paused))),
                 &in_time,
                 &(&name, "in time order", paused),
             );
