@@ -8,6 +8,7 @@ mod common;
 mod consumers_heaps;
 mod consumers_stacks;
 mod consumers_timelines;
+mod diff;
 mod event_filter;
 mod example;
 mod findings;

@@ -2,6 +2,7 @@
 
 pub(crate) mod amount;
 mod convert;
+mod diff;
 mod events;
 mod heap;
 mod input;
@@ -14,6 +15,7 @@ mod report;
 mod samples;
 
 pub(crate) use convert::*;
+pub(crate) use diff::*;
 pub(crate) use events::*;
 pub(crate) use heap::*;
 pub(crate) use input::*;
@@ -70,6 +72,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Report(ReportCommand),
     Open(Box<OpenArgs>),
+    Diff(Box<DiffArgs>),
     Convert(ConvertArgs),
     Heap(Box<HeapArgs>),
     Ps(PsArgs),

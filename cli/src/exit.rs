@@ -15,6 +15,8 @@ pub enum Exit {
     Damaged,
     /// `check --strict` found nothing worse than notes.
     Noted,
+    /// A condition of `diff --fail-if` holds.
+    Changed,
     /// A program was run, and ended with this code.
     Program(u8),
 }
@@ -28,6 +30,7 @@ impl Exit {
             Exit::Usage => 2,
             Exit::Damaged => 3,
             Exit::Noted => 4,
+            Exit::Changed => 5,
             Exit::Program(code) => code,
         }
     }

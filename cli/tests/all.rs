@@ -10,6 +10,7 @@ mod convert;
 mod convert_invariants;
 mod counters_python;
 mod end_mark;
+mod diff;
 mod events;
 mod hidden_names;
 mod input;

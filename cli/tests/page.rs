@@ -11,8 +11,8 @@ use std::process::Command;
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 
-/// What `analysis/consumers/page.cjs` sees of a page; `None` where there is no browser.
-fn seen(page: &str, pictures: Option<&Path>) -> Option<Value> {
+/// What a script of `analysis/consumers` sees of a page; `None` where there is no browser.
+pub(crate) fn in_browser(script: &str, arguments: &[&str]) -> Option<Value> {
     let home = std::env::var_os("NETTRACE_CONSUMERS").map(PathBuf::from).or_else(|| {
         Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache").join("nettrace-consumers"))
     })?;
@@ -23,13 +23,8 @@ fn seen(page: &str, pictures: Option<&Path>) -> Option<Value> {
             return None;
         }
     }
-    let mut command = Command::new("node");
-    command.arg(top().join("analysis/consumers/page.cjs")).args([page, FROM, TO]);
-    if let Some(folder) = pictures {
-        std::fs::create_dir_all(folder).unwrap();
-        command.arg(folder);
-    }
-    let output = command.output().expect("node starts");
+    let script = top().join("analysis/consumers").join(script);
+    let output = Command::new("node").arg(script).args(arguments).output().expect("node starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(75) {
         eprintln!("SKIPPED: {stderr}");
@@ -37,6 +32,16 @@ fn seen(page: &str, pictures: Option<&Path>) -> Option<Value> {
     }
     assert!(output.status.success(), "{stderr}");
     Some(serde_json::from_slice(&output.stdout).expect("it prints JSON"))
+}
+
+/// The same of a page of a trace; pictures of all views go to a folder.
+fn seen(page: &str, pictures: Option<&Path>) -> Option<Value> {
+    let mut arguments = vec![page, FROM, TO];
+    if let Some(folder) = pictures {
+        std::fs::create_dir_all(folder).unwrap();
+        arguments.extend(folder.to_str());
+    }
+    in_browser("page.cjs", &arguments)
 }
 
 /// A range, in nanoseconds and as `--time` takes it.

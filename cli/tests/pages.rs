@@ -14,11 +14,11 @@ fn assert_page(name: &str, args: &[&str]) {
 fn help_of_every_command_is_as_expected() {
     assert_page("help.txt", &["--help"]);
     assert_page("help-short.txt", &["-h"]);
-    for report in ["gc", "topN", "modules", "counters"] {
+    for report in ["gc", "topN", "modules", "counters", "html"] {
         assert_page(&format!("help-report-{report}.txt"), &["report", report, "--help"]);
     }
     for command in
-        ["info", "stats", "events", "schema", "check", "report", "convert", "heap", "completions", "man"]
+        ["info", "stats", "events", "schema", "check", "report", "convert", "heap", "open", "diff", "completions", "man"]
     {
         assert_page(&format!("help-{command}.txt"), &[command, "--help"]);
     }

@@ -1,6 +1,114 @@
-// The page of `nettrace diff`.
+// The page of `nettrace diff`: what changed beyond noise, and a flame graph of both sides.
 import { el, replace } from './dom.mjs';
+import { formatBytes, formatCount, formatDecimal, formatNanos, formatPercent } from './format.mjs';
+import { flameGraph } from './flame.mjs';
+import { TreeBuilder } from './query.mjs';
+import { facts, table } from './table.mjs';
+
+const SUBJECTS = {
+  method: (name) => name, method_total: (name) => `${name} and what it calls`, cpu: () => 'all time in which threads ran', type: (name) => `new ${name}`, alloc: () => 'all allocations',
+  gc_count: (name) => (name ? `collections of ${name}` : 'collections'), gc_pause: (name) => (name ? `pause of a collection, ${name}` : 'pauses of collections, together'),
+  exception: (name) => `throw ${name}`, exceptions: () => 'exceptions', contention: () => 'waiting for locks', contention_count: () => 'waits for locks', waits: () => 'waiting for handles', jit: () => 'compiling', jit_methods: () => 'methods compiled', counter: (name) => `counter ${name}`,
+};
+
+export const diffName = (row) => (SUBJECTS[row.subject] || ((name) => name))(row.name);
+
+export function diffValue(row, value) {
+  if (row.unit === 'ns') return formatNanos(value);
+  if (row.unit === 'bytes') return formatBytes(value);
+  return formatDecimal(value, Math.abs(value) >= 1000 ? 0 : 2);
+}
+
+const signed = (change) => (change === null ? 'new' : `${change > 0 ? '+' : ''}${formatDecimal(change, 1)} %`);
+
+// Both sides as one tree: as wide as the heavier side of each call, with what changed beside it.
+export function diffTree(trace) {
+  const parents = trace.column('nodes.parent');
+  const frames = trace.column('nodes.frame');
+  const [old, now] = ['nodes.old', 'nodes.new'].map((name) => trace.column(name));
+  const sides = [0, 1].map(() => new TreeBuilder());
+  parents.forEach((parent, index) => sides.forEach((side, which) => {
+    const node = side.child(parent, frames[index]);
+    side.add(node, (which === 0 ? old : now)[index] / (trace.divisors[which] || 1), 0);
+  }));
+  const [before, after] = sides.map((side) => side.finish({}));
+  return { before, after };
+}
+
+// A tree for one side, with its change against the other.
+function sideOf(trace, own, other, isNew) {
+  return {
+    ...own,
+    texts: (frame) => trace.frames.text[frame],
+    unit: 'nanoseconds',
+    tint: (node) => {
+      if (node === 0) return null;
+      const [was, is] = isNew ? [other.total[node], own.total[node]] : [own.total[node], other.total[node]];
+      const most = Math.max(own.total[0], other.total[0]) || 1;
+      const share = (is - was) / most;
+      const ratio = (is - was) / Math.max(is, was, 1);
+      // Both must be large for a strong colour: a small call that doubled is no news.
+      return Math.sign(share) * Math.min(1, Math.sqrt(Math.abs(share) * 8) * Math.abs(ratio));
+    },
+    about: (node) => {
+      const name = node === 0 ? 'all' : trace.frames.text[own.frame[node]];
+      const [was, is] = isNew ? [other.total[node], own.total[node]] : [own.total[node], other.total[node]];
+      return `${name}: ${formatNanos(was)} before, ${formatNanos(is)} after (${was ? signed(((is - was) / was) * 100) : 'new'}) per ${trace.diff.per}`;
+    },
+  };
+}
 
 export function diffPage(trace) {
-  replace(document.getElementById('main'), el('p', null, 'not yet'));
+  const { diff } = trace;
+  document.title = 'nettrace diff';
+  const side = (word, row, names) => [`${word}: ${names.join(', ')}`, `${formatNanos(row.duration_ns)}, ${formatCount(row.samples)} samples, ${formatCount(row.requests)} requests${row.lost ? `, ${formatCount(row.lost)} events lost` : ''}`];
+  replace(document.getElementById('top'), el('h1', null, 'What changed'), el('p', null, `sums are per ${diff.per}`));
+  document.getElementById('views').remove();
+  document.getElementById('time').remove();
+  const beyond = diff.rows.filter((row) => row.is_significant);
+  const columns = [
+    { title: 'What', value: diffName },
+    { title: 'Old', number: true, value: (row) => row.old, text: (row) => diffValue(row, row.old) },
+    { title: 'New', number: true, value: (row) => row.new, text: (row) => diffValue(row, row.new) },
+    { title: 'Change', number: true, value: (row) => row.change_percent ?? Infinity, text: (row) => signed(row.change_percent) },
+    { title: 'Weight', number: true, value: (row) => row.weight_percent, text: (row) => formatPercent(row.weight_percent), bar: (row) => row.weight_percent / 100, about: 'how much of its subject the change is: of all processor time, of all allocated bytes, of the value' },
+    { title: 'Chance', number: true, value: (row) => row.chance, text: (row) => (row.chance < 1e-4 ? 'below 0.01 %' : formatPercent(row.chance * 100)), about: 'how probable it is that two traces of one program differ as much' },
+  ];
+  const { before, after } = diffTree(trace);
+  const hasStacks = before.total[0] + after.total[0] > 0;
+  const place = el('div', { class: 'flames' });
+  let isNew = true;
+  const search = el('input', { type: 'search', id: 'search', placeholder: 'Search methods ( / )', 'aria-label': 'Search methods' });
+  const found = el('span', { role: 'status' });
+  const line = el('p', { class: 'none', id: 'chosen' });
+  const draw = () => {
+    const tree = isNew ? sideOf(trace, after, before, true) : sideOf(trace, before, after, false);
+    const graph = flameGraph(tree, { search: search.value, label: `Flame graph of ${isNew ? 'the new' : 'the old'} traces, coloured by what changed`, onchoose: (node, about) => (line.textContent = about) });
+    search.oninput = () => {
+      graph.setSearch(search.value);
+      found.textContent = graph.foundText();
+    };
+    const which = (text, value) => el('button', { type: 'button', 'aria-pressed': String(isNew === value), onclick: () => {
+      isNew = value;
+      draw();
+    } }, text);
+    replace(place, el('div', { class: 'controls' }, which('As wide as new', true), which('As wide as old', false), search, found, el('button', { type: 'button', onclick: () => graph.zoom(0) }, 'Zoom out'),
+      el('span', { class: 'legend' }, el('span', null, el('i', { class: 'swatch up', 'aria-hidden': 'true' }), 'more than before'), el('span', null, el('i', { class: 'swatch down', 'aria-hidden': 'true' }), 'less'))), graph.box, line);
+  };
+  if (hasStacks) draw();
+  replace(document.getElementById('main'),
+    facts([side('Old', diff.old, trace.old_names), side('New', diff.new, trace.new_names), ['Changes beyond noise', formatCount(diff.significant), 'significant', diff.significant], ['Within noise', formatCount(diff.rows.length - diff.significant)]]),
+    diff.not_compared.length > 0 && el('div', { class: 'notice', role: 'note' }, 'Not compared: ', diff.not_compared.join('; ')),
+    trace.conditions.length > 0 && el('ul', { class: 'findings' }, trace.conditions.map((row) => el('li', null, `${row.condition}: ${row.holds ? `holds for ${row.because.map(diffName).slice(0, 5).join(', ')}` : 'does not hold'}`))),
+    el('h2', null, 'Beyond noise'),
+    beyond.length ? table({ caption: 'Changes beyond noise', columns, rows: beyond }) : el('p', { class: 'none' }, 'Nothing changed beyond noise.'),
+    hasStacks && [el('h2', null, 'Where threads ran'), place],
+    el('details', null, el('summary', null, 'All that was compared'), table({ caption: 'All rows', columns, rows: diff.rows })));
+  window.addEventListener('keydown', (event) => {
+    if (event.key === '/' && !event.target.matches?.('input')) {
+      search.focus();
+      event.preventDefault();
+    }
+  });
+  document.documentElement.dataset.ready = '1';
 }

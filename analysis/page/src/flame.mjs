@@ -19,6 +19,14 @@ function frameColour(name, dark) {
   return dark ? `hsl(${hue} 42% ${28 + (shade % 9)}%)` : `hsl(${hue} 62% ${76 + (shade % 9)}%)`;
 }
 
+// More is red, less is blue, the same is grey; both are told apart without colour vision by their lightness too.
+function tintColour(change, dark) {
+  const strength = Math.abs(change);
+  if (change > 0) return dark ? `hsl(16 ${20 + 60 * strength}% ${30 + 16 * strength}%)` : `hsl(16 ${30 + 60 * strength}% ${88 - 26 * strength}%)`;
+  if (change < 0) return dark ? `hsl(205 ${20 + 60 * strength}% ${28 + 8 * strength}%)` : `hsl(205 ${30 + 60 * strength}% ${88 - 16 * strength}%)`;
+  return dark ? 'hsl(0 0% 30%)' : 'hsl(0 0% 88%)';
+}
+
 // Rectangles of a tree, left-heavy, below `root`: all that are wide enough to be seen.
 export function layoutTree(tree, root, width) {
   const rectangles = [];
@@ -76,6 +84,7 @@ export function flameGraph(tree, options) {
   };
   const name = (node) => (node === 0 ? 'all' : tree.texts(tree.frame[node]));
   const about = (node) => {
+    if (tree.about) return tree.about(node);
     const share = tree.total[0] ? (tree.total[node] / tree.total[0]) * 100 : 0;
     const own = tree.self[node] > 0 ? `, ${formatWeight(tree.self[node], tree.unit)} by itself` : '';
     return `${name(node)}: ${formatWeight(tree.total[node], tree.unit)}${own}, ${formatPercent(share)}, ${formatCount(tree.totalSamples[node])} samples`;
@@ -97,7 +106,7 @@ export function flameGraph(tree, options) {
         const { node, depth, x, width: wide, isAbove } = rectangle;
         const top = y(depth);
         context.globalAlpha = isAbove ? 0.55 : found && node !== 0 && !found[node] ? 0.35 : 1;
-        context.fillStyle = node === 0 ? colour('flame-root') : found?.[node] ? colour('found') : frameColour(name(node), dark);
+        context.fillStyle = node === 0 ? colour('flame-root') : found?.[node] ? colour('found') : tree.tint ? tintColour(tree.tint(node), dark) : frameColour(name(node), dark);
         context.fillRect(x, top, Math.max(0.5, wide - (wide > 3 ? 1 : 0)), ROW - 1);
         if (wide > 34) {
           context.fillStyle = found?.[node] ? colour('found-ink') : ink;

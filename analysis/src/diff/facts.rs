@@ -5,6 +5,7 @@ use crate::model::{Category, Kind, Model, Resolved, ThreadState};
 use crate::page::samples::SampleRow;
 use crate::page::tracks::{self, Gather, SharedTracks, Tracks};
 use crate::report::{Counters, Gc, GcReport, Moment, Report, ReportInput, Reports, Resolving, SharedPass};
+use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -83,6 +84,10 @@ pub struct TraceFacts {
     pub(super) samples_of: Vec<f64>,
     pub(super) requests_of: Vec<f64>,
     pub(super) rows: BTreeMap<(Subject, String), Measured>,
+    /// How many samples or events each row is made of.
+    pub(super) counts: BTreeMap<(Subject, String), f64>,
+    /// Whether the runtime told anything but what methods there are.
+    pub(super) has_runtime: bool,
     /// Durations of all pauses.
     pub(super) pauses: Vec<f64>,
     /// Units of counters.
@@ -102,7 +107,7 @@ impl DiffPass {
     pub fn new(options: AnalysisOptions) -> DiffPass {
         let tracks = SharedTracks::default();
         let gather = Gather::new(&tracks);
-        let observers = Observers { gc: Gc::new(), counters: Counters::new(), tracks };
+        let observers = Observers { gc: Gc::new(), counters: Counters::new(), tracks, has_runtime: false };
         let mut pass = SharedPass::with_options(observers, options.kinds(KINDS));
         pass.add(Box::new(gather));
         DiffPass { pass }
@@ -135,6 +140,7 @@ struct Observers {
     gc: Gc,
     counters: Counters,
     tracks: SharedTracks,
+    has_runtime: bool,
 }
 
 impl Reports for Observers {
@@ -145,6 +151,8 @@ impl Reports for Observers {
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, counts: &mut [u64]) {
+        // Method loads and the like also come with samples alone.
+        self.has_runtime |= event.known_provider() == KnownProvider::Runtime && !matches!(event.id(), 140..=190);
         self.gc.event(event, moment, model);
         if self.counters.event(event, moment, model)
             && let Some(count) = counts.first_mut()
@@ -170,6 +178,7 @@ impl Reports for Observers {
             cut.facts.rows.insert((Subject::Counter, name.clone()), Measured::Values(values.collect()));
             cut.facts.units.insert(name, series.unit);
         }
+        cut.facts.has_runtime = self.has_runtime;
         cut.facts
     }
 }
@@ -210,6 +219,8 @@ impl Cut {
             samples_of: vec![0.0; slices],
             requests_of: vec![0.0; slices],
             rows: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            has_runtime: false,
             pauses: Vec::new(),
             units: BTreeMap::new(),
             stacks: Vec::new(),
@@ -222,9 +233,11 @@ impl Cut {
         (0..self.slices).rev().find(|slice| *slice as f64 <= behind).unwrap_or(0)
     }
 
-    fn add(&mut self, subject: Subject, name: &str, slice: usize, value: f64) {
+    fn add(&mut self, subject: Subject, name: &str, slice: usize, (value, count): (f64, f64)) {
         let slices = self.slices;
-        let row = self.facts.rows.entry((subject, name.to_owned()));
+        let key = (subject, name.to_owned());
+        *self.facts.counts.entry(key.clone()).or_default() += count;
+        let row = self.facts.rows.entry(key);
         if let Measured::Sums(sums) = row.or_insert_with(|| Measured::Sums(vec![0.0; slices]))
             && let Some(sum) = sums.get_mut(slice)
         {
@@ -248,14 +261,15 @@ impl Cut {
                 }
                 Kind::Contention => {
                     for row in rows {
-                        let slice = self.slice(row.nanos);
-                        self.add(Subject::Contention, "", slice, row.weight as f64);
-                        self.add(Subject::ContentionCount, "", slice, row.samples as f64);
+                        let (slice, samples) = (self.slice(row.nanos), row.samples as f64);
+                        self.add(Subject::Contention, "", slice, (row.weight as f64, samples));
+                        self.add(Subject::ContentionCount, "", slice, (samples, samples));
                     }
                 }
                 Kind::Waits => {
                     for row in rows {
-                        self.add(Subject::Waits, "", self.slice(row.nanos), row.weight as f64);
+                        let value = (row.weight as f64, row.samples as f64);
+                        self.add(Subject::Waits, "", self.slice(row.nanos), value);
                     }
                 }
                 _ => {}
@@ -266,8 +280,8 @@ impl Cut {
     fn cpu(&mut self, rows: &[SampleRow], resolved: &Resolved<'_>) {
         let mut stacks: HashMap<u32, u64> = HashMap::new();
         // By frame and slice: names are looked up once for each, not for each sample.
-        let mut own: HashMap<(u32, usize), f64> = HashMap::new();
-        let mut with_callees: HashMap<(u32, usize), f64> = HashMap::new();
+        let mut own: HashMap<(u32, usize), (f64, f64)> = HashMap::new();
+        let mut with_callees: HashMap<(u32, usize), (f64, f64)> = HashMap::new();
         let mut met = BTreeSet::new();
         for row in rows {
             let slice = self.slice(row.nanos);
@@ -279,18 +293,18 @@ impl Cut {
             if !is_running || !resolved.admits(row.key.stack, row.key.mode) {
                 continue;
             }
-            let weight = row.weight as f64;
+            let weight = (row.weight as f64, row.samples as f64);
             self.add(Subject::Cpu, "", slice, weight);
             let sum = stacks.entry(row.key.stack.0).or_default();
             *sum = sum.saturating_add(row.weight);
             let frames = resolved.frames(row.key.stack);
             if let Some(leaf) = frames.first() {
-                *own.entry((leaf.0, slice)).or_default() += weight;
+                plus(own.entry((leaf.0, slice)).or_default(), weight);
             }
             met.clear();
             met.extend(frames.iter().map(|frame| frame.0));
             for frame in &met {
-                *with_callees.entry((*frame, slice)).or_default() += weight;
+                plus(with_callees.entry((*frame, slice)).or_default(), weight);
             }
         }
         for (subject, sums) in [(Subject::Method, own), (Subject::MethodTotal, with_callees)] {
@@ -318,7 +332,7 @@ impl Cut {
     ) {
         let texts = resolved.model().texts();
         for row in rows.iter().filter(|row| resolved.admits(row.key.stack, row.key.mode)) {
-            let (slice, value) = (self.slice(row.nanos), value(row));
+            let (slice, value) = (self.slice(row.nanos), (value(row), row.samples as f64));
             self.add(all, "", slice, value);
             if let Some(label) = row.key.label {
                 self.add(each, texts.get(label), slice, value);
@@ -329,9 +343,9 @@ impl Cut {
     fn collections(&mut self, gc: &GcReport) {
         for collection in &gc.collections {
             let slice = self.slice(collection.start_ns);
-            self.add(Subject::GcCount, "", slice, 1.0);
-            self.add(Subject::GcCount, &format!("gen{}", collection.generation), slice, 1.0);
-            self.add(Subject::GcPause, "", slice, collection.pause_ns as f64);
+            self.add(Subject::GcCount, "", slice, (1.0, 1.0));
+            self.add(Subject::GcCount, &format!("gen{}", collection.generation), slice, (1.0, 1.0));
+            self.add(Subject::GcPause, "", slice, (collection.pause_ns as f64, 1.0));
             self.facts.pauses.push(collection.pause_ns as f64);
         }
     }
@@ -345,8 +359,8 @@ impl Cut {
                 Category::Jit => {
                     for span in &of.rows {
                         let slice = self.slice(span.start_nanos);
-                        self.add(Subject::Jit, "", slice, span.nanos as f64);
-                        self.add(Subject::JitMethods, "", slice, 1.0);
+                        self.add(Subject::Jit, "", slice, (span.nanos as f64, 1.0));
+                        self.add(Subject::JitMethods, "", slice, (1.0, 1.0));
                     }
                 }
                 Category::Activity => {
@@ -367,6 +381,12 @@ impl Cut {
             }
         }
     }
+}
+
+/// Adds weight and count.
+fn plus(sum: &mut (f64, f64), other: (f64, f64)) {
+    sum.0 += other.0;
+    sum.1 += other.1;
 }
 
 /// Addresses differ from run to run: those without a name are one row for each module.

@@ -1,7 +1,7 @@
 //! The rows of a comparison.
 
 use super::facts::{Measured, Subject, TraceFacts};
-use super::statistic::{mean, percentile, ranks, welch};
+use super::statistic::{counts, mean, percentile, ranks, welch};
 use crate::document::SCHEMA;
 use crate::sorted::SortFew;
 use serde::Serialize;
@@ -94,25 +94,29 @@ impl DiffReport {
     /// Compares two groups of traces.
     pub fn new(old: &[TraceFacts], new: &[TraceFacts], per: Per) -> DiffReport {
         let (before, after) = (Side::new(old, per), Side::new(new, per));
-        let mut not_compared = Vec::new();
+        let mut lacking = BTreeMap::new();
         let mut rows = Vec::new();
         let keys: BTreeSet<&(Subject, String)> =
             old.iter().chain(new).flat_map(|facts| facts.rows.keys()).collect();
         for key in keys {
             if !is_on_both(key, old, new) {
-                if is_whole(key) {
-                    let (name, side) = (subject_name(key), if before.has(key) { "OLD" } else { "NEW" });
-                    not_compared.push(format!("{name}: only in {side}"));
+                if let Some(name) = whole_name(key) {
+                    *lacking.entry((name, before.has(key))).or_insert(0_u64) += 1;
                 }
                 continue;
             }
             rows.push(row(key, &before, &after));
         }
+        let not_compared = lacking.into_iter().map(|((name, is_old), count)| {
+            let side = if is_old { "OLD" } else { "NEW" };
+            if name == COUNTERS { format!("{count} {name}: only in {side}") } else { format!("{name}: only in {side}") }
+        });
+        let not_compared = not_compared.collect();
         rows.extend(pauses(&before, &after));
         weigh(&mut rows);
         judge(&mut rows);
         rows.sort_few_by(|one, other| {
-            let order = |row: &DiffRow| (!row.is_significant, row.subject == Subject::MethodTotal);
+            let order = |row: &DiffRow| (!row.is_significant, place(row.subject));
             order(one)
                 .cmp(&order(other))
                 .then_with(|| other.weight_percent.total_cmp(&one.weight_percent))
@@ -171,6 +175,12 @@ impl<'f> Side<'f> {
         (if divisor > 0.0 { whole / divisor } else { 0.0 }, slices)
     }
 
+    /// How many samples or events a row is made of, and what they are divided by.
+    fn count(&self, key: &(Subject, String)) -> (f64, f64) {
+        let count = self.facts.iter().filter_map(|facts| facts.counts.get(key)).sum();
+        (count, self.divisors.iter().flatten().sum())
+    }
+
     fn values(&self, key: &(Subject, String)) -> Vec<f64> {
         let of = |facts: &'f TraceFacts| match facts.rows.get(key) {
             Some(Measured::Values(values)) => values.as_slice(),
@@ -202,23 +212,37 @@ fn is_on_both((subject, name): &(Subject, String), old: &[TraceFacts], new: &[Tr
         Subject::Type | Subject::Alloc => (Subject::Alloc, String::new()),
         Subject::Counter => (Subject::Counter, name.clone()),
         Subject::Jit | Subject::JitMethods => (Subject::Jit, String::new()),
-        _ => return true,
+        // There may have been none; but not if the runtime told nothing at all.
+        _ => return [old, new].iter().all(|side| side.iter().any(|facts| facts.has_runtime)),
     };
     let has = |side: &[TraceFacts]| side.iter().any(|facts| facts.rows.contains_key(&key));
     has(old) && has(new)
 }
 
-fn is_whole((subject, _): &(Subject, String)) -> bool {
-    matches!(subject, Subject::Cpu | Subject::Alloc | Subject::Counter | Subject::Jit)
+/// Where a row stands among those that are beyond noise: what changed, then the sums that changed with it, then callers.
+fn place(subject: Subject) -> u8 {
+    match subject {
+        Subject::Cpu | Subject::Alloc | Subject::Exceptions => 1,
+        Subject::MethodTotal => 2,
+        _ => 0,
+    }
 }
 
-fn subject_name((subject, name): &(Subject, String)) -> String {
-    match subject {
-        Subject::Counter => format!("counter {name}"),
-        Subject::Cpu => "CPU samples".to_owned(),
-        Subject::Alloc => "allocations".to_owned(),
-        _ => "compiled methods".to_owned(),
-    }
+const COUNTERS: &str = "counters";
+
+/// What is said to be missing, of the row that stands for its subject.
+fn whole_name((subject, name): &(Subject, String)) -> Option<&'static str> {
+    Some(match subject {
+        Subject::Counter => COUNTERS,
+        Subject::Cpu => "CPU samples",
+        Subject::Alloc => "allocations",
+        Subject::Jit => "compiled methods",
+        Subject::GcCount if name.is_empty() => "collections",
+        Subject::Exceptions => "exceptions",
+        Subject::Contention => "waits for locks",
+        Subject::Waits => "waits",
+        _ => return None,
+    })
 }
 
 fn row(key: &(Subject, String), before: &Side<'_>, after: &Side<'_>) -> DiffRow {
@@ -228,7 +252,14 @@ fn row(key: &(Subject, String), before: &Side<'_>, after: &Side<'_>) -> DiffRow 
         (mean(&old), mean(&new), welch(&old, &new))
     } else {
         let ((old, old_slices), (new, new_slices)) = (before.sums(key), after.sums(key));
-        (old, new, welch(&old_slices, &new_slices))
+        // Slices say how the program varies, counts how well it was sampled: it must be beyond both. The number of
+        // pauses and of waits says nothing of how long they are.
+        let by_slices = welch(&old_slices, &new_slices);
+        let chance = match subject {
+            Subject::GcPause | Subject::Contention | Subject::Waits | Subject::Jit => by_slices,
+            _ => by_slices.max(counts(before.count(key), after.count(key))),
+        };
+        (old, new, chance)
     };
     let unit = match subject {
         Subject::Type | Subject::Alloc => "bytes",

@@ -71,6 +71,18 @@ pub(super) fn ranks(old: &[f64], new: &[f64]) -> f64 {
     student(z, 1e6)
 }
 
+/// The same of two counts, by what each is divided by: what is counted by chance varies by the root of its number. Samples
+/// of one thread that follow each other are alike, so they vary by more: twice the variance.
+pub(super) fn counts((old, old_divisor): (f64, f64), (new, new_divisor): (f64, f64)) -> f64 {
+    if old_divisor <= 0.0 || new_divisor <= 0.0 {
+        return 1.0;
+    }
+    // One more on each side, so that nothing is not taken for certain.
+    let variance = (old + 1.0) / old_divisor.powi(2) + (new + 1.0) / new_divisor.powi(2);
+    let z = (new / new_divisor - old / old_divisor).abs() / (2.0 * variance).sqrt();
+    student(z, 1e6)
+}
+
 /// How probable values of Student's distribution are that lie as far from 0 as `t`.
 fn student(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5).clamp(0.0, 1.0)
@@ -166,6 +178,7 @@ mod tests {
         assert!(welch(&noise(1, 10.0), &noise(2, 12.0)) < 1e-6);
         assert!(ranks(&noise(1, 10.0), &noise(2, 10.0)) > 0.05);
         assert!(ranks(&noise(1, 10.0), &noise(2, 12.0)) < 1e-6);
+        assert!(counts((57.0, 3.0), (20.0, 2.0)) > 0.01 && counts((570.0, 3.0), (200.0, 2.0)) < 1e-6);
         assert_eq!((welch(&[1.0], &[2.0]), welch(&[1.0, 1.0], &[1.0, 1.0])), (1.0, 1.0));
     }
 

@@ -6,6 +6,7 @@ mod collect;
 pub(crate) mod command_line;
 mod completions;
 mod convert;
+mod diff;
 mod events;
 mod heap;
 mod info;
@@ -43,6 +44,7 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Stats(args) => stats::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Report(args) => report::run(&args.0, context),
+        Command::Diff(args) => diff::run(&args, context),
         Command::Open(args) => open::run(&args, context),
         Command::Convert(args) => convert::run(&args, context),
         Command::Heap(args) => heap::run(&args, context),

@@ -191,7 +191,7 @@ fn said(args: &[&str], prints: Prints, bytes: &[u8]) -> String {
             Utf8 => drop(std::str::from_utf8(&stdout.bytes).expect("the output is UTF-8")),
         },
         Exit::Failed => assert!(errors.contains("nettrace: error: "), "{args:?}: {errors}"),
-        Exit::Usage | Exit::Program(_) => panic!("{args:?} ends with {exit:?}: {errors}"),
+        Exit::Usage | Exit::Changed | Exit::Program(_) => panic!("{args:?} ends with {exit:?}: {errors}"),
     }
     format!("{}{errors}", String::from_utf8_lossy(&stdout.bytes))
 }

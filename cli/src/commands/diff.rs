@@ -1,0 +1,293 @@
+//! `nettrace diff`: what changed between two groups of traces.
+
+use super::analysed::{Analysed, Reads};
+use super::outcome::outcome_of;
+use super::{Context, write_json};
+use crate::args::{DiffArgs, InputArgs, PerArg, ThreadArgs};
+use crate::exit::Exit;
+use crate::failure::{Failure, plain};
+use crate::input::{Ended, Input, Regions};
+use crate::new_file::{self, NewFile, Unfinished};
+use crate::printable::printable;
+use crate::table::{Table, left, left_out, right};
+use crate::{samples, units};
+use nettrace_analysis::AnalysisError;
+use nettrace_analysis::diff::{
+    ConditionOutcome, DiffPage, DiffPass, DiffReport, DiffRow, DiffSide, Per, Subject, TraceFacts,
+};
+use nettrace_analysis::report::OutcomeReport;
+use nettrace_parser::{Outcome, TimeOrdered, Version};
+use serde::Serialize;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+impl Reads for DiffPass {
+    fn gains_from_threads(&self, _: Option<Version>) -> bool {
+        false
+    }
+
+    fn read(&mut self, events: &mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError> {
+        Ok(self.read(events)?)
+    }
+
+    fn read_regions(&mut self, _: &Regions) -> Result<Outcome, AnalysisError> {
+        Err(nettrace_parser::Error::Io(io::Error::other("a comparison takes all events, in order")).into())
+    }
+}
+
+/// A trace that was read.
+struct Read {
+    name: String,
+    facts: TraceFacts,
+    ended: Ended,
+}
+
+/// The document: the report, the traces it is of, conditions.
+#[derive(Serialize)]
+struct Document<'d> {
+    #[serde(flatten)]
+    report: &'d DiffReport,
+    old_traces: Vec<TraceRow<'d>>,
+    new_traces: Vec<TraceRow<'d>>,
+    conditions: &'d [ConditionOutcome],
+}
+
+#[derive(Serialize)]
+struct TraceRow<'d> {
+    file: &'d str,
+    duration_ns: u64,
+    samples: u64,
+    requests: u64,
+    outcome: OutcomeReport,
+}
+
+pub(super) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let (old, new) = files(args)?;
+    let all: Vec<&Path> = old.iter().chain(&new).map(PathBuf::as_path).collect();
+    if let Some(path) = &args.output {
+        new_file::check(path, args.force, &all)?;
+    }
+    let old = read(&old, args, context)?;
+    let new = read(&new, args, context)?;
+    let facts = |reads: &[Read]| reads.iter().map(|read| read.facts.clone()).collect::<Vec<_>>();
+    let (old_facts, new_facts) = (facts(&old), facts(&new));
+    let per = match args.per {
+        PerArg::Second => Per::Second,
+        PerArg::Request => Per::Request,
+        PerArg::Sample => Per::Sample,
+    };
+    divisible(per, &old)?;
+    divisible(per, &new)?;
+    let report = DiffReport::new(&old_facts, &new_facts, per);
+    let outcomes: Vec<ConditionOutcome> =
+        args.fail_if.iter().map(|condition| condition.outcome(&report)).collect();
+    context.progress.end();
+    if let Some(path) = &args.output {
+        let names = |reads: &[Read]| reads.iter().map(|read| read.name.clone()).collect::<Vec<_>>();
+        let page = DiffPage::new(&report, &old_facts, &new_facts)
+            .names(names(&old), names(&new))
+            .conditions(outcomes.clone());
+        write_page(&page, path, args.force, &all)?;
+    } else if args.json {
+        let document = Document {
+            report: &report,
+            old_traces: old.iter().map(trace_row).collect(),
+            new_traces: new.iter().map(trace_row).collect(),
+            conditions: &outcomes,
+        };
+        write_json(context, &document)?;
+    } else {
+        text(args, &report, context)?;
+    }
+    context.out.finish()?;
+    for text in &report.not_compared {
+        context.messages.warning(&format!("not compared: {text}"));
+    }
+    for outcome in &outcomes {
+        say(outcome, context);
+    }
+    let mut exit = Exit::Fine;
+    for read in old.iter().chain(&new) {
+        context.messages.losses(&read.name, &read.ended);
+        let own = context.conclude(&read.name, &read.ended, true);
+        exit = if matches!(exit, Exit::Fine) { own } else { exit };
+    }
+    let holds = outcomes.iter().any(|outcome| outcome.holds);
+    Ok(if holds { Exit::Changed } else { exit })
+}
+
+fn files(args: &DiffArgs) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
+    match (&args.old_file, &args.new_file) {
+        (Some(old), Some(new)) => Ok((vec![old.clone()], vec![new.clone()])),
+        _ if !args.old.is_empty() && !args.new.is_empty() => Ok((args.old.clone(), args.new.clone())),
+        _ => Err(Failure::Usage("give two traces: nettrace diff OLD NEW, or --old A B --new C D".to_owned())),
+    }
+}
+
+fn read(files: &[PathBuf], args: &DiffArgs, context: &mut Context<'_>) -> Result<Vec<Read>, Failure> {
+    files.iter().map(|file| read_one(file, args, context)).collect()
+}
+
+fn read_one(file: &Path, args: &DiffArgs, context: &mut Context<'_>) -> Result<Read, Failure> {
+    let input = InputArgs { file: file.to_owned(), read: args.read };
+    let mut trace = Analysed::new(context.open(&input)?, ThreadArgs { threads: None })?;
+    let mut pass = DiffPass::new(samples::options(&args.samples));
+    trace.read(&mut pass, &|file, error| Failure::Input {
+        file: file.to_owned(),
+        message: error.to_string(),
+    })?;
+    for text in samples::add_names(&args.samples, pass.model_mut())? {
+        context.messages.warning(&text);
+    }
+    Ok(Read { name: trace.file.clone(), ended: trace.ended(), facts: pass.finish() })
+}
+
+/// What is divided by nothing says nothing.
+fn divisible(per: Per, reads: &[Read]) -> Result<(), Failure> {
+    let lacks = |read: &&Read| match per {
+        Per::Request => read.facts.requests == 0,
+        Per::Sample => read.facts.samples == 0,
+        _ => false,
+    };
+    let Some(read) = reads.iter().find(lacks) else { return Ok(()) };
+    let (what, per) = if per == Per::Request { ("requests", "request") } else { ("CPU samples", "sample") };
+    let message = format!("it has no {what}, so nothing can be said --per {per}; use --per second");
+    Err(Failure::Input { file: read.name.clone(), message })
+}
+
+fn trace_row(read: &Read) -> TraceRow<'_> {
+    TraceRow {
+        file: &read.name,
+        duration_ns: read.facts.duration_ns,
+        samples: read.facts.samples,
+        requests: read.facts.requests,
+        outcome: outcome_of(&read.ended),
+    }
+}
+
+fn write_page(page: &DiffPage<'_>, path: &Path, is_forced: bool, read: &[&Path]) -> Result<(), Failure> {
+    let refused = |error: &io::Error| Failure::Input {
+        file: path.display().to_string(),
+        message: format!("cannot be written: {}", plain(error)),
+    };
+    let mut out = BufWriter::new(NewFile::create(path, is_forced, read, Unfinished::Removed)?);
+    page.write("nettrace diff", &mut out).map_err(|error| refused(&error))?;
+    out.into_inner().map_err(|error| refused(error.error()))?.finish().map(drop)
+}
+
+/// Says whether a condition holds, and for what.
+fn say(outcome: &ConditionOutcome, context: &mut Context<'_>) {
+    let condition = &outcome.condition;
+    if outcome.rows == 0 {
+        let text = format!("{condition}: the traces have nothing of the kind, so it does not hold");
+        context.messages.warning(&text);
+    }
+    for row in outcome.because.iter().take(5) {
+        let (old, new, change) = (value(row, row.old), value(row, row.new), change(row));
+        let name = printable(&name(row)).to_string();
+        context.messages.warning(&format!("{condition} holds: {name}, {old} to {new} ({change})"));
+    }
+}
+
+fn text(args: &DiffArgs, report: &DiffReport, context: &mut Context<'_>) -> io::Result<()> {
+    let strong = context.style.strong();
+    let out = context.out.buffer();
+    for (word, side) in [("old", &report.old), ("new", &report.new)] {
+        writeln!(out, "{word}  {}", about(side))?;
+    }
+    let shown: Vec<&DiffRow> = report.rows.iter().filter(|row| args.all || row.is_significant).collect();
+    let line = match report.significant {
+        0 => "Nothing changed beyond noise".to_owned(),
+        count => format!("{} beyond noise", units::counted(count, "change")),
+    };
+    let within = (report.rows.len() as u64).saturating_sub(report.significant);
+    let per = match report.per {
+        Per::Request => "request",
+        Per::Sample => "sample",
+        _ => "second",
+    };
+    writeln!(out, "\n{}; {} within it. Sums are per {per}.", strong.over(line), units::count(within))?;
+    if shown.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let mut table = Table::new([
+        right("OLD", 10, 0),
+        right("NEW", 10, 0),
+        right("CHANGE", 8, 0),
+        right("WEIGHT", 7, 1),
+        left("", 5, 2),
+        left("WHAT", 30, 0),
+    ]);
+    for row in shown.iter().take(args.number) {
+        table.row([
+            value(row, row.old).into(),
+            value(row, row.new).into(),
+            change(row).into(),
+            format!("{:.1} %", row.weight_percent).into(),
+            if row.is_significant { "" } else { "noise" }.into(),
+            name(row).into(),
+        ]);
+    }
+    table.write(context)?;
+    left_out(context, shown.len(), args.number)
+}
+
+/// `2 traces, 8.017 s, 81,554 samples, 11,841 requests`.
+fn about(side: &DiffSide) -> String {
+    let mut text = units::counted(side.traces, "trace");
+    text.push_str(&format!(", {}", units::duration(i64::try_from(side.duration_ns).unwrap_or(i64::MAX))));
+    if side.samples > 0 {
+        text.push_str(&format!(", {}", units::counted(side.samples, "sample")));
+    }
+    if side.requests > 0 {
+        text.push_str(&format!(", {}", units::counted(side.requests, "request")));
+    }
+    if side.lost > 0 {
+        text.push_str(&format!(", {} lost", units::counted(side.lost, "event")));
+    }
+    text
+}
+
+fn name(row: &DiffRow) -> String {
+    let name = &row.name;
+    match row.subject {
+        Subject::Method => name.clone(),
+        Subject::MethodTotal => format!("{name} and what it calls"),
+        Subject::Cpu => "all time in which threads ran".to_owned(),
+        Subject::Type => format!("new {name}"),
+        Subject::Alloc => "all allocations".to_owned(),
+        Subject::GcCount if name.is_empty() => "collections".to_owned(),
+        Subject::GcCount => format!("collections of {name}"),
+        Subject::GcPause if name.is_empty() => "pauses of collections, together".to_owned(),
+        Subject::GcPause => format!("pause of a collection, {name}"),
+        Subject::Exception => format!("throw {name}"),
+        Subject::Exceptions => "exceptions".to_owned(),
+        Subject::Contention => "waiting for locks".to_owned(),
+        Subject::ContentionCount => "waits for locks".to_owned(),
+        Subject::Waits => "waiting for handles".to_owned(),
+        Subject::Jit => "compiling".to_owned(),
+        Subject::JitMethods => "methods compiled".to_owned(),
+        Subject::Counter => format!("counter {name}"),
+        _ => name.clone(),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float is cut off at the ends")]
+fn value(row: &DiffRow, value: f64) -> String {
+    match &*row.unit {
+        "ns" if value >= 1000.0 => units::duration(value.round() as i64),
+        "ns" => format!("{value:.1} ns"),
+        "bytes" => units::bytes(value.round() as u64),
+        _ if value.abs() >= 1000.0 => units::decimal(value, 0),
+        _ => units::decimal(value, 2),
+    }
+}
+
+fn change(row: &DiffRow) -> String {
+    match row.change_percent {
+        Some(change) => format!("{change:+.1} %"),
+        None if row.new != 0.0 => "new".to_owned(),
+        None => String::new(),
+    }
+}

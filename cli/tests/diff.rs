@@ -1,0 +1,100 @@
+//! `nettrace diff`: rows, conditions and their exit code, the page.
+
+use crate::common;
+use crate::page::in_browser;
+
+use common::{file, nettrace};
+use serde_json::{Value, json};
+
+const OLD: &str = "testdata/traces/net10-linux-x64/startup.nettrace.gz";
+const NEW: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn a_trace_does_not_differ_from_itself() {
+    let ran = nettrace(&["diff", NEW, NEW]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.text().contains("Nothing changed beyond noise"), "{}", ran.text());
+    let report = nettrace(&["diff", NEW, NEW, "--json"]).json();
+    assert_eq!((&report["significant"], &report["not_compared"]), (&json!(0), &json!([])));
+    for row in report["rows"].as_array().unwrap() {
+        assert_eq!(row["old"], row["new"], "{row}");
+    }
+}
+
+#[test]
+fn values_are_those_of_the_reports_divided_by_the_time() {
+    let report = nettrace(&["diff", NEW, NEW, "--json"]).json();
+    let row = |subject: &str, name: &str| {
+        let rows = report["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["subject"] == subject && row["name"] == name);
+        number(&row.unwrap_or_else(|| panic!("{subject} {name}"))["old"])
+    };
+    let seconds = number(&report["old"]["duration_ns"]) / 1e9;
+    let near = |value: f64, wanted: f64| assert!((value - wanted).abs() <= wanted * 1e-9, "{value} {wanted}");
+    let top = nettrace(&["report", "topN", NEW, "--json"]).json();
+    near(row("cpu", "") * seconds, number(&top["total_ns"]));
+    let first = &top["methods"][0];
+    near(row("method", first["name"].as_str().unwrap()) * seconds, number(&first["self_ns"]));
+    let gc = nettrace(&["report", "gc", NEW, "--json"]).json();
+    near(row("gc_pause", "") * seconds, number(&gc["totals"]["pause_ns"]));
+    near(row("gc_pause", "p99"), number(&gc["totals"]["p99_pause_ns"]));
+    near(row("gc_count", "") * seconds, number(&gc["totals"]["count"]));
+    let exceptions = nettrace(&["report", "exceptions", NEW, "--json"]).json();
+    near(row("exceptions", "") * seconds, number(&exceptions["count"]));
+}
+
+#[test]
+fn a_condition_that_holds_is_said_and_ends_with_exit_code_5() {
+    let ran = nettrace(&["gate", NEW, NEW, "--fail-if", "gc.pause.p99>1us", "--fail-if", "cpu>5%"]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    assert!(ran.stderr.contains("gc.pause.p99>1us holds: pause of a collection, p99"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("cpu>5% holds"), "{}", ran.stderr);
+    let ran = nettrace(&["diff", NEW, NEW, "--fail-if", "cpu>5%", "--json"]);
+    assert_eq!((ran.code, &ran.json()["conditions"][0]["holds"]), (Some(0), &json!(false)));
+    let ran = nettrace(&["diff", NEW, NEW, "--fail-if", "cpus>5%"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("cpus is none of cpu, method(NAME)"), "{}", ran.stderr);
+}
+
+#[test]
+fn sides_are_two_files_or_two_groups() {
+    let ran = nettrace(&["diff", "--old", OLD, OLD, "--new", NEW, "--json", "-q"]);
+    let report = ran.json();
+    assert_eq!((&report["old"]["traces"], &report["new"]["traces"]), (&json!(2), &json!(1)));
+    for wrong in [&["diff", OLD][..], &["diff"], &["diff", "--old", OLD], &["diff", OLD, NEW, "--old", OLD]] {
+        assert_eq!(nettrace(wrong).code, Some(2), "{wrong:?}");
+    }
+    let ran = nettrace(&["diff", "testdata/traces/net10-linux-x64/samples-only.nettrace.gz", NEW, "--per", "request"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("has no requests"), "{}", ran.stderr);
+}
+
+#[test]
+fn all_rows_are_listed_with_whole_names_where_they_do_not_go_to_a_terminal() {
+    let ran = nettrace(&["diff", OLD, NEW, "--all", "-n", "200"]);
+    assert!(ran.text().lines().count() > 50, "{}", ran.text());
+    assert!(ran.text().contains("workload!Workload.Program.Main(string[])"), "{}", ran.text());
+}
+
+#[test]
+fn the_page_of_a_comparison_shows_its_rows_and_is_calm() {
+    let path = file("diff.html", b"");
+    let ran = nettrace(&["diff", OLD, NEW, "-o", &path, "--force", "-q"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let report = nettrace(&["diff", OLD, NEW, "--json", "-q"]).json();
+    let Some(seen) = in_browser("diff_page.cjs", &[&path]) else { return };
+    for list in ["errors", "requests", "wide", "axe"] {
+        assert_eq!(seen[list], json!([]), "{list}");
+    }
+    assert_eq!(number(&seen["significant"]), number(&report["significant"]));
+    for (row, shown) in report["rows"].as_array().unwrap().iter().zip(seen["rows"].as_array().unwrap()) {
+        assert_eq!((number(&row["old"]), number(&row["new"])), (number(&shown[1]), number(&shown[2])), "{row}");
+    }
+    assert!(number(&seen["rectangles"]) > 20.0, "{}", seen["rectangles"]);
+    assert!(seen["chosen"].as_str().unwrap().contains("before"), "{}", seen["chosen"]);
+    assert_ne!(seen["root"], "0", "Enter zooms");
+}
