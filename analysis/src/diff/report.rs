@@ -101,7 +101,8 @@ impl DiffReport {
         for key in keys {
             if !is_on_both(key, old, new) {
                 if let Some(name) = whole_name(key) {
-                    *lacking.entry((name, before.has(key))).or_insert(0_u64) += 1;
+                    let count = lacking.entry((name, before.has(key))).or_insert(0_u64);
+                    *count = count.saturating_add(1);
                 }
                 continue;
             }

@@ -256,7 +256,7 @@ fn write_tracks(page: &mut Page, shared: &SharedTracks, thrown: &PageExceptions,
         let name = category.name();
         columns.add_steps(format!("span.{name}.start"), of.rows.iter().map(|row| row.start_nanos));
         columns.add(format!("span.{name}.nanos"), of.rows.iter().map(|row| row.nanos));
-        let numbers: [(&str, fn(&super::spans::SpanRow) -> u32); 4] = [
+        let numbers: [(&str, SpanNumber); 4] = [
             ("thread", |row| row.thread),
             ("name", |row| row.name),
             ("key", |row| row.key),
@@ -290,6 +290,9 @@ fn write_tracks(page: &mut Page, shared: &SharedTracks, thrown: &PageExceptions,
 fn texts(texts: &crate::model::Texts) -> Vec<&str> {
     texts.all().collect()
 }
+
+/// One of the numbers of a span.
+type SpanNumber = fn(&super::spans::SpanRow) -> u32;
 
 fn write_exceptions(
     thrown: &PageExceptions,
