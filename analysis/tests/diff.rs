@@ -88,8 +88,14 @@ fn facts(plan: Plan) -> TraceFacts {
             }
         }
         if dice.roll() < plan.exceptions {
-            let values =
-                vec![text("App.Oops"), text("no"), Value::U64(0), Value::U32(0), Value::U16(0), Value::U16(0)];
+            let values = vec![
+                text("App.Oops"),
+                text("no"),
+                Value::U64(0),
+                Value::U32(0),
+                Value::U16(0),
+                Value::U16(0),
+            ];
             steps.push(event(THROWN, 0, 1, &[FAST + 0x30], values));
         }
         if step % 40 == 0 {
@@ -147,9 +153,8 @@ fn a_program_that_does_the_same_has_no_change_beyond_noise() {
 #[test]
 fn the_same_workload_recorded_twice_has_no_change_beyond_noise() {
     for runtime in ["net10-linux-x64", "net3.1-linux-x64"] {
-        let read = |name: &str| {
-            corpus::trace(&format!("{runtime}/{name}")).map(|trace| facts_of(&trace.bytes()))
-        };
+        let read =
+            |name: &str| corpus::trace(&format!("{runtime}/{name}")).map(|trace| facts_of(&trace.bytes()));
         let (Some(old), Some(new)) = (read("all.nettrace.gz"), read("all.netperf.gz")) else {
             eprintln!("SKIPPED: {runtime} has no pair here");
             continue;
@@ -197,7 +202,12 @@ fn several_traces_of_a_side_make_smaller_changes_visible() {
     assert_eq!((all.old.traces, all.new.traces), (4, 4));
     assert!(changes(&all).contains(&(Subject::Method, "App.Program.Slow(int)")), "{all:#?}");
     let chance = |report: &DiffReport| {
-        report.rows.iter().find(|row| row.subject == Subject::Method && row.name.contains("Slow")).unwrap().chance
+        report
+            .rows
+            .iter()
+            .find(|row| row.subject == Subject::Method && row.name.contains("Slow"))
+            .unwrap()
+            .chance
     };
     assert!(chance(&all) < chance(&one));
 }
@@ -231,9 +241,15 @@ fn conditions_hold_for_what_grew_beyond_noise_or_is_over_a_limit() {
     ] {
         assert!(holds(condition), "{condition}");
     }
-    for condition in
-        ["cpu>5000%", "method(*Fast*)>5%", "alloc>5%", "exceptions>5%", "gc.pause.p99>1s", "gc.count>5%", "cpu<5%"]
-    {
+    for condition in [
+        "cpu>5000%",
+        "method(*Fast*)>5%",
+        "alloc>5%",
+        "exceptions>5%",
+        "gc.pause.p99>1s",
+        "gc.count>5%",
+        "cpu<5%",
+    ] {
         assert!(!holds(condition), "{condition}");
     }
     let none = "type(No.Such)>5%".parse::<Condition>().unwrap().outcome(&report);

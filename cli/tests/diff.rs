@@ -68,7 +68,13 @@ fn sides_are_two_files_or_two_groups() {
     for wrong in [&["diff", OLD][..], &["diff"], &["diff", "--old", OLD], &["diff", OLD, NEW, "--old", OLD]] {
         assert_eq!(nettrace(wrong).code, Some(2), "{wrong:?}");
     }
-    let ran = nettrace(&["diff", "testdata/traces/net10-linux-x64/samples-only.nettrace.gz", NEW, "--per", "request"]);
+    let ran = nettrace(&[
+        "diff",
+        "testdata/traces/net10-linux-x64/samples-only.nettrace.gz",
+        NEW,
+        "--per",
+        "request",
+    ]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("has no requests"), "{}", ran.stderr);
 }
@@ -92,7 +98,11 @@ fn the_page_of_a_comparison_shows_its_rows_and_is_calm() {
     }
     assert_eq!(number(&seen["significant"]), number(&report["significant"]));
     for (row, shown) in report["rows"].as_array().unwrap().iter().zip(seen["rows"].as_array().unwrap()) {
-        assert_eq!((number(&row["old"]), number(&row["new"])), (number(&shown[1]), number(&shown[2])), "{row}");
+        assert_eq!(
+            (number(&row["old"]), number(&row["new"])),
+            (number(&shown[1]), number(&shown[2])),
+            "{row}"
+        );
     }
     assert!(number(&seen["rectangles"]) > 20.0, "{}", seen["rectangles"]);
     assert!(seen["chosen"].as_str().unwrap().contains("before"), "{}", seen["chosen"]);

@@ -17,9 +17,20 @@ fn help_of_every_command_is_as_expected() {
     for report in ["gc", "topN", "modules", "counters", "html"] {
         assert_page(&format!("help-report-{report}.txt"), &["report", report, "--help"]);
     }
-    for command in
-        ["info", "stats", "events", "schema", "check", "report", "convert", "heap", "open", "diff", "completions", "man"]
-    {
+    for command in [
+        "info",
+        "stats",
+        "events",
+        "schema",
+        "check",
+        "report",
+        "convert",
+        "heap",
+        "open",
+        "diff",
+        "completions",
+        "man",
+    ] {
         assert_page(&format!("help-{command}.txt"), &[command, "--help"]);
     }
 }

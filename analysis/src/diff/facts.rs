@@ -152,7 +152,8 @@ impl Reports for Observers {
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, counts: &mut [u64]) {
         // Method loads and the like also come with samples alone.
-        self.has_runtime |= event.known_provider() == KnownProvider::Runtime && !matches!(event.id(), 140..=190);
+        self.has_runtime |=
+            event.known_provider() == KnownProvider::Runtime && !matches!(event.id(), 140..=190);
         self.gc.event(event, moment, model);
         if self.counters.event(event, moment, model)
             && let Some(count) = counts.first_mut()

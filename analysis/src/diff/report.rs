@@ -110,7 +110,11 @@ impl DiffReport {
         }
         let not_compared = lacking.into_iter().map(|((name, is_old), count)| {
             let side = if is_old { "OLD" } else { "NEW" };
-            if name == COUNTERS { format!("{count} {name}: only in {side}") } else { format!("{name}: only in {side}") }
+            if name == COUNTERS {
+                format!("{count} {name}: only in {side}")
+            } else {
+                format!("{name}: only in {side}")
+            }
         });
         let not_compared = not_compared.collect();
         rows.extend(pauses(&before, &after));

@@ -29,7 +29,9 @@ Examples:
 /// Compare two traces, or two groups of traces: what changed beyond noise
 #[derive(Debug, Args)]
 #[command(after_help = DIFF_EXAMPLES, visible_alias = "gate")]
-#[command(override_usage = "nettrace diff <OLD> <NEW> [OPTIONS]\n       nettrace diff --old <FILE>... --new <FILE>... [OPTIONS]")]
+#[command(
+    override_usage = "nettrace diff <OLD> <NEW> [OPTIONS]\n       nettrace diff --old <FILE>... --new <FILE>... [OPTIONS]"
+)]
 pub(crate) struct DiffArgs {
     /// The trace before
     #[arg(value_name = "OLD", requires = "new_file", conflicts_with_all = ["old", "new"])]
