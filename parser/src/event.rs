@@ -375,6 +375,7 @@ impl<'r> Event<'r> {
     pub fn schema(&self) -> Option<&'r Schema> {
         let metadata = self.metadata()?;
         let catalog = match self.label_place() {
+            None if metadata.catalog_schema.is_some() => return metadata.catalog_schema,
             None => metadata.catalog,
             Some(place) => labelled_catalog(self.context, place, metadata),
         };

@@ -301,7 +301,8 @@ pub(crate) struct Covered {
     pub(crate) stacks: IdRange,
     pub(crate) threads: IdRange,
     pub(crate) labels: IdRange,
-    /// [`IdRange::slot`] holds for types, stacks and threads.
+    /// [`IdRange::slot`] holds for types, stacks and threads, and is [`NO_SLOT`] for stack 0: between two sequence points
+    /// all writers number stacks from 1.
     pub(crate) has_slots_in_order: bool,
 }
 
@@ -320,14 +321,16 @@ impl Covered {
 impl Tables {
     /// To be called when definitions have changed.
     pub(crate) fn update_covered(&mut self) {
+        let stacks = self.stacks.spans.ids.gapless().with_zero();
         self.covered = Covered {
             metadata: self.metadata.ids.gapless(),
-            stacks: self.stacks.spans.ids.gapless().with_zero(),
+            stacks,
             threads: self.threads.ids.gapless(),
             labels: self.labels.spans.ids.gapless().with_zero(),
             has_slots_in_order: self.metadata.ids.has_slots_in_order()
                 && self.stacks.spans.ids.has_slots_in_order()
-                && self.threads.ids.has_slots_in_order(),
+                && self.threads.ids.has_slots_in_order()
+                && stacks.slot(0) == NO_SLOT,
         };
     }
 

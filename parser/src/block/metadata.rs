@@ -46,6 +46,8 @@ pub struct Metadata {
     pub extra: Option<Box<MetadataExtra>>,
     /// The catalog's row, where that and not [`Metadata::schema`] tells the payload's fields.
     pub(crate) catalog: Option<&'static CatalogEvent>,
+    /// The schema of that row, if it is the same for all payloads.
+    pub(crate) catalog_schema: Option<&'static Schema>,
     /// The provider, if it is one that views know.
     pub(crate) known_provider: KnownProvider,
     pub(crate) serial: Serial,
@@ -68,7 +70,14 @@ impl Metadata {
             schema: Schema::default(),
             extra: None,
             catalog: None,
+            catalog_schema: None,
         }
+    }
+
+    /// Settles once which schema events of this type have, and not with each of them.
+    pub(crate) fn settle_schema(&mut self) {
+        self.catalog = self.known(self.version);
+        self.catalog_schema = self.catalog.filter(|row| !row.has_records()).map(CatalogEvent::schema);
     }
 
     /// The guid that stands for the provider: the one the stream gives (version 6), else that of the

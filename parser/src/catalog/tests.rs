@@ -22,6 +22,7 @@ fn metadata(provider: &str, event_id: u32, name: &str, version: u32, fields: &[F
         schema: Schema::from_stream(fields, None, false),
         extra: None,
         catalog: None,
+        catalog_schema: None,
         known_provider: KnownProvider::of_name(provider),
         serial: Default::default(),
     }

@@ -3,14 +3,17 @@
 /// The time of a run's first event and, below it, the number of the run: of equal times the one goes first that stands
 /// first in the stream. Times count from a base that all have in common.
 pub(super) trait Head: Copy + Ord {
-    /// Greater than any other; no run has its number.
+    /// Greater than any other.
     const NONE: Self;
     /// The greatest time that there may be.
     const MOST: u64;
+    /// No run has this number: behind all runs of its time.
+    const NO_RUN: usize;
 
     fn new(time: u64, run: usize) -> Self;
-    fn time(self) -> u64;
     fn run(self) -> usize;
+    /// The time up to which this run goes before `next`, which is greater.
+    fn goes_up_to(self, next: Self) -> u64;
 }
 
 const RUN_BITS: u32 = 24;
@@ -19,6 +22,7 @@ const RUN_BITS: u32 = 24;
 impl Head for u64 {
     const NONE: u64 = u64::MAX;
     const MOST: u64 = (u64::MAX >> RUN_BITS) - 1;
+    const NO_RUN: usize = (1 << RUN_BITS) - 1;
 
     #[inline(always)]
     fn new(time: u64, run: usize) -> u64 {
@@ -26,19 +30,20 @@ impl Head for u64 {
     }
 
     #[inline(always)]
-    fn time(self) -> u64 {
-        self >> RUN_BITS
+    fn run(self) -> usize {
+        usize::try_from(self & ((1 << RUN_BITS) - 1)).unwrap_or(usize::MAX)
     }
 
     #[inline(always)]
-    fn run(self) -> usize {
-        usize::try_from(self & ((1 << RUN_BITS) - 1)).unwrap_or(usize::MAX)
+    fn goes_up_to(self, next: u64) -> u64 {
+        next.wrapping_sub(self & ((1 << RUN_BITS) - 1)).wrapping_sub(1) >> RUN_BITS
     }
 }
 
 impl Head for u128 {
     const NONE: u128 = u128::MAX;
     const MOST: u64 = u64::MAX;
+    const NO_RUN: usize = usize::MAX - 1;
 
     #[inline(always)]
     fn new(time: u64, run: usize) -> u128 {
@@ -46,87 +51,112 @@ impl Head for u128 {
     }
 
     #[inline(always)]
-    fn time(self) -> u64 {
-        (self >> u64::BITS) as u64
-    }
-
-    #[inline(always)]
     fn run(self) -> usize {
         self as usize
     }
+
+    #[inline(always)]
+    fn goes_up_to(self, next: u128) -> u64 {
+        (next.wrapping_sub(self as u64 as u128).wrapping_sub(1) >> u64::BITS) as u64
+    }
 }
 
-/// A binary heap: below the one in place n lie those in places 2n + 1 and 2n + 2, which are greater.
+/// A binary heap whose places come in pairs, so that the two below one are looked at by one look.
 #[derive(Debug)]
-pub(super) struct Heads<H>(Vec<H>);
+pub(super) struct Heads<H> {
+    first: H,
+    /// Below the first one lies pair 0, below place `side` of pair n lies pair 2n + 1 + side: none of it is less.
+    pairs: Vec<[H; 2]>,
+    count: usize,
+}
 
-impl<H> Default for Heads<H> {
+impl<H: Head> Default for Heads<H> {
     fn default() -> Heads<H> {
-        Heads(Vec::new())
+        Heads { first: H::NONE, pairs: Vec::new(), count: 0 }
     }
+}
+
+/// The place of a pair that is side by side with others, and the side.
+#[inline(always)]
+fn pair_and_side(place: usize) -> (usize, usize) {
+    (place / 2, place % 2)
 }
 
 impl<H: Head> Heads<H> {
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.first = H::NONE;
+        self.pairs.clear();
+        self.count = 0;
     }
 
-    /// The least, and the least of the others.
+    /// The least.
     #[inline(always)]
-    pub(super) fn first_two(&self) -> (H, H) {
-        match *self.0.as_slice() {
-            [first, one, other, ..] => (first, one.min(other)),
-            [first, one] => (first, one),
-            [first] => (first, H::NONE),
-            [] => (H::NONE, H::NONE),
-        }
+    pub(super) fn first(&self) -> H {
+        self.first
+    }
+
+    /// The least of the others.
+    #[inline(always)]
+    pub(super) fn second(&self) -> H {
+        self.pairs.first().map_or(H::NONE, |[one, other]| *one.min(other))
     }
 
     pub(super) fn add(&mut self, head: H) {
-        let mut at = self.0.len();
-        self.0.push(head);
-        while let Some(above) = at.checked_sub(1).map(|at| at / 2) {
-            match (self.0.get(above).copied(), self.0.get_mut(at)) {
-                (Some(greater), Some(place)) if head < greater => *place = greater,
-                _ => break,
-            }
-            at = above;
+        let Some(place) = self.count.checked_sub(1) else {
+            (self.first, self.count) = (head, 1);
+            return;
+        };
+        self.count = self.count.saturating_add(1);
+        let (mut pair, mut side) = pair_and_side(place);
+        if side == 0 {
+            self.pairs.push([H::NONE; 2]);
         }
-        self.put(at, head);
+        while let Some(above) = pair.checked_sub(1) {
+            let (above, above_side) = pair_and_side(above);
+            let greater = self.get(above, above_side);
+            if head >= greater {
+                return self.put(pair, side, head);
+            }
+            self.put(pair, side, greater);
+            (pair, side) = (above, above_side);
+        }
+        if head < self.first {
+            let greater = std::mem::replace(&mut self.first, head);
+            self.put(pair, side, greater);
+        } else {
+            self.put(pair, side, head);
+        }
     }
 
-    /// Another one in the place of the least.
+    /// Another one in the place of the least. [`Head::NONE`] takes it away.
     #[inline(always)]
     pub(super) fn replace_first(&mut self, head: H) {
-        let heads = self.0.as_mut_slice();
-        let mut at = 0usize;
-        loop {
-            let below = at.wrapping_mul(2).wrapping_add(1);
-            let (least, from) = match heads.get(below..) {
-                Some(&[one, other, ..]) => (one.min(other), below.wrapping_add(usize::from(other < one))),
-                Some(&[one]) => (one, below),
-                _ => break,
-            };
-            if head <= least {
+        let mut hole = &mut self.first;
+        let mut number = 0usize;
+        // The pairs from the one below the hole on.
+        let mut rest = self.pairs.as_mut_slice();
+        while let Some((pair, behind)) = rest.split_first_mut() {
+            let [one, other] = pair;
+            let is_other = *other < *one;
+            let least = if is_other { other } else { one };
+            if head <= *least {
                 break;
             }
-            if let Some(place) = heads.get_mut(at) {
-                *place = least;
-            }
-            at = from;
+            *hole = *least;
+            hole = least;
+            let skipped = number.wrapping_add(usize::from(is_other));
+            number = number.wrapping_add(skipped).wrapping_add(1);
+            rest = behind.get_mut(skipped..).unwrap_or_default();
         }
-        self.put(at, head);
+        *hole = head;
     }
 
-    pub(super) fn remove_first(&mut self) {
-        if let Some(last) = self.0.pop().filter(|_| !self.0.is_empty()) {
-            self.replace_first(last);
-        }
+    fn get(&self, pair: usize, side: usize) -> H {
+        self.pairs.get(pair).and_then(|pair| pair.get(side)).copied().unwrap_or(H::NONE)
     }
 
-    #[inline(always)]
-    fn put(&mut self, at: usize, head: H) {
-        if let Some(place) = self.0.get_mut(at) {
+    fn put(&mut self, pair: usize, side: usize, head: H) {
+        if let Some(place) = self.pairs.get_mut(pair).and_then(|pair| pair.get_mut(side)) {
             *place = head;
         }
     }
@@ -151,24 +181,40 @@ mod tests {
                     heads.replace_first(new);
                     plain[0] = new;
                 }
-                _ if !plain.is_empty() => {
-                    heads.remove_first();
-                    plain.remove(0);
+                _ => {
+                    heads.replace_first(H::NONE);
+                    if !plain.is_empty() {
+                        plain.remove(0);
+                    }
                 }
-                _ => heads.remove_first(),
             }
             plain.sort_unstable();
             let at = |place: usize| plain.get(place).copied().unwrap_or(H::NONE);
-            assert_eq!(heads.first_two(), (at(0), at(1)), "step {step}");
+            assert_eq!((heads.first(), heads.second()), (at(0), at(1)), "step {step}");
         }
-        let most = H::new(H::MOST, 9);
-        assert_eq!((most.time(), most.run()), (H::MOST, 9));
-        assert!(most < H::NONE);
     }
 
     #[test]
     fn the_two_least_are_at_hand_whatever_is_added_replaced_and_removed() {
         the_two_least_are_at_hand::<u64>();
         the_two_least_are_at_hand::<u128>();
+    }
+
+    fn a_run_goes_as_far_as_another_lets_it<H: Head + std::fmt::Debug>() {
+        let most = H::new(H::MOST, H::NO_RUN);
+        assert!(most.run() == H::NO_RUN && most < H::NONE);
+        let last = H::new(H::MOST, 9);
+        assert_eq!((last.run(), last.goes_up_to(most)), (9, H::MOST));
+        // Of equal times the earlier run's go first.
+        assert_eq!(H::new(3, 9).goes_up_to(H::new(7, 10)), 7);
+        assert_eq!(H::new(3, 9).goes_up_to(H::new(7, 8)), 6);
+        assert_eq!(H::new(7, 8).goes_up_to(H::new(7, 9)), 7);
+        assert_eq!(H::new(0, 0).goes_up_to(H::new(0, H::NO_RUN)), 0);
+    }
+
+    #[test]
+    fn a_run_goes_as_far_as_the_next_one_lets_it() {
+        a_run_goes_as_far_as_another_lets_it::<u64>();
+        a_run_goes_as_far_as_another_lets_it::<u128>();
     }
 }

@@ -14,6 +14,9 @@ const LEAST_ROOM: usize = 256;
 /// The room of so many events that went is given up only together with others.
 const LEAST_GONE: usize = 4096;
 
+/// No thread's upper half.
+const UNSETTLED: u64 = 1 << 32;
+
 /// When to look whether something may go: at this number of events that wait, or of bytes from the first to the last of
 /// them.
 #[derive(Debug, Clone, Copy)]
@@ -33,15 +36,14 @@ pub(super) struct Queue {
     gone: usize,
     runs: Runs,
     segments: Segments,
-    /// The newest segment's number, its base, the high bits of its thread's id, its processor.
+    /// The newest segment's number, its base, the upper half of its thread's id, its processor.
     segment: u32,
     base: u64,
+    /// [`UNSETTLED`]: the next event may be of another segment, though its header does not say so.
     high: u64,
     processor: u32,
     /// It has activities, or labels.
     has_extra: bool,
-    /// Whether the next event may be of another segment, though its header does not say so.
-    is_unsettled: bool,
     /// The ids that the events of a run have, and where their block ends.
     covered: Covered,
     block_end: u64,
@@ -72,10 +74,9 @@ impl Queue {
             segments: Segments::default(),
             segment: 0,
             base: 0,
-            high: 0,
+            high: UNSETTLED,
             processor: 0,
             has_extra: false,
-            is_unsettled: true,
             covered: Covered::default(),
             block_end: 0,
             is_v6: false,
@@ -103,7 +104,7 @@ impl Queue {
         (self.count, self.gone) = (0, 0);
         self.runs.clear();
         self.segments.clear();
-        self.is_unsettled = true;
+        self.high = UNSETTLED;
     }
 
     /// Sets when to look whether something may go.
@@ -167,7 +168,7 @@ impl Queue {
     pub(super) fn begin(&mut self, end: u64, covered: &Covered) {
         self.covered = *covered;
         self.block_end = end;
-        self.is_unsettled = true;
+        self.high = UNSETTLED;
         self.make_room();
         self.stop = self.most().min(self.events.len());
     }
@@ -201,7 +202,7 @@ impl Queue {
         self.settle(context, header, payload_at);
         self.put(context, header, payload_at, ids(context, header));
         // What is special about this one is not so of the next.
-        self.is_unsettled = true;
+        self.high = UNSETTLED;
     }
 
     /// Takes an event of a run, whose ids are all defined. `false`: that is enough of them.
@@ -213,23 +214,27 @@ impl Queue {
         payload_at: u64,
         form: BlobForm,
     ) -> bool {
-        let high = if form.is_v6 { 0 } else { high_bits(header.thread) };
         let changes = form.changes_what_lasts.unwrap_or_else(|| {
             let has_guids = !(header.activity.is_zero() && header.related_activity.is_zero());
             (header.processor != self.processor) | has_guids | (header.label_list != 0) | self.has_extra
         });
-        if changes | self.is_unsettled | (high != self.high) {
-            self.settle(context, header, payload_at);
+        let high = if form.is_v6 { 0 } else { upper_half(header.thread) };
+        if changes | (high != self.high) {
+            return self.append_unsettled(context, header, payload_at);
         }
         let covered = &self.covered;
-        let stack = if header.stack == 0 { NO_SLOT } else { covered.stacks.slot(header.stack) };
         let thread = low_bits_of_thread(header.thread);
         let thread = if form.is_v6 { covered.threads.slot(thread) } else { thread };
-        let mut ids = Ids { metadata: covered.metadata.slot(header.metadata_id), stack, thread };
-        if !covered.has_slots_in_order {
-            ids = self::ids(context, header);
-        }
-        self.put(context, header, payload_at, ids)
+        let (metadata, stack) =
+            (covered.metadata.slot(header.metadata_id), covered.stacks.slot(header.stack));
+        self.put(context, header, payload_at, Ids { metadata, stack, thread })
+    }
+
+    /// The same for one that may be of another segment than the one before.
+    #[inline(never)]
+    fn append_unsettled(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
+        self.settle(context, header, payload_at);
+        self.put(context, header, payload_at, ids(context, header))
     }
 
     #[inline(always)]
@@ -291,9 +296,15 @@ impl Queue {
         self.segment = self.segments.number(segment);
         (self.base, self.processor) = (segment.base, segment.processor);
         self.has_extra = segment.extra != NO_SLOT;
-        self.high = if self.is_v6 { 0 } else { segment.thread };
-        // What was late, or without a type, does not make the next one so.
-        self.is_unsettled = segment.late_by != 0 || resolved.metadata == NO_SLOT;
+        // What was late, or without a type, does not make the next one so. And where ids do not say what slots are, each
+        // event is looked up.
+        let is_unsettled =
+            segment.late_by != 0 || resolved.metadata == NO_SLOT || !self.covered.has_slots_in_order;
+        self.high = match (is_unsettled, self.is_v6) {
+            (true, _) => UNSETTLED,
+            (false, true) => 0,
+            (false, false) => upper_half(segment.thread),
+        };
     }
 
     /// An event that is older than the one before: it begins a run, or is late. The time it counts as.
@@ -327,7 +338,7 @@ impl Queue {
             self.newest_passed = self.newest_passed.max(header.timestamp);
         }
         // Numbers go on, and what lasts may have changed with it.
-        self.is_unsettled = true;
+        self.high = UNSETTLED;
     }
 
     /// The newest time that may have been delivered.
@@ -355,16 +366,19 @@ impl Queue {
         let place = self.runs.next()?;
         let event = *self.events.get(place)?;
         self.gone = self.gone.wrapping_add(1);
-        self.runs.went_some(1, self.events.get(..self.count).unwrap_or_default());
+        self.runs.went_one(self.events.get(..self.count).unwrap_or_default());
         let segment = self.segments.of(&event);
         let row = context.tables.metadata.row(event.metadata);
         let resolved = if context.is_v6() {
-            event.recall::<6>(place, segment, &self.segments, header, context, row)
+            event.recall::<6>(place, segment, header, context, row)
         } else if context.is_v3() {
-            event.recall::<3>(place, segment, &self.segments, header, context, row)
+            event.recall::<3>(place, segment, header, context, row)
         } else {
-            event.recall::<4>(place, segment, &self.segments, header, context, row)
+            event.recall::<4>(place, segment, header, context, row)
         };
+        if !context.is_v6() && segment.extra != NO_SLOT {
+            [header.activity, header.related_activity] = self.segments.activities(segment);
+        }
         Some((resolved, segment.payload_at(&event)))
     }
 
@@ -391,30 +405,38 @@ impl Queue {
     ) {
         let events = self.events.get(..self.count).unwrap_or_default();
         while self.runs.is_ready() && visitor.wants_more() {
-            let (from, stretch, bound) = self.runs.stretch(events);
-            let mut place = from;
-            let mut is_stopped = false;
-            for event in stretch {
-                is_stopped = !visitor.wants_more();
-                if event.time > bound || is_stopped {
-                    break;
+            let mut stopped_at = None;
+            'ahead: for stretch in self.runs.ahead() {
+                let Some(stretch_events) = events.get(stretch.place..stretch.end) else { continue };
+                let mut place = stretch.place;
+                for event in stretch_events {
+                    if !visitor.wants_more() {
+                        stopped_at = Some(place);
+                        break 'ahead;
+                    }
+                    let segment = self.segments.of(event);
+                    let row = context.tables.metadata.row(event.metadata);
+                    let payload_at = segment.payload_at(event);
+                    // A local, which needs no place in memory if the visitor is inlined.
+                    let mut header = BlobHeader::default();
+                    let resolved = event.recall::<V>(place, segment, &mut header, context, row);
+                    place = place.wrapping_add(1);
+                    if V < 6 && segment.extra != NO_SLOT {
+                        let [activity, related_activity] = self.segments.activities(segment);
+                        let header = BlobHeader { activity, related_activity, ..header };
+                        visitor
+                            .event(Event::of_row(context, &header, resolved, row, payload_at, window, start));
+                    } else {
+                        // Apart, so that the compiler sees that there are no activities.
+                        visitor
+                            .event(Event::of_row(context, &header, resolved, row, payload_at, window, start));
+                    }
                 }
-                let segment = self.segments.of(event);
-                let row = context.tables.metadata.row(event.metadata);
-                // A local, which needs no place in memory if the visitor is inlined.
-                let mut header = BlobHeader::default();
-                let resolved = event.recall::<V>(place, segment, &self.segments, &mut header, context, row);
-                place = place.wrapping_add(1);
-                let payload_at = segment.payload_at(event);
-                visitor.event(Event::of_row(context, &header, resolved, row, payload_at, window, start));
             }
-            let given = place.wrapping_sub(from);
-            self.gone = self.gone.wrapping_add(given);
-            if is_stopped {
-                self.runs.went_some(given, events);
-            } else {
-                self.runs.went(given, events);
-            }
+            self.gone = self.gone.wrapping_add(match stopped_at {
+                Some(place) => self.runs.went_before(place),
+                None => self.runs.went(events),
+            });
         }
     }
 
@@ -482,7 +504,7 @@ impl Queue {
                 self.compact();
             }
         }
-        self.is_unsettled = true;
+        self.high = UNSETTLED;
         self.plan(self.next);
     }
 
@@ -505,6 +527,11 @@ fn ids(context: &Context, header: &BlobHeader) -> Ids {
         stack: if context.is_v3() { header.stack_size } else { resolved.stack },
         thread: if context.is_v6() { resolved.thread } else { low_bits_of_thread(header.thread) },
     }
+}
+
+#[inline(always)]
+fn upper_half(thread: u64) -> u64 {
+    thread >> 32
 }
 
 #[inline(always)]

@@ -121,19 +121,14 @@ impl QueuedEvent {
         &self,
         place: usize,
         segment: &Segment,
-        segments: &Segments,
         header: &mut BlobHeader,
         context: &Context,
         row: Option<&Metadata>,
     ) -> Resolved {
         (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
-        if V < 6 && segment.extra != NO_SLOT {
-            let pair = segments.activities.get(segment.extra as usize).copied().unwrap_or_default();
-            [header.activity, header.related_activity] = pair;
-        }
         header.metadata_id = match row {
             Some(row) => row.id,
-            None => segment.metadata_id,
+            None => segment.id_without_type(),
         };
         header.sequence = if V == 3 { 0 } else { segment.sequence.wrapping_add(low_bits(place)) };
         header.thread = if V == 6 {
@@ -176,6 +171,12 @@ impl Segment {
         self.base.wrapping_add(u64::from(event.payload_at))
     }
 
+    /// The id of an event without a type, apart from where all others go.
+    #[cold]
+    fn id_without_type(&self) -> u32 {
+        self.metadata_id
+    }
+
     /// Stream position of its first byte.
     pub(super) fn position(&self, event: &QueuedEvent) -> u64 {
         self.payload_at(event).saturating_sub(u64::from(event.header_size()))
@@ -191,6 +192,11 @@ impl Segments {
     #[inline(always)]
     pub(super) fn of(&self, event: &QueuedEvent) -> &Segment {
         self.list.get(event.segment()).unwrap_or(&Segment::NOTHING)
+    }
+
+    /// The activities of a segment that has some.
+    pub(super) fn activities(&self, segment: &Segment) -> [Guid; 2] {
+        self.activities.get(segment.extra as usize).copied().unwrap_or_default()
     }
 
     pub(super) fn newest(&self) -> &Segment {

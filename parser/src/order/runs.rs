@@ -11,34 +11,70 @@ struct Run {
     end: usize,
 }
 
+/// Events of one run that go one after the other.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stretch {
+    pub(super) place: usize,
+    pub(super) end: usize,
+}
+
+impl Stretch {
+    fn count(self) -> usize {
+        self.end.wrapping_sub(self.place)
+    }
+}
+
+/// So many stretches are worked out at once, in a loop that does nothing else.
+const AHEAD: usize = 64;
+
 /// Runs in file order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Runs {
     list: Vec<Run>,
-    /// No run before this one has anything left.
+    /// No run before this one has anything left, but for what is ahead.
     oldest: usize,
     /// The newest run may go on; until [`Runs::allow`] it has no end.
     is_open: bool,
-    /// Events may go, up to this time, itself included, and as many.
+    /// Events may go, and as many.
     is_allowed: bool,
-    limit: u64,
     left: usize,
-    /// First times of the runs, counted from the oldest; of those that are far apart in the wide heap.
+    /// First times of the runs, counted from the oldest, and the time up to which they may go; of those that are far apart
+    /// in the wide heap.
     heads: Heads<u64>,
     wide_heads: Heads<u128>,
     is_wide: bool,
     base: u64,
-    is_ready: bool,
-    /// The run whose turn it is, and the time up to which it gives events before another's turn comes.
-    turn: usize,
-    bound: u64,
+    /// What goes next, in this order, from the first that is not yet gone. Runs have it no more.
+    ahead: [Stretch; AHEAD],
+    next: usize,
+    filled: usize,
+}
+
+impl Default for Runs {
+    fn default() -> Runs {
+        Runs {
+            list: Vec::new(),
+            oldest: 0,
+            is_open: false,
+            is_allowed: false,
+            left: 0,
+            heads: Heads::default(),
+            wide_heads: Heads::default(),
+            is_wide: false,
+            base: 0,
+            ahead: [Stretch::default(); AHEAD],
+            next: 0,
+            filled: 0,
+        }
+    }
 }
 
 impl Runs {
     pub(super) fn clear(&mut self) {
         self.list.clear();
         self.oldest = 0;
-        (self.is_open, self.is_allowed, self.is_ready) = (false, false, false);
+        (self.is_open, self.is_allowed) = (false, false);
+        (self.next, self.filled) = (0, 0);
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -47,7 +83,7 @@ impl Runs {
 
     #[inline(always)]
     pub(super) fn is_ready(&self) -> bool {
-        self.is_ready
+        self.next < self.filled
     }
 
     pub(super) fn is_allowed(&self) -> bool {
@@ -71,98 +107,86 @@ impl Runs {
     /// Lets events go, up to a time and as many; `events` are all there are, of which none is younger than `newest`.
     pub(super) fn allow(&mut self, limit: u64, count: usize, newest: u64, events: &[QueuedEvent]) {
         self.close(events.len());
-        (self.is_allowed, self.limit, self.left) = (true, limit, count);
+        (self.is_allowed, self.left) = (true, count);
         let runs = self.list.get(self.oldest..).unwrap_or_default();
         work::count(runs.len());
         let first = |run: &Run| events.get(run.next..run.end)?.first().map(|first| first.time);
         self.base = runs.iter().filter_map(first).min().unwrap_or(0);
-        self.is_wide = newest.saturating_sub(self.base) > <u64 as Head>::MOST;
         self.heads.clear();
         self.wide_heads.clear();
-        for (number, run) in (self.oldest..).zip(runs) {
-            let Some(time) = first(run).map(|time| time.wrapping_sub(self.base)) else { continue };
-            if self.is_wide {
-                self.wide_heads.add(Head::new(time, number));
-            } else {
-                self.heads.add(Head::new(time, number));
-            }
-        }
+        let Some(limit) = limit.checked_sub(self.base) else { return };
+        self.is_wide = newest.saturating_sub(self.base) > <u64 as Head>::MOST;
+        let times = (self.oldest..).zip(runs);
+        let times = times.filter_map(|(number, run)| Some((first(run)?.wrapping_sub(self.base), number)));
         if self.is_wide {
-            self.choose(self.wide_heads.first_two());
+            times.for_each(|(time, number)| self.wide_heads.add(Head::new(time, number)));
+            self.wide_heads.add(Head::new(limit, u128::NO_RUN));
         } else {
-            self.choose(self.heads.first_two());
+            times.for_each(|(time, number)| self.heads.add(Head::new(time, number)));
+            self.heads.add(Head::new(limit.min(u64::MOST), u64::NO_RUN));
         }
+        self.look_ahead(events);
     }
 
-    /// Whose turn is it, and how far?
-    #[inline(always)]
-    fn choose<H: Head>(&mut self, (first, next): (H, H)) {
-        self.turn = first.run();
-        let time = first.time().wrapping_add(self.base);
-        self.is_ready = (time <= self.limit) & (self.left > 0) & (first != H::NONE);
-        // An earlier run goes first where times are equal. Its time is not 0 then: it would be the first.
-        let bound = next.time().saturating_add(self.base).wrapping_sub(u64::from(next.run() < self.turn));
-        self.bound = if next == H::NONE { self.limit } else { bound.min(self.limit) };
+    /// Works out what goes next.
+    #[inline(never)]
+    fn look_ahead(&mut self, events: &[QueuedEvent]) {
+        let (list, ahead, mut left) = (self.list.as_mut_slice(), &mut self.ahead, self.left);
+        self.next = 0;
+        self.filled = if self.is_wide {
+            take_turns(&mut self.wide_heads, list, self.base, &mut left, events, ahead)
+        } else {
+            take_turns(&mut self.heads, list, self.base, &mut left, events, ahead)
+        };
+        self.left = left;
     }
 
     /// The place of the next event that may go, if one may.
     #[inline(always)]
     pub(super) fn next(&self) -> Option<usize> {
-        if self.is_ready { self.list.get(self.turn).map(|run| run.next) } else { None }
+        self.ahead().first().map(|stretch| stretch.place)
     }
 
-    /// What the run whose turn it is has, and may be too young: the first place, the events, the time up to which they
-    /// may go.
+    /// What goes next.
     #[inline(always)]
-    pub(super) fn stretch<'e>(&self, events: &'e [QueuedEvent]) -> (usize, &'e [QueuedEvent], u64) {
-        let Some(run) = self.list.get(self.turn) else { return (0, &[], 0) };
-        let end = run.end.min(run.next.saturating_add(self.left));
-        (run.next, events.get(run.next..end).unwrap_or_default(), self.bound)
+    pub(super) fn ahead(&self) -> &[Stretch] {
+        self.ahead.get(self.next..self.filled).unwrap_or_default()
     }
 
-    /// So many events of the run whose turn it is went, and no more of them may, before it is another's turn.
+    /// All that was ahead went, and what comes next is ahead: the number of events that went.
     #[inline(always)]
-    pub(super) fn went(&mut self, count: usize, events: &[QueuedEvent]) {
-        if self.is_wide {
-            self.take_turns::<u128>(count, events);
-        } else {
-            self.take_turns::<u64>(count, events);
-        }
+    pub(super) fn went(&mut self, events: &[QueuedEvent]) -> usize {
+        let gone = self.ahead().iter().fold(0usize, |sum, stretch| sum.wrapping_add(stretch.count()));
+        self.look_ahead(events);
+        gone
     }
 
-    /// So many went, and more may.
+    /// What was ahead went, before the event in this place, which is ahead too: the number of events that went.
+    pub(super) fn went_before(&mut self, place: usize) -> usize {
+        let mut gone = 0usize;
+        for stretch in self.ahead.get_mut(self.next..self.filled).unwrap_or_default() {
+            if (stretch.place..stretch.end).contains(&place) {
+                gone = gone.wrapping_add(place.wrapping_sub(stretch.place));
+                stretch.place = place;
+                break;
+            }
+            gone = gone.wrapping_add(stretch.count());
+            self.next = self.next.wrapping_add(1);
+        }
+        gone
+    }
+
+    /// The next event went.
     #[inline(always)]
-    pub(super) fn went_some(&mut self, count: usize, events: &[QueuedEvent]) {
-        let Some(run) = self.list.get_mut(self.turn) else { return };
-        let next = run.next.wrapping_add(count);
-        let is_over = self.left <= count || next >= run.end;
-        if is_over || events.get(next).is_none_or(|event| event.time > self.bound) {
-            return self.went(count, events);
+    pub(super) fn went_one(&mut self, events: &[QueuedEvent]) {
+        let Some(stretch) = self.ahead.get_mut(self.next) else { return };
+        stretch.place = stretch.place.wrapping_add(1);
+        if stretch.place >= stretch.end {
+            self.next = self.next.wrapping_add(1);
+            if self.next >= self.filled {
+                self.look_ahead(events);
+            }
         }
-        run.next = next;
-        self.left = self.left.wrapping_sub(count);
-    }
-
-    #[inline(never)]
-    fn take_turns<H: Head>(&mut self, count: usize, events: &[QueuedEvent])
-    where
-        Runs: Has<H>,
-    {
-        work::count(1);
-        self.left = self.left.saturating_sub(count);
-        let mut next = None;
-        if let Some(run) = self.list.get_mut(self.turn) {
-            run.next = run.next.wrapping_add(count);
-            next = events.get(run.next).filter(|_| run.next < run.end);
-        }
-        let (turn, base) = (self.turn, self.base);
-        let heads: &mut Heads<H> = self.heads_mut();
-        match next {
-            Some(event) => heads.replace_first(H::new(event.time.wrapping_sub(base), turn)),
-            None => heads.remove_first(),
-        }
-        let two = heads.first_two();
-        self.choose(two);
     }
 
     /// The times of all events that wait.
@@ -175,7 +199,7 @@ impl Runs {
     /// Nothing goes for now. Gives up runs at the end that have nothing left, and says how many events are left then. The
     /// place of the first that waits is [`Runs::first`].
     pub(super) fn rest(&mut self) -> usize {
-        (self.is_allowed, self.is_ready) = (false, false);
+        self.is_allowed = false;
         while let Some(run) = self.list.last() {
             if run.next < run.end {
                 break;
@@ -227,21 +251,47 @@ impl Runs {
     }
 }
 
-/// The heap of a kind of heads.
-trait Has<H> {
-    fn heads_mut(&mut self) -> &mut Heads<H>;
-}
-
-impl Has<u64> for Runs {
-    #[inline(always)]
-    fn heads_mut(&mut self) -> &mut Heads<u64> {
-        &mut self.heads
+/// Takes the events that go next from their runs, `left` at most: the number of stretches of them.
+#[inline(always)]
+fn take_turns<H: Head>(
+    heads: &mut Heads<H>,
+    runs: &mut [Run],
+    base: u64,
+    left: &mut usize,
+    events: &[QueuedEvent],
+    ahead: &mut [Stretch; AHEAD],
+) -> usize {
+    let mut filled = 0usize;
+    for stretch in ahead {
+        let first = heads.first();
+        // Where the limit comes first there is no run.
+        let Some(run) = runs.get_mut(first.run()) else { break };
+        let bound = base.wrapping_add(first.goes_up_to(heads.second()));
+        let place = run.next;
+        let mut end = place.wrapping_add(1);
+        let mut next = H::NONE;
+        for event in events.get(end..run.end).unwrap_or_default() {
+            if event.time > bound {
+                next = H::new(event.time.wrapping_sub(base), first.run());
+                break;
+            }
+            end = end.wrapping_add(1);
+        }
+        let count = end.wrapping_sub(place);
+        let is_last = count >= *left;
+        if is_last {
+            end = place.wrapping_add(*left);
+        }
+        *left = left.saturating_sub(count);
+        *stretch = Stretch { place, end };
+        filled = filled.wrapping_add(1);
+        run.next = end;
+        if is_last {
+            heads.clear();
+            break;
+        }
+        heads.replace_first(next);
     }
-}
-
-impl Has<u128> for Runs {
-    #[inline(always)]
-    fn heads_mut(&mut self) -> &mut Heads<u128> {
-        &mut self.wide_heads
-    }
+    work::count(filled);
+    filled
 }

@@ -280,7 +280,7 @@ fn define(tables: &mut Tables, mut metadata: Metadata, at: usize, room: Room, da
     if id == 0 {
         return damage.note(at, "metadata id", Fault::DefinesNothing(0));
     }
-    metadata.catalog = metadata.known(metadata.version);
+    metadata.settle_schema();
     match tables.metadata.get(id) {
         Some(before) if *before == metadata => return,
         Some(_) => damage.note(at, "metadata id", Fault::Redefined(id)),

@@ -391,9 +391,11 @@ impl State {
                 header.sequence = usual.number;
             }
             usual.number = usual.number.wrapping_add(1);
-            let flags = rest.first().filter(|_| D::INHERITS);
-            let form =
-                BlobForm { is_v6: D::IS_V6, changes_what_lasts: flags.map(|flags| says_what_lasts(*flags)) };
+            let changes_what_lasts = match rest {
+                [flags, ..] if D::INHERITS => Some(says_what_lasts(*flags)),
+                _ => None,
+            };
+            let form = BlobForm { is_v6: D::IS_V6, changes_what_lasts };
             rest = behind;
             if !take.take(&self.context, &header, payload, payload_at, form) {
                 break;

@@ -25,8 +25,8 @@ impl IdRange {
         id.wrapping_sub(self.first) < self.count
     }
 
-    /// The slot of an id in the range, if [slots are in order](IdTable::has_slots_in_order). Not of an id 0 that was put
-    /// into it.
+    /// The slot of an id in the range, if [slots are in order](IdTable::has_slots_in_order). Of an
+    /// id 0 that was put into it, the one before the first, or [`NO_SLOT`].
     #[inline(always)]
     pub(crate) fn slot(self, id: u32) -> Slot {
         id.wrapping_add(self.shift)
@@ -35,7 +35,7 @@ impl IdRange {
     /// The same with id 0 in it, if that leaves it one range.
     pub(crate) fn with_zero(self) -> IdRange {
         match (self.first, self.count) {
-            (_, 0) => IdRange { count: 1, ..IdRange::default() },
+            (_, 0) => IdRange { first: 0, count: 1, shift: NO_SLOT },
             (1, count) => IdRange { first: 0, count: count.saturating_add(1), shift: self.shift },
             _ => self,
         }
