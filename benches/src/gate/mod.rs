@@ -106,9 +106,12 @@ const NDJSON_INSTRUCTIONS: [(Case, f64, f64); 4] = [
     (Case::Fat, 1_800.0, 1_635.0),
 ];
 
-/// The same in time order, with schema and stack: a few percent above what was reached. The goal is in time.
-const ORDERED_INSTRUCTIONS: [(Case, f64); 3] =
-    [(Case::Mixed, 400.0), (Case::Net10, 352.0), (Case::Net31, 374.0)];
+/// The same in time order, with schema and stack: the goal, and the limit, a few percent above what was reached.
+const ORDERED_INSTRUCTIONS: [(Case, f64, f64); 3] =
+    [(Case::Mixed, 260.0, 375.0), (Case::Net10, 300.0, 322.0), (Case::Net31, 310.0, 341.0)];
+
+/// The same in time order with all fields, without schema and stack: a few percent above what was reached.
+const ORDERED_FIELDS_INSTRUCTIONS: [(Case, f64); 2] = [(Case::Mixed, 412.0), (Case::Net10, 628.0)];
 
 /// The same of walking all fields, raw iteration included: a few percent above what was reached. The goals are times.
 const FIELDS_INSTRUCTIONS: [(Case, f64); 4] =
@@ -127,9 +130,13 @@ fn instructions(folder: &Path, report: &mut GateReport) -> io::Result<()> {
         let what = format!("fewer than nom's idiom, {}", case.name());
         report.add(what, Limit::AtLeast(goal), ratio, "times the Ir");
     }
-    for (case, limit) in ORDERED_INSTRUCTIONS {
+    for (case, goal, limit) in ORDERED_INSTRUCTIONS {
         let measured = instructions_per_event(folder, case, Mode::Ordered.name())?;
-        report.add(format!("ordered, {}", case.name()), Limit::AtMost(limit), measured, "Ir/event");
+        report.add_with_goal(format!("ordered, {}", case.name()), goal, limit, measured, "Ir/event");
+    }
+    for (case, limit) in ORDERED_FIELDS_INSTRUCTIONS {
+        let measured = instructions_per_event(folder, case, Mode::OrderedFields.name())?;
+        report.add(format!("ordered fields, {}", case.name()), Limit::AtMost(limit), measured, "Ir/event");
     }
     for (case, limit) in FIELDS_INSTRUCTIONS {
         let measured = instructions_per_event(folder, case, Mode::Fields.name())?;

@@ -15,7 +15,7 @@ const LEAST_ROOM: usize = 256;
 const LEAST_GONE: usize = 4096;
 
 /// No thread's upper half.
-const UNSETTLED: u64 = 1 << 32;
+const UNSETTLED: u64 = u64::MAX;
 
 /// When to look whether something may go: at this number of events that wait, or of bytes from the first to the last of
 /// them.

@@ -173,8 +173,8 @@ impl EventFilter {
 
     #[cold]
     #[inline(never)]
-    fn learn_role(&mut self, number: Option<u32>, event: &Event<'_>) -> Role {
-        let role = self.wanted.role_of(event);
+    fn learn_role(&mut self, number: Option<u32>, event: Event<'_>) -> Role {
+        let role = self.wanted.role_of(&event);
         if let Some(number) = number.filter(|number| (*number as usize) < MOST_NUMBERS) {
             self.roles.put(number, role);
         }
@@ -213,8 +213,8 @@ impl Filtering<'_> {
     /// Whether a rundown event names a method that the model does not know yet. Most do not: the end of each session, and
     /// of each file that a long session is cut into, lists methods that were reported before.
     #[inline]
-    fn is_news(&mut self, event: &Event<'_>) -> bool {
-        let knows = |model: &mut &mut Model| model.knows_method(event);
+    fn is_news(&mut self, event: Event<'_>) -> bool {
+        let knows = |model: &mut &mut Model| model.knows_method(&event);
         self.filter.changes_deferred || !self.model.as_mut().is_some_and(knows)
     }
 }
@@ -222,7 +222,8 @@ impl Filtering<'_> {
 impl Sift for Filtering<'_> {
     #[inline(always)]
     fn waits(&mut self, met: &Met<'_>) -> bool {
-        let (event, number) = (met.event(), met.type_number());
+        // A copy goes to those that are rarely asked: the event itself then needs no place in memory.
+        let (event, number) = (*met.event(), met.type_number());
         let role = number.and_then(|number| self.filter.roles.get(number)).copied();
         let role = match role {
             Some(role) if role != Role::New => role,
