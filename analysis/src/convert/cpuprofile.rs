@@ -60,11 +60,14 @@ impl Convert for CpuProfile<'_> {
     fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
         let CpuProfile { out, threads } = *self;
         super::first_kind(KINDS, profile)?;
-        let mut calls = CallNodes::new();
+        let rows = profile.rows();
+        let mut calls = CallNodes::for_paths(|| {
+            rows.iter().filter_map(|(key, _)| Some(path(key.thread, resolved.selected(key.stack, key.mode)?)))
+        });
         let mut weights: BTreeMap<ThreadHandle, u64> = BTreeMap::new();
-        for (key, totals) in profile.rows() {
+        for (key, totals) in &rows {
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            calls.add(path(key.thread, frames), &totals);
+            calls.add(path(key.thread, frames), totals);
             let weight = weights.entry(key.thread).or_default();
             *weight = weight.saturating_add(totals.weight);
         }
@@ -193,6 +196,7 @@ pub(super) fn call_frame<W: Write>(
         Some(Call::Label(kind, label)) => {
             named(json, &super::label_text(kind, resolved.model().texts().get(label)), "")
         }
+        Some(Call::Deeper) => named(json, Call::DEEPER, ""),
     }
 }
 

@@ -19,8 +19,8 @@
 use super::chromium::{pid_of, process_of};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Argument, Arguments, Category, Frame, FrameHandle, FrameKind, Kind, Mode, Model, ProcessHandle, Profile,
-    Resolved, Sample, Span, ThreadHandle, ThreadState, TimelineMark, Track,
+    Argument, Arguments, Call, CallNodes, Category, Frame, FrameHandle, FrameKind, Kind, Mode, Model,
+    ProcessHandle, Profile, Resolved, Sample, Span, ThreadHandle, ThreadState, TimelineMark, Track,
 };
 use fxprof_processed_profile as fx;
 use std::borrow::Cow;
@@ -246,13 +246,27 @@ struct SampleWriter<'b, 'r, 'm> {
     categories: HashMap<&'static str, fx::CategoryHandle>,
     /// By frame.
     frames: Vec<fx::Frame>,
+    /// Each thread has a tree of its own; this is how much of them there is room for.
+    calls: CallNodes,
+}
+
+/// A thread and what it called, root first.
+fn path<'f>(thread: ThreadHandle, frames: &'f [FrameHandle]) -> impl Iterator<Item = Call> + use<'f> {
+    std::iter::once(Call::Thread(thread)).chain(frames.iter().rev().map(|frame| Call::Frame(*frame)))
 }
 
 /// Code of a module lies so far apart.
 const METHOD_BYTES: u32 = 16;
 
 impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
-    fn new(building: &'b mut Building, resolved: &'r Resolved<'m>) -> Self {
+    fn new(building: &'b mut Building, resolved: &'r Resolved<'m>, profile: &Profile) -> Self {
+        let rows = profile.rows();
+        let calls = CallNodes::for_paths(|| {
+            rows.iter().filter_map(|(key, _)| {
+                let frames = resolved.selected(key.stack, key.mode)?;
+                Some(path(key.thread, frames))
+            })
+        });
         let mut symbols: BTreeMap<&str, Vec<fx::Symbol>> = BTreeMap::new();
         let mut places = Vec::new();
         for frame in resolved.all_frames() {
@@ -299,7 +313,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
                 _ => fx::Frame::Label(profile.intern_string(&name)),
             });
         let frames = frames.collect();
-        SampleWriter { building, resolved, categories: HashMap::new(), frames }
+        SampleWriter { building, resolved, categories: HashMap::new(), frames, calls }
     }
 
     fn category(&mut self, name: &'static str, color: fx::CategoryColor) -> fx::CategoryHandle {
@@ -311,14 +325,18 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
     fn stack(
         &mut self,
         thread: fx::ThreadHandle,
+        of: ThreadHandle,
         frames: &[FrameHandle],
         is_waiting: bool,
         label: Option<&str>,
     ) -> Option<fx::StackHandle> {
         let resolved = self.resolved;
-        let mut infos = Vec::with_capacity(frames.len());
+        // The thread is one of them.
+        let fitting = self.calls.fitting(path(of, frames)).saturating_sub(1);
+        let is_cut = fitting < frames.len();
+        let mut infos = Vec::with_capacity(fitting.saturating_add(2));
         // Root first.
-        for (place, handle) in frames.iter().enumerate().rev() {
+        for (place, handle) in frames.iter().enumerate().rev().take(fitting) {
             let kind = resolved.frame(*handle).map_or(FrameKind::Unknown, |frame| frame.kind);
             let (name, color) = match kind {
                 _ if place == 0 && is_waiting => ("Idle", fx::CategoryColor::Transparent),
@@ -330,6 +348,11 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
             let category = self.category(name, color);
             let Some(frame) = self.frames.get(handle.index()).cloned() else { continue };
             infos.push(frame_info(frame, category));
+        }
+        if is_cut {
+            let category = self.category("Unknown", fx::CategoryColor::Gray);
+            let name = self.building.profile.intern_string(Call::DEEPER);
+            infos.push(frame_info(fx::Frame::Label(name), category));
         }
         if let Some(label) = label {
             let category = self.category("Type", fx::CategoryColor::Brown);
@@ -349,7 +372,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
             let is_waiting = state == ThreadState::Waiting;
             let stack = *stacks
                 .entry((sample.stack, is_waiting))
-                .or_insert_with(|| self.stack(handle, frames, is_waiting, None));
+                .or_insert_with(|| self.stack(handle, thread, frames, is_waiting, None));
             let is_active = state == ThreadState::Managed || sample.mode == Mode::OnCpu;
             let activity =
                 if is_active { fx::CpuDelta::from_nanos(sample.weight) } else { fx::CpuDelta::ZERO };
@@ -388,7 +411,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
             let label = sample.label.map(|label| super::label_text(kind, model.texts().get(label)));
             let stack = *stacks
                 .entry((sample.stack, sample.label))
-                .or_insert_with(|| self.stack(first, frames, false, label.as_deref()));
+                .or_insert_with(|| self.stack(first, thread, frames, false, label.as_deref()));
             let bytes = i64::try_from(sample.weight).unwrap_or(i64::MAX);
             let profile = &mut self.building.profile;
             profile.add_allocation_sample(first, time(sample.nanos), stack, 0, bytes);
@@ -446,10 +469,10 @@ impl Convert for Firefox<'_> {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
         let Firefox { mut out, samples, mut building, .. } = *self;
         let model = resolved.model();
-        let mut writer = SampleWriter::new(&mut building, resolved);
+        let mut writer = SampleWriter::new(&mut building, resolved, profile);
         for ((kind, thread), track) in &samples {
             match kind {
                 Kind::Cpu => writer.cpu(*thread, track),

@@ -39,9 +39,13 @@ impl Convert for HeapProfile<'_> {
     fn finish(self: Box<Self>, resolved: &Resolved<'_>, profile: &Profile) -> Result<(), ConvertError> {
         let HeapProfile { out } = *self;
         let kind = super::first_kind(KINDS, profile)?;
-        let mut calls = CallNodes::new();
+        let rows = profile.rows();
+        let mut calls = CallNodes::for_paths(|| {
+            let of_kind = rows.iter().filter(|(key, _)| key.kind == kind);
+            of_kind.filter_map(|(key, _)| Some(super::labelled(key, resolved.selected(key.stack, key.mode)?)))
+        });
         let mut samples = Vec::new();
-        for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == kind) {
+        for (key, totals) in rows.iter().filter(|(key, _)| key.kind == kind) {
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             let node = calls.add(super::labelled(key, frames), totals);
             samples.push((node, totals.weight));

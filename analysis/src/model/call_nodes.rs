@@ -1,4 +1,7 @@
 //! Stacks as a tree: what called, what was called, and how much was met at each place.
+//!
+//! A few stacks of thousands of frames, on thousands of threads, would make millions of nodes. So a tree has a budget:
+//! where it ends, all that was called further on is one node, `(deeper)`, with the sums that belong there.
 
 use super::handle::{FrameHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
@@ -15,7 +18,22 @@ pub(crate) enum Call {
     Frame(FrameHandle),
     /// What was allocated or thrown there.
     Label(Kind, TextHandle),
+    /// All calls for which there was no room.
+    Deeper,
 }
+
+impl Call {
+    /// How [`Call::Deeper`] is shown.
+    pub(crate) const DEEPER: &'static str = "(deeper)";
+}
+
+/// Nodes of a tree at most, `(deeper)` not counted. Real traces of gigabytes have fewer; each takes about 300 bytes
+/// until it is written.
+const MOST_NODES: usize = 1 << 18;
+/// So many more nodes may stand for what is deeper. Where they are used up, what is deeper counts for its caller.
+const MOST_DEEPER: usize = MOST_NODES / 8;
+/// Where there is not room for all, each path has its outermost calls first, up to these numbers of them.
+const ROUNDS: [usize; 7] = [8, 32, 128, 512, 2048, 8192, usize::MAX];
 
 /// A node. *Self* is what ends there, *total* what passes it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,11 +51,94 @@ pub(crate) struct CallNode {
 pub(crate) struct CallNodes {
     nodes: Vec<CallNode>,
     children: NumberMap<(usize, Call), usize>,
+    /// Nodes that there may be.
+    most: usize,
+    deeper: usize,
+    /// What ends at a `(deeper)` node, or would.
+    left_out: Totals,
 }
 
 impl CallNodes {
-    pub(crate) fn new() -> CallNodes {
-        CallNodes { nodes: vec![CallNode::default()], children: NumberMap::default() }
+    /// A tree for these paths, which are added afterwards. Where they may be too many, nodes are shared out among them.
+    pub(crate) fn for_paths<P, I>(paths: impl Fn() -> P) -> CallNodes
+    where
+        P: Iterator<Item = I>,
+        I: Iterator<Item = Call>,
+    {
+        CallNodes::within(MOST_NODES, paths)
+    }
+
+    fn within<P, I>(most: usize, paths: impl Fn() -> P) -> CallNodes
+    where
+        P: Iterator<Item = I>,
+        I: Iterator<Item = Call>,
+    {
+        let mut calls = CallNodes {
+            nodes: vec![CallNode::default()],
+            children: NumberMap::default(),
+            most,
+            deeper: 0,
+            left_out: Totals::default(),
+        };
+        let calls_of_all = paths().fold(0usize, |sum, path| sum.saturating_add(path.size_hint().0));
+        if calls_of_all < most {
+            return calls;
+        }
+        for depth in ROUNDS {
+            for path in paths() {
+                calls.last(path.take(depth));
+                if calls.is_full() {
+                    return calls;
+                }
+            }
+        }
+        calls
+    }
+
+    fn is_full(&self) -> bool {
+        self.nodes.len().saturating_sub(self.deeper) >= self.most
+    }
+
+    /// The node below another, if there is one or room for it.
+    fn child(&mut self, at: usize, call: Call) -> Option<usize> {
+        if let Some(child) = self.children.get(&(at, call)) {
+            return Some(*child);
+        }
+        let has_room = if call == Call::Deeper { self.deeper < MOST_DEEPER } else { !self.is_full() };
+        if !has_room {
+            return None;
+        }
+        let child = self.nodes.len();
+        self.deeper = self.deeper.saturating_add(usize::from(call == Call::Deeper));
+        self.children.insert((at, call), child);
+        self.nodes.push(CallNode { call: Some(call), ..CallNode::default() });
+        Some(child)
+    }
+
+    /// The last node of a path that there is, or is room for.
+    fn last(&mut self, path: impl Iterator<Item = Call>) -> usize {
+        let mut at = 0;
+        for call in path {
+            let Some(child) = self.child(at, call) else { break };
+            at = child;
+        }
+        at
+    }
+
+    /// How many calls of a path have nodes. For those who keep nodes of their own.
+    pub(crate) fn fitting(&mut self, path: impl Iterator<Item = Call>) -> usize {
+        let (mut at, mut count) = (0, 0usize);
+        for call in path {
+            let Some(child) = self.child(at, call) else { break };
+            at = child;
+            count = count.saturating_add(1);
+        }
+        count
+    }
+
+    /// Samples, and their weight, that end at a `(deeper)` node.
+    pub(crate) fn left_out(&self) -> &Totals {
+        &self.left_out
     }
 
     /// Adds samples at the end of `path`, whose outermost call comes first. Gives the last node.
@@ -45,13 +146,20 @@ impl CallNodes {
         let mut at = 0;
         self.pass(at, totals);
         for call in path {
-            let next = self.nodes.len();
-            let child = *self.children.entry((at, call)).or_insert(next);
-            if child == next {
-                self.nodes.push(CallNode { call: Some(call), ..CallNode::default() });
+            let (child, is_last) = match self.child(at, call) {
+                Some(child) => (Some(child), false),
+                None => {
+                    self.left_out.add(totals);
+                    (self.child(at, Call::Deeper), true)
+                }
+            };
+            if let Some(child) = child {
+                at = child;
+                self.pass(at, totals);
             }
-            at = child;
-            self.pass(at, totals);
+            if is_last {
+                break;
+            }
         }
         if let Some(node) = self.nodes.get_mut(at) {
             node.self_samples = node.self_samples.saturating_add(totals.samples);
@@ -67,9 +175,17 @@ impl CallNodes {
         }
     }
 
-    /// The last node of a path, if all of it is known.
-    pub(crate) fn find(&self, mut path: impl Iterator<Item = Call>) -> Option<usize> {
-        path.try_fold(0, |at, call| self.children.get(&(at, call)).copied())
+    /// The node where a path that was added ends; `None` for others.
+    pub(crate) fn find(&self, path: impl Iterator<Item = Call>) -> Option<usize> {
+        let mut at = 0;
+        for call in path {
+            match self.children.get(&(at, call)) {
+                Some(child) => at = *child,
+                None if self.left_out.samples == 0 => return None,
+                None => return Some(self.children.get(&(at, Call::Deeper)).copied().unwrap_or(at)),
+            }
+        }
+        Some(at)
     }
 
     /// A node; an empty one if there is none.
@@ -119,7 +235,7 @@ mod tests {
     fn sums_are_those_of_what_ends_and_of_what_passes() {
         let frame = |number| Call::Frame(FrameHandle(number));
         let totals = |samples, weight| Totals { samples, weight, ..Totals::default() };
-        let mut nodes = CallNodes::new();
+        let mut nodes = CallNodes::for_paths(std::iter::empty::<std::iter::Empty<Call>>);
         assert_eq!(nodes.add([frame(1), frame(2)].into_iter(), &totals(1, 10)), 2);
         assert_eq!(nodes.add([frame(1)].into_iter(), &totals(2, 5)), 1);
         assert_eq!(nodes.add([frame(1), frame(3)].into_iter(), &totals(1, 30)), 3);
@@ -133,5 +249,33 @@ mod tests {
         let below = nodes.below(|a, b| b.total_weight.cmp(&a.total_weight));
         assert_eq!(below, [vec![1], vec![3, 2], vec![], vec![]]);
         assert_eq!(nodes.totals(&[0, 1, 2, 4]), [7, 7, 2, 4]);
+    }
+
+    #[test]
+    fn what_is_beyond_the_budget_is_one_node_with_its_sums_and_each_path_keeps_its_outermost_calls() {
+        let frame = |number| Call::Frame(FrameHandle(number));
+        // Ten threads, each with a path of 100 calls of its own.
+        let path = |thread: u32| {
+            std::iter::once(Call::Thread(ThreadHandle(thread))).chain((0..99).map(move |at| frame(at)))
+        };
+        let mut nodes = CallNodes::within(400, || (0..10).map(path));
+        let totals = Totals { samples: 1, weight: 7, ..Totals::default() };
+        let ends: Vec<usize> = (0..10).map(|thread| nodes.add(path(thread), &totals)).collect();
+        let sums = nodes.node(0);
+        assert_eq!((sums.total_samples, sums.total_weight, sums.self_samples), (10, 70, 0));
+        for (thread, end) in (0..10).zip(ends) {
+            let node = nodes.node(end);
+            // 32 of each fit, and what is left is the first one's and some of the second's.
+            let is_deeper = thread > 0;
+            assert_eq!((node.call == Some(Call::Deeper), node.self_weight), (is_deeper, 7));
+            assert_eq!(nodes.find(path(thread)), Some(end));
+            let fitting = nodes.fitting(path(thread));
+            assert!(fitting >= 32 && is_deeper == (fitting < 100), "{thread}: {fitting}");
+        }
+        assert_eq!((nodes.left_out().samples, nodes.left_out().weight), (9, 63));
+        // 400, and one for each path that is cut.
+        assert_eq!(nodes.nodes.len(), 409);
+        let roomy = CallNodes::within(1000, || (0..9).map(path));
+        assert_eq!(roomy.nodes.len(), 1, "what surely fits is not looked at twice");
     }
 }

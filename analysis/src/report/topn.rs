@@ -6,7 +6,7 @@ use crate::model::{
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// What rows stand for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -176,7 +176,20 @@ impl TopN {
         let groups = Groups::new(resolved, options.group_by);
         let mut all = Table::default();
         let mut waiting = Totals::default();
-        let mut threads: BTreeMap<ThreadHandle, Table> = BTreeMap::new();
+        // One thread after the other, of each only the rows that are shown: threads may be very many.
+        let mut threads: Vec<(u64, ThreadHandle, ThreadTop)> = Vec::new();
+        let mut at: Option<(ThreadHandle, Table)> = None;
+        let done = |(thread, table): (ThreadHandle, Table)| {
+            let model = resolved.model();
+            let top = ThreadTop {
+                thread_id: model.threads().get(thread).and_then(|row| row.os_thread_id),
+                thread: model.thread_label(thread),
+                samples: table.samples,
+                total_ns: table.total_ns,
+                methods: table.rows(&groups, resolved, options),
+            };
+            (table.total_ns, thread, top)
+        };
         let mut met = HashSet::new();
         for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             if resolved.is_waiting(key.stack, key.mode) {
@@ -185,15 +198,19 @@ impl TopN {
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             all.add(&groups, frames, totals, &mut met);
             if options.is_by_thread {
-                threads.entry(key.thread).or_default().add(&groups, frames, totals, &mut met);
+                if at.as_ref().is_some_and(|(thread, _)| *thread != key.thread) {
+                    threads.extend(at.take().map(done));
+                }
+                let (_, table) = at.get_or_insert_with(|| (key.thread, Table::default()));
+                table.add(&groups, frames, totals, &mut met);
             }
         }
         for (stack, mode, cells) in profile.when().into_iter().flat_map(When::rows) {
             let frames = resolved.selected(stack, mode).unwrap_or_default();
             all.add_when(frames.iter().filter_map(|frame| groups.of(*frame)), &cells, &mut met);
         }
-        let mut threads: Vec<(ThreadHandle, Table)> = threads.into_iter().collect();
-        threads.sort_few_by_key(|(thread, table)| (Reverse(table.total_ns), *thread));
+        threads.extend(at.take().map(done));
+        threads.sort_few_by_key(|(total_ns, thread, _)| (Reverse(*total_ns), *thread));
         let model = resolved.model();
         TopN {
             schema: SCHEMA,
@@ -208,16 +225,7 @@ impl TopN {
             samples_without_stack: all.without_stack,
             guessed_frames: resolved.coverage().guessed,
             methods: all.rows(&groups, resolved, options),
-            threads: threads
-                .iter()
-                .map(|(thread, table)| ThreadTop {
-                    thread_id: model.threads().get(*thread).and_then(|row| row.os_thread_id),
-                    thread: model.thread_label(*thread),
-                    samples: table.samples,
-                    total_ns: table.total_ns,
-                    methods: table.rows(&groups, resolved, options),
-                })
-                .collect(),
+            threads: threads.into_iter().map(|(_, _, top)| top).collect(),
         }
     }
 }

@@ -56,6 +56,13 @@ pub struct CallTree {
     /// Frames, of the trace's distinct stacks, whose name is a guess ([`Frame::is_guessed`](crate::Frame::is_guessed)).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
     pub guessed_frames: u64,
+    /// Samples that end at a node named `(deeper)`: a tree has 262,144 others at most, and what is called further on is
+    /// one of these.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    pub deeper_samples: u64,
+    /// Their weights' sum, in nanoseconds.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    pub deeper_ns: u64,
     /// The nodes: each in front of those below it, the heaviest first. A list and not nested
     /// objects, because stacks may be deeper than JSON readers allow.
     pub nodes: Vec<TreeNode>,
@@ -92,32 +99,48 @@ pub struct TreeNode {
 impl CallTree {
     /// Makes the tree of a trace's CPU samples.
     pub fn new(resolved: &Resolved<'_>, profile: &Profile, options: &TreeOptions) -> CallTree {
-        let mut calls = CallNodes::new();
         let wanted: Option<Vec<bool>> = options
             .from
             .as_ref()
             .map(|from| resolved.all_frames().iter().map(|frame| from.is_match(&frame.text)).collect());
         let (mut samples, mut total_ns) = (0u64, 0u64);
         let mut waiting = Totals::default();
-        for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
+        let is_wanted = |frame: &FrameHandle| {
+            wanted.as_ref().is_none_or(|wanted| wanted.get(frame.index()).copied().unwrap_or(false))
+        };
+        // Root first, whatever is the root.
+        let path = |frames: &'_ [FrameHandle]| -> Option<Vec<Call>> {
+            Some(match options.is_callers {
+                true => {
+                    let at = frames.iter().position(is_wanted)?;
+                    frames.get(at..).unwrap_or_default().iter().map(|frame| Call::Frame(*frame)).collect()
+                }
+                false => {
+                    let at = frames.iter().rposition(is_wanted)?;
+                    frames
+                        .get(..=at)
+                        .unwrap_or_default()
+                        .iter()
+                        .rev()
+                        .map(|frame| Call::Frame(*frame))
+                        .collect()
+                }
+            })
+        };
+        let rows = profile.rows();
+        let mut calls = CallNodes::for_paths(|| {
+            let of_cpu = rows.iter().filter(|(key, _)| key.kind == Kind::Cpu);
+            of_cpu.filter_map(|(key, _)| Some(path(resolved.selected(key.stack, key.mode)?)?.into_iter()))
+        });
+        for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             if resolved.is_waiting(key.stack, key.mode) {
                 waiting.add(totals);
             }
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             samples = samples.saturating_add(totals.samples);
             total_ns = total_ns.saturating_add(totals.weight);
-            let is_wanted = |frame: &FrameHandle| {
-                wanted.as_ref().is_none_or(|wanted| wanted.get(frame.index()).copied().unwrap_or(false))
-            };
-            if options.is_callers {
-                let Some(at) = frames.iter().position(is_wanted) else { continue };
-                let path = frames.get(at..).unwrap_or_default().iter();
-                calls.add(path.map(|frame| Call::Frame(*frame)), totals);
-            } else {
-                let Some(at) = frames.iter().rposition(is_wanted) else { continue };
-                let path = frames.get(..=at).unwrap_or_default().iter().rev();
-                calls.add(path.map(|frame| Call::Frame(*frame)), totals);
-            }
+            let Some(path) = path(frames) else { continue };
+            calls.add(path.into_iter(), totals);
         }
         let nodes = listed(&calls, resolved, options.min_percent, total_ns);
         CallTree {
@@ -130,6 +153,8 @@ impl CallTree {
             waiting_ns: waiting.weight,
             clock: profile.clock().key(),
             guessed_frames: resolved.coverage().guessed,
+            deeper_samples: calls.left_out().samples,
+            deeper_ns: calls.left_out().weight,
             nodes,
         }
     }
@@ -139,6 +164,7 @@ fn listed(calls: &CallNodes, resolved: &Resolved<'_>, min_percent: f64, whole: u
     fn text<'t>(node: &CallNode, resolved: &'t Resolved<'_>) -> &'t str {
         match node.call {
             Some(Call::Frame(frame)) => resolved.text(frame),
+            Some(Call::Deeper) => Call::DEEPER,
             _ => "",
         }
     }
@@ -152,16 +178,19 @@ fn listed(calls: &CallNodes, resolved: &Resolved<'_>, min_percent: f64, whole: u
     let mut waiting: Vec<(usize, u32)> = roots.into_iter().map(|node| (node, 0)).collect();
     while let Some((at, depth)) = waiting.pop() {
         let node = calls.node(at);
-        let Some(Call::Frame(frame)) = node.call else { continue };
+        let frame = match node.call {
+            Some(Call::Frame(frame)) => resolved.frame(frame),
+            _ => None,
+        };
         let total_percent = percent(node.total_weight, whole);
         if total_percent < min_percent {
             continue;
         }
         nodes.push(TreeNode {
             depth,
-            name: resolved.text(frame).to_owned(),
-            module: resolved.frame(frame).map(|frame| frame.module.clone()).unwrap_or_default(),
-            is_guessed: resolved.frame(frame).is_some_and(|frame| frame.is_guessed),
+            name: text(&node, resolved).to_owned(),
+            module: frame.map(|frame| frame.module.clone()).unwrap_or_default(),
+            is_guessed: frame.is_some_and(|frame| frame.is_guessed),
             self_samples: node.self_samples,
             total_samples: node.total_samples,
             self_ns: node.self_weight,

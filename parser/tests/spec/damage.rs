@@ -88,9 +88,9 @@ fn t180_feeding_in_pieces_of_any_size_gives_the_same_events_and_errors_as_feedin
         let whole = observe(Reader::from_slice(bytes));
         for size in 1..=bytes.len() {
             let pieces = Pieces::new(bytes, size);
-            assert_same(&observe(Reader::from_read(pieces)), &whole, &pieces);
+            assert_same(&observe(Reader::new(Buffered::at_rest(pieces))), &whole, &pieces);
             let paused = Pieces::with_pauses(bytes, size);
-            assert_same(&observe(Reader::from_read(paused)), &whole, &paused);
+            assert_same(&observe(Reader::new(Buffered::at_rest(paused))), &whole, &paused);
         }
     }
     // Broken and odd streams of all kinds: the same events, the same damage, the same errors.

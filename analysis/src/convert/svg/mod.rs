@@ -19,7 +19,7 @@
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
-    Call, CallNode, CallNodes, FrameKind, Kind, Profile, Resolved, SampleClock, ThreadState, Unit,
+    Call, CallNode, CallNodes, FrameKind, Kind, Profile, ProfileKey, Resolved, SampleClock, ThreadState, Unit,
 };
 use nettrace_export::units;
 use std::borrow::Cow;
@@ -98,7 +98,15 @@ type Sums = (u64, u64);
 
 impl Graph {
     fn new(resolved: &Resolved<'_>, profile: &Profile, kind: Kind, is_by_thread: bool) -> Graph {
-        let mut calls = CallNodes::new();
+        let rows = profile.rows();
+        let path = |key: &ProfileKey| {
+            let frames = resolved.selected(key.stack, key.mode)?;
+            let thread = is_by_thread.then_some(Call::Thread(key.thread));
+            Some(thread.into_iter().chain(super::labelled(key, frames)))
+        };
+        let mut calls = CallNodes::for_paths(|| {
+            rows.iter().filter(|(key, _)| key.kind == kind).filter_map(|(key, _)| path(key))
+        });
         let (mut weights, mut samples) = (Vec::new(), Vec::new());
         let mut has_labels = false;
         let add = |list: &mut Vec<u64>, place: usize, number: u64| {
@@ -109,10 +117,9 @@ impl Graph {
                 *sum = sum.saturating_add(number);
             }
         };
-        for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == kind) {
-            let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            let thread = is_by_thread.then_some(Call::Thread(key.thread));
-            let leaf = calls.add(thread.into_iter().chain(super::labelled(key, frames)), totals);
+        for (key, totals) in rows.iter().filter(|(key, _)| key.kind == kind) {
+            let Some(path) = path(key) else { continue };
+            let leaf = calls.add(path, totals);
             has_labels |= key.label.is_some();
             if kind == Kind::Cpu && resolved.state(key.stack, key.mode) == ThreadState::Waiting {
                 add(&mut weights, leaf, totals.weight);
@@ -185,6 +192,7 @@ impl<'r, 'm> Names<'r, 'm> {
             Some(Call::Label(kind, label)) => {
                 super::label_text(kind, self.resolved.model().texts().get(label)).into()
             }
+            Some(Call::Deeper) => Call::DEEPER.into(),
             None => "all".into(),
         }
     }
@@ -204,6 +212,7 @@ impl<'r, 'm> Names<'r, 'm> {
             Some(Call::Frame(frame)) => self.classes.get(frame.index()).map_or("u s0", |class| class),
             Some(Call::Thread(_)) => "t s0",
             Some(Call::Label(..)) => "l s0",
+            Some(Call::Deeper) => "u s0",
             None => "a s0",
         }
     }
