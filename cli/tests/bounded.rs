@@ -4,7 +4,10 @@
 use crate::common;
 
 use common::file;
-use nettrace_testdata::synth::{self, Blob, EventBlock, StackBlock};
+use nettrace_testdata::synth::{
+    self, Blob, Definition, EventBlock, Field, FieldType, Label, LabelListBlock, MetadataBlock, MetadataRow,
+    StackBlock, Stream, ThreadBlock, ThreadRow, Trace, Version,
+};
 use std::fs::File;
 use std::process::{Command, Stdio};
 
@@ -90,5 +93,133 @@ fn names_of_half_a_million_characters_and_arrays_of_nothing_are_cut_in_rows_and_
         assert_eq!(written(&["events", "--format", "ndjson", "--threads", "4", &path], None), one, "{name}");
         let first = common::nettrace(&["events", "--format", "ndjson", "-n", "1", &path]);
         assert!(first.text().contains(said), "{name}: {:.200}", first.text());
+    }
+}
+
+/// Samples of one thread each. Every stack has 2,000 frames; `are_shared`: all are the same one, else each has an
+/// outermost frame of its own.
+fn samples(threads: u32, are_shared: bool) -> Vec<u8> {
+    let mut stream = Stream::new(Version::V5);
+    stream.trace(&Trace::default());
+    let sample = Definition {
+        metadata_id: 1,
+        provider: "Microsoft-DotNETCore-SampleProfiler".into(),
+        event_id: 0,
+        fields: vec![Field::new("Type", FieldType::UInt32)],
+        ..Definition::default()
+    };
+    stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, sample.encode())]));
+    let stack = |last: u64| -> Vec<u64> {
+        (0..2000u64)
+            .map(|frame| 0x7f00_0000_1000 + frame * 0x1000)
+            .chain([0x5000_0000_0000 + last * 0x1000])
+            .collect()
+    };
+    let stacks = if are_shared { 1 } else { threads };
+    for number in 0..stacks {
+        stream.stack_block(&StackBlock::new(number + 1, 8, &[stack(u64::from(number))]));
+    }
+    for thread in 0..threads {
+        let row = |ticks| Blob {
+            metadata_id: 1,
+            sequence_number: ticks,
+            thread_id: u64::from(thread) + 1,
+            capture_thread_id: u64::from(thread) + 1,
+            stack_id: if are_shared { 1 } else { thread + 1 },
+            ticks: 1_000_000 + u64::from(ticks) * 1000,
+            is_sorted: true,
+            // It ran managed code.
+            payload: 2u32.to_le_bytes().to_vec(),
+            ..Blob::default()
+        };
+        stream.event_block(&EventBlock::new([row(1), row(2)]));
+    }
+    stream.end();
+    stream.bytes
+}
+
+#[test]
+fn trees_of_calls_have_a_budget_and_what_is_beyond_it_is_counted_and_shown_as_deeper() {
+    let shared = file("shared-deep.nettrace", &samples(400, true));
+    let own = file("own-deep.nettrace", &samples(300, false));
+    let within = |args: &[&str]| {
+        let limited = "ulimit -v 524288; exec \"$0\" \"$@\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", limited, env!("CARGO_BIN_EXE_nettrace")]).args(args).current_dir(common::top());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for format in ["cpuprofile", "firefox"] {
+        let profile = within(&["convert", "--format", format, "-o", "-", &shared]);
+        assert!(profile.contains("\"(deeper)\""), "{format}");
+        serde_json::from_str::<serde_json::Value>(&profile).unwrap();
+    }
+    let graph = within(&["convert", "--format", "svg", "--by-thread", "-o", "-", &shared]);
+    assert!(graph.contains("<title>(deeper) "));
+    let tree = within(&["report", "tree", "--min", "0", "--json", &own]);
+    let tree: serde_json::Value = serde_json::from_str(&tree).unwrap();
+    let (deeper, all) = (tree["deeper_samples"].as_u64().unwrap(), tree["samples"].as_u64().unwrap());
+    assert!(0 < deeper && deeper <= all && all == 600, "{deeper} of {all}");
+    let nodes = tree["nodes"].as_array().unwrap();
+    let of_roots: u64 = nodes
+        .iter()
+        .filter(|node| node["depth"] == 0)
+        .map(|node| node["total_samples"].as_u64().unwrap())
+        .sum();
+    let ends: u64 = nodes.iter().map(|node| node["self_samples"].as_u64().unwrap()).sum();
+    assert_eq!((of_roots, ends), (all, all), "nothing is missing from the sums");
+    let is_deeper = |node: &&serde_json::Value| node["name"] == "(deeper)";
+    let said: u64 = nodes.iter().filter(is_deeper).map(|node| node["self_samples"].as_u64().unwrap()).sum();
+    assert_eq!(said, deeper);
+    assert!(nodes.len() <= (1 << 18) + (1 << 15), "{}", nodes.len());
+    // Of many threads, only what is shown is kept.
+    let threads = within(&["report", "topN", "--by-thread", "--json", &shared]);
+    let threads: serde_json::Value = serde_json::from_str(&threads).unwrap();
+    assert_eq!(threads["threads"].as_array().unwrap().len(), 400);
+}
+
+/// A stream of V6 whose events have one list of labels: 64 texts of 5,000 characters.
+fn long_labels(events: u32) -> Vec<u8> {
+    let mut stream = Stream::new(Version::V6);
+    stream.trace(&Trace::default());
+    let row = MetadataRow {
+        metadata_id: 1,
+        provider: "Demo".into(),
+        event_id: 7,
+        name: "Hi".into(),
+        ..MetadataRow::default()
+    };
+    stream.metadata_rows(&MetadataBlock::new(vec![row]));
+    stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 1, 1)]));
+    let label = |number: u32| Label::Text(format!("key-{number}"), "v".repeat(5000));
+    stream.label_list_block(&LabelListBlock::new(1, vec![(0..64).map(label).collect()]));
+    for block in 0..events / 100 {
+        let rows = (1..=100).map(|row| Blob {
+            metadata_id: 1,
+            sequence_number: block * 100 + row,
+            thread_id: 1,
+            capture_thread_id: 1,
+            label_list_id: 1,
+            ticks: 1_000_000 + u64::from(block * 100 + row),
+            ..Blob::default()
+        });
+        stream.event_block(&EventBlock::new(rows));
+    }
+    stream.end();
+    stream.bytes
+}
+
+#[test]
+fn a_long_list_of_labels_is_written_within_bounds_however_it_is_read() {
+    let path = file("labels.nettrace", &long_labels(300));
+    for format in ["ndjson", "csv"] {
+        let events = ["events", "--format", format];
+        let one = written(&[&events[..], &["--threads", "1", &path]].concat(), None);
+        assert!(one.0 > 300 * 64 * 4096, "{format}: {} bytes", one.0);
+        for more in [&["--threads", "4"][..], &["--no-mmap"]] {
+            assert_eq!(written(&[&events[..], more, &[&path]].concat(), None), one, "{format} {more:?}");
+        }
+        assert_eq!(written(&[&events[..], &["-"]].concat(), Some(&path)), one, "{format}");
     }
 }
