@@ -5,6 +5,6 @@
 //! keep it, so that a published `nettrace-analysis` goes on working; that is all. Who needs something of it: open an
 //! issue, so that it becomes a part of the interface.
 
-pub use crate::order::{Complete, Met, Sift, SiftedEvents};
+pub use crate::order::{Candidate, FilteredEvents, PendingFilter, Watermark};
 pub use crate::parallel::regular::{Ended, read_regular};
 pub use crate::payload::{FieldPath, distinct_names};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const EXCEPTIONS: [(&str, &str, &str); 7] = [
     ("parser", "Span", "a start and a length; nothing else makes a stretch of bytes"),
     ("parser", "TraceId", "16 bytes by the W3C's definition"),
-    ("parser", "Complete", "behind the door `internal`: its matches are to be looked at when it grows"),
+    ("parser", "Watermark", "behind the door `internal`: its matches are to be looked at when it grows"),
     ("parser", "Ended", "behind the door `internal`: the same"),
     ("ipc", "HResult", "a number of 32 bits by Windows' definition"),
     ("ipc", "CommandId", "two bytes of a message's header"),

@@ -1,6 +1,6 @@
 //! Several threads give what one gives.
 
-use nettrace_parser::internal::{Met, Sift, SiftedEvents};
+use nettrace_parser::internal::{Candidate, FilteredEvents, PendingFilter};
 use nettrace_parser::parallel::{self, Options, Order, Outcome, Region};
 use nettrace_parser::{Error, Event, Source, Whole};
 use nettrace_testdata::corpus;
@@ -183,17 +183,9 @@ fn a_collector_can_stop_the_reading() {
 /// Lets every event wait, and counts none itself.
 struct All;
 
-impl Sift for All {
-    fn waits(&mut self, _: &Met<'_>) -> bool {
+impl PendingFilter for All {
+    fn is_deferred(&mut self, _: &Candidate<'_>) -> bool {
         true
-    }
-
-    fn is_full(&self) -> bool {
-        false
-    }
-
-    fn must_go(&self) -> Option<u64> {
-        None
     }
 }
 
@@ -207,7 +199,7 @@ fn the_reading_ends_whatever_the_work_leaves_unread() {
         let lazy = |region: &mut Region<'_, _>| Ok(u64::from(region.next_event()?.is_some()));
         let outcome = parallel::read_slice(&bytes, options, lazy, |_| ControlFlow::Continue(())).unwrap();
         assert!(outcome.is_complete());
-        let sifting = |region: &mut Region<'_, _>| {
+        let filtering = |region: &mut Region<'_, _>| {
             let mut count = 0;
             while region.advance(&mut All)?.is_some() {
                 while region.ready().is_some() {
@@ -217,7 +209,7 @@ fn the_reading_ends_whatever_the_work_leaves_unread() {
             Ok(count)
         };
         let mut count = 0;
-        let outcome = parallel::read_slice(&bytes, options, sifting, |of_region: usize| {
+        let outcome = parallel::read_slice(&bytes, options, filtering, |of_region: usize| {
             count += of_region;
             ControlFlow::Continue(())
         });

@@ -13,7 +13,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             BlockKind,
             Class,
             Clock,
-            internal::Complete,
+            internal::Watermark,
             internal::FieldPath<'static, &'static str>,
             Count,
             Damage,
@@ -46,7 +46,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             MappedFile,
             #[cfg(feature = "mmap")]
             Mapping,
-            internal::Met<'static>,
+            internal::Candidate<'static>,
             Metadata,
             MetadataExtra,
             NotAGuid,

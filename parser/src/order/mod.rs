@@ -19,11 +19,11 @@
 //! An event that is older than the watermark is out of order: it counts as if it had the watermark's time, which delivers
 //! it at once, behind what was delivered before it. So the order does not depend on when runs are merged.
 
+mod filter;
 mod heads;
 mod queue;
 mod queued_event;
 mod runs;
-mod sift;
 #[cfg(test)]
 mod tests;
 
@@ -37,9 +37,9 @@ use crate::loss::Losses;
 use crate::reader::{Reader, RunEnd, Step, TryEach, Visit};
 use crate::source::{Source, index};
 use crate::statistics::Statistics;
+pub use filter::{Candidate, FilteredEvents, PendingFilter, Watermark};
 use queue::{Fill, Queue};
 use queued_event::Segments;
-pub use sift::{Complete, Met, Sift, SiftedEvents};
 
 /// Runs are merged when this many events wait, beyond those that could not go the last time.
 const BATCH_EVENTS: usize = 8192;
@@ -71,8 +71,8 @@ pub struct TimeOrdered<S> {
     queue: Queue,
     /// The caller wants everything, also what is not in the batch under way.
     is_released: bool,
-    /// Events were shown to a sifter since everything was complete.
-    has_sifted: bool,
+    /// Events were shown to a filter since everything was complete.
+    has_filtered: bool,
     /// Header of the event lent last.
     header: BlobHeader,
 }
@@ -98,7 +98,7 @@ impl<S: Source> TimeOrdered<S> {
     pub(crate) fn new(reader: Reader<S>) -> Self {
         let queue = Queue::new(first_fill(reader.state().limits));
         let header = BlobHeader::default();
-        TimeOrdered { reader, queue, is_released: false, has_sifted: false, header }
+        TimeOrdered { reader, queue, is_released: false, has_filtered: false, header }
     }
 
     /// The next event in time order, or `None` at the end.
@@ -314,7 +314,7 @@ impl<S: Source> TimeOrdered<S> {
     /// Begins again, with the memory it has: the reader has another stretch of the stream to read.
     pub(crate) fn begin_again(&mut self) {
         self.queue.begin_again(first_fill(self.reader.state().limits));
-        (self.is_released, self.has_sifted) = (false, false);
+        (self.is_released, self.has_filtered) = (false, false);
     }
 
     /// See [`Reader::trace`].

@@ -1,6 +1,6 @@
 //! Times that make waiting costly, as far as they can. Work is counted, not timed: turns, runs, and events that are moved.
 
-use super::{Met, Sift, SiftedEvents};
+use super::{Candidate, FilteredEvents, PendingFilter};
 use crate::limits::Limits;
 use crate::reader::Reader;
 use crate::source::Whole;
@@ -36,26 +36,18 @@ fn stream(times: impl Iterator<Item = (u64, bool)>, in_block: usize) -> Vec<u8> 
 /// Lets all events wait.
 struct Waiting;
 
-impl Sift for Waiting {
-    fn waits(&mut self, _: &Met<'_>) -> bool {
+impl PendingFilter for Waiting {
+    fn is_deferred(&mut self, _: &Candidate<'_>) -> bool {
         true
-    }
-
-    fn is_full(&self) -> bool {
-        false
-    }
-
-    fn must_go(&self) -> Option<u64> {
-        None
     }
 }
 
 /// Steps for each event.
-fn steps(bytes: &[u8], limits: Limits, is_sifted: bool) -> u64 {
+fn steps(bytes: &[u8], limits: Limits, is_filtered: bool) -> u64 {
     let mut events = Reader::with_limits(Whole::new(bytes), limits).time_ordered();
     let mut count = 0;
     work::take();
-    if is_sifted {
+    if is_filtered {
         while events.advance(&mut Waiting).unwrap().is_some() {
             while events.ready().is_some() {
                 count += 1;
@@ -98,8 +90,8 @@ fn merging_takes_a_bounded_number_of_steps_for_each_event_whatever_the_times() {
         for in_block in [1, 1000] {
             let bytes = stream((0..EVENTS).map(time), in_block);
             for limits in limits {
-                for is_sifted in [false, true] {
-                    let steps = steps(&bytes, limits, is_sifted);
+                for is_filtered in [false, true] {
+                    let steps = steps(&bytes, limits, is_filtered);
                     // Six for what is looked at to find what may go, one for its turn, one for being moved.
                     assert!(steps <= 8, "{what}, {in_block} in a block, {limits:?}: {steps}");
                 }

@@ -4,7 +4,7 @@ use super::Order;
 use crate::block::stack::Stack;
 use crate::error::Error;
 use crate::event::Event;
-use crate::order::{Complete, Met, Sift, SiftedEvents, TimeOrdered};
+use crate::order::{Candidate, FilteredEvents, PendingFilter, TimeOrdered, Watermark};
 use crate::reader::{Plan, Reader};
 use crate::source::Source;
 
@@ -187,11 +187,11 @@ impl<'r, S: Source> Region<'r, S> {
 }
 
 /// In file order nothing waits, and nothing is shown.
-impl<S: Source> SiftedEvents for Region<'_, S> {
+impl<S: Source> FilteredEvents for Region<'_, S> {
     #[inline]
-    fn advance(&mut self, sift: &mut impl Sift) -> Result<Option<Complete>, Error> {
+    fn advance(&mut self, filter: &mut impl PendingFilter) -> Result<Option<Watermark>, Error> {
         let Events::Time(ordered) = &mut *self.events else { return Ok(None) };
-        let mut counted = Counted { sift, oldest: self.oldest, youngest: self.youngest, count: self.count };
+        let mut counted = Counted { filter, oldest: self.oldest, youngest: self.youngest, count: self.count };
         let complete = ordered.advance(&mut counted);
         (self.oldest, self.youngest, self.count) = (counted.oldest, counted.youngest, counted.count);
         complete
@@ -223,28 +223,28 @@ impl<S: Source> SiftedEvents for Region<'_, S> {
 
 /// Counts what is shown, and its times.
 struct Counted<'s, F> {
-    sift: &'s mut F,
+    filter: &'s mut F,
     oldest: u64,
     youngest: u64,
     count: u64,
 }
 
-impl<F: Sift> Sift for Counted<'_, F> {
+impl<F: PendingFilter> PendingFilter for Counted<'_, F> {
     #[inline(always)]
-    fn waits(&mut self, met: &Met<'_>) -> bool {
-        let ticks = met.event().timestamp_ticks();
+    fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool {
+        let ticks = candidate.event().timestamp_ticks();
         self.oldest = self.oldest.min(ticks);
         self.youngest = self.youngest.max(ticks);
         self.count = self.count.saturating_add(1);
-        self.sift.waits(met)
+        self.filter.is_deferred(candidate)
     }
 
     #[inline(always)]
     fn is_full(&self) -> bool {
-        self.sift.is_full()
+        self.filter.is_full()
     }
 
-    fn must_go(&self) -> Option<u64> {
-        self.sift.must_go()
+    fn flush_up_to(&self) -> Option<u64> {
+        self.filter.flush_up_to()
     }
 }

@@ -1,7 +1,7 @@
 //! Events that need not wait, whatever the bytes.
 
 use super::reading::{Told, digest, told_of_reader};
-use nettrace_parser::internal::{Complete, Met, Sift, SiftedEvents};
+use nettrace_parser::internal::{Candidate, FilteredEvents, PendingFilter, Watermark};
 use nettrace_parser::{Event, Reader};
 
 /// Takes two of three events as they come, and lets the others wait.
@@ -15,11 +15,11 @@ fn waits(event: &Event<'_>) -> bool {
     event.offset().is_multiple_of(3)
 }
 
-impl Sift for TwoOfThree {
-    fn waits(&mut self, met: &Met<'_>) -> bool {
-        let event = met.event();
+impl PendingFilter for TwoOfThree {
+    fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool {
+        let event = candidate.event();
         let is_late = event.timestamp_ticks() < self.complete;
-        assert!(!is_late || met.is_late(), "what is older than what was complete is late");
+        assert!(!is_late || candidate.is_late(), "what is older than what was complete is late");
         let waits = waits(event);
         if !waits {
             self.taken.push(digest(event));
@@ -31,7 +31,7 @@ impl Sift for TwoOfThree {
         self.taken.len() >= self.room
     }
 
-    fn must_go(&self) -> Option<u64> {
+    fn flush_up_to(&self) -> Option<u64> {
         None
     }
 }
@@ -46,18 +46,18 @@ pub(crate) fn assert_filtered_is_time_order(bytes: &[u8], whole: &Told) {
         }
     }
     let mut events = Reader::from_slice(bytes).time_ordered();
-    let mut sift = TwoOfThree { taken: Vec::new(), room: 5, complete: 0 };
+    let mut filter = TwoOfThree { taken: Vec::new(), room: 5, complete: 0 };
     let mut given = Vec::new();
     let error = loop {
-        match events.advance(&mut sift) {
+        match events.advance(&mut filter) {
             Ok(Some(complete)) => {
-                if let Complete::UpTo(ticks) = complete {
-                    sift.complete = ticks;
+                if let Watermark::UpTo(ticks) = complete {
+                    filter.complete = ticks;
                 }
                 while let Some(event) = events.ready() {
                     given.push(digest(&event));
                 }
-                sift.room = sift.taken.len() + 5;
+                filter.room = filter.taken.len() + 5;
             }
             Ok(None) => break None,
             Err(error) => break Some(error),
@@ -65,7 +65,7 @@ pub(crate) fn assert_filtered_is_time_order(bytes: &[u8], whole: &Told) {
     };
     assert!(given == due, "{} events waited, {} due", given.len(), due.len());
     assert_eq!(events.out_of_order(), all.out_of_order());
-    given.append(&mut sift.taken);
+    given.append(&mut filter.taken);
     let mut told = told_of_reader(events.reader(), given, error);
     let mut whole = whole.clone();
     told.events.sort_unstable();

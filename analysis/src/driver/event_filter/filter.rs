@@ -5,7 +5,7 @@ use crate::model::hash::NumberMap;
 use crate::model::intervals::LockWaits;
 use crate::model::{EventSelector, Kind, Mode, Model, ThreadHandle};
 use nettrace_parser::Event;
-use nettrace_parser::internal::{Complete, Met, Sift};
+use nettrace_parser::internal::{Candidate, PendingFilter, Watermark};
 use nettrace_parser::view::{self, KnownProvider};
 
 /// How many samples are gathered, beyond those left over from last time, before the reader is asked up to which time
@@ -149,14 +149,14 @@ impl EventFilter {
     }
 
     /// Puts samples into time order. Gives how many are complete.
-    pub(super) fn sort(&mut self, complete: Complete) -> usize {
+    pub(super) fn sort(&mut self, complete: Watermark) -> usize {
         if !self.samples.is_sorted_by_key(|sample| sample.ticks) {
             // Stable: what has the same time stays in file order.
             self.samples.sort_by_key(|sample| sample.ticks);
         }
         match complete {
-            Complete::UpTo(ticks) => self.samples.partition_point(|sample| sample.ticks <= ticks),
-            Complete::All => self.samples.len(),
+            Watermark::UpTo(ticks) => self.samples.partition_point(|sample| sample.ticks <= ticks),
+            Watermark::All => self.samples.len(),
         }
     }
 
@@ -219,11 +219,11 @@ impl Filtering<'_> {
     }
 }
 
-impl Sift for Filtering<'_> {
+impl PendingFilter for Filtering<'_> {
     #[inline(always)]
-    fn waits(&mut self, met: &Met<'_>) -> bool {
+    fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool {
         // A copy goes to those that are rarely asked: the event itself then needs no place in memory.
-        let (event, number) = (*met.event(), met.type_number());
+        let (event, number) = (*candidate.event(), candidate.type_number());
         let role = number.and_then(|number| self.filter.roles.get(number)).copied();
         let role = match role {
             Some(role) if role != Role::New => role,
@@ -247,7 +247,7 @@ impl Sift for Filtering<'_> {
             return true;
         }
         if role == Role::Sample {
-            let Some(stack) = met.stack_number().filter(|_| !met.is_late()) else { return true };
+            let Some(stack) = candidate.stack_number().filter(|_| !candidate.is_late()) else { return true };
             let Some(sample) = view::Sample::of_payload(event.payload()) else { return true };
             let mode = Mode::of(sample.state);
             filter.samples.push(PendingSample { ticks, at: event.payload_offset(), stack, thread, mode });
@@ -261,7 +261,7 @@ impl Sift for Filtering<'_> {
         self.filter.samples.len() >= self.filter.room
     }
 
-    fn must_go(&self) -> Option<u64> {
+    fn flush_up_to(&self) -> Option<u64> {
         if self.filter.samples.len() < MOST {
             return None;
         }

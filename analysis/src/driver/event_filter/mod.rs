@@ -23,7 +23,7 @@ pub(super) use regions::read_regions;
 
 use super::{Analysis, AnalysisError};
 use filter::{EventFilter, Filtering};
-use nettrace_parser::internal::{Complete, SiftedEvents};
+use nettrace_parser::internal::{FilteredEvents, Watermark};
 use nettrace_parser::{Source, TimeOrdered, Version};
 use samples::{SampleFeed, StackHandles};
 
@@ -58,7 +58,7 @@ pub(super) fn read<S: Source>(
         feed.until(None, ready, analysis, |number| events.stack(number))?;
         filter.samples.drain(..end);
         filter.go_on(events.waiting() > 0);
-        if complete == Complete::All {
+        if complete == Watermark::All {
             filter.roles.clear();
             handles.clear();
         }

@@ -9,7 +9,7 @@ use super::filter::{EventFilter, Filtering, MOST_NUMBERS, PendingSample, WantedE
 use super::samples::{SampleFeed, StackHandles};
 use crate::convert::ConvertError;
 use crate::driver::{Analysis, AnalysisError};
-use nettrace_parser::internal::{Ended, SiftedEvents, read_regular};
+use nettrace_parser::internal::{Ended, FilteredEvents, read_regular};
 use nettrace_parser::parallel::{Options, Region};
 use nettrace_parser::{Error, KeptEvents, Outcome, Reader, Source, Stack};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
-//! Events that need not wait for their turn.
+//! A filter in front of the queue of time order.
 //!
-//! Waiting costs more than reading: a record of 32 bytes, a merge, a way back to the payload. Who knows
-//! by an event's type that it is of no use, or takes from it the few numbers that are, says so when it
-//! is met, in file order; what is left comes in time order as ever.
+//! An event that is pending costs more than reading it did: a record of 32 bytes, a merge, a way back to the payload. A
+//! caller that needs only a few numbers of an event, or nothing at all, takes them when the event is read, in file order.
+//! The filter defers all others, and they come in time order as usual.
 
 use super::TimeOrdered;
 use super::queue::Queue;
@@ -15,28 +15,32 @@ use crate::reader::{BlobForm, RunEnd, Step, Take};
 use crate::source::Source;
 use crate::tables::{Covered, NO_SLOT};
 
-/// Decides which events wait.
-pub trait Sift {
-    /// An event, in file order. `true`: it waits and is given in time order. `false`: that was all.
+/// Decides which events are deferred until their turn in time order.
+pub trait PendingFilter {
+    /// An event, in file order. `true`: it is deferred, and given in time order. `false`: the caller is done with it.
     /// Mark it `#[inline(always)]` if it is short.
-    fn waits(&mut self, met: &Met<'_>) -> bool;
+    fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool;
 
-    /// Whether enough was taken for [`SiftedEvents::advance`] to come back when it can.
-    fn is_full(&self) -> bool;
+    /// Whether enough was taken for [`FilteredEvents::advance`] to come back when it can.
+    fn is_full(&self) -> bool {
+        false
+    }
 
-    /// The newest time that was taken, if what was taken may not grow further: then everything up to
-    /// it counts as complete, although something older may still come.
-    fn must_go(&self) -> Option<u64>;
+    /// Asked when what was taken must not grow further. The newest time among it: everything up to that time then counts
+    /// as complete, although an older event may still come. `None`: there is room.
+    fn flush_up_to(&self) -> Option<u64> {
+        None
+    }
 }
 
-/// An event, when it is met.
+/// An event that was just read, and may be deferred.
 #[derive(Debug, Clone, Copy)]
-pub struct Met<'e> {
+pub struct Candidate<'e> {
     event: Event<'e>,
     is_late: bool,
 }
 
-impl<'e> Met<'e> {
+impl<'e> Candidate<'e> {
     /// The event.
     #[inline(always)]
     pub fn event(&self) -> &Event<'e> {
@@ -58,7 +62,7 @@ impl<'e> Met<'e> {
         (slot != NO_SLOT).then_some(slot)
     }
 
-    /// The same for its stack, for [`SiftedEvents::stack`]; 0 for none. What [`Event::stack_id`] is for an
+    /// The same for its stack, for [`FilteredEvents::stack`]; 0 for none. What [`Event::stack_id`] is for an
     /// event in time order. Version 3, whose stacks have no ids: `None`.
     #[inline(always)]
     pub fn stack_number(&self) -> Option<u32> {
@@ -72,22 +76,22 @@ impl<'e> Met<'e> {
     }
 }
 
-/// Up to which time everything was met, in ticks.
+/// The time up to which all events were read, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Complete {
+pub enum Watermark {
     /// Up to this time, itself included.
     UpTo(u64),
     /// Everything so far, and numbers of stacks and types die: a sequence point comes, or the end.
     All,
 }
 
-/// Takes what a run gives: to the sifter, and to the queue what waits.
-struct Sifted<'a, F> {
-    sift: &'a mut F,
+/// Takes what a run gives: shows it to the filter, and queues what that defers.
+struct Filtered<'a, F> {
+    filter: &'a mut F,
     queue: &'a mut Queue,
 }
 
-impl<F: Sift> Take for Sifted<'_, F> {
+impl<F: PendingFilter> Take for Filtered<'_, F> {
     #[inline(always)]
     fn begin(&mut self, end: u64, covered: &Covered) {
         self.queue.begin(end, covered);
@@ -104,71 +108,65 @@ impl<F: Sift> Take for Sifted<'_, F> {
     ) -> bool {
         let event = Event { header, resolved: None, row: None, context, rest: payload, payload_at };
         let is_late = self.queue.is_late(header);
-        if self.sift.waits(&Met { event, is_late }) {
+        if self.filter.is_deferred(&Candidate { event, is_late }) {
             self.queue.append(context, header, payload_at, form)
         } else {
             self.queue.pass(header);
-            !self.sift.is_full()
+            !self.filter.is_full()
         }
     }
 }
 
-/// Events in time order, of which a sifter sees each before it waits.
-pub trait SiftedEvents {
-    /// Reads on, showing events to `sift`, until some are complete: nothing that is older will come.
-    /// Those that wait are to be taken by [`SiftedEvents::ready`]; before all are, this does nothing.
+/// Events in time order. A filter sees each of them first.
+pub trait FilteredEvents {
+    /// Reads on, showing events to `filter`, until some are complete: nothing that is older will come.
+    /// Those that were deferred are to be taken by [`FilteredEvents::ready`]; before all are, this does nothing.
     /// `None`: there are no more events.
     ///
-    /// What `sift` did not let wait counts towards [`TimeOrdered::out_of_order`] all the same.
+    /// What `filter` did not defer counts towards [`TimeOrdered::out_of_order`] all the same.
     ///
     /// ```
     /// use nettrace_parser::Reader;
-    /// use nettrace_parser::internal::{Met, Sift, SiftedEvents};
+    /// use nettrace_parser::internal::{Candidate, PendingFilter, FilteredEvents};
     ///
-    /// /// Lets events with a stack wait, and counts the others.
+    /// /// Defers events with a stack, and counts the others.
     /// struct WithStack(u64);
-    /// impl Sift for WithStack {
-    ///     fn waits(&mut self, met: &Met<'_>) -> bool {
-    ///         let has_stack = met.stack_number() != Some(0);
+    /// impl PendingFilter for WithStack {
+    ///     fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool {
+    ///         let has_stack = candidate.stack_number() != Some(0);
     ///         self.0 += u64::from(!has_stack);
     ///         has_stack
-    ///     }
-    ///     fn is_full(&self) -> bool {
-    ///         false
-    ///     }
-    ///     fn must_go(&self) -> Option<u64> {
-    ///         None
     ///     }
     /// }
     ///
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
     /// let mut events = Reader::from_slice(&bytes).time_ordered();
-    /// let (mut sift, mut with_stack) = (WithStack(0), 0);
-    /// while events.advance(&mut sift)?.is_some() {
+    /// let (mut filter, mut with_stack) = (WithStack(0), 0);
+    /// while events.advance(&mut filter)?.is_some() {
     ///     while let Some(event) = events.ready() {
     ///         with_stack += u64::from(event.stack_id() != 0);
     ///     }
     /// }
-    /// assert_eq!(with_stack + sift.0, events.reader().statistics().events);
+    /// assert_eq!(with_stack + filter.0, events.reader().statistics().events);
     /// # Ok::<(), nettrace_parser::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Reader::next_event`](crate::Reader::next_event).
-    fn advance(&mut self, sift: &mut impl Sift) -> Result<Option<Complete>, Error>;
+    fn advance(&mut self, filter: &mut impl PendingFilter) -> Result<Option<Watermark>, Error>;
 
     /// The next of the events that waited and are complete, in time order.
     fn ready(&mut self) -> Option<Event<'_>>;
 
-    /// Timestamp and [offset](Event::payload_offset) of what [`SiftedEvents::ready`] gives next.
+    /// Timestamp and [offset](Event::payload_offset) of what [`FilteredEvents::ready`] gives next.
     fn peek(&self) -> Option<(u64, u64)>;
 
-    /// The stack of a [number](Met::stack_number); empty for 0, and for one that died.
+    /// The stack of a [number](Candidate::stack_number); empty for 0, and for one that died.
     fn stack(&self, number: u32) -> Stack<'_>;
 }
 
-impl<S: Source> SiftedEvents for TimeOrdered<S> {
-    fn advance(&mut self, sift: &mut impl Sift) -> Result<Option<Complete>, Error> {
+impl<S: Source> FilteredEvents for TimeOrdered<S> {
+    fn advance(&mut self, filter: &mut impl PendingFilter) -> Result<Option<Watermark>, Error> {
         if self.queue.has_ready() {
             return Ok(Some(self.complete()));
         }
@@ -179,10 +177,10 @@ impl<S: Source> SiftedEvents for TimeOrdered<S> {
             self.reader.keep_from(self.queue.position());
             match self.reader.step()? {
                 Step::Event => {
-                    self.has_sifted = true;
-                    self.sift_current(sift);
-                    self.sift_block(sift);
-                    if let Some(newest) = sift.must_go() {
+                    self.has_filtered = true;
+                    self.filter_current(filter);
+                    self.filter_block(filter);
+                    if let Some(newest) = filter.flush_up_to() {
                         self.queue.allow_all();
                         self.queue.raise_watermark(newest);
                         self.note_limit();
@@ -191,7 +189,7 @@ impl<S: Source> SiftedEvents for TimeOrdered<S> {
                     if self.queue.is_full() && self.merge_batch() {
                         return Ok(Some(self.complete()));
                     }
-                    if sift.is_full() {
+                    if filter.is_full() {
                         self.queue.allow_to_watermark(0);
                         return Ok(Some(self.complete()));
                     }
@@ -203,9 +201,9 @@ impl<S: Source> SiftedEvents for TimeOrdered<S> {
                     return Ok(Some(self.complete()));
                 }
                 Step::Block(_) | Step::Skipped(_) | Step::Passed => {}
-                Step::Barrier | Step::End if std::mem::take(&mut self.has_sifted) => {
+                Step::Barrier | Step::End if std::mem::take(&mut self.has_filtered) => {
                     self.queue.allow_all();
-                    return Ok(Some(Complete::All));
+                    return Ok(Some(Watermark::All));
                 }
                 Step::Barrier => {}
                 Step::End => return Ok(None),
@@ -234,19 +232,19 @@ impl<S: Source> SiftedEvents for TimeOrdered<S> {
 }
 
 impl<S: Source> TimeOrdered<S> {
-    fn complete(&self) -> Complete {
-        Complete::UpTo(self.queue.watermark())
+    fn complete(&self) -> Watermark {
+        Watermark::UpTo(self.queue.watermark())
     }
 
     /// Shows the event that the cursor is on.
-    fn sift_current(&mut self, sift: &mut impl Sift) {
+    fn filter_current(&mut self, filter: &mut impl PendingFilter) {
         let state = self.reader.state();
         let (context, header) = (&state.context, &state.cursor.header);
         let source = self.reader.source();
         let event =
             Event::new(context, header, None, state.cursor.payload_at, source.bytes(), source.start());
         let is_late = self.queue.is_late(header);
-        if sift.waits(&Met { event, is_late }) {
+        if filter.is_deferred(&Candidate { event, is_late }) {
             self.queue.push(context, header, state.cursor.payload_at);
         } else {
             self.queue.pass(header);
@@ -254,12 +252,12 @@ impl<S: Source> TimeOrdered<S> {
     }
 
     /// Shows the events that are left in the current block, as long as there is room.
-    fn sift_block<F: Sift>(&mut self, sift: &mut F) {
-        while !self.queue.is_full() && !sift.is_full() {
-            match self.reader.run(&mut Sifted { sift, queue: &mut self.queue }) {
+    fn filter_block<F: PendingFilter>(&mut self, filter: &mut F) {
+        while !self.queue.is_full() && !filter.is_full() {
+            match self.reader.run(&mut Filtered { filter, queue: &mut self.queue }) {
                 RunEnd::Between if self.queue.grow() => {}
                 RunEnd::Between => return,
-                RunEnd::OnBlob if self.reader.accept() => self.sift_current(sift),
+                RunEnd::OnBlob if self.reader.accept() => self.filter_current(filter),
                 RunEnd::OnBlob => {}
             }
         }
@@ -275,9 +273,9 @@ mod tests {
     /// Takes everything, and notes what is late.
     struct Taking(Vec<bool>);
 
-    impl Sift for Taking {
-        fn waits(&mut self, met: &Met<'_>) -> bool {
-            self.0.push(met.is_late());
+    impl PendingFilter for Taking {
+        fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool {
+            self.0.push(candidate.is_late());
             false
         }
 
@@ -285,7 +283,7 @@ mod tests {
             false
         }
 
-        fn must_go(&self) -> Option<u64> {
+        fn flush_up_to(&self) -> Option<u64> {
             None
         }
     }
@@ -300,9 +298,9 @@ mod tests {
         stream.event_block(&event(9)).event_block(&event(10));
         stream.end();
         let mut events = Reader::from_slice(&stream.bytes).time_ordered();
-        let mut sift = Taking(Vec::new());
-        while events.advance(&mut sift).unwrap().is_some() {}
-        assert_eq!(sift.0, [false, false, true, false]);
+        let mut filter = Taking(Vec::new());
+        while events.advance(&mut filter).unwrap().is_some() {}
+        assert_eq!(filter.0, [false, false, true, false]);
         let mut all = Reader::from_slice(&stream.bytes).time_ordered();
         while all.next_event().unwrap().is_some() {}
         assert_eq!((events.out_of_order(), all.out_of_order()), (1, 1));
