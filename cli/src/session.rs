@@ -27,7 +27,7 @@ impl Session {
         }
     }
 
-    /// Adds what later events told.
+    /// Adds what later events reported.
     pub(crate) fn join(&mut self, later: Session) {
         if later.is_told {
             self.command_line = later.command_line;

@@ -14,7 +14,7 @@
 //! | array | array; more than 64 elements that take no bytes: `{"empty_elements":65535}` |
 //! | object | object |
 //! | absent: the payload ends before it | `null` |
-//! | bad | `null`, and told in `payload_faults` |
+//! | bad | `null`, and reported in `payload_faults` |
 
 use crate::json::Json;
 use crate::long::is_all_empty;

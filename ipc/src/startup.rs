@@ -11,7 +11,7 @@ pub enum Startup {
     Running,
     /// It waits for a resume.
     Suspended,
-    /// It is told to wait at startup, and nothing tells whether it still does.
+    /// It was configured to wait at startup, and nothing says whether it still does.
     PerhapsSuspended,
 }
 

@@ -61,7 +61,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Nothing from `position` on is lost. How many bytes were told to be.
+    /// Nothing from `position` on is lost. Gives the number of bytes that had been reported as lost.
     fn shorten(&mut self, position: u64) -> u64 {
         let still_lost = position.saturating_sub(self.lost_offset).min(self.lost_bytes);
         let given_back = self.lost_bytes.saturating_sub(still_lost);
@@ -181,7 +181,7 @@ impl Damage {
         self.last_loss.as_ref().map(|last| &last.finding)
     }
 
-    /// Reading goes on at `position`, in the middle of what the last loss was told to cover.
+    /// Reading goes on at `position`, in the middle of what the last loss was reported to cover.
     pub(crate) fn shorten_last_loss(&mut self, position: u64) {
         let Some(last) = &mut self.last_loss else { return };
         let given_back = last.finding.shorten(position);
@@ -193,7 +193,7 @@ impl Damage {
     }
 
     /// Reading goes on at `position`, in the middle of the block that begins at `block_offset`, which was read last:
-    /// what was told to be lost of it ends there.
+    /// what was reported as lost of it ends there.
     pub(crate) fn shorten_losses(&mut self, block_offset: u64, position: u64) {
         if self.last_loss().is_some_and(|loss| loss.block_offset == block_offset) {
             self.shorten_last_loss(position);

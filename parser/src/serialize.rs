@@ -184,7 +184,7 @@ impl Members<'_, '_> {
     }
 }
 
-/// Up to so many names are compared with each other.
+/// Up to this many names are compared pair by pair; more go through a set.
 const FEW: usize = 24;
 
 /// The names of fields, none of which is empty or the same as another's: `field_2`, `Name_2`.

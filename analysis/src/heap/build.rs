@@ -57,7 +57,7 @@ pub(super) fn dump(index: usize, gathered: Gathered, rows: &TypeRows, model: &Mo
     let mut repeated = is_repeated.iter().copied().peekable();
     let objects = length(&gathered.addresses);
     let mut starts: Vec<u32> = Vec::with_capacity(gathered.addresses.len().saturating_add(1));
-    // As many as are told, and no more than are there.
+    // As many as are reported, and no more than are there.
     let mut targets: Vec<u32> = Vec::with_capacity(count.saturating_add(held.len()));
     let mut begin = 0u64;
     let mut unknown = 0u64;
@@ -335,7 +335,7 @@ fn name_types(dump: &mut HeapDump, gathered: &mut Gathered, rows: &TypeRows, mod
     }
 }
 
-/// Leaves objects out that were told of before. References to them lead to the first one already.
+/// Leaves objects out that were reported before. References to them lead to the first one already.
 fn leave_out(dump: &mut HeapDump, repeated: &[u32]) {
     let is_kept = |object: u32| repeated.binary_search(&object).is_err();
     let mut places: Vec<u32> = Vec::with_capacity(dump.addresses.len());

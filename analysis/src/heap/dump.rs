@@ -43,15 +43,15 @@ pub struct HeapLosses {
     pub reference_events: u64,
     /// Events of roots are missing.
     pub roots: bool,
-    /// References that objects have and that are missing, or cannot be told whose they are.
+    /// References that objects have and that are missing, or whose owner is not known.
     pub references: u64,
     /// References to addresses at which the dump has no object. They are left out.
     pub unknown_references: u64,
     /// Roots that hold addresses at which the dump has no object. They are left out.
     pub unknown_roots: u64,
-    /// Objects that were told of again. The first one counts.
+    /// Objects that were reported again. The first report counts.
     pub repeated_objects: u64,
-    /// Events that were told again, or tell of more rows than they hold, and objects beyond what 32 bits count.
+    /// Events that came again, or announce more rows than they hold, and objects beyond what 32 bits count.
     pub faults: u64,
     /// Objects whose types the trace does not describe.
     pub undescribed_objects: u64,
@@ -208,7 +208,7 @@ impl HeapDump {
         self.targets.get(begin as usize..end as usize).unwrap_or_default()
     }
 
-    /// What holds objects from outside, in the order in which it was told.
+    /// What holds objects from outside, in the order in which it was reported.
     pub fn roots(&self) -> &[Root] {
         &self.roots
     }
@@ -238,7 +238,7 @@ impl HeapDump {
         let at = self.ranges.partition_point(|(_, end, _)| *end <= address);
         match self.ranges.get(at) {
             Some((start, _, generation)) if *start <= address => *generation,
-            // All other memory is told.
+            // All other memory is reported.
             _ if !self.ranges.is_empty() => HeapGeneration::Frozen,
             _ => HeapGeneration::Unknown,
         }

@@ -23,7 +23,7 @@ pub(super) struct Block {
     pub(super) count: u64,
 }
 
-/// A root as it is told.
+/// A root as it is reported.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ToldRoot {
     pub(super) object: u64,
@@ -32,7 +32,7 @@ pub(super) struct ToldRoot {
     pub(super) name: u32,
 }
 
-/// What was told of a dump, and cannot be used.
+/// What a dump reports and cannot be used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Unused {
     /// Rows that events count and do not hold.
@@ -81,7 +81,7 @@ pub(super) struct Gathered {
     pub(super) dependents: Vec<(u64, u64)>,
     pub(super) com_wrappers: u64,
     pub(super) ranges: Vec<HeapRange>,
-    /// They are those that are told behind the objects.
+    /// They are those that are reported behind the objects.
     pub(super) has_last_ranges: bool,
     pub(super) unused: Unused,
 }

@@ -73,7 +73,7 @@ impl Bits {
     }
 }
 
-/// The length of something that has at most so many elements as a `u32` can count.
+/// The length of something whose elements a `u32` can count.
 #[inline]
 pub(super) fn length(slice: &[impl Sized]) -> u32 {
     u32::try_from(slice.len()).unwrap_or(NONE)

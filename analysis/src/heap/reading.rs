@@ -68,7 +68,7 @@ impl HeapReader {
         Ok(events.outcome())
     }
 
-    /// How many objects were told of so far, in all dumps.
+    /// How many objects were reported so far, in all dumps.
     pub fn objects(&self) -> u64 {
         self.objects
     }
@@ -157,7 +157,7 @@ impl HeapReader {
         let dump = match &rows {
             HeapRows::Types(types) => return self.types.learn(process, *types),
             HeapRows::Range(range) => {
-                // Told before and behind a collection; those behind are told last.
+                // Reported before and behind a collection; those behind come last.
                 let going = self.going.entry(process).or_default();
                 if let Some(dump) = going.open.or(going.pausing).and_then(|dump| self.dumps.get_mut(dump)) {
                     if !dump.has_last_ranges && !dump.addresses.is_empty() {

@@ -1,7 +1,7 @@
 //! What types are called.
 //!
 //! The runtime describes a type once a session, and names a nested one without the types around it: `Entry[K,V]`. Inside
-//! of generic arguments names are whole, and the arguments' ids are told beside them: so `A.Outer+Inner` in the name of a
+//! of generic arguments names are whole, and the arguments' ids stand beside them: so `A.Outer+Inner` in the name of a
 //! list tells the whole name of the type whose id is the list's argument. Else the methods of the type tell it, if
 //! just one type of the module has that last name.
 
@@ -55,7 +55,7 @@ impl TypeRows {
                 name: row.name.to_string(),
                 parameters: row.parameters().collect(),
             };
-            // One that is told again without a name keeps the one it has.
+            // One that is reported again without a name keeps the one it has.
             match types.get_mut(&row.type_id) {
                 Some(before) if known.name.is_empty() && !before.name.is_empty() => {}
                 Some(before) => *before = known,

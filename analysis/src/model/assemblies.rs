@@ -1,6 +1,6 @@
 //! Assemblies and application domains, by the numbers that modules refer to.
 //!
-//! | told by | what |
+//! | reported by | what |
 //! |---|---|
 //! | runtime 154, 155; rundown 155, 156 | an assembly: its id, its domain's id, its full name |
 //! | runtime 156, 157; rundown 157, 158 | a domain: its id and name |

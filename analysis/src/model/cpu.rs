@@ -233,7 +233,7 @@ impl CpuWeights {
         out: impl FnMut(Weighed) -> Result<(), E>,
     ) -> Result<(), E> {
         self.early.push_back((weighed, gap));
-        // Two samples at one moment are one event told twice, or a clock that stands.
+        // Two samples at one moment are one event written twice, or a clock that stands.
         if gap > 0 {
             self.gaps.push(gap);
         }

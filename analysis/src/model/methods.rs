@@ -1,9 +1,9 @@
 //! Methods: whose code lay at an address, and when.
 //!
-//! | told by | meaning |
+//! | reported by | meaning |
 //! |---|---|
 //! | runtime 141, 143 | code was made or loaded: it begins to live |
-//! | runtime 142, 144 | code goes: its life ends; told for the first time, it lived since the trace began |
+//! | runtime 142, 144 | code goes: its life ends; if this is the first report of it, it lived since the trace began |
 //! | rundown 141 to 144 | code that was there when the session began or ended |
 //! | runtime 159 | precompiled code was handed out: an address without a size |
 //!
@@ -147,7 +147,7 @@ impl Methods {
         let is_it = match method.change {
             _ if !is_same => false,
             _ if range.to == u64::MAX => true,
-            // What has ended may be told to have ended once more.
+            // What has ended may be reported to end once more.
             MethodChange::Unload => true,
             // A process that ends unloads its methods, and the session's rundown lists them behind that. The id
             // may have been given to another method whose load was lost.
@@ -188,7 +188,7 @@ impl Methods {
 
     /// The nearest entry point below, unless other code lies between, and how far below it is; the same at all
     /// times. Above 0 it is a guess: stubs lie among methods, and no event reports them. So it is made only for
-    /// a trace without rundown, which would have told where each precompiled method in use lies.
+    /// a trace without rundown, which would have listed where each precompiled method in use lies.
     pub(crate) fn guess(&self, address: u64) -> Option<(MethodHandle, u64)> {
         if self.has_rundown {
             return None;

@@ -1,7 +1,7 @@
 //! Distinct stacks.
 //!
 //! A stream gives stacks ids that die at the next sequence point; the same stack comes back under
-//! many of them. Here each is kept once, as addresses, and named when the trace has told all names.
+//! many of them. Here each is kept once, as addresses, and named at the end, when all names are known.
 //!
 //! An address may mean something else later, when code was unloaded and its memory used again. A
 //! stack that touches such memory gets a new handle from then on, so that one handle has one

@@ -31,7 +31,7 @@ pub(crate) struct SampleKey {
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
     rows: Vec<SampleRow>,
-    /// Samples within so many nanoseconds are added up; 0: each has its row.
+    /// Samples within this many nanoseconds are added up. 0: each sample has a row of its own.
     stretch_nanos: i64,
 }
 

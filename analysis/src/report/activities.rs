@@ -272,7 +272,7 @@ impl Activities {
         ids.find(|id| id.eq_ignore_ascii_case(wanted)).cloned()
     }
 
-    /// A layer has told how long a request took there. What else it knows goes to the request.
+    /// A layer has reported how long a request took there. What else it knows goes to the request.
     fn stop_layer(
         &mut self,
         layer: &OpenActivity<Begun>,
@@ -402,7 +402,7 @@ impl Report for Activities {
         let texts = resolved.model().texts();
         let stops_cut_short = self.open.cut_short();
         let mut sites = std::mem::take(&mut self.sites);
-        // Until when they were open is not told.
+        // No event says until when they were open.
         for OpenActivity { name, what: activity, .. } in self.open.finish(0).map(|open| open.what) {
             if !activity.is_selected {
                 continue;

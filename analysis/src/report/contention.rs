@@ -86,7 +86,7 @@ impl Contention {
         Contention { waits: Waiting::new(10) }
     }
 
-    /// With so many stacks and owners of each lock.
+    /// Shows at most this many stacks and owners of each lock.
     #[must_use]
     pub fn top(mut self, count: usize) -> Contention {
         self.waits.top = count;

@@ -213,7 +213,7 @@ impl<T: Lives> RowsById<T> {
         self.rows.push((process, row));
     }
 
-    /// The rows with the ids of their processes, which may be told late.
+    /// The rows with the ids of their processes, which may be reported late.
     fn finish(self, model: &Model) -> Vec<T> {
         let with_id = |(process, mut row): (ProcessHandle, T)| {
             *row.process_id() = model.process(process).and_then(|process| process.id);

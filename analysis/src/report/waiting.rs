@@ -62,7 +62,7 @@ impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
         Some(&mut site.more)
     }
 
-    /// A wait ends. `told`: how long it took, if its stop says so; `alone`: its place if the start is not known. Gives
+    /// A wait ends. `told`: the duration that its stop reports, if any; `alone`: its place if the start is not known. Gives
     /// its length, and what else is known of its place.
     pub(super) fn stop(
         &mut self,

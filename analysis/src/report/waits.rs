@@ -84,7 +84,7 @@ impl Waits {
         Waits { waits: Waiting::new(20) }
     }
 
-    /// With so many places and threads.
+    /// Shows at most this many places and threads.
     #[must_use]
     pub fn top(mut self, count: usize) -> Waits {
         self.waits.top = count;

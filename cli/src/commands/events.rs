@@ -163,9 +163,9 @@ pub(super) fn shows_names(format: EventFormat, stacks: bool, raw_stacks: bool, f
     frames || stacks && !raw_stacks && format == EventFormat::Text
 }
 
-/// Whether events are shown one by one, without a look at those before, and so many that threads gain: not as
-/// aligned text, not the first few, and not those that a filter lets through, which must know at the end what it
-/// has never met.
+/// Whether several threads may write the events. Each must be able to write an event without knowing the ones before
+/// it: text is aligned by what came before, `--limit` stops after a few, and a filter reports at the end what it has
+/// never matched.
 fn several_threads(args: &EventsArgs) -> bool {
     args.format != EventFormat::Text
         && args.limit.is_none()

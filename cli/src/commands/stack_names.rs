@@ -1,6 +1,6 @@
 //! Names for the stacks that `events` and `watch` show.
 //!
-//! What lies where is mostly told at the end of a trace, by the rundown. So a file is read twice: first for its
+//! Where methods lie is mostly reported at the end of a trace, by the rundown. So a file is read twice: first for its
 //! names. What can be read once only has the names that came before the event that is shown.
 
 use super::{Analysed, Context};

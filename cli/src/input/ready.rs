@@ -9,7 +9,7 @@ use std::rc::Rc;
 #[cfg(unix)]
 const GRACE: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
-/// Whether reading from a pipe gives bytes, or its end, without waiting. What cannot be told is `false`.
+/// Whether reading from a pipe gives bytes, or its end, without waiting. `false` if that cannot be known.
 #[cfg(unix)]
 pub fn is_ready(input: &impl std::os::fd::AsFd) -> bool {
     use rustix::event::{PollFd, PollFlags, poll};

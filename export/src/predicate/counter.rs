@@ -11,7 +11,7 @@ use std::fmt;
 
 /// Series of one counter that are told apart by their tags; later ones are left out.
 const MOST_SERIES: usize = 1000;
-/// A series that had no value for so many intervals has ended.
+/// A series that had no value for this many intervals has ended.
 const STALE_INTERVALS: i64 = 3;
 /// In nanoseconds.
 const SECOND: i64 = 1_000_000_000;

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// Values need not be there to the nanosecond: by this part of an interval they may be early.
 const SLACK_DIVISOR: i64 = 2;
-/// A condition is looked at anew when no value came for so many intervals.
+/// A condition starts anew when no value came for this many intervals.
 const GAP_INTERVALS: i64 = 3;
 /// The most events that are counted.
 const MOST_TIMES: u32 = 100_000;
@@ -14,9 +14,9 @@ const MOST_TIMES: u32 = 100_000;
 /// What stands behind a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// Of counters: all that come in so many nanoseconds fulfil it.
+    /// Of counters: all values within this many nanoseconds fulfil it.
     For(i64),
-    /// Of events: so many fulfil it within so many nanoseconds.
+    /// Of events: this many fulfil it within this many nanoseconds.
     Times(u32, i64),
 }
 

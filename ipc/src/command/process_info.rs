@@ -60,7 +60,7 @@ pub struct ProcessInfo {
 }
 
 impl ProcessInfo {
-    /// The product version in numbers, if the runtime told one.
+    /// The product version in numbers, if the runtime reported one.
     pub fn version(&self) -> Option<RuntimeVersion> {
         self.product_version.as_deref().and_then(RuntimeVersion::parse)
     }

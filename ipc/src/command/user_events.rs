@@ -95,7 +95,7 @@ impl UserEventsConfig {
         Ok(UserEventsConfig { rundown: Rundown::Off, providers })
     }
 
-    /// The rundown at the end; none unless told.
+    /// The rundown at the end. Default: none.
     #[must_use]
     pub fn rundown(mut self, rundown: Rundown) -> Self {
         self.rundown = rundown;

@@ -11,7 +11,7 @@ use crate::work;
 
 /// The number of events that room is made for at first.
 const LEAST_ROOM: usize = 256;
-/// The room of so many events that went is given up only together with others.
+/// The room of events that were given is reclaimed only when this many of them have gathered.
 const LEAST_GONE: usize = 4096;
 
 /// No thread's upper half.
@@ -446,7 +446,7 @@ impl Queue {
         self.runs.allow(limit, count, self.newest.max(self.last), events);
     }
 
-    /// Lets what is not above the watermark go. With `at_least`, so many of the oldest go all the same, and no more than
+    /// Lets what is not above the watermark go. With `at_least`, that many of the oldest go all the same, and no more than
     /// them; `true`: that was needed.
     #[inline(never)]
     pub(super) fn allow_to_watermark(&mut self, at_least: usize) -> bool {
@@ -463,7 +463,7 @@ impl Queue {
         forced.is_some()
     }
 
-    /// The time of the last one of so many of the oldest events. A limit asks for it: it may cost something.
+    /// The time of the last of the `count` oldest events. Asked only when a limit is reached, so it may be slow.
     fn time_of(&self, at_least: usize) -> Option<u64> {
         let place = at_least.min(self.waiting()).checked_sub(1)?;
         let mut times = self.runs.times(self.events.get(..self.count)?);

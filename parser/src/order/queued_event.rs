@@ -224,7 +224,7 @@ impl Segments {
         self.activities.clear();
     }
 
-    /// Whether so many have gathered that those without events are to be given up.
+    /// Whether enough have gathered to make it worth giving up those without events.
     pub(super) fn are_many(&self) -> bool {
         self.list.len() > 2 * Self::MOST_EVENTS
     }
@@ -236,7 +236,7 @@ impl Segments {
         self.clear();
     }
 
-    /// Carries over the segments of events that moved towards the front together, by so many places. `has_activities`:
+    /// Carries over the segments of events that moved towards the front together, by the same number of places. `has_activities`:
     /// not in version 6, where segments refer to labels.
     pub(super) fn carry(&mut self, events: &mut [QueuedEvent], moved_by: usize, has_activities: bool) {
         let mut last = usize::MAX;

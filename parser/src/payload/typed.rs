@@ -236,7 +236,7 @@ impl std::error::Error for FieldError {
     }
 }
 
-/// What a value is, for messages. Numbers are told, as one may be just too large.
+/// What a value is, for messages. Numbers are shown, as one may be only a little too large.
 fn found(value: &Value<'_>) -> String {
     let kind = match value {
         Value::Absent => "nothing",

@@ -228,7 +228,7 @@ fn low_bits(id: u64) -> Slot {
 mod tests {
     use super::*;
 
-    /// What an event may be told by its id alone is what the table has.
+    /// What an id alone says about an event is what the table has.
     fn assert_told(table: &IdTable, is_in_order: bool) {
         assert_eq!(table.has_slots_in_order(), is_in_order);
         let range = table.gapless();

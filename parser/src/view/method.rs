@@ -51,7 +51,7 @@ pub enum MethodChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Tier {
-    /// Not told.
+    /// Not reported.
     Unknown,
     /// Without optimisation, as asked.
     MinOptJitted,

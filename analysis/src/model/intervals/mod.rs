@@ -81,7 +81,7 @@ pub(crate) struct Interval<T> {
 }
 
 impl<T> Interval<T> {
-    /// A stop without a start. `told`: how long it took, if the stop says so.
+    /// A stop without a start. `told`: the duration that the stop reports, if any.
     pub(crate) fn without_start(stop: Edge, told: Option<u64>, what: T) -> Interval<T> {
         let nanos = told.unwrap_or(0);
         let start = Edge { nanos: stop.nanos.saturating_sub_unsigned(nanos), ..stop };

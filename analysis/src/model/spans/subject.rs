@@ -133,7 +133,7 @@ impl Matched {
         Some(self.losses.span(self.matcher.stop(key, at, None, lost)?))
     }
 
-    /// Ends what is open under a key. `told`: how long it took, if the stop says so; `alone`: what it is if its start
+    /// Ends what is open under a key. `told`: the duration that the stop reports, if any; `alone`: what it is if its start
     /// is not there.
     pub(super) fn stop_or(
         &mut self,

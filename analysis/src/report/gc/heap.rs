@@ -2,7 +2,7 @@
 //!
 //! At most one background collection runs, and within it one that blocks; what the runtime reports
 //! a collection it tells before its end (204, 205) or right behind it (4). Of a background collection
-//! .NET 10 may tell all of it behind the end, on the thread that told the end; others may begin and
+//! .NET 10 may report all of it behind the end, on the thread that reported the end; others may begin and
 //! end meanwhile. A stop of all threads belongs to the collections that begin in it; one for a step of
 //! the background collection to that.
 
@@ -42,7 +42,7 @@ pub(super) struct Heap {
 #[derive(Debug, Clone, Copy)]
 struct EndedBackground {
     row: usize,
-    /// The thread that told the end.
+    /// The thread that reported the end.
     thread: ThreadHandle,
     wants_stats: bool,
     wants_history: bool,
@@ -123,7 +123,7 @@ impl Heap {
         self.rows.get_mut(row).map(change).is_some()
     }
 
-    /// The collection whose history a thread tells: the one that works now, unless the thread told the end
+    /// The collection whose history a thread reports: the one that works now, unless the thread reported the end
     /// of a background one that lacks its history.
     fn place_of_history(&self, thread: ThreadHandle) -> Option<usize> {
         let ended = self.ended_background.filter(|ended| ended.wants_history && ended.thread == thread);

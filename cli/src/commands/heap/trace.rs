@@ -82,7 +82,7 @@ impl HeapTrace {
         Ok(HeapTrace { file, ended, is_live: false, dumps, chosen, is_default: asked.is_none() })
     }
 
-    /// What a process told.
+    /// What a process reported.
     pub(super) fn live(label: String, outcome: Outcome, dumps: Vec<HeapDump>) -> HeapTrace {
         let chosen = (!dumps.is_empty()).then_some(0);
         HeapTrace { file: label, ended: outcome.into(), is_live: true, dumps, chosen, is_default: true }
