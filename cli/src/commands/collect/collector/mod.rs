@@ -1,16 +1,20 @@
 //! All recordings of one run: starts them, watches them, ends them, and tells how they ended.
 
-use super::super::Context;
+mod ending;
+mod newcomers;
+mod rotation;
+mod rules;
+
+pub(super) use newcomers::Newcomers;
+
 use super::begin::{Begin, Beginnings, Begun, Job, Whom};
-use super::files::{Files, stamp};
+use super::files::Files;
 use super::guard::Guard;
-use super::summary::Summary;
 use crate::args::CollectArgs;
-use crate::exit::Exit;
+use crate::commands::Context;
 use crate::failure::Failure;
 use crate::live::outlet::Outlet;
 use crate::live::recording::{Notice, Plan, Recording};
-use crate::live::rules::Action;
 use crate::live::signals::Signals;
 use crate::live::status::{State, Status};
 use crate::live::target::{Reached, TICK};
@@ -18,8 +22,9 @@ use crate::live::unless_ended::GRACE;
 use crate::new_file::Written;
 use crate::units;
 use nettrace_export::{Predicate, Trigger};
-use nettrace_ipc::{Launched, Lost, Port, Search, SessionConfig};
+use nettrace_ipc::{Lost, SessionConfig};
 use std::collections::VecDeque;
+use rules::Keep;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -31,44 +36,6 @@ const NOTICES: usize = 64;
 const RETRY: Duration = Duration::from_secs(1);
 /// What a process may have to say at the end, beside the events in its buffers.
 const REST: u64 = 64 << 20;
-/// Processes that go on unrecorded which are named.
-const TOLD: u32 = 10;
-/// Processes that may be asked for a session at the same time.
-const AT_ONCE: usize = 4;
-
-/// Where more processes come from.
-pub(super) enum Newcomers<'n> {
-    None,
-    /// They go on unrecorded: their process ids, each once.
-    LetGo(&'n dyn Fn() -> Vec<u64>),
-    Port(&'n Port),
-    Launched(&'n mut Launched),
-}
-
-impl Newcomers<'_> {
-    /// How many went on unrecorded because descriptors had run out.
-    fn turned_away(&self) -> u64 {
-        match self {
-            Newcomers::None | Newcomers::LetGo(_) => 0,
-            Newcomers::Port(port) => port.turned_away(),
-            Newcomers::Launched(launched) => launched.turned_away(),
-        }
-    }
-}
-
-impl Active {
-    /// Number within a rotation.
-    fn part(&self) -> u64 {
-        match self.job {
-            Job::Record { part } => part.unwrap_or(1),
-            Job::Watch { .. } | Job::Rule { .. } => 1,
-        }
-    }
-
-    fn is_watch(&self) -> bool {
-        matches!(self.job, Job::Watch { .. })
-    }
-}
 
 /// One recording.
 struct Active {
@@ -88,13 +55,18 @@ struct Active {
     full_since: Option<Instant>,
 }
 
-/// A rule has fired that keeps what a rotation has.
-struct Keep {
-    rule: usize,
-    /// The session in which it fired.
-    watch: usize,
-    reached: Reached,
-    due: Instant,
+impl Active {
+    /// Number within a rotation.
+    fn part(&self) -> u64 {
+        match self.job {
+            Job::Record { part } => part.unwrap_or(1),
+            Job::Watch { .. } | Job::Rule { .. } => 1,
+        }
+    }
+
+    fn is_watch(&self) -> bool {
+        matches!(self.job, Job::Watch { .. })
+    }
 }
 
 /// All recordings of one run.
@@ -200,21 +172,6 @@ impl Collector {
             None => (Job::Record { part: self.kept.map(|_| 1) }, self.config.clone()),
         };
         Ok(self.beginnings.begin(Begin { whom, job, config, resumes, is_only, replaces: None })?)
-    }
-
-    /// Records all the time what rules may keep, beside the session that looks for their conditions.
-    fn begin_rotation(&mut self, reached: Reached, resumes: bool, context: &mut Context<'_>) {
-        let begin = Begin {
-            whom: Whom::Reached(reached),
-            job: Job::Record { part: Some(1) },
-            config: self.config.clone(),
-            resumes,
-            is_only: false,
-            replaces: None,
-        };
-        if let Err(error) = self.beginnings.begin(begin) {
-            context.messages.warning(&format!("nothing is recorded: {error}"));
-        }
     }
 
     /// A session has begun, or could not.
@@ -339,20 +296,6 @@ impl Collector {
         Ok(())
     }
 
-    /// The size and the time after which a session is stopped.
-    fn bounds(&self, job: &Job) -> (Option<u64>, Option<Duration>) {
-        match job {
-            Job::Watch { .. } => (None, None),
-            Job::Record { .. } => (self.limit, None),
-            Job::Rule { rule, .. } => {
-                match self.guard.as_ref().and_then(|(guard, _)| guard.rule(*rule)).map(|rule| &rule.action) {
-                    Some(Action::Start(start)) => (start.max_bytes, Some(start.duration)),
-                    _ => (None, None),
-                }
-            }
-        }
-    }
-
     /// Watches until all has ended.
     pub(super) fn run(
         &mut self,
@@ -406,31 +349,6 @@ impl Collector {
         }
     }
 
-    /// Takes in who comes. Tells whether more may come.
-    fn admit(&mut self, newcomers: &mut Newcomers<'_>) -> Result<bool, Failure> {
-        loop {
-            // Each needs some descriptors, and the machine has other things to do.
-            let is_busy = self.beginnings.count() >= AT_ONCE;
-            let (arrival, more, resumes) = match newcomers {
-                Newcomers::None | Newcomers::LetGo(_) => return Ok(false),
-                Newcomers::Port(_) if is_busy => return Ok(true),
-                Newcomers::Port(port) => (port.next(Duration::ZERO), true, self.resumes),
-                Newcomers::Launched(launched) => {
-                    let failed = |error: nettrace_ipc::Error| Failure::Input {
-                        file: "the started program".to_owned(),
-                        message: error.to_string(),
-                    };
-                    let arrival = launched.next(Duration::ZERO).map_err(failed)?;
-                    (arrival, launched.try_wait().map_err(failed)?.is_none(), true)
-                }
-            };
-            match arrival {
-                Some(arrival) => self.add(Whom::Arrived(arrival), resumes, false)?,
-                None => return Ok(more),
-            }
-        }
-    }
-
     /// Standard output may be read too slowly, or no more.
     fn look_at_outlet(&mut self, context: &mut Context<'_>) {
         let Some(outlet) = &self.outlet else { return };
@@ -444,34 +362,6 @@ impl Collector {
         }
         if is_over && !self.is_stopping {
             self.stop_all();
-        }
-    }
-
-    /// Names those that might have been meant.
-    fn tell_let_go(&mut self, pids: &[u64], context: &mut Context<'_>) {
-        for pid in pids {
-            self.let_go += 1;
-            if self.let_go > TOLD {
-                continue;
-            }
-            let found = u32::try_from(*pid).ok().and_then(|pid| Search::new().process(pid));
-            let label =
-                found.map_or_else(|| format!("process {pid}"), |found| format!("{} ({pid})", found.name));
-            let more = if self.let_go == TOLD { "; so do all that follow" } else { "" };
-            self.status.clear();
-            let text = "goes on unrecorded; --children (or --all, at a port) records it too";
-            context.messages.note(&format!("{label} {text}{more}"));
-        }
-    }
-
-    /// Says it when the first process is let go for want of descriptors, not for each: there may be thousands.
-    fn tell_turned_away(&mut self, now: u64, context: &mut Context<'_>) {
-        let before = std::mem::replace(&mut self.turned_away, now);
-        if before == 0 && now > 0 {
-            self.status.clear();
-            context.messages.warning(
-                "out of file descriptors: processes that come now are let go unrecorded; ulimit -n raises the limit",
-            );
         }
     }
 
@@ -528,131 +418,6 @@ impl Collector {
         }
     }
 
-    /// A rule's condition is fulfilled.
-    fn fire(&mut self, number: usize, rule: usize, values: Vec<(String, f64)>, context: &mut Context<'_>) {
-        self.status.clear();
-        let growing = self.growing();
-        let Some((guard, _)) = &mut self.guard else { return };
-        let Some(watch) = self.active.iter().find(|active| active.number == number) else { return };
-        if self.is_stopping || guard.is_full(rule, &growing, &mut context.messages) {
-            return;
-        }
-        let reached = watch.reached.clone();
-        let Some(fired) = guard.rule(rule) else { return };
-        match &fired.action {
-            Action::Start(start) => {
-                let path = guard.files.path(&reached, &fired.name, &stamp(), None);
-                guard.tell_fired(fired, &reached, values, Some(&path), &mut context.messages);
-                let begin = Begin {
-                    whom: Whom::Reached(reached),
-                    job: Job::Rule { rule, watch: number, path },
-                    config: start.config.clone(),
-                    resumes: false,
-                    is_only: false,
-                    replaces: None,
-                };
-                if let Err(error) = self.beginnings.begin(begin) {
-                    context.messages.warning(&format!("no recording: {error}"));
-                    guard.rest(rule, number);
-                }
-            }
-            Action::Keep { after } => {
-                guard.tell_fired(fired, &reached, values, None, &mut context.messages);
-                let due = Instant::now().checked_add(*after).unwrap_or_else(Instant::now);
-                self.keeps.push(Keep { rule, watch: number, reached, due });
-            }
-        }
-    }
-
-    /// Recordings of rules that are not finished: the rule, and the bytes.
-    fn growing(&self) -> Vec<(usize, u64)> {
-        let its = self.active.iter().filter_map(|active| match active.job {
-            Job::Rule { rule, .. } => Some((rule, active.recording.counts.bytes())),
-            Job::Record { .. } | Job::Watch { .. } => None,
-        });
-        its.collect()
-    }
-
-    /// Ends recordings of rules that are long enough, and keeps to what may be on disk.
-    fn look_at_rules(&mut self, context: &mut Context<'_>) {
-        let growing = self.growing();
-        let Some((guard, _)) = &mut self.guard else { return };
-        guard.arm();
-        let full = guard.hold_limits(&growing, &mut context.messages);
-        let is_over = |active: &&Active| {
-            !active.is_stopping
-                && (active.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-                    || matches!(active.job, Job::Rule { rule, .. } if full.contains(&rule)))
-        };
-        let over: Vec<usize> = self.active.iter().filter(is_over).map(|active| active.number).collect();
-        over.into_iter().for_each(|number| self.stop_one(number));
-        self.keep_what_is_due(false, context);
-    }
-
-    /// Ends the file of a rotation that is to be kept; those before it are kept when it is whole. `is_last`: it is
-    /// not waited for what would come.
-    fn keep_what_is_due(&mut self, is_last: bool, context: &mut Context<'_>) {
-        let is_due = |keep: &mut Keep| is_last || keep.due <= Instant::now();
-        let due: Vec<Keep> = self.keeps.extract_if(.., is_due).collect();
-        for keep in due {
-            let Keep { rule, watch, reached, .. } = keep;
-            let of_rotation = |active: &&mut Active| {
-                matches!(active.job, Job::Record { .. }) && active.reached.pid == reached.pid
-            };
-            // The newest; one before it may still be ending.
-            match self.active.iter_mut().filter(of_rotation).max_by_key(|active| active.part()) {
-                Some(active) if active.keeps.is_none() => {
-                    active.keeps = Some((rule, watch));
-                    active.full_since.get_or_insert_with(Instant::now);
-                }
-                // Another rule keeps the same.
-                Some(_) => {
-                    if let Some((guard, _)) = &mut self.guard {
-                        guard.rest(rule, watch);
-                    }
-                }
-                // The process has ended.
-                None => self.keep(rule, watch, &reached, context),
-            }
-        }
-    }
-
-    /// Keeps all files of a process's rotation.
-    fn keep(&mut self, rule: usize, watch: usize, reached: &Reached, context: &mut Context<'_>) {
-        let (kept, others) =
-            std::mem::take(&mut self.finished).into_iter().partition(|(pid, ..)| *pid == reached.pid);
-        self.finished = others;
-        let kept: VecDeque<_> = kept;
-        let written = kept.into_iter().map(|(.., written)| written).collect();
-        if let Some((guard, _)) = &mut self.guard {
-            guard.keep(rule, watch, reached, written, &mut context.messages);
-        }
-    }
-
-    /// Starts the next file of a process before the full one is stopped, so that nothing falls between them.
-    fn go_on_rotating(&mut self, context: &mut Context<'_>) {
-        let is_due = |active: &&mut Active| {
-            !active.is_stopping && active.full_since.is_some_and(|since| since <= Instant::now())
-        };
-        let Some(active) = self.active.iter_mut().find(is_due) else { return };
-        if self.is_stopping {
-            return;
-        }
-        active.full_since = None;
-        let begin = Begin {
-            whom: Whom::Reached(active.reached.clone()),
-            job: Job::Record { part: Some(active.part() + 1) },
-            config: self.config.clone(),
-            resumes: false,
-            is_only: false,
-            replaces: Some(active.number),
-        };
-        if let Err(error) = self.beginnings.begin(begin) {
-            self.status.clear();
-            context.messages.warning(&format!("no new file: {error}"));
-        }
-    }
-
     fn stop_one(&mut self, number: usize) {
         if let Some(active) =
             self.active.iter_mut().find(|active| active.number == number && !active.is_stopping)
@@ -671,15 +436,6 @@ impl Collector {
         numbers.retain(|number| !self.beginnings.replaces(*number));
         for number in numbers {
             self.stop_one(number);
-        }
-    }
-
-    /// The next file of a process that does not answer keeps no recording from its end.
-    fn stop_who_waits_for_a_next_file(&mut self) {
-        if self.stopping_since.is_some_and(|since| since.elapsed() >= GRACE) {
-            while let Some(number) = self.active.iter().find(|active| !active.is_stopping).map(|a| a.number) {
-                self.stop_one(number);
-            }
         }
     }
 
@@ -704,92 +460,6 @@ impl Collector {
         }
     }
 
-    /// Tells how a recording ended.
-    fn end(&mut self, active: Active, context: &mut Context<'_>) {
-        self.status.clear();
-        let elapsed = active.start.elapsed();
-        let label = active.reached.label();
-        let pid = active.reached.pid;
-        let file =
-            active.path.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
-        let (is_watch, part) = (active.is_watch(), active.part());
-        let mut outcome = active.recording.outcome();
-        if is_watch {
-            if let Some((guard, _)) = &mut self.guard {
-                guard.forget(active.number);
-            }
-            if !self.is_stopping {
-                context.messages.note(&format!("{label} has ended: its rules are no longer looked at"));
-            }
-            return;
-        }
-        self.totals.0 += outcome.bytes;
-        self.totals.1 += outcome.events;
-        self.totals.2 += outcome.lost;
-        let summary = Summary { outcome: &outcome, label: &label, file: &file, elapsed };
-        summary.tell(self.buffer_megabytes, &mut context.messages);
-        self.is_damaged |= summary.is_damaged();
-        if let Some(failure) = summary.failure() {
-            self.failure.get_or_insert(failure);
-        }
-        if let Some(left) = &outcome.left {
-            context.messages.note(&format!("what was recorded is in {}", left.display()));
-        }
-        if let Some(failure) = outcome.unnamed.take() {
-            self.failure.get_or_insert(failure);
-        }
-        if let (Job::Rule { rule, watch, .. }, Some((guard, _))) = (&active.job, &mut self.guard) {
-            let written = outcome.written.take().into_iter().collect();
-            guard.recorded(*rule, *watch, &active.reached, written, &mut context.messages);
-            return;
-        }
-        self.finished.extend(outcome.written.take().map(|written| (pid, part, written)));
-        // One that was full later may have ended earlier.
-        self.finished.make_contiguous().sort_by_key(|(_, part, _)| *part);
-        if let Some((rule, watch)) = active.keeps {
-            self.keep(rule, watch, &active.reached, context);
-        }
-        if let Some(kept) = self.kept {
-            let is_growing = self.active.iter().any(|active| active.reached.pid == pid);
-            let kept = if is_growing { kept.saturating_sub(1).max(1) } else { kept };
-            while self.finished.iter().filter(|(other, ..)| *other == pid).count() > kept {
-                let Some(at) = self.finished.iter().position(|(other, ..)| *other == pid) else { break };
-                if let Some((.., old)) = self.finished.remove(at) {
-                    old.remove();
-                }
-            }
-        }
-    }
-
-    /// The files of all recordings, once they have ended.
-    pub(super) fn into_written(mut self) -> Vec<PathBuf> {
-        let own = self.guard.as_ref().map(|(guard, _)| guard.paths()).unwrap_or_default();
-        let finished = std::mem::take(&mut self.finished).into_iter();
-        finished.map(|(.., written)| written.path().to_owned()).chain(own).collect()
-    }
-
-    /// How the command ends.
-    pub(super) fn conclude(&mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        if self.turned_away > 0 {
-            let processes = units::counted(self.turned_away, "process").replace("processs", "processes");
-            context.messages.warning(&format!("{processes} went on unrecorded for want of file descriptors"));
-        }
-        if let Some(outlet) = self.outlet.take() {
-            let thrown = outlet.finish()?;
-            if thrown.bytes > 0 {
-                let bytes = units::bytes(thrown.bytes);
-                let text = "of the trace were thrown away, since standard output was not read";
-                context.messages.warning(&format!("{bytes} {text}"));
-                self.is_damaged = true;
-            }
-        }
-        match self.failure.take() {
-            Some(failure) => Err(failure),
-            None if self.count == 0 => Ok(Exit::Failed),
-            None if self.is_damaged => Ok(Exit::Damaged),
-            None => Ok(Exit::Fine),
-        }
-    }
 }
 
 impl Drop for Collector {

@@ -1,0 +1,88 @@
+//! Processes that come while others are recorded.
+
+use super::Collector;
+use crate::commands::Context;
+use crate::commands::collect::begin::Whom;
+use crate::failure::Failure;
+use nettrace_ipc::{Launched, Port, Search};
+use std::time::Duration;
+
+/// Processes that go on unrecorded which are named.
+const TOLD: u32 = 10;
+/// Processes that may be asked for a session at the same time.
+const AT_ONCE: usize = 4;
+
+/// Where more processes come from.
+pub(in super::super) enum Newcomers<'n> {
+    None,
+    /// They go on unrecorded: their process ids, each once.
+    LetGo(&'n dyn Fn() -> Vec<u64>),
+    Port(&'n Port),
+    Launched(&'n mut Launched),
+}
+
+impl Newcomers<'_> {
+    /// How many went on unrecorded because descriptors had run out.
+    pub(super) fn turned_away(&self) -> u64 {
+        match self {
+            Newcomers::None | Newcomers::LetGo(_) => 0,
+            Newcomers::Port(port) => port.turned_away(),
+            Newcomers::Launched(launched) => launched.turned_away(),
+        }
+    }
+}
+
+impl Collector {
+    /// Takes in who comes. Tells whether more may come.
+    pub(super) fn admit(&mut self, newcomers: &mut Newcomers<'_>) -> Result<bool, Failure> {
+        loop {
+            // Each needs some descriptors, and the machine has other things to do.
+            let is_busy = self.beginnings.count() >= AT_ONCE;
+            let (arrival, more, resumes) = match newcomers {
+                Newcomers::None | Newcomers::LetGo(_) => return Ok(false),
+                Newcomers::Port(_) if is_busy => return Ok(true),
+                Newcomers::Port(port) => (port.next(Duration::ZERO), true, self.resumes),
+                Newcomers::Launched(launched) => {
+                    let failed = |error: nettrace_ipc::Error| Failure::Input {
+                        file: "the started program".to_owned(),
+                        message: error.to_string(),
+                    };
+                    let arrival = launched.next(Duration::ZERO).map_err(failed)?;
+                    (arrival, launched.try_wait().map_err(failed)?.is_none(), true)
+                }
+            };
+            match arrival {
+                Some(arrival) => self.add(Whom::Arrived(arrival), resumes, false)?,
+                None => return Ok(more),
+            }
+        }
+    }
+
+    /// Names those that might have been meant.
+    pub(super) fn tell_let_go(&mut self, pids: &[u64], context: &mut Context<'_>) {
+        for pid in pids {
+            self.let_go += 1;
+            if self.let_go > TOLD {
+                continue;
+            }
+            let found = u32::try_from(*pid).ok().and_then(|pid| Search::new().process(pid));
+            let label =
+                found.map_or_else(|| format!("process {pid}"), |found| format!("{} ({pid})", found.name));
+            let more = if self.let_go == TOLD { "; so do all that follow" } else { "" };
+            self.status.clear();
+            let text = "goes on unrecorded; --children (or --all, at a port) records it too";
+            context.messages.note(&format!("{label} {text}{more}"));
+        }
+    }
+
+    /// Says it when the first process is let go for want of descriptors, not for each: there may be thousands.
+    pub(super) fn tell_turned_away(&mut self, now: u64, context: &mut Context<'_>) {
+        let before = std::mem::replace(&mut self.turned_away, now);
+        if before == 0 && now > 0 {
+            self.status.clear();
+            context.messages.warning(
+                "out of file descriptors: processes that come now are let go unrecorded; ulimit -n raises the limit",
+            );
+        }
+    }
+}

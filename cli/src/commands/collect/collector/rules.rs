@@ -1,0 +1,151 @@
+//! What rules do to the recordings of a run.
+
+use super::{Active, Collector};
+use crate::commands::Context;
+use crate::commands::collect::begin::{Begin, Job, Whom};
+use crate::commands::collect::files::stamp;
+use crate::live::rules::Action;
+use crate::live::target::Reached;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// A rule has fired that keeps what a rotation has.
+pub(super) struct Keep {
+    rule: usize,
+    /// The session in which it fired.
+    watch: usize,
+    reached: Reached,
+    due: Instant,
+}
+
+impl Collector {
+    /// Records all the time what rules may keep, beside the session that looks for their conditions.
+    pub(super) fn begin_rotation(&mut self, reached: Reached, resumes: bool, context: &mut Context<'_>) {
+        let begin = Begin {
+            whom: Whom::Reached(reached),
+            job: Job::Record { part: Some(1) },
+            config: self.config.clone(),
+            resumes,
+            is_only: false,
+            replaces: None,
+        };
+        if let Err(error) = self.beginnings.begin(begin) {
+            context.messages.warning(&format!("nothing is recorded: {error}"));
+        }
+    }
+
+    /// The size and the time after which a session is stopped.
+    pub(super) fn bounds(&self, job: &Job) -> (Option<u64>, Option<Duration>) {
+        match job {
+            Job::Watch { .. } => (None, None),
+            Job::Record { .. } => (self.limit, None),
+            Job::Rule { rule, .. } => {
+                match self.guard.as_ref().and_then(|(guard, _)| guard.rule(*rule)).map(|rule| &rule.action) {
+                    Some(Action::Start(start)) => (start.max_bytes, Some(start.duration)),
+                    _ => (None, None),
+                }
+            }
+        }
+    }
+
+    /// A rule's condition is fulfilled.
+    pub(super) fn fire(&mut self, number: usize, rule: usize, values: Vec<(String, f64)>, context: &mut Context<'_>) {
+        self.status.clear();
+        let growing = self.growing();
+        let Some((guard, _)) = &mut self.guard else { return };
+        let Some(watch) = self.active.iter().find(|active| active.number == number) else { return };
+        if self.is_stopping || guard.is_full(rule, &growing, &mut context.messages) {
+            return;
+        }
+        let reached = watch.reached.clone();
+        let Some(fired) = guard.rule(rule) else { return };
+        match &fired.action {
+            Action::Start(start) => {
+                let path = guard.files.path(&reached, &fired.name, &stamp(), None);
+                guard.tell_fired(fired, &reached, values, Some(&path), &mut context.messages);
+                let begin = Begin {
+                    whom: Whom::Reached(reached),
+                    job: Job::Rule { rule, watch: number, path },
+                    config: start.config.clone(),
+                    resumes: false,
+                    is_only: false,
+                    replaces: None,
+                };
+                if let Err(error) = self.beginnings.begin(begin) {
+                    context.messages.warning(&format!("no recording: {error}"));
+                    guard.rest(rule, number);
+                }
+            }
+            Action::Keep { after } => {
+                guard.tell_fired(fired, &reached, values, None, &mut context.messages);
+                let due = Instant::now().checked_add(*after).unwrap_or_else(Instant::now);
+                self.keeps.push(Keep { rule, watch: number, reached, due });
+            }
+        }
+    }
+
+    /// Recordings of rules that are not finished: the rule, and the bytes.
+    pub(super) fn growing(&self) -> Vec<(usize, u64)> {
+        let its = self.active.iter().filter_map(|active| match active.job {
+            Job::Rule { rule, .. } => Some((rule, active.recording.counts.bytes())),
+            Job::Record { .. } | Job::Watch { .. } => None,
+        });
+        its.collect()
+    }
+
+    /// Ends recordings of rules that are long enough, and keeps to what may be on disk.
+    pub(super) fn look_at_rules(&mut self, context: &mut Context<'_>) {
+        let growing = self.growing();
+        let Some((guard, _)) = &mut self.guard else { return };
+        guard.arm();
+        let full = guard.hold_limits(&growing, &mut context.messages);
+        let is_over = |active: &&Active| {
+            !active.is_stopping
+                && (active.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+                    || matches!(active.job, Job::Rule { rule, .. } if full.contains(&rule)))
+        };
+        let over: Vec<usize> = self.active.iter().filter(is_over).map(|active| active.number).collect();
+        over.into_iter().for_each(|number| self.stop_one(number));
+        self.keep_what_is_due(false, context);
+    }
+
+    /// Ends the file of a rotation that is to be kept; those before it are kept when it is whole. `is_last`: it is
+    /// not waited for what would come.
+    pub(super) fn keep_what_is_due(&mut self, is_last: bool, context: &mut Context<'_>) {
+        let is_due = |keep: &mut Keep| is_last || keep.due <= Instant::now();
+        let due: Vec<Keep> = self.keeps.extract_if(.., is_due).collect();
+        for keep in due {
+            let Keep { rule, watch, reached, .. } = keep;
+            let of_rotation = |active: &&mut Active| {
+                matches!(active.job, Job::Record { .. }) && active.reached.pid == reached.pid
+            };
+            // The newest; one before it may still be ending.
+            match self.active.iter_mut().filter(of_rotation).max_by_key(|active| active.part()) {
+                Some(active) if active.keeps.is_none() => {
+                    active.keeps = Some((rule, watch));
+                    active.full_since.get_or_insert_with(Instant::now);
+                }
+                // Another rule keeps the same.
+                Some(_) => {
+                    if let Some((guard, _)) = &mut self.guard {
+                        guard.rest(rule, watch);
+                    }
+                }
+                // The process has ended.
+                None => self.keep(rule, watch, &reached, context),
+            }
+        }
+    }
+
+    /// Keeps all files of a process's rotation.
+    pub(super) fn keep(&mut self, rule: usize, watch: usize, reached: &Reached, context: &mut Context<'_>) {
+        let (kept, others) =
+            std::mem::take(&mut self.finished).into_iter().partition(|(pid, ..)| *pid == reached.pid);
+        self.finished = others;
+        let kept: VecDeque<_> = kept;
+        let written = kept.into_iter().map(|(.., written)| written).collect();
+        if let Some((guard, _)) = &mut self.guard {
+            guard.keep(rule, watch, reached, written, &mut context.messages);
+        }
+    }
+}
