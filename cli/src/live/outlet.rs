@@ -8,7 +8,9 @@ use super::signals::Signals;
 use super::target::TICK;
 use crate::args::OnStall;
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -59,7 +61,42 @@ struct State {
     deadline: Option<Instant>,
 }
 
-/// Takes bytes for standard output and never waits longer than it may.
+/// A pipe by name. It is opened by whoever writes to it first, since that waits until somebody reads.
+#[derive(Debug)]
+pub(crate) struct NamedPipe {
+    path: PathBuf,
+    opened: Option<File>,
+}
+
+impl NamedPipe {
+    /// Unless this is something else, or nothing.
+    pub(crate) fn at(path: &Path) -> Option<NamedPipe> {
+        #[cfg(unix)]
+        if std::fs::metadata(path)
+            .is_ok_and(|data| std::os::unix::fs::FileTypeExt::is_fifo(&data.file_type()))
+        {
+            return Some(NamedPipe { path: path.to_owned(), opened: None });
+        }
+        let _ = path;
+        None
+    }
+}
+
+impl Write for NamedPipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let file = match &mut self.opened {
+            Some(file) => file,
+            None => self.opened.insert(File::options().write(true).open(&self.path)?),
+        };
+        file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Takes bytes for standard output, or for a pipe, and never waits longer than it may.
 #[derive(Debug, Clone)]
 pub(crate) struct Outlet {
     shared: Arc<Shared>,

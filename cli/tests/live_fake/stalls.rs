@@ -178,3 +178,65 @@ fn messages_that_nobody_reads_hold_up_nothing() {
     assert_eq!(fake.stops().len(), 1);
     drop(reader);
 }
+
+/// Makes a pipe by name.
+fn fifo(folder: &Folder) -> std::path::PathBuf {
+    let path = folder.0.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    path
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_holds_up_neither_the_process_nor_us() {
+    for is_opened in [false, true] {
+        let (folder, fake) = (Folder::new(), talkative());
+        let path = fifo(&folder);
+        // Who opens it for both waits for nobody.
+        let reader = is_opened.then(|| File::options().read(true).write(true).open(&path).unwrap());
+        let port = address(&fake);
+        let words = ["collect", "--port", &port, "--patience", "120s", "-o", "pipe"];
+        let said = File::create(folder.0.join("said")).unwrap();
+        let mut child =
+            command(&words).current_dir(&folder.0).stdin(Stdio::null()).stderr(said).spawn().unwrap();
+        // It stops by itself, as it does when standard output is not read.
+        wait_until("its end", || child.try_wait().unwrap().is_some());
+        let said = std::fs::read_to_string(folder.0.join("said")).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{said}");
+        assert!(said.contains("pipe is not read: the trace is cut here"), "{said}");
+        assert!(said.contains("were thrown away, since pipe was not read"), "{said}");
+        assert_eq!((fake.stops().len(), fake.session_count()), (1, 0));
+        drop(reader);
+    }
+}
+
+#[test]
+fn one_signal_ends_a_recording_to_a_pipe_that_nobody_opens() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(super::streaming(&super::metrics())).unwrap();
+    fifo(&folder);
+    let port = address(&fake);
+    let words = ["collect", "--port", &port, "--patience", "120s", "-o", "pipe"];
+    let mut child =
+        command(&words).current_dir(&folder.0).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("a session", || fake.session_count() == 1);
+    signal(&child, "INT");
+    wait_until("its end", || child.try_wait().unwrap().is_some());
+    wait_until("the end of the session", || fake.session_count() == 0);
+}
+
+#[test]
+fn a_pipe_that_is_read_has_every_byte_and_a_full_disk_is_said() {
+    let (folder, bytes) = (Folder::new(), super::metrics());
+    let fake = FakeRuntime::start(super::streaming(&bytes)).unwrap();
+    let path = fifo(&folder);
+    let reading = std::thread::spawn(move || std::fs::read(path).unwrap());
+    let run = super::on(&fake, &folder, &["collect", "--duration", "1s", "-o", "pipe"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(reading.join().unwrap() == bytes);
+    let run = super::on(&fake, &folder, &["collect", "--duration", "60s", "-o", "/dev/full"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("/dev/full: recording failed: No space left"), "{}", run.stderr);
+    assert_eq!(fake.session_count(), 0);
+    let run = super::on(&fake, &folder, &["collect", "--rotate", "3x1MB", "-o", "pipe"]);
+    assert!(run.code == Some(2) && run.stderr.contains("a pipe takes one trace"), "{}", run.stderr);
+}

@@ -73,7 +73,7 @@ pub(crate) struct CollectArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// What to do if standard output is not read and 16 MiB are waiting for it; drop leaves a gap in the trace
+    /// What to do if standard output, or a pipe, is not read and 16 MiB are waiting for it; drop leaves a gap in the trace
     #[arg(long, value_enum, value_name = "WHAT", default_value = "stop")]
     pub(crate) on_stall: OnStall,
 

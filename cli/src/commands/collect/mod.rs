@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::counters;
 use crate::live::enter;
-use crate::live::outlet::Outlet;
+use crate::live::outlet::{NamedPipe, Outlet};
 use crate::live::request;
 use crate::live::rules::Rules;
 use crate::live::signals::Signals;
@@ -76,6 +76,12 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         return Ok(Exit::Fine);
     }
     let is_stdout = args.output.as_deref() == Some(Path::new("-"));
+    let pipe = args.output.as_deref().filter(|_| !is_stdout).and_then(NamedPipe::at);
+    if pipe.is_some() && (args.all || args.children || args.rotate.is_some() || !formats.is_empty()) {
+        return Err(Failure::Usage(
+            "a pipe takes one trace, and nothing is placed beside it; give -o FILE".to_owned(),
+        ));
+    }
     if is_stdout && (args.all || args.children || args.rotate.is_some()) {
         return Err(Failure::Usage("standard output takes one trace; give -o FILE".to_owned()));
     }
@@ -111,9 +117,10 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         let files = RuleFiles::new(given, rules.folder.as_deref());
         (Guard::new(rules, files), watch)
     });
-    let files = (!is_stdout).then_some(files);
+    let files = (!is_stdout && pipe.is_none()).then_some(files);
     let stdout = if is_stdout { (context.detached_stdout)() } else { None };
-    let outlet = stdout.map(|stdout| Outlet::new(stdout, args.on_stall, signals.clone())).transpose()?;
+    let stream = pipe.map(|pipe| Box::new(pipe) as Box<dyn Write + Send>).or(stdout);
+    let outlet = stream.map(|stream| Outlet::new(stream, args.on_stall, signals.clone())).transpose()?;
     let mut collector = Collector::new(args, config, conditions, guard, files, outlet, signals.clone());
     let result = if args.command.is_empty() {
         collect(args, &mut collector, &signals, &talk, context)
@@ -139,7 +146,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
 /// The rules of `--rules`.
 fn rules(args: &CollectArgs) -> Result<Option<Rules>, Failure> {
     let Some(path) = &args.rules else { return Ok(None) };
-    if args.output.as_deref() == Some(Path::new("-")) {
+    if args.output.as_deref().is_some_and(|path| path == Path::new("-") || NamedPipe::at(path).is_some()) {
         return Err(Failure::Usage("recordings of rules are files; give -o FILE, or no -o".to_owned()));
     }
     let rules = Rules::read(path, &args.session, args.rundown)?;

@@ -15,8 +15,7 @@ impl Collector {
         let elapsed = active.start.elapsed();
         let label = active.reached.label();
         let pid = active.reached.pid;
-        let file =
-            active.path.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
+        let file = active.path.as_ref().map_or(self.outlet_name.clone(), |path| path.display().to_string());
         let (is_watch, part) = (active.is_watch(), active.part());
         let mut outcome = active.recording.outcome();
         if is_watch {
@@ -83,7 +82,7 @@ impl Collector {
             let thrown = outlet.finish()?;
             if thrown.bytes > 0 {
                 let bytes = units::bytes(thrown.bytes);
-                let text = "of the trace were thrown away, since standard output was not read";
+                let text = format!("of the trace were thrown away, since {} was not read", self.outlet_name);
                 context.messages.warning(&format!("{bytes} {text}"));
                 self.is_damaged = true;
             }

@@ -23,10 +23,10 @@ use crate::new_file::Written;
 use crate::units;
 use nettrace_export::{Predicate, Trigger};
 use nettrace_ipc::{Lost, SessionConfig};
-use std::collections::VecDeque;
 use rules::Keep;
+use std::collections::VecDeque;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -77,8 +77,10 @@ pub(super) struct Collector {
     guard: Option<(Guard, SessionConfig)>,
     keeps: Vec<Keep>,
     beginnings: Beginnings,
-    /// Standard output, if the trace goes there.
+    /// Standard output or a pipe, if the trace goes there.
     outlet: Option<Outlet>,
+    /// What messages call it.
+    outlet_name: String,
     told_stall: bool,
     signals: Signals,
     status: Status,
@@ -130,6 +132,10 @@ impl Collector {
             keeps: Vec::new(),
             beginnings: Beginnings::new(files, outlet.clone(), notices.0.clone()),
             outlet,
+            outlet_name: match args.output.as_deref().filter(|path| *path != Path::new("-")) {
+                Some(path) => path.display().to_string(),
+                None => "standard output".to_owned(),
+            },
             told_stall: false,
             signals,
             status: Status::new(false, buffer_megabytes),
@@ -237,7 +243,7 @@ impl Collector {
                     reached.label()
                 ));
             }
-            let file = path.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
+            let file = path.as_ref().map_or(self.outlet_name.clone(), |path| path.display().to_string());
             context.messages.note(&match &self.guard {
                 Some((guard, _)) if is_watch => {
                     let rules = units::counted(guard.rules.all.len() as u64, "rule");
@@ -355,10 +361,11 @@ impl Collector {
         let (has_thrown, is_over) = (outlet.has_thrown(), outlet.is_given_up() || outlet.is_broken());
         if has_thrown && !std::mem::replace(&mut self.told_stall, true) {
             self.status.clear();
-            context.messages.warning(match is_over {
-                true => "standard output is not read: the trace is cut here, and the session is stopped",
-                false => "standard output is not read: the trace has a hole from here on",
-            });
+            let text = match is_over {
+                true => "is not read: the trace is cut here, and the session is stopped",
+                false => "is not read: the trace has a hole from here on",
+            };
+            context.messages.warning(&format!("{} {text}", self.outlet_name));
         }
         if is_over && !self.is_stopping {
             self.stop_all();
@@ -459,7 +466,6 @@ impl Collector {
             gives_up,
         }
     }
-
 }
 
 impl Drop for Collector {

@@ -49,7 +49,13 @@ impl Collector {
     }
 
     /// A rule's condition is fulfilled.
-    pub(super) fn fire(&mut self, number: usize, rule: usize, values: Vec<(String, f64)>, context: &mut Context<'_>) {
+    pub(super) fn fire(
+        &mut self,
+        number: usize,
+        rule: usize,
+        values: Vec<(String, f64)>,
+        context: &mut Context<'_>,
+    ) {
         self.status.clear();
         let growing = self.growing();
         let Some((guard, _)) = &mut self.guard else { return };
