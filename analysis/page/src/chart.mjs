@@ -29,8 +29,9 @@ export function chart({ points, range, height = 90, kind = 'line', unit, label, 
     context.fillStyle = colour('line');
     context.fillRect(left, y(least), width - left - 8, 1);
     if (kind === 'bars') {
+      const fills = new Map([...new Set(points.map((point) => point.colour || fill))].map((name) => [name, colour(name)]));
       for (const point of points) {
-        context.fillStyle = colour(point.colour || fill);
+        context.fillStyle = fills.get(point.colour || fill);
         context.fillRect(x(point.at, width) - 1, y(point.value), 3, y(0) - y(point.value));
       }
       return;

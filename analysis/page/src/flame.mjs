@@ -57,6 +57,8 @@ export function flameGraph(tree, options) {
   const box = el('div', { class: 'flamebox' }, canvas, tip);
   let root = options.zoom && options.zoom < tree.parent.length ? options.zoom : 0;
   let rectangles = [];
+  // What the rectangles are of: a pointer that moves changes no layout.
+  let layout = {};
   let chosen = -1;
   let hovered = -1;
   let found = null;
@@ -94,34 +96,36 @@ export function flameGraph(tree, options) {
   const y = (depth) => (options.upright ? height() - (depth + 1) * ROW - 2 : depth * ROW + 2);
   const draw = () => {
     const width = Math.max(50, canvas.clientWidth || box.clientWidth || 800);
-    rectangles = layoutTree(tree, root, width);
+    if (layout.root !== root || layout.width !== width) {
+      rectangles = layoutTree(tree, root, width);
+      layout = { root, width };
+    }
     depthMost = rectangles.reduce((most, rectangle) => Math.max(most, rectangle.depth), 1);
     const dark = matchMedia('(prefers-color-scheme: dark)').matches;
     paint(canvas, height(), (context) => {
       context.font = '12px system-ui, sans-serif';
       context.textBaseline = 'middle';
       const ink = colour('flame-ink');
-      const edge = colour('bg');
+      const [rootFill, foundFill, foundInk, accent] = ['flame-root', 'found', 'found-ink', 'accent'].map(colour);
       rectangles.forEach((rectangle) => {
         const { node, depth, x, width: wide, isAbove } = rectangle;
         const top = y(depth);
         context.globalAlpha = isAbove ? 0.55 : found && node !== 0 && !found[node] ? 0.35 : 1;
-        context.fillStyle = node === 0 ? colour('flame-root') : found?.[node] ? colour('found') : tree.tint ? tintColour(tree.tint(node), dark) : frameColour(name(node), dark);
+        context.fillStyle = node === 0 ? rootFill : found?.[node] ? foundFill : tree.tint ? tintColour(tree.tint(node), dark) : frameColour(name(node), dark);
         context.fillRect(x, top, Math.max(0.5, wide - (wide > 3 ? 1 : 0)), ROW - 1);
         if (wide > 34) {
-          context.fillStyle = found?.[node] ? colour('found-ink') : ink;
+          context.fillStyle = found?.[node] ? foundInk : ink;
           context.globalAlpha = found && node !== 0 && !found[node] ? 0.6 : 1;
           context.fillText(fit(context, shortName(name(node)), wide - 8), x + 4, top + ROW / 2);
         }
         if (node === chosen || node === hovered) {
           context.globalAlpha = 1;
-          context.strokeStyle = colour('accent');
+          context.strokeStyle = accent;
           context.lineWidth = node === chosen ? 2 : 1;
           context.strokeRect(x + 0.5, top + 0.5, Math.max(1, wide - 1), ROW - 2);
         }
       });
       context.globalAlpha = 1;
-      context.strokeStyle = edge;
     });
     canvas.dataset.root = String(root);
     canvas.dataset.rectangles = String(rectangles.length);

@@ -1,7 +1,7 @@
 // Views of rows: requests, threads, logs, events.
 import { el, paint, colour, replace } from './dom.mjs';
 import { formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { bins, rowsWithin, spansOf } from './query.mjs';
+import { maxOf, minOf, rowsWithin, spansOf } from './query.mjs';
 import { facts, table } from './table.mjs';
 
 const nothing = (text) => el('p', { class: 'none' }, text);
@@ -36,8 +36,8 @@ function durations(caption, rows) {
 
 function waterfall(trace, spans, range, go) {
   if (!spans.length) return nothing('None begins in this range.');
-  const from = Math.min(...spans.map((span) => span.start));
-  const to = Math.max(...spans.map((span) => span.start + span.nanos), from + 1);
+  const from = minOf(spans.map((span) => span.start));
+  const to = Math.max(from + 1, maxOf(spans.map((span) => span.start + span.nanos)));
   const canvas = el('canvas', { role: 'img', 'aria-label': `${spans.length} activities from ${formatMoment(from)} to ${formatMoment(to)}; the table Slowest lists them` });
   const box = el('div', { class: 'chart' }, canvas);
   const draw = () => paint(canvas, spans.length * 16 + 4, (context, width) => {
@@ -92,12 +92,13 @@ export function threadsView(trace, route, range, extent, go) {
     const scale = (width - left - 4) / (shown.to - shown.from);
     context.font = '11px system-ui, sans-serif';
     context.textBaseline = 'middle';
+    const [ink, ...fills] = ['ink', 'managed', 'native', 'waiting'].map(colour);
     drawn.forEach((thread, index) => {
       const top = index * 18 + 2;
-      context.fillStyle = colour('ink');
+      context.fillStyle = ink;
       context.fillText(thread.label, 0, top + 8, left - 6);
       for (const row of byThread.get(thread.index)) {
-        context.fillStyle = colour(['managed', 'native', 'waiting'][state[row]]);
+        context.fillStyle = fills[state[row]];
         const high = state[row] === 2 ? 4 : 14;
         context.fillRect(left + (times[row] - shown.from) * scale, top + 15 - high, Math.max(0.6, weights[row] * scale), high);
       }

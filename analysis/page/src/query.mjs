@@ -12,6 +12,10 @@ export function lowerBound(sorted, wanted) {
   return low;
 }
 
+// Of lists that are too long to be arguments.
+export const maxOf = (values) => values.reduce((most, value) => Math.max(most, value), -Infinity);
+export const minOf = (values) => values.reduce((least, value) => Math.min(least, value), Infinity);
+
 // Places of rows in [from, to); null stands for all.
 export function rowsWithin(times, range) {
   if (!range) return [0, times.length];
@@ -357,8 +361,13 @@ export function collectionTotals(trace, range) {
   const sum = (values) => values.reduce((total, value) => total + (value || 0), 0);
   const generations = [0, 1, 2].map((generation) => {
     const own = rows.filter((row) => row.generation === generation);
-    return { generation, count: own.length, pause: sum(own.map((row) => row.pause_ns)), max: Math.max(0, ...own.map((row) => row.pause_ns)) };
+    return { generation, count: own.length, pause: sum(own.map((row) => row.pause_ns)), max: Math.max(0, maxOf(own.map((row) => row.pause_ns))) };
   });
+  // Of very many collections the page has the first ones; the totals of the report are of all.
+  const told = range ? null : trace.reports.gc?.totals;
+  if (told && told.count > rows.length) {
+    return { rows, count: told.count, pause: told.pause_ns, max: told.max_pause_ns, p50: told.p50_pause_ns, p90: told.p90_pause_ns, p99: told.p99_pause_ns, allocated: told.allocated_bytes, promoted: told.promoted_bytes, generations: told.generations.map((row) => ({ generation: row.generation, count: row.count, pause: row.pause_ns, max: row.max_pause_ns })) };
+  }
   return {
     rows,
     count: rows.length,

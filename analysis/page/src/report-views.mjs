@@ -2,7 +2,7 @@
 import { el } from './dom.mjs';
 import { chart } from './chart.mjs';
 import { formatBytes, formatCount, formatDecimal, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { callTree, collectionTotals, exceptionGroups, isWithin, lockGroups, methodSums, percentile, spansOf } from './query.mjs';
+import { callTree, collectionTotals, exceptionGroups, isWithin, lockGroups, maxOf, methodSums, minOf, percentile, spansOf } from './query.mjs';
 import { facts, table } from './table.mjs';
 
 const none = (text) => el('p', { class: 'none' }, text);
@@ -28,7 +28,7 @@ export function gcView(trace, route, range, extent) {
     ]),
     el('h3', null, 'Pauses'), legend,
     chart({ points: totals.rows.map((row) => ({ at: row.start_ns, value: row.pause_ns, colour: `gen${Math.min(2, row.generation ?? 2)}`, text: `${formatMoment(row.start_ns)}: generation ${row.generation}, ${row.reason}, ${formatNanos(row.pause_ns)}` })), range: shown, kind: 'bars', unit: formatNanos, label: `Pauses of ${totals.count} collections, the longest ${formatNanos(totals.max)}` }),
-    heaps.length > 0 && [el('h3', null, 'Heap size'), chart({ points: heaps, range: shown, unit: formatBytes, label: `Heap size, at most ${formatBytes(Math.max(...heaps.map((point) => point.value)))}`, fill: 'alloc' })],
+    heaps.length > 0 && [el('h3', null, 'Heap size'), chart({ points: heaps, range: shown, unit: formatBytes, label: `Heap size, at most ${formatBytes(maxOf(heaps.map((point) => point.value)))}`, fill: 'alloc' })],
     table({ caption: 'By generation', columns: [
       { title: 'Generation', value: (row) => row.generation }, { title: 'Collections', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
       { title: 'Pauses', number: true, value: (row) => row.pause, text: (row) => formatNanos(row.pause) }, { title: 'Longest', number: true, value: (row) => row.max, text: (row) => formatNanos(row.max) },
@@ -46,7 +46,9 @@ export function gcView(trace, route, range, extent) {
 export function exceptionsView(trace, route, range) {
   if (!trace.column('thrown.t').length) return none('No exceptions in this trace. Record with nettrace collect --clrevents exception.');
   const groups = exceptionGroups(trace, range);
-  const count = groups.reduce((sum, group) => sum + group.count, 0);
+  const listed = groups.reduce((sum, group) => sum + group.count, 0);
+  // Of very many the page has the first ones; the report counts all.
+  const count = range ? listed : Math.max(listed, trace.reports.exceptions?.count ?? 0);
   const handled = new Map((trace.reports.exceptions?.types || []).map((row) => [row.type, row]));
   return el('div', null,
     el('h2', null, 'Exceptions'),
@@ -67,12 +69,16 @@ export function contentionView(trace, route, range) {
   const locks = lockGroups(trace, range);
   const waits = spansOf(trace, 'Contention', range);
   const nanos = waits.map((row) => row.nanos).sort((a, b) => a - b);
-  const total = nanos.reduce((sum, value) => sum + value, 0);
+  // Of very many the page has the longest ones; the report counts all.
+  const whole = range ? null : trace.reports.contention?.waits;
+  const isCut = whole && whole.count > waits.length;
+  const count = isCut ? whole.count : waits.length;
+  const total = isCut ? whole.total_ns : nanos.reduce((sum, value) => sum + value, 0);
   const stacks = 'contention' in trace.kinds ? methodSums(callTree(trace, 'contention', { range, states: 'all' })).filter((row) => row.total > 0) : [];
   const told = new Map((trace.reports.contention?.locks || []).map((row) => [row.lock_id, row]));
   return el('div', null,
     el('h2', null, 'Contention'),
-    facts([['Waits', formatCount(waits.length), 'contention-count', waits.length], ['Together', formatNanos(total), 'contention-total', total], ['99th percentile', formatNanos(percentile(nanos, 99))], ['Longest', formatNanos(nanos[nanos.length - 1] ?? 0)], ['Locks', formatCount(locks.length)]]),
+    facts([['Waits', formatCount(count), 'contention-count', count], ['Together', formatNanos(total), 'contention-total', total], ['99th percentile', formatNanos(percentile(nanos, 99))], ['Longest', formatNanos(nanos[nanos.length - 1] ?? 0)], ['Locks', formatCount(locks.length)]]),
     table({ caption: 'By lock', columns: [
       { title: 'Lock', value: (row) => row.lock }, { title: 'Waits', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
       { title: 'Together', number: true, value: (row) => row.total, text: (row) => formatNanos(row.total), bar: (row) => row.total / (total || 1) },
@@ -129,7 +135,7 @@ export function countersView(trace, route, range, extent) {
     const points = row.points.filter((point) => isWithin(range, point.ts_ns) && Number.isFinite(point.value));
     const values = points.map((point) => point.value);
     const sum = values.reduce((all, value) => all + value, 0);
-    return { ...row, points, count: values.length, min: values.length ? Math.min(...values) : null, max: values.length ? Math.max(...values) : null, mean: values.length ? sum / values.length : null, last: values[values.length - 1] ?? null, title: `${row.display_name || row.name}${Object.keys(row.tags || {}).length ? ` {${Object.entries(row.tags).map(([key, value]) => `${key}=${value}`).join(', ')}}` : ''}` };
+    return { ...row, points, count: values.length, min: values.length ? minOf(values) : null, max: values.length ? maxOf(values) : null, mean: values.length ? sum / values.length : null, last: values[values.length - 1] ?? null, title: `${row.display_name || row.name}${Object.keys(row.tags || {}).length ? ` {${Object.entries(row.tags).map(([key, value]) => `${key}=${value}`).join(', ')}}` : ''}` };
   });
   const number = (key) => ({ title: key[0].toUpperCase() + key.slice(1), number: true, value: (row) => row[key], text: (row) => formatDecimal(row[key], Math.abs(row[key]) >= 1000 ? 0 : 2) });
   return el('div', null, el('h2', null, 'Counters'),

@@ -133,8 +133,9 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
     const tall = lane.height - 5;
     const bottom = top + lane.height - 2;
     if (lane.marks) {
+      const fills = new Map([...new Set(lane.marks.map((mark) => mark.colour))].map((name) => [name, colour(name)]));
       for (const mark of lane.marks) {
-        context.fillStyle = colour(mark.colour);
+        context.fillStyle = fills.get(mark.colour);
         context.fillRect(x(mark.from), top + 3, Math.max(1, x(mark.to) - x(mark.from)), tall);
       }
     } else if (lane.line) {
@@ -157,12 +158,13 @@ export function timeline(trace, extent, { range, onrange, counter, oncounter }) 
       const stacked = parts[0].map((_, bin) => parts.reduce((sum, part) => sum + part[bin], 0));
       const most = stacked.reduce((high, value) => Math.max(high, value), 0) || 1;
       const step = wide / parts[0].length;
+      const fills = lane.colours.map(colour);
       for (let bin = 0; bin < parts[0].length; bin += 1) {
         let base = bottom;
         parts.forEach((part, index) => {
           const high = (part[bin] / most) * tall;
           if (high <= 0) return;
-          context.fillStyle = colour(lane.colours[index]);
+          context.fillStyle = fills[index];
           context.fillRect(LABELS + bin * step, base - Math.max(high, 0.7), Math.ceil(step), Math.max(high, 0.7));
           base -= high;
         });
