@@ -12,6 +12,7 @@ mod args;
 mod commands;
 mod console;
 mod context;
+mod distinct;
 mod exit;
 mod failure;
 mod input;

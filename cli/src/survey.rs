@@ -1,11 +1,12 @@
 //! One pass over a trace that counts: what `info` and `stats` show.
 
+use crate::distinct::{Count, Distinct};
 use crate::input::{Regions, Work};
 use crate::session::Session;
 use nettrace_export::{EventType, EventTypes};
 use nettrace_parser::parallel::{Order, Outcome};
 use nettrace_parser::{Error, Event};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::ControlFlow;
 
@@ -26,12 +27,12 @@ pub(crate) struct TypeCount {
 pub(crate) struct Survey {
     types: EventTypes,
     counts: Vec<TypeCount>,
-    threads: HashSet<u64>,
-    processes: BTreeSet<u64>,
+    threads: Distinct,
+    processes: Distinct,
     /// Thread and process of the event before: runs of one thread are long.
     last_thread: (Option<u64>, Option<u64>),
     /// Hashes of stacks that events carry themselves (version 3).
-    inline_stacks: HashSet<u64>,
+    inline_stacks: Distinct,
     session: Session,
 }
 
@@ -59,8 +60,12 @@ impl Survey {
         let thread = (event.thread_id(), event.process_id());
         if thread != self.last_thread {
             self.last_thread = thread;
-            self.threads.extend(thread.0);
-            self.processes.extend(thread.1);
+            if let Some(id) = thread.0 {
+                self.threads.insert(id);
+            }
+            if let Some(id) = thread.1 {
+                self.processes.insert(id);
+            }
         }
     }
 
@@ -102,9 +107,9 @@ impl Survey {
             count.first_ticks = count.first_ticks.min(of_part.first_ticks);
             count.last_ticks = count.last_ticks.max(of_part.last_ticks);
         }
-        self.threads.extend(part.threads);
-        self.processes.extend(part.processes);
-        self.inline_stacks.extend(part.inline_stacks);
+        self.threads.join(part.threads);
+        self.processes.join(part.processes);
+        self.inline_stacks.join(part.inline_stacks);
         self.session.join(part.session);
     }
 
@@ -130,12 +135,12 @@ impl Survey {
     }
 
     /// Number of OS threads that events are about.
-    pub(crate) fn thread_count(&self) -> usize {
-        self.threads.len()
+    pub(crate) fn thread_count(&self) -> Count {
+        self.threads.count()
     }
 
     /// OS processes that events are about.
-    pub(crate) fn processes(&self) -> &BTreeSet<u64> {
+    pub(crate) fn processes(&self) -> &Distinct {
         &self.processes
     }
 
@@ -149,8 +154,8 @@ impl Survey {
         self.counts.iter().map(|count| count.payload_bytes).sum()
     }
 
-    pub(crate) fn inline_stack_count(&self) -> usize {
-        self.inline_stacks.len()
+    pub(crate) fn inline_stack_count(&self) -> Count {
+        self.inline_stacks.count()
     }
 
     /// Events by provider, most first.
@@ -178,9 +183,9 @@ impl Survey {
 /// What was counted of some events.
 pub(crate) struct Part {
     counts: Vec<(EventType, TypeCount)>,
-    threads: HashSet<u64>,
-    processes: BTreeSet<u64>,
-    inline_stacks: HashSet<u64>,
+    threads: Distinct,
+    processes: Distinct,
+    inline_stacks: Distinct,
     session: Session,
 }
 

@@ -223,3 +223,47 @@ fn a_long_list_of_labels_is_written_within_bounds_however_it_is_read() {
         assert_eq!(written(&[&events[..], &["-"]].concat(), Some(&path)), one, "{format}");
     }
 }
+
+/// An event of each of so many threads.
+fn many_threads(threads: u64) -> Vec<u8> {
+    let mut stream = Stream::new(Version::V4);
+    stream.trace(&Trace::default());
+    let definition =
+        Definition { metadata_id: 1, provider: "Demo".into(), event_id: 7, ..Definition::default() };
+    stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, definition.encode())]));
+    for block in 0..threads / 1000 {
+        let rows = (0..1000).map(|row| Blob {
+            metadata_id: 1,
+            sequence_number: u32::try_from(block * 1000 + row + 1).unwrap(),
+            thread_id: block * 1000 + row + 1,
+            capture_thread_id: 1,
+            ticks: 1_000_000 + block,
+            ..Blob::default()
+        });
+        stream.event_block(&EventBlock::new(rows));
+    }
+    stream.end();
+    stream.bytes
+}
+
+#[test]
+fn info_counts_very_many_threads_as_at_least_so_many_in_little_memory() {
+    let few = file("few-threads.nettrace", &many_threads(60_000));
+    let info = common::nettrace(&["info", "--json", &few]).json();
+    assert_eq!((&info["threads"], info.get("threads_are_at_least")), (&60_000.into(), None));
+    let path = file("many-threads.nettrace", &many_threads(1_000_000));
+    for way in [&["--threads", "1"][..], &["--threads", "3"], &["--no-mmap"]] {
+        let info = common::nettrace(&[&["info", "--json"], way, &[&path]].concat()).json();
+        let threads = info["threads"].as_u64().unwrap();
+        assert!((920_000..=1_000_000).contains(&threads), "{threads}");
+        assert_eq!(info["threads_are_at_least"], true, "{way:?}");
+    }
+    let text = common::nettrace(&["info", &path]);
+    let line = text.text().lines().find(|line| line.starts_with("  threads ")).unwrap().to_owned();
+    assert!(line.contains("at least 9"), "{line}");
+    // Memory that is written to; a set of them all would take more.
+    let limited = "ulimit -d 24576; exec \"$0\" info --threads 1 \"$1\"";
+    let output =
+        Command::new("sh").args(["-c", limited, env!("CARGO_BIN_EXE_nettrace"), &path]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

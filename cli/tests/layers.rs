@@ -5,7 +5,18 @@ use std::path::Path;
 
 /// Lowest first: a module imports modules of lower lines only, and none of its own line.
 const ORDER: &[&[&str]] = &[
-    &["console", "exit", "json_text", "printable", "session", "sparkline", "style", "unblocked", "units"],
+    &[
+        "console",
+        "distinct",
+        "exit",
+        "json_text",
+        "printable",
+        "session",
+        "sparkline",
+        "style",
+        "unblocked",
+        "units",
+    ],
     &["failure", "progress", "recommended", "render"],
     &["new_file", "symbols"],
     &["input"],

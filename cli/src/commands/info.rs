@@ -14,7 +14,7 @@ use nettrace_analysis::report::DamageRow;
 use nettrace_parser::{BlockKind, Finding, utc_text};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let mut trace = context.open(&args.input)?;
@@ -66,6 +66,9 @@ pub(super) struct InfoReport {
     pub(super) process_id: Option<u64>,
     /// Processes that events are about.
     pub(super) processes: u64,
+    /// Whether they are so many that they were counted roughly: there are no fewer.
+    #[serde(skip_serializing_if = "is_no")]
+    pub(super) processes_are_at_least: bool,
     pub(super) command_line: Option<String>,
     pub(super) os: Option<String>,
     pub(super) architecture: Option<String>,
@@ -88,11 +91,17 @@ pub(super) struct InfoReport {
     pub(super) restarts: u64,
     /// OS threads that events are about.
     pub(super) threads: u64,
+    /// As of processes.
+    #[serde(skip_serializing_if = "is_no")]
+    pub(super) threads_are_at_least: bool,
     pub(super) providers: Vec<ProviderReport>,
     /// Event types (provider, id, version, name) of which there are events.
     pub(super) types: u64,
     /// Stacks that are stored; version 3, which stores one with every event: different ones.
     pub(super) stacks: u64,
+    /// As of processes.
+    #[serde(skip_serializing_if = "is_no")]
+    pub(super) stacks_are_at_least: bool,
     /// Blocks by kind, only kinds that there are.
     pub(super) blocks: ByKind,
     /// Bytes by kind of block, framing included.
@@ -173,8 +182,9 @@ impl InfoReport {
             end_offset: outcome.end_offset,
             compressed: is_gzip,
             writer: writer(version, session.runtime.as_deref()),
-            process_id: header.process_id.map(u64::from).or_else(|| only(survey.processes())),
-            processes: survey.processes().len() as u64,
+            process_id: header.process_id.map(u64::from).or_else(|| survey.processes().only()),
+            processes: survey.processes().count().number,
+            processes_are_at_least: survey.processes().count().is_at_least,
             command_line: session.command_line.clone(),
             os: session.os.clone(),
             architecture: session.architecture.clone(),
@@ -191,7 +201,8 @@ impl InfoReport {
             losses_known: outcome.losses_known,
             lost_threads: outcome.lost_threads,
             restarts: trace.losses().restarts(),
-            threads: survey.thread_count() as u64,
+            threads: survey.thread_count().number,
+            threads_are_at_least: survey.thread_count().is_at_least,
             providers: survey
                 .providers()
                 .into_iter()
@@ -199,9 +210,10 @@ impl InfoReport {
                 .collect(),
             types: survey.type_count() as u64,
             stacks: match version {
-                3 => survey.inline_stack_count() as u64,
+                3 => survey.inline_stack_count().number,
                 _ => statistics.rows(BlockKind::Stack),
             },
+            stacks_are_at_least: version == 3 && survey.inline_stack_count().is_at_least,
             blocks: kinds(&|kind| statistics.blocks(kind)),
             bytes: kinds(&|kind| statistics.bytes(kind)),
             damage: outcome.damage,
@@ -252,9 +264,10 @@ fn notes<'f>(
         .collect()
 }
 
-/// The element of a set of one.
-fn only(set: &BTreeSet<u64>) -> Option<u64> {
-    set.first().copied().filter(|_| set.len() == 1)
+/// Whether a mark is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_no(is_at_least: &bool) -> bool {
+    !*is_at_least
 }
 
 /// Who writes such streams.

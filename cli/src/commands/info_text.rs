@@ -115,8 +115,12 @@ impl Page<'_> {
             let times = units::counted(report.restarts, "time");
             self.line("", &format!("{times} a thread id was reused by another thread"))?;
         }
-        self.line("threads", &units::count(report.threads))?;
-        self.line("stacks", &units::count(report.stacks))
+        let at_least = |number, is_at_least| match is_at_least {
+            true => format!("at least {}", units::count(number)),
+            false => units::count(number),
+        };
+        self.line("threads", &at_least(report.threads, report.threads_are_at_least))?;
+        self.line("stacks", &at_least(report.stacks, report.stacks_are_at_least))
     }
 
     fn providers(&mut self, report: &InfoReport) -> io::Result<()> {
