@@ -3,8 +3,8 @@
 //! A runtime splits at `;` and `=` unless they stand between double quotes, then drops the quotes.
 //! There is no escape, so a double quote itself cannot be carried; an open one swallows the rest.
 
-use crate::command::without_nul;
 use crate::error::RequestError;
+use crate::message::without_nul;
 
 /// Arguments of one provider.
 ///

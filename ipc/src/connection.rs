@@ -3,7 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use crate::command::{Command, CommandId, read_failure};
+use crate::command::{Command, read_failure};
+use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
 use crate::endpoint::Wire;
 use crate::error::{Error, ReplyFault, Step};

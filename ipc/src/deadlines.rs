@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::command::Patience;
+use crate::command_id::Patience;
 
 /// The longest each step may take. All of them are ours to set; none is infinite.
 ///

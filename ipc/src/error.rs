@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use crate::command::CommandId;
+use crate::command_id::CommandId;
 use crate::hresult::HResult;
 
 /// Why a request was not built. Most of these would kill, block or leak descriptors of a live runtime.

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod command;
+mod command_id;
 mod connection;
 mod deadlines;
 mod discover;
@@ -27,6 +28,7 @@ mod startup;
 mod transcript;
 mod version;
 pub use arguments::Arguments;
+pub use command::Command;
 pub use command::collect::{CollectCommand, Lost, Rundown, SessionConfig, SessionId, StreamFormat, WhenFull};
 pub use command::dump::{Dump, DumpCommand, DumpType};
 pub use command::process::{
@@ -37,7 +39,7 @@ pub use command::process_info::{ProcessInfo, ProcessInfoCommand};
 pub use command::profiler::{AttachProfiler, StartupProfiler};
 pub use command::raw::RawCommand;
 pub use command::user_events::{Tracepoints, UserEventsConfig};
-pub use command::{Command, CommandId};
+pub use command_id::CommandId;
 pub use deadlines::Deadlines;
 pub use discover::{Found, LeftBy, Leftover, Listing, ProcessKind, Search, Unreachable};
 pub use endpoint::{Endpoint, Peer, TcpAddress};

@@ -16,7 +16,7 @@
 
 use std::fmt;
 
-use crate::command::CommandId;
+use crate::command_id::CommandId;
 use crate::error::{ReplyFault, RequestError};
 use nettrace_guid::Guid;
 
@@ -233,6 +233,19 @@ impl<'d> Reader<'d> {
     pub(crate) fn string(&mut self, field: &'static str) -> Result<String, ReplyFault> {
         self.nullable(field).map(Option::unwrap_or_default)
     }
+}
+
+/// A string that the runtime needs: not empty, no NUL inside.
+pub(crate) fn required(text: &str, what: &'static str) -> Result<String, RequestError> {
+    if text.is_empty() {
+        return Err(RequestError::Empty(what));
+    }
+    without_nul(text, what)
+}
+
+/// A string without NUL inside.
+pub(crate) fn without_nul(text: &str, what: &'static str) -> Result<String, RequestError> {
+    if text.contains('\0') { Err(RequestError::Nul(what)) } else { Ok(text.to_owned()) }
 }
 
 #[cfg(test)]

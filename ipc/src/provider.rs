@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::arguments::Arguments;
-use crate::command::required;
 use crate::error::RequestError;
 use crate::keywords::Keywords;
 use crate::message::Writer;
+use crate::message::required;
 
 /// The most verbose events a session wants of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

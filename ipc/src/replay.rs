@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::command::CommandId;
+use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
 use crate::endpoint::{Endpoint, Wire};
 use crate::error::{Error, Step};

@@ -18,7 +18,7 @@ use crate::connection::Connection;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, ReplyFault};
-use crate::port::Line;
+use crate::port::line::Line;
 use crate::startup::{Startup, startup_from, told_to_suspend};
 use crate::transcript::Recorder;
 
@@ -292,7 +292,8 @@ impl Runtime {
     /// As for [`Runtime::write_dump`].
     pub fn write_dump_by(&self, dump: &Dump, command: DumpCommand) -> Result<(), Error> {
         #[cfg(target_os = "linux")]
-        if let Some(reason) = self.endpoint().and_then(Endpoint::pid).and_then(crate::discover::no_createdump)
+        if let Some(reason) =
+            self.endpoint().and_then(Endpoint::pid).and_then(crate::discover::proc::no_createdump)
         {
             let command = DumpRequest { dump, command }.id();
             return Err(Error::Harmful { command, reason });

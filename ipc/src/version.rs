@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::command::CommandId;
+use crate::command_id::CommandId;
 
 /// Major, minor and patch of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

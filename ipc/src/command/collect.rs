@@ -17,8 +17,9 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
+use super::Command;
 use super::sealed::Sealed;
-use super::{Command, CommandId, Patience};
+use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Reader, Writer};
 use crate::provider::Providers;

@@ -4,9 +4,10 @@
 //! Reply: i32; a failure of the third adds a string. The connection stays open until the file is written.
 
 use super::sealed::Sealed;
-use super::{Command, CommandId, Patience, read_hresult, required};
+use super::{Command, read_hresult};
+use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
-use crate::message::{Message, Writer};
+use crate::message::{Message, Writer, required};
 
 /// How much a dump holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -12,9 +12,10 @@
 use std::path::{Path, PathBuf};
 
 use super::sealed::Sealed;
-use super::{Command, CommandId, Patience, bare, read_hresult, required, without_nul};
+use super::{Command, bare, read_hresult};
+use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
-use crate::message::{Message, Reader, Writer};
+use crate::message::{Message, Reader, Writer, required, without_nul};
 
 /// Lets a runtime that waits at startup go on, as far as the port is concerned that it is sent over.
 /// Harmless, and without effect, on a runtime that does not wait.

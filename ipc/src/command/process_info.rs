@@ -18,7 +18,8 @@
 //! second.
 
 use super::sealed::Sealed;
-use super::{Command, CommandId, bare};
+use super::{Command, bare};
+use crate::command_id::CommandId;
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Reader};
 use crate::version::RuntimeVersion;

@@ -11,9 +11,10 @@
 use std::time::Duration;
 
 use super::sealed::Sealed;
-use super::{Command, CommandId, Patience, read_hresult, required};
+use super::{Command, read_hresult};
+use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
-use crate::message::{Message, Writer};
+use crate::message::{Message, Writer, required};
 use nettrace_guid::Guid;
 
 /// Loads a profiler into a running process.

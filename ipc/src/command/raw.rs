@@ -1,6 +1,7 @@
 //! A command given as bytes: for what this crate does not know yet.
 
-use super::{Command, CommandId, sealed::Sealed};
+use super::{Command, sealed::Sealed};
+use crate::command_id::CommandId;
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Writer};
 

@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::CommandId;
 use crate::command::collect::Rundown;
-use crate::command::required;
+use crate::command_id::CommandId;
 use crate::error::RequestError;
+use crate::message::required;
 use crate::message::{Message, Writer};
 use crate::provider::Provider;
 

@@ -26,25 +26,6 @@ pub(crate) fn processes_with_environment(text: &str) -> Vec<u32> {
     having.map(|process| process.pid).collect()
 }
 
-/// Why a process cannot write dumps: its runtime lacks `createdump`, or may not run it. `None` if it is
-/// there, or we cannot tell.
-///
-/// Quirk: .NET Core 3.1 that cannot run it leaves a copy of itself behind, with all its descriptors.
-pub(crate) fn no_createdump(pid: u32) -> Option<String> {
-    let process = Process::at(Path::new("/proc"), &pid.to_string());
-    let program = process.runtime_library()?.with_file_name("createdump");
-    let seen = process.root().join(program.strip_prefix("/").unwrap_or(&program));
-    match std::fs::metadata(seen) {
-        Ok(metadata) if metadata.mode() & 0o111 == 0 => {
-            Some(format!("{} is not executable", program.display()))
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Some(format!("the runtime lacks the program that writes dumps, {}", program.display()))
-        }
-        _ => None,
-    }
-}
-
 /// A socket by its name.
 #[derive(Clone, Debug)]
 struct Socket {

@@ -11,12 +11,12 @@ mod name;
 #[cfg(all(unix, not(target_os = "linux")))]
 mod other_unix;
 #[cfg(target_os = "linux")]
-mod proc;
+pub(crate) mod proc;
 #[cfg(windows)]
 mod windows;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{no_createdump, processes_with_environment};
+pub(crate) use linux::processes_with_environment;
 pub use name::ProcessKind;
 
 use crate::endpoint::Endpoint;

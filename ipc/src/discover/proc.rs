@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::command::process::Variable;
@@ -168,6 +169,25 @@ fn parse_status(text: &str) -> Status {
         _ => None,
     };
     Status { owner, own_pid }
+}
+
+/// Why a process cannot write dumps: its runtime lacks `createdump`, or may not run it. `None` if it is
+/// there, or we cannot tell.
+///
+/// Quirk: .NET Core 3.1 that cannot run it leaves a copy of itself behind, with all its descriptors.
+pub(crate) fn no_createdump(pid: u32) -> Option<String> {
+    let process = Process::at(Path::new("/proc"), &pid.to_string());
+    let program = process.runtime_library()?.with_file_name("createdump");
+    let seen = process.root().join(program.strip_prefix("/").unwrap_or(&program));
+    match std::fs::metadata(seen) {
+        Ok(metadata) if metadata.mode() & 0o111 == 0 => {
+            Some(format!("{} is not executable", program.display()))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Some(format!("the runtime lacks the program that writes dumps, {}", program.display()))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

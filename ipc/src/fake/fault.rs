@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::command::CommandId;
+use crate::command_id::CommandId;
 use crate::hresult::HResult;
 
 /// A fault, on every command or on one.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::fault::FaultKind;
 use super::stream::FakeSession;
 use super::{Shared, harm, reply};
-use crate::command::CommandId;
+use crate::command_id::CommandId;
 use crate::deadlines::Deadline;
 use crate::endpoint::{Endpoint, Listener, Wire};
 use crate::port::Advertise;

@@ -11,13 +11,12 @@ use std::time::{Duration, Instant};
 
 mod address;
 pub(crate) mod advertise;
-mod line;
+pub(crate) mod line;
 mod reserve;
 
 use address::PortPlace;
 pub use address::{PortAddress, PortMode};
 pub(crate) use advertise::{ADVERTISE_BYTES, Advertise};
-pub(crate) use line::Line;
 use line::Table;
 
 use crate::deadlines::{Deadline, Deadlines};

@@ -1,0 +1,26 @@
+//! Which module may import which.
+#![allow(clippy::restriction, clippy::pedantic)]
+
+use nettrace_testdata::layers;
+use std::path::Path;
+
+/// Lowest first: a module imports modules of lower lines only, and none of its own line.
+const ORDER: &[&[&str]] = &[
+    &["command_id", "hresult", "keywords"],
+    &["error", "version"],
+    &["message", "deadlines"],
+    &["arguments", "endpoint", "port::advertise"],
+    &["provider", "transcript"],
+    &["command"],
+    &["connection", "startup", "discover::proc"],
+    &["port::line"],
+    &["runtime"],
+    &["port", "discover", "session"],
+    &["launch", "replay"],
+    &["fake"],
+];
+
+#[test]
+fn no_module_imports_what_stands_above_it() {
+    layers::assert_order(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), ORDER, &[]);
+}
