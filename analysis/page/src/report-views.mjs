@@ -52,6 +52,7 @@ export function exceptionsView(trace, route, range) {
   const handled = new Map((trace.reports.exceptions?.types || []).map((row) => [row.type, row]));
   return el('div', null,
     el('h2', null, 'Exceptions'),
+    trace.reports.exceptions?.count > trace.column('thrown.t').length && el('p', { class: 'notice', role: 'note' }, `The page has messages and stacks of the first ${formatCount(trace.column('thrown.t').length)} exceptions; nettrace report exceptions counts all. All of them are in the time line, and in Stacks.`),
     facts([['Thrown', formatCount(count), 'exceptions-count', count], ['Types', formatCount(groups.length)]]),
     table({ caption: 'By type', columns: [
       { title: 'Type', value: (row) => row.type }, { title: 'Thrown', number: true, value: (row) => row.count, text: (row) => formatCount(row.count), bar: (row) => row.count / count },

@@ -36,7 +36,7 @@ export function lanesOf(trace) {
     const known = collections.filter((row) => row.allocated_bytes);
     rate('Allocated', known.map((row) => row.start_ns), known.map((row) => row.allocated_bytes), (value) => `${formatBytes(value)}/s`, 'alloc');
   }
-  if (trace.column('thrown.t').length) rate('Exceptions', trace.column('thrown.t'), null, (value) => `${formatCount(value)}/s`, 'bad');
+  if (trace.column('exceptions.t').length) rate('Exceptions', trace.column('exceptions.t'), trace.column('exceptions.weight'), (value) => `${formatCount(value)}/s`, 'bad');
   const busy = (name, category, unit, fill) => {
     const starts = trace.column(`span.${category}.start`);
     const nanos = trace.column(`span.${category}.nanos`);

@@ -249,7 +249,8 @@ fn write_tracks(page: &mut Page, shared: &SharedTracks, thrown: &PageExceptions,
     }
     write_exceptions(thrown, resolved, &mut nodes, &mut columns);
     if thrown.left_out > 0 {
-        page.thin(format!("exceptions: the first {}", thrown.rows.len()));
+        let all = thrown.left_out.saturating_add(thrown.rows.len() as u64);
+        page.thin(format!("exceptions: messages and stacks of the first {} of {all}", thrown.rows.len()));
     }
     let mut categories = Map::new();
     for (category, of) in tracks.spans.finish() {

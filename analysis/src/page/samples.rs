@@ -4,7 +4,7 @@ use crate::model::{Kind, Mode, Sample, StackHandle, TextHandle, ThreadHandle};
 use std::collections::{BTreeMap, HashMap};
 
 /// Rows of a kind that a page takes, at most. A browser adds up this many in a few milliseconds.
-const MOST_ROWS: usize = 1 << 19;
+const MOST_ROWS: usize = 1 << 20;
 /// The shortest stretch of time over which samples are added up.
 const SHORTEST_NANOS: i64 = 1_000_000;
 

@@ -5,6 +5,8 @@ use crate::sorted::SortFew;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+/// What views show as spans; of the rest they have reports.
+const SHOWN: [Category; 4] = [Category::Contention, Category::Wait, Category::Jit, Category::Activity];
 /// Spans of a category that a page takes, at most.
 const MOST_ROWS: usize = 60_000;
 /// Bytes of details that a page takes, at most.
@@ -20,7 +22,7 @@ pub(crate) struct SpanRow {
     pub(crate) thread: u32,
     /// Texts, by their numbers.
     pub(crate) name: u32,
-    /// What rows are grouped by: the lock of a wait, the reason of a pause.
+    /// What rows are grouped by, such as the lock of a wait.
     pub(crate) key: u32,
     pub(crate) detail: u32,
 }
@@ -44,6 +46,9 @@ pub(crate) struct PageSpans {
 
 impl PageSpans {
     pub(crate) fn add(&mut self, span: &Span) {
+        if !SHOWN.contains(&span.category) {
+            return;
+        }
         let of = self.by_category.entry(span.category).or_default();
         if span.nanos < of.least_nanos {
             of.left_out = of.left_out.saturating_add(1);
@@ -97,7 +102,6 @@ impl SpansOf {
 fn key_of(span: &Span) -> String {
     let wanted: &[&str] = match span.category {
         Category::Contention => &["lock"],
-        Category::Pause | Category::Collection => &["reason"],
         Category::Wait => &["source"],
         _ => &["id", "provider"],
     };
