@@ -2,6 +2,10 @@
 //!
 //! The script `ipc/soak` runs it. Of our own process it counts descriptors and threads. That no session is left in a
 //! runtime shows in that all 64 it has can be had again, and no 65th; that no connection is left, in its sockets.
+//!
+//! With `NETTRACE_COMMAND`, the command takes part too: recordings and `watch` that end by a signal at some moment, half of
+//! them with a reader that stands still, and one `collect --port --all` for the whole time, to which short programs come that
+//! wait for it at startup. At the end its descriptors and threads are counted, and who still waits.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[cfg(not(target_os = "linux"))]
@@ -18,13 +22,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 mod soak {
     use std::io::{self, Read};
     use std::num::NonZeroU32;
+    use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
 
     use nettrace_ipc::{
         Ending, EventFilter, HResult, Level, Provider, Providers, Recorder, Rundown, Runtime, Search,
         Session, SessionConfig,
     };
-    use nettrace_testdata::peers::{self, Folder, Target};
+    use nettrace_testdata::peers::{self, Folder, Peer, Target};
 
     type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -71,22 +76,187 @@ mod soak {
         let own = (peers::descriptor_count(std::process::id()), peers::thread_count(std::process::id()));
         println!("{sessions} sessions on each of {} runtimes in {minutes} minutes", subjects.len());
         println!("before: ours {} descriptors, {} threads", own.0, own.1);
+        let mut commands = Commands::new(&folder)?;
+        for round in 0..4 {
+            commands.arrive(round)?;
+        }
+        commands.look()?;
         let start = Instant::now();
         let pace = Duration::from_secs_f64(minutes * 60.0 / f64::from(sessions.max(1)));
         for round in 0..sessions {
             for subject in &mut subjects {
                 short(subject, round % KINDS)?;
+                commands.one(subject.target.pid(), round)?;
             }
+            commands.arrive(round)?;
             if (round + 1).is_multiple_of(BETWEEN_LOOKS) || round + 1 == sessions {
                 look(round + 1, start, own, &mut subjects)?;
+                commands.look()?;
             }
             let next = start + pace * (round + 1);
             std::thread::sleep(next.saturating_duration_since(Instant::now()));
         }
+        commands.end()?;
         let bytes: u64 = subjects.iter().map(|subject| subject.bytes).sum();
         let count = sessions as usize * subjects.len();
         let seconds = start.elapsed().as_secs();
         println!("PASSED: {count} sessions and {bytes} bytes in {seconds} s; nothing is left behind");
+        Ok(())
+    }
+
+    /// How long a command may take to end, and a program to be let go, on a busy machine.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    /// The command, as people treat it.
+    struct Commands {
+        path: Option<String>,
+        folder: std::path::PathBuf,
+        peers: Vec<Peer>,
+        listener: Option<Child>,
+        /// Of the listener, when the first programs had gone: descriptors and threads.
+        before: Option<(usize, usize)>,
+        state: u64,
+        ended: u32,
+        arrived: u32,
+    }
+
+    impl Commands {
+        fn new(folder: &Folder) -> Result<Commands> {
+            let path = std::env::var("NETTRACE_COMMAND").ok();
+            let place = folder.path().to_owned();
+            let mut commands = Commands {
+                path,
+                folder: place,
+                peers: peers::all().into_iter().filter(|peer| peer.major > 3).collect(),
+                listener: None,
+                before: None,
+                state: 0x9E37_79B9_7F4A_7C15,
+                ended: 0,
+                arrived: 0,
+            };
+            let words =
+                ["collect", "--port", "port", "--all", "--rotate", "2x64KB", "-o", "arrived.nettrace"];
+            if let Some(mut command) = commands.command(&words) {
+                commands.listener = Some(command.stdout(Stdio::null()).spawn()?);
+                let start = Instant::now();
+                while !commands.folder.join("port").exists() && start.elapsed() < PATIENCE {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            }
+            Ok(commands)
+        }
+
+        fn command(&self, words: &[&str]) -> Option<Command> {
+            let mut command = Command::new(self.path.as_ref()?);
+            command.args(words).current_dir(&self.folder).env("TMPDIR", &self.folder);
+            command.stdin(Stdio::null()).stderr(Stdio::null());
+            Some(command)
+        }
+
+        /// Below that many; the same in every run.
+        fn random(&mut self, below: u64) -> u64 {
+            self.state ^= self.state << 13;
+            self.state ^= self.state >> 7;
+            self.state ^= self.state << 17;
+            self.state % below
+        }
+
+        /// One recording, or `watch`, which a signal ends at some moment.
+        fn one(&mut self, pid: u32, round: u32) -> Result<()> {
+            let pid = pid.to_string();
+            let words: &[&str] = match round % 3 {
+                0 => &["collect", "-o", "soak.nettrace", "--force", "-p", &pid],
+                1 => &["collect", "-o", "-", "-p", &pid],
+                _ => &["watch", "--format", "ndjson", "-p", &pid],
+            };
+            let Some(mut command) = self.command(words) else { return Ok(()) };
+            // Nobody reads it; every other time nobody can any more.
+            let (reader, writer) = io::pipe()?;
+            let mut child = command.stdout(writer).spawn()?;
+            drop(command);
+            std::thread::sleep(Duration::from_millis(self.random(400)));
+            let reader = if self.random(2) == 0 { None } else { Some(reader) };
+            let signal = ["INT", "TERM", "HUP"][self.random(3) as usize];
+            peers::signal(child.id(), signal);
+            end_of(&mut child, &format!("{words:?} after SIG{signal}"))?;
+            drop(reader);
+            self.ended += 1;
+            Ok(())
+        }
+
+        /// A program that waits at startup until the listener lets it go.
+        fn arrive(&mut self, round: u32) -> Result<()> {
+            if self.path.is_none() || self.peers.is_empty() {
+                return Ok(());
+            }
+            let peer = &self.peers[round as usize % self.peers.len()];
+            let mut command = peer.command(&self.folder, "sleep", 1);
+            command.env("DOTNET_DiagnosticPorts", self.folder.join("port")).stdout(Stdio::null());
+            let mut child = command.spawn()?;
+            if self.random(4) == 0 {
+                // Somebody ends it in the middle of it.
+                std::thread::sleep(Duration::from_millis(self.random(500)));
+                peers::signal(child.id(), "KILL");
+            }
+            end_of(&mut child, "a program that came to the port: it is still suspended")?;
+            self.arrived += 1;
+            Ok(())
+        }
+
+        /// What the listener has of its own.
+        fn look(&mut self) -> Result<()> {
+            let Some(listener) = &mut self.listener else { return Ok(()) };
+            if let Some(status) = listener.try_wait()? {
+                return Err(format!("the listener has ended: {status}").into());
+            }
+            // What is closed a moment late is waited for.
+            let count = || (peers::descriptor_count(listener.id()), peers::thread_count(listener.id()));
+            let before = *self.before.get_or_insert_with(|| {
+                std::thread::sleep(Duration::from_secs(3));
+                count()
+            });
+            let start = Instant::now();
+            let mut now = count();
+            while (now.0 > before.0 || now.1 > before.1) && start.elapsed() < PATIENCE {
+                std::thread::sleep(Duration::from_millis(100));
+                now = count();
+            }
+            println!(
+                "      {} commands ended by signals, {} programs came to a port; the listener has {} fd {} thr",
+                self.ended, self.arrived, now.0, now.1
+            );
+            if now.0 > before.0 || now.1 > before.1 {
+                let names = peers::descriptors(listener.id());
+                return Err(format!("the listener keeps {now:?}, {before:?} before: {names:#?}").into());
+            }
+            Ok(())
+        }
+
+        fn end(&mut self) -> Result<()> {
+            let Some(mut listener) = self.listener.take() else { return Ok(()) };
+            peers::signal(listener.id(), "INT");
+            end_of(&mut listener, "the listener after SIGINT")
+        }
+    }
+
+    impl Drop for Commands {
+        fn drop(&mut self) {
+            if let Some(mut listener) = self.listener.take() {
+                let _ = listener.kill();
+                let _ = listener.wait();
+            }
+        }
+    }
+
+    fn end_of(child: &mut Child, what: &str) -> Result<()> {
+        let start = Instant::now();
+        while child.try_wait()?.is_none() {
+            if start.elapsed() > PATIENCE {
+                let _ = child.kill();
+                return Err(format!("{what}: no end in {PATIENCE:?}").into());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
         Ok(())
     }
 
