@@ -225,7 +225,6 @@ pub(crate) struct Part {
     session: Session,
 }
 
-/// The types stay for the next region, the counts go.
 /// Counts events as they come.
 impl Visit for Survey {
     #[inline(always)]
@@ -234,6 +233,7 @@ impl Visit for Survey {
     }
 }
 
+/// The types stay for the next region, the counts go.
 impl Work for Survey {
     type Made = Part;
 
