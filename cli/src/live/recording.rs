@@ -274,6 +274,7 @@ fn record(
                         let _ = notices.send(Notice::Fired { number, rule, values });
                     }
                     if let Some(trouble) = watcher.trigger.take_trouble() {
+                        let trouble = format!("cannot fire: {trouble}");
                         let _ = notices.send(Notice::RuleTrouble { rule, trouble });
                     }
                 }
@@ -290,6 +291,12 @@ fn record(
         }
     }
     counts.lost.store(reader.losses().total(), Ordering::Relaxed);
+    for (rule, watcher) in watchers.iter().enumerate() {
+        if let Some(reason) = watcher.trigger.why_not() {
+            let trouble = format!("never fired: {reason}");
+            let _ = notices.send(Notice::RuleTrouble { rule, trouble });
+        }
+    }
     let mut intake = intake.borrow_mut();
     // What the reader does not understand is recorded all the same.
     let mut rest = vec![0; 1 << 16];

@@ -92,10 +92,16 @@ fn utf16(request: &[u8]) -> String {
 fn a_rule_whose_condition_does_not_hold_for_so_long_records_nothing() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(up_to_the_end_mark(&metrics())).unwrap();
-    let rules = "[[rule]]\nname = \"heap\"\nwhen = \"System.Runtime/gc-heap-size > 10 for 3s\"\n";
+    let rules = "[[rule]]\nname = \"heap\"\nwhen = \"System.Runtime/gc-heap-size > 10 for 3s\"\n\
+                 [[rule]]\nname = \"typo\"\nwhen = \"System.Runtime/gc-heap-szie > 10\"\n\
+                 [[rule]]\nname = \"none\"\nwhen = \"Nobody/nothing > 10\"\n";
     let mut child = watching(&fake, &folder, rules, &["--duration", "1s"]);
     assert_eq!(child.wait().unwrap().code(), Some(0), "{}", said(&folder));
     assert_eq!((recordings(&folder).len(), objects(&folder).len(), fake.stops().len()), (0, 0, 1));
+    let said = said(&folder);
+    assert!(said.contains("rule typo cannot fire: System.Runtime has no counter gc-heap-szie"), "{said}");
+    assert!(said.contains("rule none never fired: no value of Nobody/nothing came"), "{said}");
+    assert!(!said.contains("rule heap"), "{said}");
 }
 
 #[test]

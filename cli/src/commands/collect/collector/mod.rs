@@ -396,7 +396,7 @@ impl Collector {
                 let name = self.guard.as_ref().and_then(|(guard, _)| guard.rule(rule));
                 let name = name.map(|rule| rule.name.clone()).unwrap_or_default();
                 self.status.clear();
-                context.messages.warning(&format!("rule {name} cannot fire: {trouble}"));
+                context.messages.warning(&format!("rule {name} {trouble}"));
             }
             Notice::Begun => {}
             Notice::Event(text) => {
