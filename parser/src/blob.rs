@@ -54,6 +54,9 @@ pub struct BlobHeader {
     pub is_sorted: bool,
     /// Whether flag 0x20 is set, which means nothing in version 6 (compressed).
     pub has_reserved_flag: bool,
+    /// Whether a reader met a contradiction before this header or in it ([FORMAT.md 13.6](crate::format_guide#13.6)).
+    /// No part of the header's bytes.
+    pub is_doubted: bool,
 }
 
 /// How the blobs of a block are written: the same for all of them.

@@ -4,6 +4,7 @@ use crate::blob::{
     BlobEncoding, BlobHeader, Extent, WINDOW, Wrong, careful_blob_v4, careful_blob_v6, compressed_v4,
     compressed_v6, fixed_v3, fixed_v4, fixed_v6, size_of_header,
 };
+use crate::block::event::EventBlockHeader;
 use crate::block::kinds::KINDS;
 use crate::error::{Fault, located};
 use crate::format::fastserial;
@@ -26,6 +27,58 @@ pub(crate) struct Cursor {
     /// Where the blobs end.
     pub(crate) end: u64,
     pub(crate) frame: Frame,
+    /// What the block says of its rows.
+    pub(crate) times: Times,
+    /// A contradiction was met: rows are doubted from here on.
+    pub(crate) is_doubted: bool,
+    /// Ids and flags of rows that stand for nothing.
+    pub(super) odd_values: u32,
+    /// Rows of zeros that follow each other.
+    pub(super) blank_rows: u32,
+    /// Where the last of them ends.
+    pub(super) blank_to: u64,
+}
+
+/// Times that a block states, and those that its rows were seen to have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    /// The smallest, in ticks.
+    pub(crate) least: u64,
+    /// Ticks from there to the largest; all there can be if the block states none.
+    pub(crate) span: u64,
+    /// Where the first row is, for another look.
+    pub(super) rows_at: u64,
+    /// Ticks from the smallest to the earliest and to the latest that were seen.
+    pub(super) earliest: u64,
+    pub(super) latest: u64,
+}
+
+impl Times {
+    const UNKNOWN: Times = Times { least: 0, span: u64::MAX, rows_at: 0, earliest: u64::MAX, latest: 0 };
+
+    /// Those that a block's header states; test writers store 0.
+    pub(super) fn stated(header: &EventBlockHeader, rows_at: u64) -> Times {
+        let (least, most) = (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned());
+        match most.checked_sub(least) {
+            Some(span) if most != 0 => Times { least, span, rows_at, ..Times::UNKNOWN },
+            _ => Times::UNKNOWN,
+        }
+    }
+
+    /// The largest; all there can be if the block states none.
+    #[inline(always)]
+    pub(crate) fn most(&self) -> u64 {
+        self.least.saturating_add(self.span)
+    }
+
+    /// Notes a row's time. `false`: it is not within what the block states.
+    #[inline(always)]
+    pub(super) fn meet(&mut self, ticks: u64) -> bool {
+        let since = ticks.wrapping_sub(self.least);
+        self.earliest = self.earliest.min(since);
+        self.latest = self.latest.max(since);
+        since <= self.span
+    }
 }
 
 impl Cursor {
@@ -37,7 +90,20 @@ impl Cursor {
 
     /// Every header field starts with zero at each block; nothing is inherited across blocks.
     pub(crate) fn new(frame: Frame, encoding: BlobEncoding, at: u64, end: u64) -> Cursor {
-        Cursor { header: BlobHeader::default(), encoding, blob: at, payload_at: at, at, end, frame }
+        Cursor {
+            header: BlobHeader::default(),
+            encoding,
+            blob: at,
+            payload_at: at,
+            at,
+            end,
+            frame,
+            times: Times::UNKNOWN,
+            is_doubted: false,
+            odd_values: 0,
+            blank_rows: 0,
+            blank_to: 0,
+        }
     }
 
     /// Whether no blob is left.

@@ -20,6 +20,9 @@ pub enum Class {
     Incomplete,
     /// Odd but harmless: nothing was lost.
     Note,
+    /// What a sound writer cannot have written, though it can be read: what follows in the block is given, and
+    /// [doubted](crate::Event::is_doubted) ([FORMAT.md 13.6](crate::format_guide#13.6)).
+    Contradiction,
 }
 
 impl Class {
@@ -32,6 +35,7 @@ impl Class {
             Class::RowLost => "row lost",
             Class::Incomplete => "incomplete",
             Class::Note => "note",
+            Class::Contradiction => "contradiction",
         }
     }
 }
@@ -248,7 +252,7 @@ impl Damage {
             }
         };
         let is_kept = count <= KEPT_PER_KIND;
-        if finding.class != Class::Note {
+        if !matches!(finding.class, Class::Note | Class::Contradiction) {
             self.last_loss = Some(LastLoss { finding, kept: is_kept.then_some(self.findings.len()) });
         }
         if is_kept {
@@ -377,6 +381,11 @@ impl BlockDamage<'_> {
     /// Something odd at `at`.
     pub(crate) fn note(&mut self, at: usize, context: &'static str, fault: Fault) {
         self.add(Class::Note, at, 0, context, fault);
+    }
+
+    /// What stands at `at` cannot be so, and nothing of it is lost.
+    pub(crate) fn contradicts(&mut self, at: usize, context: &'static str, fault: Fault) {
+        self.add(Class::Contradiction, at, 0, context, fault);
     }
 
     /// `lost_bytes` at `at` hold a row that is broken; rows behind it are read.

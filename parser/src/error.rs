@@ -168,6 +168,27 @@ pub enum Fault {
     /// A sequence number that falls in version 6.
     NumberFell(u32),
 
+    // -- contradictions
+    /// A row's time that is not within the times that its block states.
+    TimeOutside(u64),
+    /// The smallest (`false`) or largest (`true`) time that a block states, which none of its rows has.
+    TimeUnmet {
+        /// Whether it is the largest.
+        is_largest: bool,
+        /// The time that the block states.
+        stated: u64,
+    },
+    /// An event that is older than one before it of the same capture thread.
+    TimeFalls(u64),
+    /// Rows of nothing but zeros.
+    Zeros,
+    /// A processor that the machine did not have.
+    Processor(u32),
+    /// A thread whose numbers are those that another one lacks: its id is wrong.
+    StrayThread(u64),
+    /// Sequence numbers that jump here and come back.
+    NumbersJump(u32),
+
     // -- field descriptions
     /// A type code that is unknown or not allowed here. The event is opaque from there on.
     TypeCode(i32),
@@ -262,6 +283,16 @@ impl fmt::Display for Fault {
             Fault::UndefinedLabels(id) => write!(f, "label list {id} is not defined"),
             Fault::DefinesNothing(id) => write!(f, "id {id} cannot be defined"),
             Fault::Redefined(id) => write!(f, "id {id} is defined again, differently"),
+            Fault::TimeOutside(ticks) => write!(f, "time {ticks} is outside those that the block states"),
+            Fault::TimeUnmet { is_largest, stated } => {
+                let which = if is_largest { "largest" } else { "smallest" };
+                write!(f, "no row has the {which} time that the block states, {stated}")
+            }
+            Fault::TimeFalls(ticks) => write!(f, "time {ticks} is before the thread's last event"),
+            Fault::Zeros => f.write_str("nothing but zeros, row after row"),
+            Fault::Processor(number) => write!(f, "the machine has no processor {number}"),
+            Fault::StrayThread(thread) => write!(f, "thread {thread} has the numbers that another one lacks"),
+            Fault::NumbersJump(n) => write!(f, "sequence numbers jump to {n} and come back"),
             Fault::NumberFell(n) => write!(f, "sequence number falls to {n}"),
             Fault::TypeCode(code) => write!(f, "type code {code} is not possible here"),
             Fault::FieldLimit => f.write_str("more fields than one description may have"),

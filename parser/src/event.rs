@@ -69,6 +69,14 @@ impl<'r> Event<'r> {
         Event { header, resolved: Some(resolved), row, context, rest, payload_at }
     }
 
+    /// Whether a contradiction stands in this event, or before it in its block: what a sound writer cannot have
+    /// written. It may be what it says, or what damage made of other bytes
+    /// ([FORMAT.md 13.6](crate::format_guide#13.6)).
+    #[inline]
+    pub fn is_doubted(&self) -> bool {
+        self.header.is_doubted
+    }
+
     /// The event's type; `None` when the stream does not define it.
     #[inline(always)]
     pub fn metadata(&self) -> Option<&'r Metadata> {

@@ -24,6 +24,8 @@ pub struct Limits {
     /// Whether bytes behind the end mark are waited for, as [`check`](crate::check) does: a pipe that is held open holds
     /// up the reader then. Default `false`.
     pub waits_for_tail: bool,
+    /// Whether events are left out that are [doubted](crate::Event::is_doubted). Default no: they are given, and marked.
+    pub only_sound: bool,
 }
 
 /// How much a table may hold.
@@ -48,6 +50,7 @@ impl Default for Limits {
             queue_bytes: 256 << 20,
             tail_bytes: 1 << 20,
             waits_for_tail: false,
+            only_sound: false,
         }
     }
 }
@@ -84,6 +87,12 @@ impl Limits {
     /// Sets [`Limits::queue_events`].
     pub fn queue_events(mut self, events: usize) -> Limits {
         self.queue_events = events;
+        self
+    }
+
+    /// Sets [`Limits::only_sound`].
+    pub fn only_sound(mut self, only_sound: bool) -> Limits {
+        self.only_sound = only_sound;
         self
     }
 

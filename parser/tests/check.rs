@@ -74,7 +74,13 @@ fn an_event_older_than_its_threads_last_is_found() {
         events(&mut stream, [on(11, 1, 8), on(12, 1, 3), on(11, 2, 7)]);
         stream.end();
         let findings = check(&stream.bytes);
-        assert_eq!(counts(&findings), [("thread_time", 1)]);
+        // In version 4 the reader knows it, too.
+        let told = if version == Version::V4 { ("time_falls", 1) } else { ("thread_time", 1) };
+        assert_eq!(counts(&findings), [told]);
+        if version == Version::V4 {
+            assert!(findings.is_damaged());
+            continue;
+        }
         let violation = &findings.violations()[0];
         assert_eq!((violation.section, violation.severity), ("11", Severity::Note));
         assert_eq!(violation.block, Some(BlockKind::Event));
@@ -120,7 +126,7 @@ fn events_on_the_wrong_side_of_a_sequence_point_and_points_that_fall_are_found()
 #[test]
 fn events_outside_the_times_of_their_blocks_header_are_found_unless_these_are_zero() {
     for version in V4_AND_V6 {
-        for (times, expected) in [((START + 2, START + 9), 1), ((0, 0), 0), ((START, START + 10), 0)] {
+        for (times, expected) in [((START + 2, START + 5), 1), ((0, 0), 0), ((START + 1, START + 5), 0)] {
             let mut stream = begun(version);
             let block = EventBlock::new([on(11, 1, 1), on(11, 2, 5)]);
             stream.event_block(&EventBlock { min_ticks: Some(times.0), max_ticks: Some(times.1), ..block });

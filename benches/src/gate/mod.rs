@@ -84,14 +84,15 @@ pub fn instructions_per_event(folder: &Path, case: Case, mode: &str) -> io::Resu
 /// Instructions an event of raw iteration: the goal, and the limit, a few percent above what was reached, so
 /// that nothing gets worse.
 const RAW_INSTRUCTIONS: [(Case, f64, f64); 7] = [
-    (Case::Uniform, 100.0, 79.0),
-    (Case::Mixed, 110.0, 96.0),
-    (Case::Net10, 120.0, 120.0),
-    (Case::Net31, 120.0, 145.0),
-    (Case::Fat, 120.0, 98.0),
-    (Case::V6, 60.0, 88.0),
+    // Five more each since a row's time is held against those that its block states (FORMAT.md 13.6).
+    (Case::Uniform, 100.0, 84.0),
+    (Case::Mixed, 110.0, 101.0),
+    (Case::Net10, 120.0, 125.0),
+    (Case::Net31, 120.0, 151.0),
+    (Case::Fat, 120.0, 103.0),
+    (Case::V6, 60.0, 93.0),
     // Only to be measured and stated.
-    (Case::V6Compressed, 180.0, 173.0),
+    (Case::V6Compressed, 180.0, 183.0),
 ];
 
 /// How many times fewer instructions than nom's idiom, a few percent below what was reached; the goals are 2.5, 3

@@ -76,6 +76,10 @@ impl Order {
     }
 
     pub(super) fn event(&mut self, event: &Event<'_>, findings: &mut Findings) {
+        // What the reader doubts is told once; its times are those of other bytes.
+        if event.is_doubted() {
+            return;
+        }
         let (ticks, offset) = (event.timestamp_ticks(), event.offset());
         if self.by_thread.len() >= MAX_THREADS {
             self.by_thread.clear();

@@ -35,6 +35,13 @@ pub(super) fn kind(fault: Fault) -> &'static str {
         Fault::DefinesNothing(_) => "defines_nothing",
         Fault::Redefined(_) => "redefined",
         Fault::NumberFell(_) => "number_fell",
+        Fault::TimeOutside(_) => "time_outside",
+        Fault::TimeUnmet { .. } => "time_unmet",
+        Fault::Zeros => "zeros",
+        Fault::TimeFalls(_) => "time_falls",
+        Fault::Processor(_) => "processor",
+        Fault::StrayThread(_) => "stray_thread",
+        Fault::NumbersJump(_) => "numbers_jump",
         Fault::TypeCode(_) => "type_code",
         Fault::TypeDepth => "type_depth",
         Fault::Padding(_) => "padding",
@@ -80,6 +87,13 @@ pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'s
         Fault::TypeCode(_) | Fault::Location { .. } => "8",
         Fault::BothFieldLists | Fault::TagSize(_) => "6.6",
         Fault::StaleTable | Fault::Padding(_) => "13.3",
+        Fault::TimeOutside(_)
+        | Fault::Zeros
+        | Fault::TimeFalls(_)
+        | Fault::TimeUnmet { .. }
+        | Fault::Processor(_)
+        | Fault::StrayThread(_)
+        | Fault::NumbersJump(_) => "13.6",
         Fault::BlockLimit(_)
         | Fault::TableLimit
         | Fault::QueueLimit

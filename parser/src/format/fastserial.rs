@@ -14,6 +14,7 @@
 //! | | 1 | 6, end of the object; tagged values may come before it |
 
 use super::Framed;
+use crate::block::kinds::{KINDS, Kind};
 use crate::error::{Fault, FaultAt, located};
 use crate::frame::{BlockKind, Frame};
 use crate::primitive::{Parsed, before, i32, take, u8};
@@ -135,11 +136,43 @@ pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     match opening(position, shift)(input) {
         // A type may be read when its minimum version is known, whatever its version.
         Ok((_, (object, frame))) if object.is_readable() || frame.kind == BlockKind::UNKNOWN_OBJECT => {
-            Framed::Block(frame)
+            match near_kind(&object) {
+                Some(kind) => Framed::Odd(Frame { kind, ..frame }, Fault::UnknownObject),
+                None => Framed::Block(frame),
+            }
+        }
+        // No writer asks for a reader that is newer than what it writes.
+        Ok((_, (object, frame)))
+            if object.minimum_version > object.version && is_of_known_version(&object) =>
+        {
+            Framed::Odd(frame, Fault::MinimumVersion(object.minimum_version))
         }
         Ok((_, (object, frame))) => Framed::Refused(frame, Fault::MinimumVersion(object.minimum_version)),
         Err(error) => broken(input, error),
     }
+}
+
+fn is_of_known_version(object: &ObjectType<'_>) -> bool {
+    let known = object.kind().row().and_then(|row| row.object.as_ref());
+    known.is_some_and(|known| known.versions.contains(&object.version))
+}
+
+/// The kind that an unknown name was before damage, if one of its letters is another.
+fn near_kind(object: &ObjectType<'_>) -> Option<BlockKind> {
+    if object.kind() != BlockKind::UNKNOWN_OBJECT {
+        return None;
+    }
+    let is_near = |row: &&Kind| {
+        row.object.as_ref().is_some_and(|known| {
+            let letters = known.name.iter().zip(object.name);
+            row.kind != BlockKind::Trace
+                && known.name.len() == object.name.len()
+                && letters.filter(|(one, other)| one != other).count() == 1
+                && known.versions.contains(&object.version)
+                && object.minimum_version <= known.reader
+        })
+    };
+    KINDS.iter().find(is_near).map(|row| row.kind)
 }
 
 /// An error that only says that the window is too short asks for more of it.

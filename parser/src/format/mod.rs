@@ -29,6 +29,8 @@ use fastserial::FirstType;
 pub(crate) enum Framed {
     /// A block.
     Block(Frame),
+    /// A block of which one field contradicts the others: that is told, and it is read.
+    Odd(Frame, Fault),
     /// A block that must not be read; its content may be skipped.
     Refused(Frame, Fault),
     /// The end of the stream; it takes this many bytes.

@@ -292,6 +292,7 @@ impl Queue {
                 (false, false) => NO_SLOT,
             },
             metadata_id: if resolved.metadata == NO_SLOT { header.metadata_id } else { 0 },
+            is_doubted: header.is_doubted,
         };
         self.segment = self.segments.number(segment);
         (self.base, self.processor) = (segment.base, segment.processor);

@@ -54,6 +54,7 @@ pub(super) struct Segment {
     pub(super) extra: u32,
     /// Before version 6, of an event without a type.
     pub(super) metadata_id: u32,
+    pub(super) is_doubted: bool,
 }
 
 /// The segments that waiting events refer to.
@@ -142,6 +143,7 @@ impl QueuedEvent {
         header.payload_size = self.payload_size;
         header.header_size = self.header_size();
         header.is_sorted = self.packed & SORTED != 0;
+        header.is_doubted = segment.is_doubted;
         let stack = if V == 3 {
             header.stack_size = self.stack;
             NO_SLOT
@@ -163,6 +165,7 @@ impl Segment {
         sequence: 0,
         extra: NO_SLOT,
         metadata_id: 0,
+        is_doubted: false,
     };
 
     /// Stream position of an event's payload.

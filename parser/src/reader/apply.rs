@@ -260,6 +260,9 @@ impl State {
             })
         };
         if let Some(point) = point {
+            if !is_v6 && !self.blocks_were_lost {
+                losses.end_list_v4();
+            }
             if point.forgets_threads {
                 losses.forget_threads();
             }
@@ -267,6 +270,7 @@ impl State {
             self.blocks_were_lost = false;
         }
         self.statistics.add_rows(BlockKind::SequencePoint, rows);
+        self.tell_contradictions();
         if !is_v6 && let Some(at) = sequence_point::rest_v4(content) {
             // It may be more than this block.
             self.broken_at = Some(frame.body.start.saturating_add(at as u64));

@@ -63,7 +63,7 @@ impl<S: Source> Reader<S> {
                     self.fail(end, "Trace block", Fault::HeaderTruncated);
                 }
             }
-            Framed::Block(frame) if frame.kind == BlockKind::Trace => {
+            framed @ (Framed::Block(frame) | Framed::Odd(frame, _)) if frame.kind == BlockKind::Trace => {
                 // It does not go on elsewhere: without a session nothing has a meaning.
                 let frame =
                     if self.state.is_v6() { self.resynced_v6(frame)?.unwrap_or(frame) } else { frame };
@@ -75,6 +75,9 @@ impl<S: Source> Reader<S> {
                 let content = body_of(&self.source, &frame);
                 match self.state.read_trace(frame, content) {
                     Ok(()) => {
+                        if let Framed::Odd(_, fault) = framed {
+                            self.state.damage.in_block(frame).contradicts(0, "object type", fault);
+                        }
                         self.last_block = Some(frame);
                         self.phase = Phase::AfterContent(frame);
                         return Ok(Some(frame));
@@ -83,7 +86,9 @@ impl<S: Source> Reader<S> {
                 }
             }
             Framed::Refused(_, fault) => self.fail(start.saturating_add(7), "Trace object", fault),
-            Framed::Block(_) | Framed::End(_) => self.fail(start, "first block", Fault::FirstIsNotTrace),
+            Framed::Block(_) | Framed::Odd(..) | Framed::End(_) => {
+                self.fail(start, "first block", Fault::FirstIsNotTrace)
+            }
             Framed::Broken { at, fault, context } => {
                 self.fail(start.saturating_add(at as u64), context, fault)
             }

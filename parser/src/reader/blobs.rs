@@ -1,31 +1,47 @@
 //! The way through an event block, blob by blob, and what an event is checked for.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Times};
 use super::state::{OddBlob, State};
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event::header as event_block_header;
 use crate::error::{Fault, located};
 use crate::event::Event;
 use crate::frame::{BlockKind, Frame};
+use crate::loss::Place;
 use crate::primitive::before;
 use crate::source::index;
 use crate::tables::NO_SLOT;
 use crate::version::Version;
 
+/// Ids and flags of a block's rows that stand for nothing, with which the block contradicts itself.
+const ODD_VALUES: u32 = 3;
+
+/// Rows of zeros, one behind the other, that are no rows.
+const BLANK_ROWS: u32 = 4;
+
+/// No machine has as many processors. What the stream says of theirs may be those that the process could use.
+const MOST_PROCESSORS: u32 = 1 << 16;
+
 impl State {
     /// Passes over what is left of the current event block.
     pub(super) fn leave_block(&mut self) {
         self.cursor.at = self.cursor.end;
+        // Not all of its rows were met.
+        self.cursor.times.span = u64::MAX;
     }
 
     /// Puts the cursor on the first blob of an event block.
     pub(super) fn open_events(&mut self, frame: Frame, content: &[u8]) {
+        let begin = frame.body.start;
+        let mut times = None;
         let (from, encoding) = match self.context.version() {
             Some(Version::V3) => (0, BlobEncoding::FixedV3),
             version => match event_block_header(content) {
                 Ok((rest, header)) => {
                     let version = version.unwrap_or(Version::V4);
-                    (before(content, rest), BlobEncoding::of(version, header.is_compressed))
+                    let from = before(content, rest);
+                    times = Some(Times::stated(&header, begin.saturating_add(from as u64)));
+                    (from, BlobEncoding::of(version, header.is_compressed))
                 }
                 Err(error) => {
                     self.lose_block(frame, content, "event block header", located(content, error).fault);
@@ -33,13 +49,14 @@ impl State {
                 }
             },
         };
-        let begin = frame.body.start;
         self.cursor = Cursor::new(
             frame,
             encoding,
             begin.saturating_add(from as u64),
             begin.saturating_add(content.len() as u64),
         );
+        self.cursor.times = times.unwrap_or(self.cursor.times);
+        self.losses.begin_block();
         self.odd_blob = OddBlob::default();
     }
 
@@ -67,19 +84,115 @@ impl State {
             return false;
         }
         let header = &self.cursor.header;
-        if !self.losses.is_next(header.capture_thread, header.sequence) {
+        let is_doubted = self.cursor.is_doubted;
+        let is_next =
+            !is_doubted && self.losses.is_next(header.capture_thread, header.sequence, header.timestamp);
+        if !is_next {
             if self.cursor.may_be_object() && self.stops_at_object(window, start) {
                 return false;
             }
             if self.cursor.may_be_block(window, start) && self.suspends(true) {
                 return false;
             }
-            self.check_number();
+            if !is_doubted {
+                self.check_number();
+            }
         }
         if !is_covered {
             self.note_references();
         }
+        let header = &self.cursor.header;
+        let is_within = self.cursor.times.meet(header.timestamp);
+        // Of the next row of a run only the largest time is asked, here as where runs go fast.
+        let is_outside = if is_next { header.timestamp > self.cursor.times.most() } else { !is_within };
+        if is_outside {
+            self.contradicts("timestamp", Fault::TimeOutside(self.cursor.header.timestamp));
+        } else if !is_next && header.processor >= MOST_PROCESSORS && header.processor != u32::MAX {
+            self.contradicts("processor", Fault::Processor(self.cursor.header.processor));
+        } else if header.header_size == 2 && self.is_v6() {
+            self.check_blank(window, start);
+        }
+        self.cursor.header.is_doubted = self.cursor.is_doubted;
+        if self.cursor.is_doubted && self.limits.only_sound {
+            self.statistics.events = self.statistics.events.wrapping_sub(1);
+            return false;
+        }
         true
+    }
+
+    /// A row of version 6 that says nothing new, not even a time: of zeros only, it may be no row.
+    #[cold]
+    fn check_blank(&mut self, window: &[u8], start: u64) {
+        let (from, to) = (index(self.cursor.blob, start), index(self.cursor.at, start));
+        if window.get(from..to).is_none_or(|row| row.iter().any(|byte| *byte != 0)) {
+            return;
+        }
+        let follows = self.cursor.blank_to == self.cursor.blob;
+        self.cursor.blank_rows = if follows { self.cursor.blank_rows.saturating_add(1) } else { 1 };
+        self.cursor.blank_to = self.cursor.at;
+        if self.cursor.blank_rows == BLANK_ROWS {
+            self.contradicts("event row", Fault::Zeros);
+        }
+    }
+
+    /// The row that the cursor is on cannot have been written by a sound writer.
+    #[cold]
+    fn contradicts(&mut self, context: &'static str, fault: Fault) {
+        self.contradicts_at(self.cursor.blob, context, fault);
+    }
+
+    /// The same of any place of the block. Only the first contradiction of a block is told: what follows may be made
+    /// of anything.
+    #[cold]
+    pub(super) fn contradicts_at(&mut self, position: u64, context: &'static str, fault: Fault) {
+        if std::mem::replace(&mut self.cursor.is_doubted, true) {
+            return;
+        }
+        self.losses.doubt_block();
+        let frame = self.cursor.frame;
+        self.damage.in_block(frame).contradicts(index(position, frame.body.start), context, fault);
+    }
+
+    /// Tells contradictions that later numbers brought to light. Their rows were given.
+    pub(super) fn tell_contradictions(&mut self) {
+        for (place, fault) in self.losses.take_contradictions() {
+            // Every number that a reader meets has its place.
+            let Some(place) = place else { continue };
+            let at = index(place.position, place.frame.body.start);
+            self.damage.in_block(place.frame).contradicts(at, "sequence number", fault);
+        }
+    }
+
+    /// All rows of a block were given that reach to where its header says.
+    pub(super) fn check_times(&mut self, window: &[u8], start: u64) {
+        let times = self.cursor.times;
+        let is_met = times.latest == times.span && times.earliest == 0;
+        // Other writers round them.
+        let is_exact = self.cursor.encoding == BlobEncoding::CompressedV4 && times.span != u64::MAX;
+        if is_met || !is_exact || self.cursor.is_doubted || !self.block_is_whole || self.broken_at.is_some() {
+            return;
+        }
+        self.check_each_time(window, start);
+    }
+
+    /// The same by a look at each row, for writers whose threads go back in time.
+    #[cold]
+    fn check_each_time(&mut self, window: &[u8], start: u64) {
+        let Cursor { frame, encoding, end, times, .. } = self.cursor;
+        let mut rows = Cursor::new(frame, encoding, times.rows_at, end);
+        rows.times = Times { earliest: u64::MAX, latest: 0, ..times };
+        while !rows.is_done() && rows.advance(window, start).is_ok() {
+            rows.times.meet(rows.header.timestamp);
+        }
+        // The two times stand behind size and flags.
+        if rows.times.latest < times.span {
+            let stated = times.least.saturating_add(times.span);
+            let fault = Fault::TimeUnmet { is_largest: true, stated };
+            self.contradicts_at(frame.body.start.saturating_add(12), "event block header", fault);
+        } else if rows.times.earliest > 0 {
+            let fault = Fault::TimeUnmet { is_largest: false, stated: times.least };
+            self.contradicts_at(frame.body.start.saturating_add(4), "event block header", fault);
+        }
     }
 
     /// The rest of the block cannot be read.
@@ -117,7 +230,7 @@ impl State {
         }
         let block = if is_header { self.odd_blob.block } else { block };
         self.odd_blob = OddBlob { block, seen: blob, behind: Some(self.cursor.at), is_header };
-        self.leave_block();
+        self.cursor.at = self.cursor.end;
         true
     }
 
@@ -168,10 +281,18 @@ impl State {
             Some(Version::V3) | None => {}
             // An event of id 0 takes no number of its own in versions 4 and 5.
             Some(Version::V4) if header.metadata_id == 0 => {}
-            Some(Version::V4) => self.losses.event_v4(thread, number, limit),
+            Some(Version::V4) => {
+                let ticks = header.timestamp;
+                let place = Place { frame: self.cursor.frame, position: self.cursor.blob };
+                let is_in_order = self.losses.event_v4(thread, number, ticks, Some(place), limit);
+                self.tell_contradictions();
+                if !is_in_order {
+                    self.contradicts("timestamp", Fault::TimeFalls(ticks));
+                }
+            }
             Some(Version::V6 { .. }) => {
                 if !self.losses.event_v6(thread, number, limit) {
-                    self.note_event("sequence number", Fault::NumberFell(number));
+                    self.contradicts("sequence number", Fault::NumberFell(number));
                 }
             }
         }
@@ -189,9 +310,20 @@ impl State {
     fn note_references(&mut self) {
         self.is_irregular |= self.must_cover;
         if self.cursor.header.has_reserved_flag {
-            self.note_event("flags", Fault::ReservedFlag(0x20));
+            self.note_odd("flags", Fault::ReservedFlag(0x20));
         }
         for (context, fault) in self.unknown_ids(&self.cursor.header).into_iter().flatten() {
+            self.note_odd(context, fault);
+        }
+    }
+
+    /// Notes a value that stands for nothing. One is odd; so many are what other bytes look like, unless definitions
+    /// were lost.
+    fn note_odd(&mut self, context: &'static str, fault: Fault) {
+        self.cursor.odd_values = self.cursor.odd_values.saturating_add(1);
+        if self.cursor.odd_values >= ODD_VALUES && !self.blocks_were_lost && !self.cursor.is_doubted {
+            self.contradicts(context, fault);
+        } else {
             self.note_event(context, fault);
         }
     }

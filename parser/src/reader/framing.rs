@@ -37,7 +37,9 @@ impl<S: Source> Reader<S> {
                 return Ok(Some(Step::Barrier));
             }
             // Cut in the padding before the content.
-            Framed::Block(frame) | Framed::Refused(frame, _) if !self.source.fill(frame.body.start)? => {
+            Framed::Block(frame) | Framed::Odd(frame, _) | Framed::Refused(frame, _)
+                if !self.source.fill(frame.body.start)? =>
+            {
                 self.end_in_header(start);
             }
             Framed::Block(frame) if self.state.is_v6() => {
@@ -51,6 +53,12 @@ impl<S: Source> Reader<S> {
             Framed::Block(frame) => {
                 let frame = self.resynced(frame)?;
                 return self.block_content(frame);
+            }
+            Framed::Odd(frame, fault) => {
+                let frame = self.resynced(frame)?;
+                let step = self.block_content(frame)?;
+                self.state.damage.in_block(frame).contradicts(0, "object type", fault);
+                return Ok(step);
             }
             Framed::Refused(frame, fault) => {
                 self.phase = Phase::Skip { frame, at: frame.body.start, lost: Some(("object type", fault)) };
@@ -168,6 +176,7 @@ impl<S: Source> Reader<S> {
                 }
             }
             if self.state.odd_blob.behind.is_none() {
+                self.state.check_times(self.source.bytes(), self.source.start());
                 self.end_content(self.state.cursor.frame);
                 return Ok(false);
             }

@@ -353,10 +353,13 @@ impl State {
     #[inline(always)]
     #[expect(clippy::arithmetic_side_effects, reason = "positions within a block, which ends within 64 bits")]
     fn run_blobs<D: Decode>(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
-        if self.cursor.is_done() {
+        if self.cursor.is_done() || self.cursor.is_doubted {
             return RunEnd::Between;
         }
         let mut header = self.cursor.header;
+        let times = self.cursor.times;
+        let most_ticks = times.most();
+        let mut last_ticks = header.timestamp;
         let begun = D::begin(&mut header, self.context.tables.covered, self.losses.run());
         let Some(mut watch) = begun else { return RunEnd::Between };
         let first = D::usual(&mut watch).number;
@@ -373,7 +376,11 @@ impl State {
             let payload = rest.get(blob.payload_at..).unwrap_or_default();
             let blob_at = self.cursor.end - rest.len() as u64;
             let payload_at = blob_at + blob.payload_at as u64;
-            if D::is_odd(&header, &mut watch) {
+            // Deltas have no sign, so times of a run are not before the block's first.
+            let is_outside = header.timestamp > most_ticks;
+            // Two bytes of zeros say that nothing is new, not even the time.
+            let is_blank = D::IS_V6 && D::INHERITS && rest.starts_with(&[0, 0]);
+            if D::is_odd(&header, &mut watch) || is_outside || is_blank {
                 if D::usual(&mut watch).is_wrong {
                     break;
                 }
@@ -391,6 +398,7 @@ impl State {
                 header.sequence = usual.number;
             }
             usual.number = usual.number.wrapping_add(1);
+            last_ticks = header.timestamp;
             let changes_what_lasts = match rest {
                 [flags, ..] if D::INHERITS => Some(says_what_lasts(*flags)),
                 _ => None,
@@ -401,8 +409,10 @@ impl State {
                 break;
             }
         }
+        // Times of one thread rise: its last is the latest. Where they do not, another look tells.
+        self.cursor.times.latest = times.latest.max(last_ticks.wrapping_sub(times.least));
         let next = D::usual(&mut watch).number;
-        self.losses.advance_run(next);
+        self.losses.advance_run(next, last_ticks);
         self.statistics.events += u64::from(next.wrapping_sub(first));
         if D::INHERITS {
             self.cursor.header = header;

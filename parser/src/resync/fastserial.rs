@@ -243,7 +243,7 @@ impl Objects<'_> {
     fn padded(&self, frame: Frame, shift: u8) -> u64 {
         let header = self.window.from(frame.start);
         match fastserial::frame(header, frame.start, shift) {
-            Framed::Block(other) => other.body.start,
+            Framed::Block(other) | Framed::Odd(other, _) => other.body.start,
             _ => frame.body.start,
         }
     }

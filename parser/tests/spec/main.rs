@@ -15,6 +15,7 @@ mod blob_blocks;
 mod blob_faults;
 mod blob_fields;
 mod blob_headers;
+mod contradictions;
 mod damage;
 mod detection;
 mod metadata_blobs;
