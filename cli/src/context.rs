@@ -80,7 +80,8 @@ impl<'a> Context<'a> {
         } else {
             Input::open(&args.file, !args.read.no_mmap, args.read.input_limit.0, Rc::clone(&self.progress))?
         };
-        Ok(Trace { file, reader: Reader::with_limits(input, limits) })
+        let limits = limits.only_sound(args.read.only_sound);
+        Ok(Trace { file, reader: Reader::with_limits(input, limits), only_sound: args.read.only_sound })
     }
 
     /// Results that scroll by show by themselves how far reading is.
@@ -113,12 +114,15 @@ pub(crate) struct Trace {
     /// As messages name it.
     pub(crate) file: String,
     pub(crate) reader: Reader<Input>,
+    /// Whether doubted events are left out.
+    pub(crate) only_sound: bool,
 }
 
 impl Trace {
     /// The trace for several threads, if it is one for them.
     pub(crate) fn regions(&self, threads: ThreadArgs) -> Option<Regions> {
-        self.reader.source().regions(threads.threads.map(NonZeroUsize::get))
+        // One thread leaves out what is doubted; it would read the damaged rest in any case.
+        self.reader.source().regions(threads.threads.map(NonZeroUsize::get)).filter(|_| !self.only_sound)
     }
 
     pub(crate) fn failed(&self, error: &nettrace_parser::Error) -> Failure {

@@ -24,6 +24,10 @@ pub struct OutcomeReport {
     pub end_offset: u64,
     /// Events that the writer numbered, and that are not there.
     pub lost: u64,
+    /// Events that seem to be lost, but only by numbers that contradict others: not among `lost`. Absent if there are
+    /// none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_none"))]
+    pub lost_doubted: u64,
     /// False for version 3, whose events carry no numbers.
     pub losses_known: bool,
     /// How many threads lost events.
@@ -55,6 +59,11 @@ pub struct DamageRow {
     pub lost_bytes: u64,
 }
 
+#[cfg(feature = "serde")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
 impl OutcomeReport {
     /// What a document says of an outcome.
     pub fn of(outcome: &Outcome) -> OutcomeReport {
@@ -63,6 +72,7 @@ impl OutcomeReport {
             complete: outcome.is_complete(),
             end_offset: outcome.end_offset(),
             lost: losses.total(),
+            lost_doubted: losses.doubted(),
             losses_known: outcome.losses_known(),
             lost_threads: losses.thread_count() as u64,
             damage_count: damage.loss_count(),

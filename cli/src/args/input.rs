@@ -26,6 +26,11 @@ pub(crate) struct ReadArgs {
     /// Stop with an error if a compressed trace unpacks to more than this, such as 500MB or 1.5TB
     #[arg(long, value_name = "SIZE", default_value = "64GiB")]
     pub(crate) input_limit: Bytes,
+
+    /// Leave out events that follow a contradiction in their block: they may be made of damaged bytes. Without it
+    /// they are given, and NDJSON marks them with "doubted": true
+    #[arg(long)]
+    pub(crate) only_sound: bool,
 }
 
 /// With how many threads.

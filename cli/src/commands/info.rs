@@ -4,7 +4,7 @@
 //! ([`super::info_text`]).
 
 use super::outcome::outcome_of;
-use super::{Context, info_text};
+use super::{Context, info_text, next_event};
 use crate::args::InfoArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -28,15 +28,12 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
         }
         None => {
             let mut survey = Survey::default();
-            let ended = if has_inline_stacks {
-                trace.reader.for_each(|event| {
-                    survey.take(&event);
+            while let Some(event) = next_event(&mut trace)? {
+                survey.take(&event);
+                if has_inline_stacks {
                     survey.take_inline_stack(&event);
-                })
-            } else {
-                trace.reader.visit(&mut survey)
-            };
-            ended.map_err(|error| trace.failed(&error))?;
+                }
+            }
             (survey, (&trace.reader).into())
         }
     };
@@ -86,6 +83,9 @@ pub(super) struct InfoReport {
     pub(super) events_with_stack: u64,
     pub(super) payload_bytes: u64,
     pub(super) lost: u64,
+    /// Events that only numbers that contradict others tell to be lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) lost_doubted: Option<u64>,
     /// False for version 3, whose events carry no numbers.
     pub(super) losses_known: bool,
     /// How many threads lost events.
@@ -201,6 +201,7 @@ impl InfoReport {
             events_with_stack: survey.events_with_stack(),
             payload_bytes: survey.payload_bytes(),
             lost: outcome.lost,
+            lost_doubted: Some(outcome.lost_doubted).filter(|count| *count > 0),
             losses_known: outcome.losses_known,
             lost_threads: outcome.lost_threads,
             restarts: trace.losses().restarts(),

@@ -98,6 +98,6 @@ fn write_json(context: &mut Context<'_>, report: &impl serde::Serialize) -> Resu
 /// The next event in file order.
 fn next_event(trace: &mut Trace) -> Result<Option<nettrace_parser::Event<'_>>, Failure> {
     let position = trace.reader.position();
-    let Trace { file, reader } = trace;
+    let Trace { file, reader, .. } = trace;
     reader.next_event().map_err(|error| Failure::read(file, &error, position))
 }

@@ -1,6 +1,6 @@
 //! `nettrace stats`: a line for each event type.
 
-use super::{Context, instant};
+use super::{Context, instant, next_event};
 use crate::args::{SortKey, StatsArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -26,7 +26,9 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
         }
         None => {
             let mut survey = Survey::default();
-            trace.reader.visit(&mut survey).map_err(|error| trace.failed(&error))?;
+            while let Some(event) = next_event(&mut trace)? {
+                survey.take(&event);
+            }
             (survey, ReadTrace { file: trace.file, ended: (&trace.reader).into() })
         }
     };

@@ -163,7 +163,7 @@ fn as_events(args: &WatchArgs) -> EventsArgs {
     let shown = shown.filter_map(|pattern| pattern.parse::<EventPattern>().ok());
     let mut filter = args.filter.clone();
     filter.event.extend(shown);
-    let read = ReadArgs { no_mmap: true, input_limit: Bytes(u64::MAX) };
+    let read = ReadArgs { no_mmap: true, input_limit: Bytes(u64::MAX), only_sound: false };
     EventsArgs {
         csv_safe: None,
         input: InputArgs { file: PathBuf::from("-"), read },

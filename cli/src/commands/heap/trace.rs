@@ -51,7 +51,7 @@ impl HeapTrace {
         context: &mut Context<'_>,
     ) -> Result<HeapTrace, Failure> {
         let (file, of_name) = split(file);
-        let Trace { file, reader } = context.open(&InputArgs { file, read: args.read })?;
+        let Trace { file, reader, .. } = context.open(&InputArgs { file, read: args.read })?;
         let mut events = reader.time_ordered();
         events.trace().map(drop).map_err(|error| Failure::read(&file, &error, 0))?;
         let mut heap = HeapReader::new();
