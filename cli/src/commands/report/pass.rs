@@ -13,10 +13,15 @@ use nettrace_parser::Event;
 use serde::Serialize;
 use std::io;
 
+/// What is done behind each event.
+type Each<R> = fn(&mut R, &mut Context<'_>) -> io::Result<()>;
+/// Writes what a report of a file yields.
+type Text<'t, O> = dyn Fn(&str, &O, &mut Context<'_>) -> io::Result<()> + 't;
+
 /// How a report becomes text.
 pub(super) struct Steps<R: Report> {
     /// Called behind each event, for reports that are shown while the trace is read.
-    pub(super) each: Option<fn(&mut R, &mut Context<'_>) -> io::Result<()>>,
+    pub(super) each: Option<Each<R>>,
     /// Adds what is known only when the trace was read. Gives whether the report says what was lost.
     pub(super) complete: fn(&mut R::Output, &Ended) -> bool,
     /// Writes it for reading.
@@ -57,9 +62,9 @@ where
 
 fn run<R: Report>(
     report: R,
-    each: Option<fn(&mut R, &mut Context<'_>) -> io::Result<()>>,
+    each: Option<Each<R>>,
     complete: fn(&mut R::Output, &Ended) -> bool,
-    text: &dyn Fn(&str, &R::Output, &mut Context<'_>) -> io::Result<()>,
+    text: &Text<'_, R::Output>,
     args: &ReportArgs,
     trace: Trace,
     context: &mut Context<'_>,
