@@ -56,7 +56,6 @@ impl Head for u128 {
     }
 
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "the lower half is the run's number")]
     fn goes_up_to(self, next: u128) -> u64 {
         (next.wrapping_sub(self as u64 as u128).wrapping_sub(1) >> u64::BITS) as u64
     }
