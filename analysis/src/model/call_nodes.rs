@@ -256,7 +256,7 @@ mod tests {
         let frame = |number| Call::Frame(FrameHandle(number));
         // Ten threads, each with a path of 100 calls of its own.
         let path = |thread: u32| {
-            std::iter::once(Call::Thread(ThreadHandle(thread))).chain((0..99).map(move |at| frame(at)))
+            std::iter::once(Call::Thread(ThreadHandle(thread))).chain((0..99).map(&frame))
         };
         let mut nodes = CallNodes::within(400, || (0..10).map(path));
         let totals = Totals { samples: 1, weight: 7, ..Totals::default() };

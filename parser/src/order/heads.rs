@@ -57,7 +57,7 @@ impl Head for u128 {
 
     #[inline(always)]
     fn goes_up_to(self, next: u128) -> u64 {
-        (next.wrapping_sub(self as u64 as u128).wrapping_sub(1) >> u64::BITS) as u64
+        (next.wrapping_sub(self.run() as u128).wrapping_sub(1) >> u64::BITS) as u64
     }
 }
 
