@@ -94,8 +94,9 @@ fn a_flag_that_a_reports_help_does_not_list_is_refused() {
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split_whitespace().next())
         .collect();
-    assert_eq!(reports.len(), 19);
-    for report in reports {
+    assert_eq!(reports.len(), 20);
+    // The page becomes a file: what it takes is tested with it.
+    for report in reports.into_iter().filter(|report| *report != "html") {
         let help = nettrace(&["report", report, "--help"]);
         for (flag, value) in FLAGS {
             let mut args = vec!["report", report, TINY, flag];

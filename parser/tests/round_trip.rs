@@ -163,10 +163,19 @@ fn assert_read_back(session: &Session) {
     let recycles_ids = session.version < Version::V6
         && session.steps.iter().any(|step| matches!(step, Step::RemoveThread(_)));
     for outcome in [&in_file, &in_time] {
-        assert_eq!(outcome.lost, recording.lost);
+        // Threads that end, whose ids come back and that lost events by chance have just the numbers that another one
+        // lacks, or that make a loss undone: no reader can tell such a stream from a damaged one (FORMAT.md 13.6).
+        let contradicts =
+            outcome.findings.iter().all(|finding| finding.class == nettrace_parser::Class::Contradiction);
+        let is_ambiguous = recycles_ids && contradicts && !outcome.findings.is_empty();
+        if is_ambiguous {
+            assert!(outcome.lost < recording.lost);
+        } else {
+            assert_eq!((outcome.lost, outcome.findings.as_slice()), (recording.lost, &[][..]));
+        }
         // A thread id that comes back right after its last sequence point starts again at 1.
         assert!(outcome.restarts == 0 || recycles_ids, "{} restarts", outcome.restarts);
-        assert_eq!((outcome.findings.as_slice(), outcome.out_of_order), (&[][..], 0));
+        assert_eq!(outcome.out_of_order, 0);
         assert_eq!((outcome.is_complete, outcome.error), (session.has_end, None));
         assert_eq!(outcome.end_offset, Some(bytes.len() as u64));
     }

@@ -255,9 +255,8 @@ mod tests {
     fn what_is_beyond_the_budget_is_one_node_with_its_sums_and_each_path_keeps_its_outermost_calls() {
         let frame = |number| Call::Frame(FrameHandle(number));
         // Ten threads, each with a path of 100 calls of its own.
-        let path = |thread: u32| {
-            std::iter::once(Call::Thread(ThreadHandle(thread))).chain((0..99).map(&frame))
-        };
+        let path =
+            |thread: u32| std::iter::once(Call::Thread(ThreadHandle(thread))).chain((0..99).map(&frame));
         let mut nodes = CallNodes::within(400, || (0..10).map(path));
         let totals = Totals { samples: 1, weight: 7, ..Totals::default() };
         let ends: Vec<usize> = (0..10).map(|thread| nodes.add(path(thread), &totals)).collect();

@@ -59,10 +59,10 @@ fn subcommand(row: &'static ReportRow) -> Command {
 
 /// Options that every report takes.
 const OF_ALL: &[&str] =
-    &["file", "json", "no_mmap", "input_limit", "only_sound", "color", "quiet", "wide", "help", "version"];
+    &["file", "no_mmap", "input_limit", "only_sound", "color", "quiet", "wide", "help", "version"];
 
 fn takes(row: &ReportRow, id: &str) -> bool {
-    OF_ALL.contains(&id) || row.flags.iter().any(|flags| flags.contains(&id))
+    OF_ALL.contains(&id) || row.has_json && id == "json" || row.flags.iter().any(|flags| flags.contains(&id))
 }
 
 /// Fails if an option was given that the report does not take.

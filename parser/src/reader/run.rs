@@ -249,6 +249,12 @@ macro_rules! compressed {
                     }
                 };
                 let payload_at = $decode(header, window, watch);
+                // Two bytes of zeros say that nothing is new, not even the time.
+                if Self::IS_V6
+                    && let [0, 0, ..] = window
+                {
+                    Self::usual(watch).is_odd = odd();
+                }
                 // A wrong header's size is far beyond any block.
                 let next_at = payload_at as u64 + u64::from(header.payload_size);
                 header.header_size = size_of_header(payload_at);
@@ -378,9 +384,7 @@ impl State {
             let payload_at = blob_at + blob.payload_at as u64;
             // Deltas have no sign, so times of a run are not before the block's first.
             let is_outside = header.timestamp > most_ticks;
-            // Two bytes of zeros say that nothing is new, not even the time.
-            let is_blank = D::IS_V6 && D::INHERITS && rest.starts_with(&[0, 0]);
-            if D::is_odd(&header, &mut watch) || is_outside || is_blank {
+            if D::is_odd(&header, &mut watch) || is_outside {
                 if D::usual(&mut watch).is_wrong {
                     break;
                 }

@@ -40,12 +40,6 @@ pub(in crate::commands) struct PageTarget {
 }
 
 pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    if args.json {
-        return Err(Failure::Usage(
-            "report html has no --json; the other reports have, with the numbers that the page shows"
-                .to_owned(),
-        ));
-    }
     let path = match &args.output {
         Some(path) => (path != Path::new("-")).then(|| path.clone()),
         None => Some(beside(&args.file)),

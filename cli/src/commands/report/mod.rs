@@ -39,6 +39,8 @@ pub(crate) struct ReportRow {
     pub(crate) record: &'static [Recording],
     /// Flags beside those that all reports take; names as in [`ReportArgs`].
     pub(crate) flags: &'static [&'static [&'static str]],
+    /// Whether it is text or JSON; a page is neither.
+    pub(crate) has_json: bool,
     run: fn(&ReportArgs, Trace, &mut Context<'_>) -> Result<Exit, Failure>,
 }
 
@@ -47,7 +49,7 @@ const fn row<R: Report>(
     flags: &'static [&'static [&'static str]],
     run: fn(&ReportArgs, Trace, &mut Context<'_>) -> Result<Exit, Failure>,
 ) -> ReportRow {
-    ReportRow { name: R::NAME, about: R::ABOUT, record: R::RECORD, flags, run }
+    ReportRow { name: R::NAME, about: R::ABOUT, record: R::RECORD, flags, has_json: true, run }
 }
 
 /// Which events count: of which threads and processes, and when.
@@ -132,6 +134,7 @@ pub(crate) const REPORTS: &[ReportRow] = &[
         about: "everything as one HTML file: time line, flame graphs, tables",
         record: &[],
         flags: &[&["output", "force"], MOMENTS, STACKS, NAMES, FOLDS],
+        has_json: false,
         run: html::run,
     },
 ];
