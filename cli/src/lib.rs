@@ -69,7 +69,7 @@ use std::io::Write;
 pub fn run(args: impl IntoIterator<Item = OsString>, console: Console<'_>) -> Exit {
     let mut console = console;
     let args = command_line::with_report_first(with_summary(with_equals(args.into_iter().collect())));
-    let parsed = command_line::whole().try_get_matches_from(args).and_then(|matches| {
+    let parsed = command_line::of_args(&args).try_get_matches_from(args).and_then(|matches| {
         command_line::check(&matches)?;
         Cli::from_arg_matches(&matches)
     });

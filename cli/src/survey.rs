@@ -5,7 +5,7 @@ use crate::input::{Regions, Work};
 use crate::session::Session;
 use nettrace_export::{EventType, EventTypes};
 use nettrace_parser::parallel::{Order, Outcome};
-use nettrace_parser::{Error, Event};
+use nettrace_parser::{Error, Event, Visit};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::ControlFlow;
@@ -22,6 +22,39 @@ pub(crate) struct TypeCount {
     is_informative: bool,
 }
 
+/// A thread and its process.
+type Place = (Option<u64>, Option<u64>);
+
+const RECENT: usize = 64;
+
+/// Threads that were counted of late, each in the place that its id leads to: a few threads take turns in most traces.
+#[derive(Debug)]
+struct Recent([Place; RECENT]);
+
+impl Default for Recent {
+    fn default() -> Recent {
+        Recent([(None, None); RECENT])
+    }
+}
+
+impl Recent {
+    /// Whether a thread was not counted of late; it is from now on.
+    #[inline(always)]
+    fn is_new(&mut self, place: Place) -> bool {
+        // Ids of threads that begin together are often multiples of 4.
+        let id = place.0.unwrap_or(0);
+        let at = usize::try_from((id ^ id >> 6) % RECENT as u64).unwrap_or(0);
+        match self.0.get_mut(at) {
+            Some(known) if *known == place => false,
+            Some(known) => {
+                *known = place;
+                true
+            }
+            None => true,
+        }
+    }
+}
+
 /// Counts of a whole trace.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
@@ -29,8 +62,7 @@ pub(crate) struct Survey {
     counts: Vec<TypeCount>,
     threads: Distinct,
     processes: Distinct,
-    /// Thread and process of the event before: runs of one thread are long.
-    last_thread: (Option<u64>, Option<u64>),
+    recent: Recent,
     /// Hashes of stacks that events carry themselves (version 3).
     inline_stacks: Distinct,
     session: Session,
@@ -38,7 +70,7 @@ pub(crate) struct Survey {
 
 impl Survey {
     /// Counts an event.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, event: &Event<'_>) {
         let number = self.types.index_of(event).number;
         if number >= self.counts.len() {
@@ -57,15 +89,19 @@ impl Survey {
         if count.is_informative {
             self.session.take(event);
         }
-        let thread = (event.thread_id(), event.process_id());
-        if thread != self.last_thread {
-            self.last_thread = thread;
-            if let Some(id) = thread.0 {
-                self.threads.insert(id);
-            }
-            if let Some(id) = thread.1 {
-                self.processes.insert(id);
-            }
+        let place = (event.thread_id(), event.process_id());
+        if self.recent.is_new(place) {
+            self.add_thread(place);
+        }
+    }
+
+    #[inline(never)]
+    fn add_thread(&mut self, (thread, process): Place) {
+        if let Some(id) = thread {
+            self.threads.insert(id);
+        }
+        if let Some(id) = process {
+            self.processes.insert(id);
         }
     }
 
@@ -189,6 +225,14 @@ pub(crate) struct Part {
     session: Session,
 }
 
+/// Counts events as they come.
+impl Visit for Survey {
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.take(&event);
+    }
+}
+
 /// The types stay for the next region, the counts go.
 impl Work for Survey {
     type Made = Part;
@@ -202,7 +246,7 @@ impl Work for Survey {
     }
 
     fn made(&mut self) -> Part {
-        self.last_thread = (None, None);
+        self.recent = Recent::default();
         let counted = self.types.rows().iter().zip(&mut self.counts).filter(|(_, count)| count.events > 0);
         let counts = counted.map(|(row, count)| {
             let kept = TypeCount { is_informative: count.is_informative, ..TypeCount::default() };

@@ -355,9 +355,21 @@ fn raw(out: &mut Vec<u8>, event: &Event<'_>) {
 fn text(out: &mut Vec<u8>, value: &[u8], is_safe: bool) {
     match value {
         [] => out.raw("\"\""),
-        value if is_safe => write_csv_value(out, &harmless(value)),
+        value if is_safe => write_csv_value_safe(out, value),
         value => write_csv_value(out, value),
     }
+}
+
+/// Appends a value as [`write_csv_value`] does, so that no spreadsheet takes it for a formula: one that begins as a
+/// formula does gets an apostrophe in front. Hidden characters are replaced by U+FFFD.
+///
+/// ```
+/// let mut line = Vec::new();
+/// nettrace_export::write_csv_value_safe(&mut line, b"=1+2");
+/// assert_eq!(line, b"'=1+2");
+/// ```
+pub fn write_csv_value_safe(out: &mut Vec<u8>, value: &[u8]) {
+    write_csv_value(out, &harmless(value));
 }
 
 /// A text that no spreadsheet takes for a formula, and that shows what is there.

@@ -25,7 +25,7 @@ pub mod units;
 mod utf16;
 mod writer;
 
-pub use csv::{Csv, write_csv_value};
+pub use csv::{Csv, write_csv_value, write_csv_value_safe};
 pub use event_types::{EventType, EventTypes, Shape, TypeIndex};
 pub use filter::{EventPattern, Filter, FilterOptions, ProviderPattern, accepts_type, unmatched_types};
 pub use glob::Glob;

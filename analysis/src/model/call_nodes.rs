@@ -126,6 +126,7 @@ impl CallNodes {
     }
 
     /// How many calls of a path have nodes. For those who keep nodes of their own.
+    #[cfg(any(feature = "firefox", test))]
     pub(crate) fn fitting(&mut self, path: impl Iterator<Item = Call>) -> usize {
         let (mut at, mut count) = (0, 0usize);
         for call in path {

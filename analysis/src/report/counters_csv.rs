@@ -3,7 +3,7 @@
 use super::counter_series::{CounterKind, CounterPoint, CounterSeries};
 use super::counters::CountersReport;
 use crate::sorted::SortFew;
-use nettrace_export::write_csv_value;
+use nettrace_export::{write_csv_value, write_csv_value_safe};
 use nettrace_parser::utc_text;
 use std::io::{self, Write};
 
@@ -21,14 +21,27 @@ impl CountersReport {
     /// # Errors
     /// When it cannot be written.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
+        self.write_csv_with(out, write_csv_value)
+    }
+
+    /// The same for spreadsheets: names that these would run as formulas begin with an apostrophe
+    /// ([`write_csv_value_safe`]).
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_csv_safe(&self, out: &mut impl Write) -> io::Result<()> {
+        self.write_csv_with(out, write_csv_value_safe)
+    }
+
+    fn write_csv_with(&self, out: &mut impl Write, value: fn(&mut Vec<u8>, &[u8])) -> io::Result<()> {
         writeln!(out, "{HEADER}")?;
         let mut names = Vec::new();
         for (series, point) in self.in_time_order() {
             let kind = if series.kind.is_rate() { "Rate" } else { "Metric" };
             names.clear();
-            write_csv_value(&mut names, series.provider.as_bytes());
+            value(&mut names, series.provider.as_bytes());
             names.push(b',');
-            write_csv_value(&mut names, counter_name(series).as_bytes());
+            value(&mut names, counter_name(series).as_bytes());
             write!(out, "{},", self.time_text(point.ts_ns))?;
             out.write_all(&names)?;
             writeln!(out, ",{kind},{}", point.value)?;
@@ -89,5 +102,17 @@ mod tests {
         series.kind = CounterKind::Mean;
         series.display_name = "Order, \"all\"".to_owned();
         assert_eq!(counter_name(&series), "Order, \"all\"");
+    }
+
+    #[test]
+    fn names_that_spreadsheets_would_run_begin_with_an_apostrophe_where_that_is_asked_for() {
+        let mut series = CounterSeries::new("+P", "=1+2", CounterKind::Gauge, "", Vec::new(), "");
+        series.points.push(CounterPoint { value: 7.0, ..CounterPoint::default() });
+        let report = CountersReport { series: vec![series], ..CountersReport::default() };
+        let (mut plain, mut safe) = (Vec::new(), Vec::new());
+        report.write_csv(&mut plain).unwrap();
+        report.write_csv_safe(&mut safe).unwrap();
+        assert_eq!(String::from_utf8(plain).unwrap().lines().nth(1), Some("0.000,+P,=1+2,Metric,7"));
+        assert_eq!(String::from_utf8(safe).unwrap().lines().nth(1), Some("0.000,'+P,'=1+2,Metric,7"));
     }
 }

@@ -84,13 +84,14 @@ pub fn instructions_per_event(folder: &Path, case: Case, mode: &str) -> io::Resu
 /// Instructions an event of raw iteration: the goal, and the limit, a few percent above what was reached, so
 /// that nothing gets worse.
 const RAW_INSTRUCTIONS: [(Case, f64, f64); 7] = [
-    // Five more each since a row's time is held against those that its block states (FORMAT.md 13.6).
+    // Since a row's time is held against those that its block states (FORMAT.md 13.6), each event takes 4 to 6 more, of
+    // version 6 without compression 9: two to four for the comparison, as many to keep the time of the run's last row.
     (Case::Uniform, 100.0, 84.0),
-    (Case::Mixed, 110.0, 101.0),
-    (Case::Net10, 120.0, 125.0),
-    (Case::Net31, 120.0, 151.0),
-    (Case::Fat, 120.0, 103.0),
-    (Case::V6, 60.0, 93.0),
+    (Case::Mixed, 110.0, 104.0),
+    (Case::Net10, 120.0, 131.0),
+    (Case::Net31, 120.0, 157.0),
+    (Case::Fat, 120.0, 104.0),
+    (Case::V6, 60.0, 100.0),
     // Only to be measured and stated.
     (Case::V6Compressed, 180.0, 183.0),
 ];
@@ -109,7 +110,7 @@ const NDJSON_INSTRUCTIONS: [(Case, f64, f64); 4] = [
 
 /// The same in time order, with schema and stack: the goal, and the limit, a few percent above what was reached.
 const ORDERED_INSTRUCTIONS: [(Case, f64, f64); 3] =
-    [(Case::Mixed, 260.0, 375.0), (Case::Net10, 300.0, 322.0), (Case::Net31, 310.0, 341.0)];
+    [(Case::Mixed, 260.0, 375.0), (Case::Net10, 300.0, 328.0), (Case::Net31, 310.0, 347.0)];
 
 /// The same in time order with all fields, without schema and stack: a few percent above what was reached.
 const ORDERED_FIELDS_INSTRUCTIONS: [(Case, f64); 2] = [(Case::Mixed, 412.0), (Case::Net10, 628.0)];

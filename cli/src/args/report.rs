@@ -142,6 +142,11 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: CounterFormat,
 
+    /// CSV for spreadsheets: names that they would run as formulas begin with an apostrophe. Without: on where somebody
+    /// sits at a terminal, off in scripts
+    #[arg(long, value_name = "WHETHER", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) csv_safe: Option<bool>,
+
     /// Only what happened before this time since the session's start, such as 500ms
     #[arg(long, value_name = "TIME", value_parser = nettrace_export::time_range::nanos, conflicts_with = "time")]
     pub(crate) before: Option<i64>,

@@ -8,15 +8,21 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, CommandFactory};
 use std::ffi::OsString;
 
-/// What is parsed.
-pub(crate) fn whole() -> Command {
+/// What these arguments are parsed by. Only a report that they name has its options: those of all take longer to define
+/// than a small trace takes to read.
+pub(crate) fn of_args(args: &[OsString]) -> Command {
+    let named = |row: &ReportRow| args.iter().any(|word| word == row.name);
+    with_reports(|row| if named(row) { subcommand(row) } else { Command::new(row.name).about(row.about) })
+}
+
+fn with_reports(subcommand: impl Fn(&'static ReportRow) -> Command) -> Command {
     let convert_help = format!("Formats:\n{}\n{CONVERT_EXAMPLES}", formats("  "));
     Cli::command()
         .mut_subcommand("report", |report| report.subcommands(REPORTS.iter().map(subcommand)))
         .mut_subcommand("convert", |convert| convert.after_help(convert_help))
 }
 
-/// The same without the options that a report has only to refuse them: for completions and manual pages.
+/// The whole command line without the options that a report has only to refuse them: for completions and manual pages.
 pub(super) fn shown() -> Command {
     fn without_hidden(command: Command) -> Command {
         let Some(row) = find(command.get_name()) else { return command };
@@ -29,7 +35,7 @@ pub(super) fn shown() -> Command {
         }
         shown.args(command.get_arguments().filter(|arg| !arg.is_hide_set()).cloned())
     }
-    whole().mut_subcommand("report", |report| report.mut_subcommands(without_hidden))
+    with_reports(subcommand).mut_subcommand("report", |report| report.mut_subcommands(without_hidden))
 }
 
 /// Fails if a report was given an option that is for other reports.

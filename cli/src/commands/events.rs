@@ -51,6 +51,21 @@ impl Visit for Show<'_, '_> {
     }
 }
 
+/// The same for events in time order, which come from several loops: what is done with them is there once.
+struct Apart<'a, 's, 'c>(&'a mut Show<'s, 'c>);
+
+impl Visit for Apart<'_, '_, '_> {
+    #[inline(never)]
+    fn event(&mut self, event: Event<'_>) {
+        self.0.event(event);
+    }
+
+    #[inline(always)]
+    fn wants_more(&self) -> bool {
+        self.0.wants_more()
+    }
+}
+
 /// Events in one of the two orders.
 enum Events {
     Time(Box<TimeOrdered<Input>>),
@@ -61,14 +76,7 @@ impl Events {
     fn show(&mut self, show: &mut Show<'_, '_>) -> Result<(), Error> {
         match self {
             Events::File(reader) => reader.visit(show),
-            Events::Time(ordered) => {
-                while show.wants_more()
-                    && let Some(event) = ordered.next_event()?
-                {
-                    show.event(event);
-                }
-                Ok(())
-            }
+            Events::Time(ordered) => ordered.visit(&mut Apart(show)),
         }
     }
 

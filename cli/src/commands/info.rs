@@ -4,7 +4,7 @@
 //! ([`super::info_text`]).
 
 use super::outcome::outcome_of;
-use super::{Context, info_text, next_event};
+use super::{Context, info_text};
 use crate::args::InfoArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -28,12 +28,15 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
         }
         None => {
             let mut survey = Survey::default();
-            while let Some(event) = next_event(&mut trace)? {
-                survey.take(&event);
-                if has_inline_stacks {
+            let ended = if has_inline_stacks {
+                trace.reader.for_each(|event| {
+                    survey.take(&event);
                     survey.take_inline_stack(&event);
-                }
-            }
+                })
+            } else {
+                trace.reader.visit(&mut survey)
+            };
+            ended.map_err(|error| trace.failed(&error))?;
             (survey, (&trace.reader).into())
         }
     };

@@ -1,6 +1,6 @@
 //! `nettrace stats`: a line for each event type.
 
-use super::{Context, instant, next_event};
+use super::{Context, instant};
 use crate::args::{SortKey, StatsArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -26,9 +26,7 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
         }
         None => {
             let mut survey = Survey::default();
-            while let Some(event) = next_event(&mut trace)? {
-                survey.take(&event);
-            }
+            trace.reader.visit(&mut survey).map_err(|error| trace.failed(&error))?;
             (survey, ReadTrace { file: trace.file, ended: (&trace.reader).into() })
         }
     };

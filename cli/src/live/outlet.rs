@@ -45,7 +45,7 @@ struct Piece {
 }
 
 #[derive(Debug)]
-struct State {
+struct OutletState {
     pieces: VecDeque<Piece>,
     queued_bytes: usize,
     /// Of the piece that is being written.
@@ -106,12 +106,12 @@ pub(crate) struct Outlet {
 
 #[derive(Debug)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<OutletState>,
     changed: Condvar,
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, OutletState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -123,7 +123,7 @@ impl Outlet {
         on_stall: OnStall,
         signals: Signals,
     ) -> io::Result<Outlet> {
-        let state = State {
+        let state = OutletState {
             pieces: VecDeque::new(),
             queued_bytes: 0,
             written_bytes: None,

@@ -58,7 +58,7 @@ pub(crate) struct Watcher {
 }
 
 /// What to do with a session.
-pub(crate) struct Plan {
+pub(crate) struct RecordingPlan {
     pub(crate) number: usize,
     pub(crate) sink: Sink,
     /// When to tell that the size is reached.
@@ -127,7 +127,11 @@ pub(crate) struct Recording {
 
 impl Recording {
     /// Records the session on a thread of its own.
-    pub(crate) fn start(session: Session, plan: Plan, notices: SyncSender<Notice>) -> io::Result<Recording> {
+    pub(crate) fn start(
+        session: Session,
+        plan: RecordingPlan,
+        notices: SyncSender<Notice>,
+    ) -> io::Result<Recording> {
         let counts = Arc::new(Counts::default());
         let stop = session.stop_handle();
         let own = Arc::clone(&counts);
@@ -227,8 +231,13 @@ impl Read for Intake {
 /// How often losses are looked up, in events.
 const LOOK: u64 = 1024;
 
-fn record(session: Session, plan: Plan, notices: &SyncSender<Notice>, counts: &Arc<Counts>) -> Outcome {
-    let Plan { number, sink, limit, rest, mut trigger, mut watchers } = plan;
+fn record(
+    session: Session,
+    plan: RecordingPlan,
+    notices: &SyncSender<Notice>,
+    counts: &Arc<Counts>,
+) -> Outcome {
+    let RecordingPlan { number, sink, limit, rest, mut trigger, mut watchers } = plan;
     let most = limit.map(|limit| limit.saturating_add(rest));
     let (own_notices, own_counts) = (notices.clone(), Arc::clone(counts));
     let intake = Intake {

@@ -11,7 +11,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 
 /// What the line says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct StatusLine {
     pub(crate) bytes: u64,
     pub(crate) events: u64,
     pub(crate) lost: u64,
@@ -51,7 +51,7 @@ impl Status {
     }
 
     /// Shows how it goes now, if it is time to.
-    pub(crate) fn show(&mut self, state: State) {
+    pub(crate) fn show(&mut self, state: StatusLine) {
         if !self.is_wanted || self.last.is_some_and(|last| last.elapsed() < BETWEEN) {
             return;
         }
@@ -83,7 +83,7 @@ impl Drop for Status {
     }
 }
 
-fn line(elapsed: Duration, state: State, rate: u64, buffer_megabytes: u32) -> String {
+fn line(elapsed: Duration, state: StatusLine, rate: u64, buffer_megabytes: u32) -> String {
     let seconds = elapsed.as_secs();
     let clock = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
     let what = if state.is_stopping { "stopping " } else { "recording" };
@@ -113,19 +113,25 @@ mod tests {
 
     #[test]
     fn the_line_tells_time_size_rate_and_losses() {
-        let state =
-            State { bytes: 3 << 20, events: 100, lost: 0, sessions: 1, is_stopping: false, gives_up: false };
+        let state = StatusLine {
+            bytes: 3 << 20,
+            events: 100,
+            lost: 0,
+            sessions: 1,
+            is_stopping: false,
+            gives_up: false,
+        };
         let after = Duration::from_secs(3725);
         assert_eq!(line(after, state, 1234, 256), "recording 01:02:05  3.0 MiB  1,234 events/s  0 lost");
-        let lossy = State { lost: 7, sessions: 2, ..state };
+        let lossy = StatusLine { lost: 7, sessions: 2, ..state };
         assert_eq!(
             line(after, lossy, 1, 4),
             "recording 01:02:05  2 sessions  3.0 MiB  1 event/s  7 lost (--buffersize 16 or fewer events would help)"
         );
         // A second Ctrl-C right after the first is the same.
-        let stopping = State { is_stopping: true, ..state };
+        let stopping = StatusLine { is_stopping: true, ..state };
         assert!(line(after, stopping, 0, 4).ends_with("0 lost"));
-        let stopping = State { gives_up: true, ..stopping };
+        let stopping = StatusLine { gives_up: true, ..stopping };
         assert!(line(after, stopping, 0, 4).ends_with("0 lost  (Ctrl-C gives up)"));
     }
 }

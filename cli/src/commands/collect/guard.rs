@@ -32,11 +32,11 @@ struct Watch {
     /// Of its session.
     number: usize,
     /// By rule.
-    states: Vec<State>,
+    states: Vec<RuleState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct RuleState {
     is_armed: Arc<AtomicBool>,
     rests_until: Option<Instant>,
 }
@@ -89,8 +89,8 @@ impl Guard {
 
     /// What looks for the conditions in the session of this number.
     pub(super) fn watch(&mut self, number: usize) -> Vec<Watcher> {
-        let arm = |_: &Rule| State { is_armed: Arc::new(AtomicBool::new(true)), rests_until: None };
-        let states: Vec<State> = self.rules.all.iter().map(arm).collect();
+        let arm = |_: &Rule| RuleState { is_armed: Arc::new(AtomicBool::new(true)), rests_until: None };
+        let states: Vec<RuleState> = self.rules.all.iter().map(arm).collect();
         let watchers = self.rules.all.iter().zip(&states).map(|(rule, state)| Watcher {
             trigger: Trigger::new(vec![rule.condition.clone()]),
             is_armed: Arc::clone(&state.is_armed),

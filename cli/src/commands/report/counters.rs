@@ -25,11 +25,19 @@ pub(super) fn run(args: &ReportArgs, trace: Trace, context: &mut Context<'_>) ->
     let text: fn(&ReportArgs, &CountersReport, &mut Context<'_>) -> io::Result<()> = match format {
         // JSON is written as that of all reports is.
         CounterFormat::Table | CounterFormat::Json => table,
-        CounterFormat::Csv => |_, report, context| report.write_csv(context.out.buffer()),
+        CounterFormat::Csv => csv,
         CounterFormat::Openmetrics => |_, report, context| report.write_openmetrics(context.out.buffer()),
         CounterFormat::Ndjson => ndjson,
     };
     show(counters, text, args, trace, context)
+}
+
+/// As `events --format csv` does it.
+fn csv(args: &ReportArgs, report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
+    match args.csv_safe.unwrap_or(context.has_user) {
+        true => report.write_csv_safe(context.out.buffer()),
+        false => report.write_csv(context.out.buffer()),
+    }
 }
 
 /// A value as one line of NDJSON.

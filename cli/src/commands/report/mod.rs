@@ -128,7 +128,7 @@ pub(crate) const REPORTS: &[ReportRow] = &[
         show(report, activities::text, args, trace, context)
     }),
     row::<Logs>(&[&["level", "before"], MOMENTS], logs::run),
-    row::<Counters>(&[&["format", "before"], MOMENTS], counters::run),
+    row::<Counters>(&[&["format", "csv_safe", "before"], MOMENTS], counters::run),
     ReportRow {
         name: "html",
         about: "everything as one HTML file: time line, flame graphs, tables",

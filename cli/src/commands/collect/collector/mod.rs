@@ -14,9 +14,9 @@ use crate::args::CollectArgs;
 use crate::commands::Context;
 use crate::failure::Failure;
 use crate::live::outlet::Outlet;
-use crate::live::recording::{Notice, Plan, Recording};
+use crate::live::recording::{Notice, Recording, RecordingPlan};
 use crate::live::signals::Signals;
-use crate::live::status::{State, Status};
+use crate::live::status::{Status, StatusLine};
 use crate::live::target::{Reached, TICK};
 use crate::live::unless_ended::GRACE;
 use crate::new_file::Written;
@@ -274,7 +274,7 @@ impl Collector {
             _ => (Vec::new(), trigger),
         };
         let (limit, duration) = self.bounds(&job);
-        let plan = Plan { number, sink, limit, rest, trigger, watchers };
+        let plan = RecordingPlan { number, sink, limit, rest, trigger, watchers };
         let recording = Recording::start(session, plan, self.notices.0.clone())?;
         self.count += 1;
         self.active.push(Active {
@@ -446,7 +446,7 @@ impl Collector {
         }
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> StatusLine {
         let (mut bytes, mut events, mut lost) = self.totals;
         for active in self.active.iter().filter(|active| !active.is_watch()) {
             let counts = &active.recording.counts;
@@ -457,7 +457,7 @@ impl Collector {
         let is_stopping =
             self.is_stopping || (self.active.iter().all(|a| a.is_stopping) && !self.active.is_empty());
         let gives_up = self.signals.gives_up();
-        State {
+        StatusLine {
             bytes,
             events,
             lost,
