@@ -440,7 +440,8 @@ impl Losses {
     }
 
     /// Behind the threads that a sequence point of versions 4 and 5 lists. One that wrote since the last point, and
-    /// not from 1 on, is listed, also if it ended: if not, there is no such thread. `false`: there are some.
+    /// not from 1 on, is listed: if not, and another thread lacks its number, there is no such thread. Without that it may
+    /// have lost its beginning and have ended. `false`: there may be some.
     pub(crate) fn end_list_v4(&mut self) -> bool {
         if self.defer(Step::EndList) {
             return true;
@@ -448,9 +449,8 @@ impl Losses {
         let strays = self.gaps.pass_point();
         for (thread, jump) in &strays {
             // Its numbers are those that the thread lacks which it is.
-            if let Some(gap) = self.gaps.take_gap_around(jump.to) {
-                self.doubt(gap);
-            }
+            let Some(gap) = self.gaps.take_gap_around(jump.to) else { continue };
+            self.doubt(gap);
             self.contradict(*thread, *jump, Fault::StrayThread(*thread));
             self.states.remove(thread);
         }
