@@ -10,8 +10,9 @@ use core::cmp::Ordering;
 use core::fmt;
 use core::str::FromStr;
 
-/// A guid: 16 bytes, of which the first eight are a u32 and two u16 in little-endian order
-/// ([FORMAT.md 2](https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#2)).
+/// A GUID: 16 bytes, of which the first eight are a u32 and two u16 in little-endian
+/// order ([FORMAT.md
+/// 2](https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#2)).
 ///
 /// ```
 /// use nettrace_guid::Guid;
@@ -24,16 +25,16 @@ use core::str::FromStr;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Guid {
-    /// Two numbers instead of 16 bytes: they stay in registers.
+    /// Two numbers instead of 16 bytes, so that they stay in registers.
     low: u64,
     high: u64,
 }
 
 impl Guid {
-    /// All zero: stands for "none" wherever a stream stores a guid.
+    /// All zeros: represents "none" wherever a stream stores a GUID.
     pub const ZERO: Guid = Guid { low: 0, high: 0 };
 
-    /// A guid from its 16 bytes as stored.
+    /// A GUID from its 16 bytes as stored.
     #[inline]
     pub const fn from_bytes(bytes: [u8; 16]) -> Guid {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
@@ -58,7 +59,7 @@ impl Guid {
     }
 }
 
-/// By their bytes as stored.
+/// Ordered by the bytes as stored.
 impl Ord for Guid {
     #[inline]
     fn cmp(&self, other: &Guid) -> Ordering {
@@ -73,7 +74,7 @@ impl PartialOrd for Guid {
     }
 }
 
-/// Bytes as stored, such as `nettrace-writer` takes them.
+/// Compares with bytes as stored, the form that `nettrace-writer` uses.
 impl PartialEq<[u8; 16]> for Guid {
     #[inline]
     fn eq(&self, other: &[u8; 16]) -> bool {
@@ -122,7 +123,7 @@ impl From<Guid> for [u8; 16] {
     }
 }
 
-/// The text was not a guid.
+/// The text was not a GUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotAGuid;
@@ -137,13 +138,14 @@ impl fmt::Display for NotAGuid {
 
 impl core::error::Error for NotAGuid {}
 
-/// Where dashes stand in the text of a guid that has them.
+/// The positions of dashes in a GUID with dashes.
 const DASHES: [usize; 4] = [8, 13, 18, 23];
 
 impl FromStr for Guid {
     type Err = NotAGuid;
 
-    /// Reads `33221100-5544-7766-8899-aabbccddeeff` in letters of either case, with or without dashes and braces.
+    /// Parses `33221100-5544-7766-8899-aabbccddeeff` in upper or lower case, with or
+    /// without dashes and braces.
     fn from_str(text: &str) -> Result<Guid, NotAGuid> {
         let text = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(text);
         let has_dashes = match text.len() {
@@ -162,7 +164,7 @@ impl FromStr for Guid {
             let digit = char::from(letter).to_digit(16).ok_or(NotAGuid)?;
             value = value << 4 | u128::from(digit);
         }
-        // The first three parts are numbers, whose bytes are stored from the lowest on.
+        // The first three parts are numbers, whose bytes are stored lowest first.
         let [a0, a1, a2, a3, b0, b1, c0, c1, rest @ ..] = value.to_be_bytes();
         let [d0, d1, d2, d3, d4, d5, d6, d7] = rest;
         Ok(Guid::from_bytes([a3, a2, a1, a0, b1, b0, c1, c0, d0, d1, d2, d3, d4, d5, d6, d7]))
@@ -205,7 +207,8 @@ mod tests {
 
     #[test]
     fn guids_are_ordered_by_their_bytes() {
-        let first = |byte| Guid::from_bytes([byte, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, !byte]);
+        let first =
+            |byte| Guid::from_bytes([byte, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, !byte]);
         assert!(first(1) < first(2) && Guid::ZERO < first(0));
     }
 

@@ -1,11 +1,12 @@
-//! Guids for serde: text in formats that people read, 16 bytes in others.
+//! Serde support for GUIDs: text in human-readable formats, 16 bytes in others.
 
 use crate::Guid;
 use core::fmt;
 use serde_core::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_core::ser::{Serialize, Serializer};
 
-/// As `Display` shows it in formats that people read, such as JSON; else the 16 bytes as stored.
+/// Like `Display` in human-readable formats such as JSON; otherwise the 16 bytes as
+/// stored.
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl Serialize for Guid {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -17,7 +18,7 @@ impl Serialize for Guid {
     }
 }
 
-/// Whatever `FromStr` reads, or 16 bytes as stored.
+/// Accepts whatever `FromStr` accepts, or 16 bytes as stored.
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl<'de> Deserialize<'de> for Guid {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Guid, D::Error> {
@@ -83,8 +84,13 @@ mod tests {
         for count in 0..=17 {
             let of_bytes = Guid::deserialize(BytesDeserializer::<Error>::new(&bytes[..count]));
             let numbers = bytes[..count].iter().copied();
-            let of_numbers = Guid::deserialize(SeqDeserializer::<_, Error>::new(numbers).into_deserializer());
-            assert_eq!((of_bytes.is_ok(), of_numbers.is_ok()), (count == 16, count == 16), "{count}");
+            let of_numbers =
+                Guid::deserialize(SeqDeserializer::<_, Error>::new(numbers).into_deserializer());
+            assert_eq!(
+                (of_bytes.is_ok(), of_numbers.is_ok()),
+                (count == 16, count == 16),
+                "{count}"
+            );
             assert!(of_bytes.is_err() || of_bytes == of_numbers);
         }
     }

@@ -1,4 +1,5 @@
-//! The blobs of one block, from nothing but its bytes: `gzip -dc FILE.gz | cargo run --example raw_blobs`.
+//! The blobs of one block, from nothing but its bytes: `gzip -dc FILE.gz | cargo run
+//! --example raw_blobs`.
 
 use nettrace_parser::raw::nom::{Err, IResult, Parser, combinator::all_consuming, multi::many0};
 use nettrace_parser::raw::{self, Blob, BlobHeader, FaultAt, Origin};
@@ -19,7 +20,12 @@ fn first_event_block(stream: &[u8]) -> Result<(), Err<FaultAt<'_>>> {
         let (behind, block) = raw::block(version, Origin::of(stream))(rest)?;
         if block.kind() == BlockKind::Event {
             for Blob { header, payload, .. } in blobs(version, block.content())?.1 {
-                println!("{:>6} at {} ticks, {} bytes", header.sequence, header.timestamp, payload.len());
+                println!(
+                    "{:>6} at {} ticks, {} bytes",
+                    header.sequence,
+                    header.timestamp,
+                    payload.len()
+                );
             }
             return Ok(());
         }

@@ -1,7 +1,8 @@
-//! A kind of block that the format does not know, read among those that it does: `cargo run --example raw_own_block`.
+//! A kind of block that the format does not know, read among those that it does: `cargo
+//! run --example raw_own_block`.
 //!
-//! Readers skip blocks of unknown kinds, so a writer may add its own: here one of kind 200 that holds remarks, each with
-//! a time.
+//! Readers skip blocks of unknown kinds, so a writer may add its own: here one of kind
+//! 200 that holds remarks, each with a time.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_parser::raw::nom::branch::alt;
@@ -33,8 +34,9 @@ fn remarks<'a, E: FromFault<'a>>(content: &'a [u8]) -> IResult<&'a [u8], Vec<Rem
 fn parts<'a, E: FromFault<'a>>(stream: &'a [u8]) -> IResult<&'a [u8], Vec<Part<'a>>, E> {
     let (rest, version) = raw::stream_header(stream)?;
     let block = raw::block(version, Origin::of(stream));
-    let ours =
-        map(verify(block.clone(), |block: &Block<'_>| block.kind() == REMARKS), |block| block.content());
+    let ours = map(verify(block.clone(), |block: &Block<'_>| block.kind() == REMARKS), |block| {
+        block.content()
+    });
     let ours = map(map_parser(ours, remarks), Part::Remarks);
     let others = map(block, |block| Part::Other(block.kind()));
     // All of the stream is at hand, so that more is needed is an error.
@@ -57,5 +59,8 @@ fn main() {
 
     let (rest, parts) = parts::<raw::FaultAt<'_>>(&stream).expect("a whole stream");
     println!("{parts:?}, {} bytes left", rest.len());
-    assert_eq!(parts, [Part::Other(BlockKind::Trace), Part::Remarks(vec![(100, b"begin"), (200, b"end")])]);
+    assert_eq!(
+        parts,
+        [Part::Other(BlockKind::Trace), Part::Remarks(vec![(100, b"begin"), (200, b"end")])]
+    );
 }

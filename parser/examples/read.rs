@@ -1,4 +1,5 @@
-//! Prints the exceptions in a stream from standard input, by time: `gzip -dc FILE.gz | cargo run --example read`.
+//! Prints the exceptions in a stream from standard input, by time: `gzip -dc FILE.gz |
+//! cargo run --example read`.
 
 use nettrace_parser::{Reader, view};
 use std::io;

@@ -1,4 +1,5 @@
-//! Reads live bytes from a socket that may have none for a while: `cargo run --example socket -- ADDRESS`.
+//! Reads live bytes from a socket that may have none for a while: `cargo run --example
+//! socket -- ADDRESS`.
 
 use nettrace_parser::Reader;
 use std::net::TcpStream;

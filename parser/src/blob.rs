@@ -1,5 +1,5 @@
-//! Headers of event blobs (spec V6: event rows), in every form they take on (FORMAT.md 5, 6.2,
-//! 6.3, 7.4).
+//! Headers of event blobs (spec V6: event rows), in every form they take on (FORMAT.md 5,
+//! 6.2, 6.3, 7.4).
 
 mod careful;
 mod compressed;
@@ -16,50 +16,55 @@ pub(crate) use fixed::{fixed_v3, fixed_v4, fixed_v6, quick_v4, quick_v6};
 use nettrace_guid::Guid;
 
 /// The header of one event blob: everything the stream says about the event itself
-/// ([FORMAT.md 5](crate::format_guide#5), [6.2](crate::format_guide#6.2), [6.3](crate::format_guide#6.3),
-/// [7.4](crate::format_guide#7.4)).
+/// ([FORMAT.md 5](crate::format_guide#5), [6.2](crate::format_guide#6.2),
+/// [6.3](crate::format_guide#6.3), [7.4](crate::format_guide#7.4)).
 ///
-/// Compressed headers say only what differs from the blob before, so each is read from the one before it. A block begins
-/// with the default, in which all is 0. A header of fixed size needs none.
+/// A compressed header stores only what differs from the header before it in the block,
+/// so headers are decoded in sequence: each starts as a copy of its predecessor. The
+/// first of a block starts from [`BlobHeader::default`], all zeros. Headers of fixed size
+/// store everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct BlobHeader {
     /// Id of the event's type. 0 in version 3: the payload defines a type.
     pub metadata_id: u32,
-    /// Number of the event among those of its capture thread; 0 in version 3, which has none.
+    /// The event's sequence number within its capture thread; 0 in version 3, which has
+    /// none.
     pub sequence: u32,
     /// Thread id, or thread index in version 6.
     pub thread: u64,
-    /// Id, or index, of the thread that wrote it.
+    /// Id, or index in version 6, of the thread that wrote the event.
     pub capture_thread: u64,
-    /// Processor; `u32::MAX` is unknown.
+    /// Processor; `u32::MAX` if unknown.
     pub processor: u32,
     /// Stack id; 0 in version 3, where the stack follows the payload.
     pub stack: u32,
     /// Ticks of the event clock.
     pub timestamp: u64,
-    /// Activity id; zero in version 6, which has a label for it.
+    /// Activity id; zero in version 6, where a label carries it.
     pub activity: Guid,
     /// Related activity id; zero in version 6.
     pub related_activity: Guid,
-    /// Bytes of the stack behind the payload; version 3 only.
+    /// Bytes of the stack that follows the payload; version 3 only.
     pub stack_size: u32,
-    /// Id of the list of labels; 0 is none. Version 6 only.
+    /// Id of the label list; 0 for none. Version 6 only.
     pub label_list: u32,
     /// Bytes of the payload.
     pub payload_size: u32,
     /// Bytes from the blob's first byte to its payload.
     pub header_size: u32,
-    /// Whether no event behind this one is older.
+    /// Whether the stream promises that no later event is older than this one.
     pub is_sorted: bool,
-    /// Whether flag 0x20 is set, which means nothing in version 6 (compressed).
+    /// Whether flag 0x20 of a compressed version 6 header is set. The format gives it no
+    /// meaning.
     pub has_reserved_flag: bool,
-    /// Whether a reader met a contradiction before this header or in it ([FORMAT.md 13.6](crate::format_guide#13.6)).
-    /// No part of the header's bytes.
+    /// Whether a reader found a contradiction in this header or earlier in its block
+    /// ([FORMAT.md 13.6](crate::format_guide#13.6)). Set by the reader; not stored in the
+    /// stream.
     pub is_doubted: bool,
 }
 
-/// How the blobs of a block are written: the same for all of them.
+/// How the blobs of a block are encoded. All blobs of one block use the same encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlobEncoding {
@@ -76,7 +81,9 @@ pub enum BlobEncoding {
 }
 
 impl BlobEncoding {
-    /// That of a stream's version and a [block header](crate::EventBlockHeader::is_compressed), which version 3 has not.
+    /// The encoding for a stream version and the flag of a [block
+    /// header](crate::EventBlockHeader::is_compressed). Version 3 has no block header and
+    /// ignores the flag.
     pub fn of(version: Version, is_compressed: bool) -> BlobEncoding {
         match (version, is_compressed) {
             (Version::V3, _) => BlobEncoding::FixedV3,
@@ -88,16 +95,16 @@ impl BlobEncoding {
     }
 }
 
-/// Where the parts of a blob lie, in bytes from its start.
+/// The parts of a blob, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Bytes of the header: the payload begins here.
+    /// Length of the header, which is where the payload begins.
     pub(crate) payload_at: usize,
-    /// The next blob begins here.
+    /// Where the next blob begins.
     pub(crate) next_at: usize,
 }
 
-/// The bytes of a header, as it keeps them.
+/// A header's length in bytes, as `BlobHeader` stores it.
 #[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,
@@ -131,9 +138,12 @@ mod tests {
     fn input(seed: u64) -> [u8; WINDOW] {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         std::array::from_fn(|at| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let byte = (state >> 56) as u8;
-            // In two of three inputs no varuint, or every second one, goes on.
+            // In two of three inputs, no varuint or only every second one has
+            // continuation bytes.
             match (at, seed % 3) {
                 (0, _) | (_, 0) => byte,
                 (_, 1) if byte & 0x40 != 0 => byte | 0x80,
@@ -148,7 +158,7 @@ mod tests {
         type Careful = for<'a> fn(&BlobHeader, &'a [u8]) -> Parsed<'a, BlobHeader>;
         let versions: [(Fast, Careful); 2] =
             [(compressed_v4, careful_compressed_v4), (compressed_v6, careful_compressed_v6)];
-        // The interpreter takes some hundred times as long for each.
+        // Miri takes hundreds of times as long per seed.
         let seeds = if cfg!(miri) { 100 } else { 2000 };
         let (mut right, mut wrong) = (0, 0);
         for (fast, careful) in versions {
@@ -186,7 +196,8 @@ mod tests {
         {
             for (payload_size_at, is_v6) in [(76, false), (48, true)] {
                 input[..4].copy_from_slice(&u32::to_le_bytes(event_size));
-                input[payload_size_at..payload_size_at + 4].copy_from_slice(&u32::to_le_bytes(payload_size));
+                input[payload_size_at..payload_size_at + 4]
+                    .copy_from_slice(&u32::to_le_bytes(payload_size));
                 for length in [100, 99, 80, 79, 52, 51, 3, 0] {
                     let input = &input[..length];
                     let (mut quick, mut fixed) = (BlobHeader::default(), BlobHeader::default());

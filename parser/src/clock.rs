@@ -1,28 +1,29 @@
-//! Ticks of the event clock, and what they mean in nanoseconds and UTC (FORMAT.md 10).
+//! Ticks of the event clock, converted to nanoseconds and UTC (FORMAT.md 10).
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
-/// Converts timestamps. Differences are exact; UTC is as good as the stream's start time, which
-/// is stored in milliseconds.
+/// Converts timestamps. Differences are exact; UTC is as precise as the stream's start
+/// time, which is stored in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     sync_ticks: i64,
-    /// Ticks per second; 0 when the stream's value is no clock.
+    /// Ticks per second; 0 if the stream's value is not usable.
     frequency: i64,
-    /// Nanoseconds of a tick, if that is a whole number: 100 on Windows. Else 0.
+    /// Nanoseconds per tick if that is a whole number, such as 100 on Windows; else 0.
     tick_nanos: i64,
     sync_unix_nanos: Option<i128>,
 }
 
 impl Clock {
-    /// Knows nothing.
+    /// A clock that converts nothing.
     pub(crate) const UNKNOWN: Clock =
         Clock { sync_ticks: 0, frequency: 0, tick_nanos: 0, sync_unix_nanos: None };
 
-    /// `start` and `sync_ticks` are the same instant; `tick_frequency` is in ticks per second.
+    /// `start` and `sync_ticks` are the same instant; `tick_frequency` is in ticks per
+    /// second.
     pub(crate) fn new(start: &DateTimeParts, sync_ticks: i64, tick_frequency: i64) -> Clock {
         let frequency = tick_frequency.max(0);
         let tick_nanos = match 1_000_000_000i64.checked_rem(frequency) {
@@ -32,14 +33,14 @@ impl Clock {
         Clock { sync_ticks, frequency, tick_nanos, sync_unix_nanos: start.unix_nanos() }
     }
 
-    /// Nanoseconds from the session's start to `ticks`, rounded down; negative before the start.
-    /// `None` when the stream's tick frequency is not positive.
+    /// Nanoseconds from the session's start to `ticks`, rounded down; negative before the
+    /// start. `None` if the stream's tick frequency is not positive.
     ///
-    /// The result of hostile values does not fit 64 bits; it is clamped.
+    /// A result that does not fit 64 bits, which only hostile values produce, is clamped.
     #[inline]
     pub fn nanos_since_start(&self, ticks: u64) -> Option<i64> {
-        // Without 128 bits and a division, for all clocks in use and all times that are possible: ticks
-        // are nanoseconds on Linux and macOS, 100 ns on Windows.
+        // Avoids 128-bit arithmetic and division for the clocks in use and all plausible
+        // times: ticks are nanoseconds on Linux and macOS, 100 ns on Windows.
         let since = i64::try_from(ticks).ok().and_then(|ticks| ticks.checked_sub(self.sync_ticks));
         match since.and_then(|since| since.checked_mul(self.tick_nanos)) {
             Some(nanos) if self.tick_nanos != 0 => Some(nanos),
@@ -57,10 +58,13 @@ impl Clock {
         Some((since * NANOS_PER_SECOND).div_euclid(i128::from(self.frequency)))
     }
 
-    /// UTC as nanoseconds since 1970-01-01, in steps of 100 ns. `None` without a usable start
-    /// date or frequency, and for the two values that mean "no end known" (`i64::MAX`,
-    /// `u64::MAX`).
-    #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 10^9 fits 128 bits, with a date added")]
+    /// UTC as nanoseconds since 1970-01-01, in steps of 100 ns. `None` if the start date
+    /// or the frequency is unusable, and for the two values that mean "no end known"
+    /// (`i64::MAX`, `u64::MAX`).
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "64 bits times 10^9 fits 128 bits, with a date added"
+    )]
     pub fn unix_nanos(&self, ticks: u64) -> Option<i128> {
         if ticks == u64::MAX || ticks == i64::MAX.cast_unsigned() {
             return None;
@@ -69,8 +73,8 @@ impl Clock {
         Some(nanos.div_euclid(100) * 100)
     }
 
-    /// The timestamp, in ticks, `nanos` after the session's start, rounded down. `None` without
-    /// a usable frequency.
+    /// The timestamp in ticks that is `nanos` after the session's start, rounded down.
+    /// `None` if the frequency is unusable.
     #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 64 bits fits 128 bits")]
     pub fn ticks_at(&self, nanos: i64) -> Option<i128> {
         (self.frequency > 0).then(|| {
@@ -85,8 +89,8 @@ fn clamped(nanos: i128) -> i64 {
     i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// A date as streams store it: eight i16 fields, UTC, in milliseconds ([FORMAT.md 2](crate::format_guide#2),
-/// `systime`).
+/// A date as streams store it: eight i16 fields, UTC, with millisecond precision
+/// ([FORMAT.md 2](crate::format_guide#2), `systime`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DateTimeParts {
@@ -94,7 +98,7 @@ pub struct DateTimeParts {
     pub year: i16,
     /// Month, 1 to 12.
     pub month: i16,
-    /// Day of the week, 0 for Sunday. Not checked.
+    /// Day of the week, 0 for Sunday. Not verified.
     pub day_of_week: i16,
     /// Day of the month, from 1.
     pub day: i16,
@@ -109,20 +113,21 @@ pub struct DateTimeParts {
 }
 
 impl DateTimeParts {
-    /// Nanoseconds since 1970-01-01 UTC, or `None` for a date that does not exist.
+    /// Nanoseconds since 1970-01-01 UTC; `None` if the date does not exist.
     #[expect(clippy::arithmetic_side_effects, reason = "fields of 16 bits, each within its bounds")]
     pub fn unix_nanos(&self) -> Option<i128> {
         let days = days_since_1970(self.year, self.month, self.day)?;
         let within = |value: i16, end: i16| (0..end).contains(&value).then_some(i128::from(value));
-        let seconds =
-            within(self.hour, 24)? * 3600 + within(self.minute, 60)? * 60 + within(self.second, 60)?;
+        let seconds = within(self.hour, 24)? * 3600
+            + within(self.minute, 60)? * 60
+            + within(self.second, 60)?;
         let nanos = within(self.millisecond, 1000)? * 1_000_000;
         Some((i128::from(days) * 86_400 + seconds) * NANOS_PER_SECOND + nanos)
     }
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar, years 1601 to 9999 (the range of
-/// Windows' system time, which the format took over).
+/// Days from 1970-01-01 to a Gregorian date. Years 1601 to 9999, the range of Windows'
+/// system time, from which the format took the type.
 #[expect(clippy::arithmetic_side_effects, reason = "a year of four digits")]
 fn days_since_1970(year: i16, month: i16, day: i16) -> Option<i32> {
     if !(1601..=9999).contains(&year) || !(1..=12).contains(&month) {
@@ -139,27 +144,29 @@ fn days_since_1970(year: i16, month: i16, day: i16) -> Option<i32> {
     if !(1..=length).contains(&day) {
         return None;
     }
-    // Years begin in March, so that the leap day is the last of its year.
-    let (shifted_year, shifted_month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days_before_year = shifted_year * 365 + shifted_year / 4 - shifted_year / 100 + shifted_year / 400;
+    // Years start in March, so that the leap day is the last day of its year.
+    let (shifted_year, shifted_month) =
+        if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days_before_year =
+        shifted_year * 365 + shifted_year / 4 - shifted_year / 100 + shifted_year / 400;
     let days_before_month = (shifted_month * 153 + 2) / 5;
     Some(days_before_year + days_before_month + day - 1 - 719_468)
 }
 
-/// An instant as the standard library has it, if it can.
+/// An instant as [`SystemTime`], if it can be represented.
 pub(crate) fn system_time(unix_nanos: i128) -> Option<SystemTime> {
     let distance = u64::try_from(unix_nanos.unsigned_abs()).ok().map(Duration::from_nanos)?;
     if unix_nanos < 0 { UNIX_EPOCH.checked_sub(distance) } else { UNIX_EPOCH.checked_add(distance) }
 }
 
-/// A UTC instant as people read it: `2026-11-20 14:37:46.896`.
+/// A UTC instant for display: `2026-11-20 14:37:46.896`.
 ///
 /// ```
 /// # use nettrace_parser::utc_text;
 /// assert_eq!(utc_text(1_709_210_096_789_010_000, 6), "2024-02-29 12:34:56.789010");
 /// ```
 ///
-/// `digits` of the second's fraction are shown, at most 9.
+/// `digits` is the number of decimals of the seconds, at most 9.
 pub fn utc_text(unix_nanos: i128, digits: usize) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -167,7 +174,7 @@ pub fn utc_text(unix_nanos: i128, digits: usize) -> String {
     text
 }
 
-/// The same without a string of its own, and with anything between date and time.
+/// Writes the same without allocating, with any character between date and time.
 pub(crate) fn write_utc(
     out: &mut impl fmt::Write,
     unix_nanos: i128,
@@ -178,7 +185,8 @@ pub(crate) fn write_utc(
     let fraction = unix_nanos.rem_euclid(NANOS_PER_SECOND);
     let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil_date(days);
-    let (hour, minute, second) = (second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
+    let (hour, minute, second) =
+        (second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
     write!(out, "{year:04}-{month:02}-{day:02}{between}{hour:02}:{minute:02}:{second:02}")?;
     let digits = digits.min(9);
     if digits == 0 {
@@ -188,12 +196,13 @@ pub(crate) fn write_utc(
     write!(out, ".{:0digits$}", fraction.checked_div(unit).unwrap_or(0))
 }
 
-/// Year, month and day of a day counted from 1970-01-01.
+/// Year, month and day of a day number that counts from 1970-01-01.
 #[expect(clippy::arithmetic_side_effects, reason = "the days of 128 bits of nanoseconds")]
 fn civil_date(days: i128) -> (i128, i128, i128) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;

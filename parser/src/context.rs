@@ -1,4 +1,4 @@
-//! What an event is resolved against: the session and the tables.
+//! The session and the tables that an event's ids refer to.
 
 use crate::blob::BlobHeader;
 use crate::block::trace::Trace;
@@ -7,20 +7,20 @@ use crate::serial::Serial;
 use crate::tables::{NO_SLOT, Slot, Tables};
 use crate::version::Version;
 
-/// What an event's ids stand for.
+/// The table slots of an event's ids.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Resolved {
     pub(crate) metadata: Slot,
-    /// Version 3: not used, the stack follows the payload.
+    /// Unused in version 3, where the stack follows the payload.
     pub(crate) stack: Slot,
     pub(crate) thread: Slot,
     pub(crate) labels: Slot,
 }
 
-/// The session and the tables, as they are now.
+/// The session and the tables in their current state.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
-    /// Tells sessions apart. Contexts of one stream have the same.
+    /// Identifies the session. All contexts of one stream have the same serial.
     session: Serial,
     version: Option<Version>,
     pub(crate) trace: Trace,
@@ -29,13 +29,13 @@ pub(crate) struct Context {
 }
 
 impl Resolved {
-    /// All of it is unknown.
+    /// Nothing is defined.
     pub(crate) const NOTHING: Resolved =
         Resolved { metadata: NO_SLOT, stack: NO_SLOT, thread: NO_SLOT, labels: NO_SLOT };
 }
 
 impl Context {
-    /// Before the stream's header was read.
+    /// A context for a stream whose header has not been read.
     pub(crate) fn new() -> Context {
         Context {
             session: Serial::default(),
@@ -71,46 +71,48 @@ impl Context {
         matches!(self.version, Some(Version::V6 { .. }))
     }
 
-    /// Makes another what this is, for those who read the events of this stretch elsewhere, when a
-    /// sequence point is about to forget stacks and labels. The other gives its memory for what comes.
+    /// Moves this state to another context, for a thread that reads the events of this
+    /// region, when a sequence point is about to discard stacks and labels. Takes over
+    /// the other's memory for the next region.
     pub(crate) fn move_to(&mut self, other: &mut Context) {
         self.copy_session_to(other);
         self.tables.move_to(&mut other.tables);
     }
 
-    /// The same in the middle of a stretch.
+    /// Copies this state in the middle of a region.
     pub(crate) fn copy_to(&self, other: &mut Context) {
         self.copy_session_to(other);
         self.tables.copy_to(&mut other.tables);
     }
 
-    /// A context without rows for events of the same session.
+    /// An empty context for events of the same session.
     pub(crate) fn of_session(&self) -> Context {
         let mut context = Context::new();
         self.copy_session_to(&mut context);
         context
     }
 
-    /// Takes another session, without rows, in the memory that is there.
+    /// Switches to another session, without rows, reusing the allocated memory.
     pub(crate) fn begin_session_of(&mut self, other: &Context) {
         self.forget();
         other.copy_session_to(self);
     }
 
-    /// Forgets everything, but the memory that stacks and labels took.
+    /// Discards everything except the memory of stacks and labels.
     pub(crate) fn forget(&mut self) {
         self.version = None;
         self.tables.forget();
     }
 
-    /// Whether two contexts are of the same session. Two readers of one stream have the same, too.
+    /// Whether two contexts belong to the same session. So do those of two readers of one
+    /// stream.
     #[inline]
     pub(crate) fn is_of_session(&self, other: &Context) -> bool {
         self.session.number() == other.session.number()
             || self.version == other.version && self.trace == other.trace
     }
 
-    /// A stream has one session; another context that knows of one knows this one.
+    /// A stream has one session, so a context that already has one has this one.
     fn copy_session_to(&self, other: &mut Context) {
         if other.version.is_none() {
             (other.version, other.clock) = (self.version, self.clock);
@@ -119,7 +121,7 @@ impl Context {
         }
     }
 
-    /// What the ids of an event of versions 4 to 6 stand for now.
+    /// Looks up the ids of an event of versions 4 to 6.
     #[inline(always)]
     pub(crate) fn resolved(&self, header: &BlobHeader) -> Resolved {
         let tables = &self.tables;

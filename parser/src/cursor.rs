@@ -1,8 +1,8 @@
-//! The place in a block of blobs, and the step to the next blob.
+//! The position in a block of blobs, and the step to the next blob.
 
 use crate::blob::{
-    BlobEncoding, BlobHeader, Extent, WINDOW, Wrong, careful_blob_v4, careful_blob_v6, compressed_v4,
-    compressed_v6, fixed_v3, fixed_v4, fixed_v6, size_of_header,
+    BlobEncoding, BlobHeader, Extent, WINDOW, Wrong, careful_blob_v4, careful_blob_v6,
+    compressed_v4, compressed_v6, fixed_v3, fixed_v4, fixed_v6, size_of_header,
 };
 use crate::block::event::EventBlockHeader;
 use crate::block::kinds::KINDS;
@@ -13,50 +13,51 @@ use crate::primitive::Parsed;
 use crate::source::{Span, index};
 use crate::work;
 
-/// Walks the blobs of one block. Positions are those of the stream.
+/// Walks the blobs of one block. All positions are stream positions.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    /// The running header: the current blob's, and what the next inherits from.
+    /// The running header: that of the current blob, from which the next one inherits.
     pub(crate) header: BlobHeader,
     pub(crate) encoding: BlobEncoding,
-    /// The current blob's first byte, and its payload's.
+    /// Where the current blob and its payload begin.
     pub(crate) blob: u64,
     pub(crate) payload_at: u64,
-    /// The next blob's first byte.
+    /// Where the next blob begins.
     pub(crate) at: u64,
     /// Where the blobs end.
     pub(crate) end: u64,
     pub(crate) frame: Frame,
-    /// What the block says of its rows.
+    /// The times that the block's header states, to check rows against.
     pub(crate) times: Times,
-    /// A contradiction was met: rows are doubted from here on.
+    /// Whether a contradiction was found: rows from here on are doubted.
     pub(crate) is_doubted: bool,
-    /// Ids and flags of rows that stand for nothing.
+    /// How many ids and flags of rows were undefined.
     pub(super) odd_values: u32,
-    /// Rows of zeros that follow each other.
+    /// How many all-zero rows have followed each other.
     pub(super) blank_rows: u32,
     /// Where the last of them ends.
     pub(super) blank_to: u64,
 }
 
-/// Times that a block states, and those that its rows were seen to have.
+/// The times that a block states, and the times that its rows were seen to have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
-    /// The smallest, in ticks.
+    /// The smallest stated time, in ticks.
     pub(crate) least: u64,
-    /// Ticks from there to the largest; all there can be if the block states none.
+    /// Ticks from there to the largest stated time; the maximum if the block states none.
     pub(crate) span: u64,
-    /// Where the first row is, for another look.
+    /// Where the first row is, for a second pass.
     pub(super) rows_at: u64,
-    /// Ticks from the smallest to the earliest and to the latest that were seen.
+    /// Ticks from the smallest stated time to the earliest and latest ones seen.
     pub(super) earliest: u64,
     pub(super) latest: u64,
 }
 
 impl Times {
-    const UNKNOWN: Times = Times { least: 0, span: u64::MAX, rows_at: 0, earliest: u64::MAX, latest: 0 };
+    const UNKNOWN: Times =
+        Times { least: 0, span: u64::MAX, rows_at: 0, earliest: u64::MAX, latest: 0 };
 
-    /// Those that a block's header states; test writers store 0.
+    /// The times in a block's header. Test writers store 0, which states nothing.
     pub(super) fn stated(header: &EventBlockHeader, rows_at: u64) -> Times {
         let (least, most) = (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned());
         match most.checked_sub(least) {
@@ -65,13 +66,13 @@ impl Times {
         }
     }
 
-    /// The largest; all there can be if the block states none.
+    /// The largest stated time; the maximum if the block states none.
     #[inline(always)]
     pub(crate) fn most(&self) -> u64 {
         self.least.saturating_add(self.span)
     }
 
-    /// Notes a row's time. `false`: it is not within what the block states.
+    /// Records a row's time. `false` if it is outside the stated times.
     #[inline(always)]
     pub(super) fn meet(&mut self, ticks: u64) -> bool {
         let since = ticks.wrapping_sub(self.least);
@@ -82,13 +83,14 @@ impl Times {
 }
 
 impl Cursor {
-    /// A cursor without blobs.
+    /// A cursor without any blobs.
     pub(crate) fn empty() -> Cursor {
         let frame = Frame { kind: BlockKind::Event, start: 0, body: Span { start: 0, len: 0 } };
         Cursor::new(frame, BlobEncoding::FixedV4, 0, 0)
     }
 
-    /// Every header field starts with zero at each block; nothing is inherited across blocks.
+    /// Every header field is zero at the start of a block; nothing is inherited across
+    /// blocks.
     pub(crate) fn new(frame: Frame, encoding: BlobEncoding, at: u64, end: u64) -> Cursor {
         Cursor {
             header: BlobHeader::default(),
@@ -112,15 +114,16 @@ impl Cursor {
         self.at >= self.end
     }
 
-    /// Whether the current blob may be no blob, but an object's end tag and the next object's begin: read
-    /// as a compressed header, 6 announces the capture thread, which is then a begin tag.
+    /// Whether the current blob could in fact be an object's end tag and the next
+    /// object's begin tags. Read as a compressed header, the end tag 6 announces a
+    /// capture thread, whose id would then be a begin tag.
     #[inline]
     pub(crate) fn may_be_object(&self) -> bool {
         matches!(self.header.capture_thread, 4 | 5) && self.encoding == BlobEncoding::CompressedV4
     }
 
-    /// Whether the current blob may be no blob, but the header of the next block of version 6: a known kind,
-    /// and no more bytes than the block has left.
+    /// Whether the current blob could in fact be the header of the next version 6 block:
+    /// a known kind, and a size that fits the rest of the block.
     #[inline]
     pub(crate) fn may_be_block(&self, window: &[u8], start: u64) -> bool {
         if !matches!(self.encoding, BlobEncoding::CompressedV6 | BlobEncoding::FixedV6) {
@@ -135,23 +138,27 @@ impl Cursor {
         behind <= self.end.saturating_sub(self.blob)
     }
 
-    /// Whether it is so, by its bytes.
+    /// Whether it is an object, judged by all of its bytes.
     pub(crate) fn is_object(&self, blob: &[u8]) -> bool {
         let behind = blob.get(1..).unwrap_or_default();
         blob.first() == Some(&fastserial::TAG_END)
             && fastserial::find(behind.get(..fastserial::FOUND_HEADER).unwrap_or(behind)) == Some(0)
     }
 
-    /// Steps to the next blob. `window` holds the stream from position `start` on, at least to the
-    /// block's end.
+    /// Steps to the next blob. `window` holds the stream from position `start` at least
+    /// to the block's end.
     #[inline(always)]
     pub(crate) fn advance(&mut self, window: &[u8], start: u64) -> Result<(), Fault> {
         work::count(1);
         let rest = window.get(index(self.at, start)..).unwrap_or_default();
         let limit = index(self.end, self.at);
         match self.encoding {
-            BlobEncoding::CompressedV4 => self.compressed(rest, limit, compressed_v4, careful_blob_v4),
-            BlobEncoding::CompressedV6 => self.compressed(rest, limit, compressed_v6, careful_blob_v6),
+            BlobEncoding::CompressedV4 => {
+                self.compressed(rest, limit, compressed_v4, careful_blob_v4)
+            }
+            BlobEncoding::CompressedV6 => {
+                self.compressed(rest, limit, compressed_v6, careful_blob_v6)
+            }
             BlobEncoding::FixedV4 => self.fixed(rest, limit, fixed_v4),
             BlobEncoding::FixedV6 => self.fixed(rest, limit, fixed_v6),
             BlobEncoding::FixedV3 => self.fixed(rest, limit, fixed_v3),
@@ -166,13 +173,14 @@ impl Cursor {
         fast: impl Fn(&mut BlobHeader, &[u8; WINDOW], &mut Wrong) -> usize,
         careful: impl for<'a> Fn(&BlobHeader, &'a [u8]) -> Parsed<'a, (BlobHeader, Extent)>,
     ) -> Result<(), Fault> {
-        // The window may reach into what follows the block; the size check below settles it.
+        // The window may extend past the block; the size check below catches a blob that
+        // does.
         let Some(window) = rest.first_chunk::<WINDOW>() else {
             return self.carefully(rest.get(..limit).unwrap_or(rest), careful);
         };
         let mut wrong = Wrong::default();
         let size = fast(&mut self.header, window, &mut wrong);
-        // Beyond any block.
+        // Larger than any block.
         let header_size = if wrong.0 { usize::MAX } else { size };
         let payload_size = self.header.payload_size as usize;
         match header_size.checked_add(payload_size) {
@@ -185,7 +193,7 @@ impl Cursor {
         }
     }
 
-    /// The same of what is left of a block, which may be too short for a window.
+    /// The same for the end of a block, which may be too short for a window.
     fn carefully(
         &mut self,
         block: &[u8],
@@ -201,7 +209,7 @@ impl Cursor {
         }
     }
 
-    /// The cursor is on a blob of this extent now.
+    /// Moves the cursor to the blob with this extent.
     #[inline(always)]
     fn step_over(&mut self, extent: Extent) {
         self.blob = self.at;

@@ -1,4 +1,4 @@
-//! What was wrong with a stream: every skipped stretch and every oddity, with its place.
+//! What was wrong with a stream: every skipped range and every oddity, with its offset.
 
 use crate::error::Fault;
 use crate::frame::{BlockKind, Frame};
@@ -8,20 +8,21 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Class {
-    /// It was no longer known where the next object begins.
+    /// The position of the next object became unknown.
     FramingLost,
-    /// The content of one block could not be used; its end was known.
+    /// The content of one block was unusable; its end was known.
     BlockLost,
-    /// A row was broken; those before it in its block stand.
+    /// A row was broken; the rows before it in the block were delivered.
     RestOfBlockLost,
-    /// A row that carries its own size was broken; the rows around it stand.
+    /// A row that stores its own size was broken; the rows around it were delivered.
     RowLost,
     /// The input ended inside an item.
     Incomplete,
     /// Odd but harmless: nothing was lost.
     Note,
-    /// What a sound writer cannot have written, though it can be read: what follows in the block is given, and
-    /// [doubted](crate::Event::is_doubted) ([FORMAT.md 13.6](crate::format_guide#13.6)).
+    /// Something that a correct writer cannot have written, although it can be read.
+    /// Events after it in the block are delivered and [doubted](crate::Event::is_doubted)
+    /// ([FORMAT.md 13.6](crate::format_guide#13.6)).
     Contradiction,
 }
 
@@ -46,17 +47,18 @@ impl Class {
 pub struct Finding {
     /// How much it cost.
     pub class: Class,
-    /// Stream offset of the first byte concerned.
+    /// Stream offset of the first affected byte.
     pub offset: u64,
-    /// Bytes of the stream that were not delivered because of it. No byte is lost twice, and none
-    /// that is lost was delivered.
+    /// Bytes of the stream that were not delivered because of it. No byte is counted
+    /// twice, and no delivered byte is counted.
     pub lost_bytes: u64,
-    /// Stream offset of the first of them: [`Finding::offset`], or before it when what is wrong
-    /// spoils what it lies in. Means nothing when none are lost.
+    /// Stream offset of the first lost byte. It is before [`Finding::offset`] if the
+    /// fault spoils the item around it. Meaningless if no bytes are lost.
     pub lost_offset: u64,
     /// The block it lies in; `None` between blocks.
     pub block: Option<BlockKind>,
-    /// Stream offset of that block's first byte, or of the place between blocks.
+    /// Stream offset of that block's first byte; if there is none, of the place between
+    /// blocks.
     pub block_offset: u64,
     /// What was being read.
     pub context: &'static str,
@@ -65,7 +67,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Nothing from `position` on is lost. Gives the number of bytes that had been reported as lost.
+    /// Ends the loss at `position`. Returns how many bytes were counted before.
     fn shorten(&mut self, position: u64) -> u64 {
         let still_lost = position.saturating_sub(self.lost_offset).min(self.lost_bytes);
         let given_back = self.lost_bytes.saturating_sub(still_lost);
@@ -73,7 +75,7 @@ impl Finding {
         given_back
     }
 
-    /// Nothing before `position` is lost.
+    /// Starts the loss at `position` at the earliest.
     fn spare(&mut self, position: u64) {
         let spared = position.saturating_sub(self.lost_offset).min(self.lost_bytes);
         self.lost_offset = self.lost_offset.saturating_add(spared);
@@ -96,30 +98,32 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Findings of one kind that are kept whole; behind it they are only counted.
+/// Findings of one kind that are kept in full; further ones are only counted.
 const KEPT_PER_KIND: u64 = 64;
 
-/// Everything that was wrong so far. At most 64 findings of a kind are kept, all are counted.
+/// Everything that was wrong so far. At most 64 findings of a kind are kept; all of them
+/// are counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Damage {
     findings: Vec<Finding>,
-    kinds: Vec<Kind>,
+    kinds: Vec<FindingCount>,
     last_loss: Option<LastLoss>,
-    /// Bytes before this stream offset were given: a block that begins among them loses none of them.
+    /// Bytes before this stream offset were delivered, so a block that begins before it
+    /// does not lose them.
     given_to: u64,
 }
 
-/// The loss met last: reading may go on in the middle of it, and then less was lost.
+/// The most recent loss. Reading may resume in the middle of it, which makes it smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct LastLoss {
     finding: Finding,
-    /// Its place in `findings`, if it is kept.
+    /// Its index in `findings`, if it is kept.
     kept: Option<usize>,
 }
 
-/// How often one kind of finding was met.
+/// How often one kind of finding occurred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Kind {
+struct FindingCount {
     class: Class,
     fault: std::mem::Discriminant<Fault>,
     context: &'static str,
@@ -128,7 +132,7 @@ struct Kind {
 }
 
 impl Damage {
-    /// The findings that are kept, in the order they were met, notes among them.
+    /// The findings that are kept, including notes, in the order of occurrence.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -143,49 +147,49 @@ impl Damage {
         self.findings.iter().filter(|finding| finding.class == Class::Note)
     }
 
-    /// How many findings of a class were met, also beyond those kept.
+    /// How many findings of a class there are, including those not kept.
     pub fn count(&self, class: Class) -> u64 {
         self.kinds.iter().filter(|kind| kind.class == class).map(|kind| kind.count).sum()
     }
 
-    /// How many notes were met, also beyond those kept.
+    /// How many notes there are, including those not kept.
     pub fn note_count(&self) -> u64 {
         self.count(Class::Note)
     }
 
-    /// How many findings that are not notes were met, also beyond those kept.
+    /// How many findings other than notes there are, including those not kept.
     pub fn loss_count(&self) -> u64 {
         let losses = self.kinds.iter().filter(|kind| kind.class != Class::Note);
         losses.fold(0, |sum, kind| sum.saturating_add(kind.count))
     }
 
-    /// Whether anything but notes was met.
+    /// Whether there is any finding other than a note.
     pub fn is_damaged(&self) -> bool {
         self.kinds.iter().any(|kind| kind.class != Class::Note)
     }
 
-    /// Bytes that were not delivered, over all findings.
+    /// Bytes that were not delivered, summed over all findings.
     pub fn lost_bytes(&self) -> u64 {
         self.kinds.iter().fold(0, |sum, kind| sum.saturating_add(kind.lost_bytes))
     }
 
-    /// How often a finding like this one (same class, context and kind of fault) was met.
+    /// How many findings like this one there are: same class, context and kind of fault.
     pub fn count_like(&self, finding: &Finding) -> u64 {
         self.kinds.iter().find(|kind| kind.is_of(finding)).map_or(0, |kind| kind.count)
     }
 
-    /// Bytes that were not delivered because of findings of a class.
+    /// Bytes that were not delivered because of findings of one class.
     pub fn lost_bytes_of(&self, class: Class) -> u64 {
         let of_class = self.kinds.iter().filter(|kind| kind.class == class);
         of_class.fold(0, |sum, kind| sum.saturating_add(kind.lost_bytes))
     }
 
-    /// The loss met last.
+    /// The most recent loss.
     pub(crate) fn last_loss(&self) -> Option<&Finding> {
         self.last_loss.as_ref().map(|last| &last.finding)
     }
 
-    /// Reading goes on at `position`, in the middle of what the last loss was reported to cover.
+    /// Reading resumes at `position`, in the middle of the most recent loss.
     pub(crate) fn shorten_last_loss(&mut self, position: u64) {
         let Some(last) = &mut self.last_loss else { return };
         let given_back = last.finding.shorten(position);
@@ -196,14 +200,16 @@ impl Damage {
         self.give_back(&finding, given_back);
     }
 
-    /// Reading goes on at `position`, in the middle of the block that begins at `block_offset`, which was read last:
-    /// what was reported as lost of it ends there.
+    /// Reading resumes at `position`, in the middle of the block at `block_offset`, which
+    /// was read last: the losses reported for it end there.
     pub(crate) fn shorten_losses(&mut self, block_offset: u64, position: u64) {
         if self.last_loss().is_some_and(|loss| loss.block_offset == block_offset) {
             self.shorten_last_loss(position);
         }
         for at in (0..self.findings.len()).rev() {
-            let Some(finding) = self.findings.get_mut(at).filter(|it| it.block_offset == block_offset) else {
+            let Some(finding) =
+                self.findings.get_mut(at).filter(|it| it.block_offset == block_offset)
+            else {
                 return;
             };
             let given_back = finding.shorten(position);
@@ -212,19 +218,20 @@ impl Damage {
         }
     }
 
-    /// Where what is lost of a block begins, if it is lost up to its end. For the block that was read last.
+    /// Where the loss in a block begins, if it extends to the block's end. For the block
+    /// that was read last.
     pub(crate) fn lost_to_end_of(&self, block: Frame) -> Option<u64> {
         let loss = self.last_loss().filter(|loss| loss.block_offset == block.start)?;
         let end = loss.lost_offset.saturating_add(loss.lost_bytes);
         (end >= block.body_end()).then_some(loss.lost_offset)
     }
 
-    /// Events were given that reach to `position`, and reading goes on before it.
+    /// Events up to `position` were delivered, and reading resumes before it.
     pub(crate) fn spare(&mut self, position: u64) {
         self.given_to = self.given_to.max(position);
     }
 
-    /// So many bytes were not lost after all.
+    /// These bytes were not lost after all.
     fn give_back(&mut self, finding: &Finding, bytes: u64) {
         if let Some(kind) = self.kinds.iter_mut().find(|kind| bytes > 0 && kind.is_of(finding)) {
             kind.lost_bytes = kind.lost_bytes.saturating_sub(bytes);
@@ -241,7 +248,7 @@ impl Damage {
                 kind.count
             }
             None => {
-                self.kinds.push(Kind {
+                self.kinds.push(FindingCount {
                     class: finding.class,
                     fault: std::mem::discriminant(&finding.fault),
                     context: finding.context,
@@ -253,7 +260,8 @@ impl Damage {
         };
         let is_kept = count <= KEPT_PER_KIND;
         if !matches!(finding.class, Class::Note | Class::Contradiction) {
-            self.last_loss = Some(LastLoss { finding, kept: is_kept.then_some(self.findings.len()) });
+            self.last_loss =
+                Some(LastLoss { finding, kept: is_kept.then_some(self.findings.len()) });
         }
         if is_kept {
             self.findings.push(finding);
@@ -272,8 +280,7 @@ impl Damage {
         self.add_between(class, offset, offset, lost_bytes, context, fault);
     }
 
-    /// A finding between blocks at `offset`, because of which a number of bytes from `lost_offset` on
-    /// are lost.
+    /// A finding between blocks at `offset` that loses bytes from `lost_offset` on.
     pub(crate) fn add_between(
         &mut self,
         class: Class,
@@ -296,7 +303,7 @@ impl Damage {
         });
     }
 
-    /// The framing was lost at `offset`, in or behind a block.
+    /// Framing was lost at `offset`, in or after a block.
     pub(crate) fn add_framing_lost(
         &mut self,
         frame: Frame,
@@ -323,13 +330,13 @@ impl Damage {
         BlockDamage { damage: self, frame, is_cut: false }
     }
 
-    /// Findings inside one block, of which the input may have only the beginning.
+    /// Findings inside one block of which the input may contain only the beginning.
     pub(crate) fn in_part_of_block(&mut self, frame: Frame, is_whole: bool) -> BlockDamage<'_> {
         BlockDamage { damage: self, frame, is_cut: !is_whole }
     }
 }
 
-impl Kind {
+impl FindingCount {
     fn is_of(&self, finding: &Finding) -> bool {
         self.class == finding.class
             && self.fault == std::mem::discriminant(&finding.fault)
@@ -337,7 +344,7 @@ impl Kind {
     }
 }
 
-/// Takes the findings of one block; offsets count from the start of its content.
+/// Collects the findings of one block; offsets are relative to its content.
 pub(crate) struct BlockDamage<'d> {
     damage: &'d mut Damage,
     frame: Frame,
@@ -356,7 +363,7 @@ impl BlockDamage<'_> {
         self.add_spoiling(class, at, at, lost_bytes, context, fault);
     }
 
-    /// What is wrong at `at` spoils `lost_bytes` from `lost_at` on.
+    /// A fault at `at` that loses `lost_bytes` from `lost_at` on.
     fn add_spoiling(
         &mut self,
         class: Class,
@@ -378,22 +385,41 @@ impl BlockDamage<'_> {
         });
     }
 
-    /// Something odd at `at`.
+    /// An oddity at `at`.
     pub(crate) fn note(&mut self, at: usize, context: &'static str, fault: Fault) {
         self.add(Class::Note, at, 0, context, fault);
     }
 
-    /// What stands at `at` cannot be so, and nothing of it is lost.
+    /// A contradiction at `at`; nothing is lost.
     pub(crate) fn contradicts(&mut self, at: usize, context: &'static str, fault: Fault) {
         self.add(Class::Contradiction, at, 0, context, fault);
     }
 
-    /// `lost_bytes` at `at` hold a row that is broken; rows behind it are read.
-    pub(crate) fn row_lost(&mut self, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
+    /// A thread index that nothing defines: a contradiction if all definitions were read,
+    /// as far as is known.
+    pub(crate) fn undefined(
+        &mut self,
+        is_contradiction: bool,
+        at: usize,
+        context: &'static str,
+        index: u64,
+    ) {
+        let class = if is_contradiction { Class::Contradiction } else { Class::Note };
+        self.add(class, at, 0, context, Fault::UndefinedThread(index));
+    }
+
+    /// A broken row of `lost_bytes` at `at`; the rows after it are read.
+    pub(crate) fn row_lost(
+        &mut self,
+        at: usize,
+        lost_bytes: usize,
+        context: &'static str,
+        fault: Fault,
+    ) {
         self.add(Class::RowLost, at, lost_bytes, context, fault);
     }
 
-    /// What is wrong at `at` spoils the row of `lost_bytes` that begins at `row_at`.
+    /// A fault at `at` that spoils the row of `lost_bytes` at `row_at`.
     pub(crate) fn row_spoilt(
         &mut self,
         at: usize,
@@ -405,26 +431,47 @@ impl BlockDamage<'_> {
         self.add_spoiling(Class::RowLost, at, row_at, lost_bytes, context, fault);
     }
 
-    /// The row at `at` is broken, and with it the `lost_bytes` to the block's end; or the input's
-    /// end cuts it.
-    pub(crate) fn rest_lost(&mut self, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
+    /// A broken row at `at` that loses the `lost_bytes` up to the block's end, or a row
+    /// that the input's end cuts off.
+    pub(crate) fn rest_lost(
+        &mut self,
+        at: usize,
+        lost_bytes: usize,
+        context: &'static str,
+        fault: Fault,
+    ) {
         self.lost(Class::RestOfBlockLost, at, lost_bytes, context, fault);
     }
 
-    /// Nothing of the block's content can be used.
-    pub(crate) fn block_lost(&mut self, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
+    /// The block's content is unusable.
+    pub(crate) fn block_lost(
+        &mut self,
+        at: usize,
+        lost_bytes: usize,
+        context: &'static str,
+        fault: Fault,
+    ) {
         self.lost(Class::BlockLost, at, lost_bytes, context, fault);
     }
 
-    /// Whether the input ends inside the block: counts that disagree say nothing then.
+    /// Whether the input ends inside the block. Then wrong counts prove nothing.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// What does not fit the part of a block that is there may well fit the whole.
-    fn lost(&mut self, class: Class, at: usize, lost_bytes: usize, context: &'static str, fault: Fault) {
+    /// If the block is cut off, a fault may only be caused by the missing part.
+    fn lost(
+        &mut self,
+        class: Class,
+        at: usize,
+        lost_bytes: usize,
+        context: &'static str,
+        fault: Fault,
+    ) {
         let runs_out = match fault {
-            Fault::Truncated | Fault::RowSize(_) | Fault::PayloadSize(_) | Fault::StackSize(_) => true,
+            Fault::Truncated | Fault::RowSize(_) | Fault::PayloadSize(_) | Fault::StackSize(_) => {
+                true
+            }
             Fault::Count { .. } => true,
             Fault::HeaderSize(size) => usize::from(size) > lost_bytes,
             _ => false,
@@ -444,8 +491,11 @@ mod tests {
 
     #[test]
     fn no_row_is_lost_behind_the_place_where_another_block_begins() {
-        let frame =
-            |start| Frame { kind: BlockKind::Thread, start, body: Span { start: start + 4, len: 90 } };
+        let frame = |start| Frame {
+            kind: BlockKind::Thread,
+            start,
+            body: Span { start: start + 4, len: 90 },
+        };
         let mut damage = Damage::default();
         damage.in_block(frame(100)).row_lost(0, 90, "thread row", Fault::Truncated);
         for at in [40, 60, 80] {

@@ -1,25 +1,25 @@
-//! What can be wrong with a stream, and where.
+//! Faults of a stream, and where they are.
 //!
-//! [`Error`] ends the reading: the stream is not ours, or the source failed. Everything else that
-//! is wrong is *damage*: it is recorded as a [`Finding`](crate::Finding) in
-//! [`Reader::damage`](crate::Reader::damage), and reading goes on behind it. Both name a
-//! [`Fault`], a stream offset and what was being read (FORMAT.md 13.2).
+//! [`Error`] ends reading: the stream is of another format, or the source failed. Every
+//! other fault is *damage*: it is recorded as a [`Finding`](crate::Finding) in
+//! [`Reader::damage`](crate::Reader::damage), and reading continues after it. Both
+//! consist of a [`Fault`], a stream offset and what was being read (FORMAT.md 13.2).
 
 use nom::error::{ContextError, ErrorKind, FromExternalError, ParseError};
 use std::fmt;
 use std::io;
 
-/// Why a stream cannot be read, or be read any further.
+/// Why a stream cannot be read, or not be read any further.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The source failed. [`io::ErrorKind::WouldBlock`] leaves the reader as it was: the same
-    /// call goes on when there are bytes again.
+    /// The source failed. After [`io::ErrorKind::WouldBlock`] the reader is unchanged:
+    /// repeat the call when more bytes are available.
     Io(io::Error),
-    /// The stream's beginning cannot be read: not this format, an unsupported version, a broken
-    /// header. Nothing was delivered.
+    /// The beginning of the stream cannot be read: another format, an unsupported
+    /// version, a broken header. Nothing was delivered.
     Format {
-        /// Stream offset, in bytes, of the item that is wrong.
+        /// Stream offset, in bytes, of the faulty item.
         offset: u64,
         /// What was being read.
         context: &'static str,
@@ -29,7 +29,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the source only has no bytes *yet*; the same call may be made again.
+    /// Whether the source just has no bytes *yet*; repeat the call later.
     pub fn is_would_block(&self) -> bool {
         matches!(self, Error::Io(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
@@ -39,7 +39,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Io(error) => write!(f, "reading failed: {error}"),
-            Error::Format { offset, context, fault } => write!(f, "{context} at {offset:#x}: {fault}"),
+            Error::Format { offset, context, fault } => {
+                write!(f, "{context} at {offset:#x}: {fault}")
+            }
         }
     }
 }
@@ -53,7 +55,8 @@ impl std::error::Error for Error {
     }
 }
 
-/// For readers of files, in whose functions everything is an [`io::Error`]; the source's own is given back.
+/// For code in which every error is an [`io::Error`]. An error of the source is returned
+/// unchanged.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         match error {
@@ -69,7 +72,7 @@ impl From<io::Error> for Error {
     }
 }
 
-/// What is wrong with one item. Values are those found in the stream.
+/// What is wrong with one item. The values are those found in the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -78,78 +81,84 @@ pub enum Fault {
     HeaderTruncated,
     /// Another format, recognised by its first bytes.
     Foreign(Foreign),
-    /// A version that is not read: 1, 2, or a major version above 6.
+    /// An unsupported version: 1, 2, or a major version above 6.
     UnsupportedVersion(u32),
-    /// A zero word behind the magic, but a major version below 6.
+    /// A zero word after the magic, which announces version 6, but a smaller major
+    /// version.
     MalformedVersion(u32),
     /// The text `!FastSerialization.1`, or its length, is wrong.
     FastSerializationHeader,
     /// The first object or block is not `Trace`.
     FirstIsNotTrace,
-    /// Addresses of this many bytes are not known; 4 and 8 are.
+    /// A pointer size other than 4 or 8.
     PointerSize(i32),
 
     // -- bytes
     /// The bytes end before the item does.
     Truncated,
-    /// A varuint with more bytes than its width can need.
+    /// A varuint with more bytes than its type can need.
     VarintTooLong,
-    /// A varuint with bits beyond its width.
+    /// A varuint with bits beyond its type.
     VarintOverflow,
 
     // -- framing
-    /// Another tag was due here.
+    /// Another tag was expected here.
     Tag {
-        /// The tag the format asks for.
+        /// The tag that the format requires.
         expected: u8,
-        /// The tag that is there.
+        /// The tag that was found.
         found: u8,
     },
-    /// A type name of this many bytes; 0 to 255 are possible.
+    /// A type name of this length; 0 to 255 are possible.
     NameLength(i32),
     /// A block of this many bytes.
     BlockSize(i32),
-    /// A block larger than the limit; it was skipped unread.
+    /// A block of this size, larger than the limit; it was skipped.
     BlockLimit(u64),
-    /// A minimum reader version above what is known.
+    /// A minimum reader version that is not supported.
     MinimumVersion(i32),
-    /// An object of an unknown type.
+    /// An object of an unknown type; it was skipped.
     UnknownObject,
-    /// An object of an unknown type that has no block layout.
+    /// A type name that differs from a known one in one letter. The object was read as
+    /// one of that type.
+    TypeName,
+    /// An object of an unknown type without a block's layout, so its end is unknown.
     UnknownLayout,
-    /// A block of an unknown kind (version 6); skipped by its size.
+    /// A block of an unknown kind (version 6); it was skipped by its size.
     UnknownBlock(u8),
     /// This many bytes follow the end of the stream.
     TrailingBytes(u64),
-    /// More than this many bytes follow the end of the stream; those behind them were not looked at.
+    /// More than this many bytes follow the end of the stream; the others were not
+    /// examined.
     MoreTrailingBytes(u64),
     /// A second Trace object or block.
     SecondTrace,
-    /// Padding that fits the stream's positions no more: bytes before it are missing, or too many.
-    /// Content lies this many bytes later than positions say, modulo 4.
+    /// Padding that does not match the stream's positions: bytes before it are missing,
+    /// or there are too many. Content is this many bytes later than its position implies,
+    /// modulo 4.
     Padding(u8),
 
     // -- rows
-    /// A block header of this size; 20 is the least.
+    /// A block header of this size; the minimum is 20.
     HeaderSize(u16),
-    /// A row of this many bytes does not fit its content, or leaves its block.
+    /// A row of this size does not fit its content, or extends past its block.
     RowSize(u64),
-    /// A payload of this many bytes leaves its block.
+    /// A payload of this size extends past its block.
     PayloadSize(u32),
-    /// A stack of this many bytes leaves its block.
+    /// A stack of this size extends past its block.
     StackSize(u32),
-    /// A stack size that is no multiple of the pointer size.
+    /// A stack size that is not a multiple of the pointer size.
     PartialAddress(u32),
-    /// A count that disagrees with the rows that are there.
+    /// A stated count that differs from the number of rows found.
     Count {
         /// The count in the header.
         stated: u64,
         /// The rows found.
         found: u64,
     },
-    /// An unknown entry kind without a size of its own.
+    /// An entry of an unknown kind, whose size is therefore unknown.
     UnknownEntry(u8),
-    /// A flag bit that has no meaning in this version.
+    /// A flag that has no meaning in this version.
     ReservedFlag(u8),
 
     // -- references
@@ -161,56 +170,61 @@ pub enum Fault {
     UndefinedThread(u64),
     /// A label list id that no block defines.
     UndefinedLabels(u32),
-    /// An id that has no meaning as a definition, such as metadata id 0.
+    /// An id that cannot be defined, such as metadata id 0.
     DefinesNothing(u64),
-    /// An id that was defined before, differently. The new definition counts from there on.
+    /// An id that was defined before, differently. The new definition is used from there
+    /// on.
     Redefined(u64),
-    /// A sequence number that falls in version 6.
+    /// A sequence number that is lower than the one before (version 6).
     NumberFell(u32),
 
     // -- contradictions
-    /// A row's time that is not within the times that its block states.
+    /// A row's time that is outside the times that its block states.
     TimeOutside(u64),
-    /// The smallest (`false`) or largest (`true`) time that a block states, which none of its rows has.
+    /// The smallest (`false`) or largest (`true`) time that a block states, if none of
+    /// its rows has it.
     TimeUnmet {
         /// Whether it is the largest.
         is_largest: bool,
         /// The time that the block states.
         stated: u64,
     },
-    /// An event that is older than one before it of the same capture thread.
+    /// An event that is older than the previous one of the same capture thread.
     TimeFalls(u64),
-    /// Rows of nothing but zeros.
+    /// Rows of all zeros.
     Zeros,
-    /// A processor that the machine did not have.
+    /// A processor number that the machine does not have.
     Processor(u32),
-    /// A thread whose numbers are those that another one lacks: its id is wrong.
+    /// A thread whose sequence numbers are exactly those that another thread lacks: its
+    /// id is wrong.
     StrayThread(u64),
-    /// Sequence numbers that jump here and come back.
+    /// Sequence numbers that jump here and later return.
     NumbersJump(u32),
 
     // -- field descriptions
-    /// A type code that is unknown or not allowed here. The event is opaque from there on.
+    /// A type code that is unknown or not allowed here. The payload is opaque from this
+    /// field on.
     TypeCode(i32),
-    /// Types nested deeper than the limit.
+    /// Types nested more deeply than the limit.
     TypeDepth,
-    /// More fields, nested ones counted, than one description may have.
+    /// More fields, including nested ones, than a description may have.
     FieldLimit,
     /// A field list that does not fit its row.
     FieldList,
-    /// A field description behind a non-empty version 1 list; it wins.
+    /// A second field list after a non-empty version 1 list; the second is used.
     BothFieldLists,
-    /// A tag of this size leaves its row.
+    /// A tag of this size extends past its row.
     TagSize(i32),
 
     // -- payloads
-    /// More values than one payload may hold.
+    /// More values than a payload may hold.
     ValueLimit,
-    /// A RelLoc or DataLoc that points outside the payload, or at no whole number of elements.
+    /// A RelLoc or DataLoc that points outside the payload, or whose size is not a
+    /// multiple of the element size.
     Location {
-        /// The position it gives.
+        /// The position it stores.
         position: u16,
-        /// The size it gives, in bytes.
+        /// The size it stores, in bytes.
         size: u16,
     },
 
@@ -221,16 +235,18 @@ pub enum Fault {
     Frequency(i64),
 
     // -- limits
-    /// A table was full; its oldest rows were given up.
+    /// A table was full; its oldest rows were discarded.
     TableLimit,
-    /// More events or bytes waited for their turn than the limit allows: order is not promised.
+    /// More events or bytes were queued for time order than the limit allows: the order
+    /// is not guaranteed.
     QueueLimit,
-    /// Stacks or labels were forgotten because a lost block must have held a sequence point.
+    /// Stacks or labels were discarded because a lost block must have contained a
+    /// sequence point.
     StaleTable,
 
     // -- combinators
-    /// Not the format but a combinator around a function of [`raw`](crate::raw) refused these bytes, such as
-    /// nom's `verify`. A reader never reports it.
+    /// Not a fault of the format: a combinator around a function of [`raw`](crate::raw),
+    /// such as nom's `verify`, rejected the bytes. A reader never reports it.
     Refused,
 }
 
@@ -261,13 +277,23 @@ impl fmt::Display for Fault {
             Fault::BlockLimit(n) => write!(f, "block of {n} bytes is above the limit, skipped"),
             Fault::MinimumVersion(v) => write!(f, "needs a reader of version {v}"),
             Fault::UnknownObject => f.write_str("object of an unknown type, skipped"),
-            Fault::UnknownLayout => f.write_str("object of an unknown type without a block's layout"),
+            Fault::TypeName => {
+                f.write_str("type name with one wrong letter, read as the name it resembles")
+            }
+            Fault::UnknownLayout => {
+                f.write_str("object of an unknown type without a block's layout")
+            }
             Fault::UnknownBlock(kind) => write!(f, "block of unknown kind {kind}, skipped"),
             Fault::TrailingBytes(n) => write!(f, "{n} bytes follow the end of the stream"),
-            Fault::MoreTrailingBytes(n) => write!(f, "more than {n} bytes follow the end of the stream"),
+            Fault::MoreTrailingBytes(n) => {
+                write!(f, "more than {n} bytes follow the end of the stream")
+            }
             Fault::SecondTrace => f.write_str("a second Trace, ignored"),
             Fault::Padding(shift) => {
-                write!(f, "bytes before are missing or too many, padding is off by {shift} modulo 4")
+                write!(
+                    f,
+                    "bytes before are missing or too many, padding is off by {shift} modulo 4"
+                )
             }
             Fault::HeaderSize(n) => write!(f, "header of {n} bytes, expected at least 20"),
             Fault::RowSize(n) => write!(f, "row of {n} bytes does not fit"),
@@ -283,7 +309,9 @@ impl fmt::Display for Fault {
             Fault::UndefinedLabels(id) => write!(f, "label list {id} is not defined"),
             Fault::DefinesNothing(id) => write!(f, "id {id} cannot be defined"),
             Fault::Redefined(id) => write!(f, "id {id} is defined again, differently"),
-            Fault::TimeOutside(ticks) => write!(f, "time {ticks} is outside those that the block states"),
+            Fault::TimeOutside(ticks) => {
+                write!(f, "time {ticks} is outside those that the block states")
+            }
             Fault::TimeUnmet { is_largest, stated } => {
                 let which = if is_largest { "largest" } else { "smallest" };
                 write!(f, "no row has the {which} time that the block states, {stated}")
@@ -291,7 +319,9 @@ impl fmt::Display for Fault {
             Fault::TimeFalls(ticks) => write!(f, "time {ticks} is before the thread's last event"),
             Fault::Zeros => f.write_str("nothing but zeros, row after row"),
             Fault::Processor(number) => write!(f, "the machine has no processor {number}"),
-            Fault::StrayThread(thread) => write!(f, "thread {thread} has the numbers that another one lacks"),
+            Fault::StrayThread(thread) => {
+                write!(f, "thread {thread} has the numbers that another one lacks")
+            }
             Fault::NumbersJump(n) => write!(f, "sequence numbers jump to {n} and come back"),
             Fault::NumberFell(n) => write!(f, "sequence number falls to {n}"),
             Fault::TypeCode(code) => write!(f, "type code {code} is not possible here"),
@@ -302,19 +332,26 @@ impl fmt::Display for Fault {
             Fault::TagSize(n) => write!(f, "tag of {n} bytes leaves its row"),
             Fault::ValueLimit => f.write_str("more values than a payload may hold"),
             Fault::Location { position, size } => {
-                write!(f, "{size} bytes at {position} are not within the payload, or no whole elements")
+                write!(
+                    f,
+                    "{size} bytes at {position} are not within the payload, or no whole elements"
+                )
             }
             Fault::Date => f.write_str("the start date does not exist"),
             Fault::Frequency(n) => write!(f, "{n} ticks a second is no clock"),
             Fault::TableLimit => f.write_str("table is full, its oldest rows are given up"),
-            Fault::QueueLimit => f.write_str("too much waits for its turn, order is not promised here"),
-            Fault::StaleTable => f.write_str("ids start again after lost blocks, older ones are forgotten"),
+            Fault::QueueLimit => {
+                f.write_str("too much waits for its turn, order is not promised here")
+            }
+            Fault::StaleTable => {
+                f.write_str("ids start again after lost blocks, older ones are forgotten")
+            }
             Fault::Refused => f.write_str("a combinator does not take what is here"),
         }
     }
 }
 
-/// Another format, as its first bytes tell.
+/// Another format, recognised by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Foreign {
@@ -328,7 +365,7 @@ pub enum Foreign {
     PerfData,
     /// Zstandard.
     Zstd,
-    /// Nothing that is known; these are its first bytes.
+    /// Unknown; these are its first bytes.
     Unknown([u8; 8]),
 }
 
@@ -354,10 +391,11 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// What is wrong, and what was left when it was met: the error type of this crate's own parsers, and the one that
-/// says most of those that the functions of [`raw`](crate::raw) can give.
+/// A fault and the input at which it occurred: the error type of this crate's own
+/// parsers, and the most detailed one that the functions of [`raw`](crate::raw) can
+/// return.
 ///
-/// [`FaultAt::offset_in`] gives the place, so that parsers need not carry positions.
+/// [`FaultAt::offset_in`] computes the offset, so that parsers need not track positions.
 ///
 /// ```
 /// use nettrace_parser::Fault;
@@ -370,17 +408,18 @@ impl fmt::Display for Foreign {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FaultAt<'a> {
-    /// The input from what is wrong on.
+    /// The input from the faulty item on.
     pub rest: &'a [u8],
     /// What is wrong.
     pub fault: Fault,
-    /// What was being read; empty if nothing said so.
+    /// What was being read; empty if unknown.
     pub context: &'static str,
 }
 
 impl<'a> FaultAt<'a> {
-    /// Where the fault lies, in bytes from the beginning of `whole`: what the outermost parser was given. Also of a
-    /// fault in a part that does not reach to the end of it, such as a row that carries its size.
+    /// Offset of the fault in `whole`, the input of the outermost parser. This also works
+    /// if the fault is in a part that does not extend to the end of `whole`, such as a
+    /// row with a size.
     pub fn offset_in(&self, whole: &[u8]) -> usize {
         offset(whole, self.rest)
     }
@@ -418,7 +457,7 @@ impl<'a> ParseError<&'a [u8]> for FaultAt<'a> {
 
 impl<'a> ContextError<&'a [u8]> for FaultAt<'a> {
     fn add_context(_rest: &'a [u8], context: &'static str, other: Self) -> Self {
-        // The innermost context says most.
+        // The innermost context is the most precise one.
         if other.context.is_empty() { FaultAt { context, ..other } } else { other }
     }
 }
@@ -429,19 +468,23 @@ impl<'a> FromExternalError<&'a [u8], Fault> for FaultAt<'a> {
     }
 }
 
-/// Where in `whole` the bytes of `part` begin. If they are not a part of it, as if they were its end.
+/// Offset of `part` in `whole`. If it is not a part of it, the offset that it would have
+/// at its end.
 pub(crate) fn offset(whole: &[u8], part: &[u8]) -> usize {
     let from = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
     if from <= whole.len() { from } else { whole.len().saturating_sub(part.len()) }
 }
 
-/// Where in `whole` an error lies, and what it is. `whole` is the slice the parser was given.
+/// Offset of an error in `whole`, and the fault. `whole` is the slice that the parser was
+/// given.
 pub(crate) fn located<'a>(whole: &[u8], error: nom::Err<FaultAt<'a>>) -> Located {
     match error {
         nom::Err::Error(at) | nom::Err::Failure(at) => {
             Located { at: at.offset_in(whole), fault: at.fault, context: at.context }
         }
-        nom::Err::Incomplete(_) => Located { at: whole.len(), fault: Fault::Truncated, context: "" },
+        nom::Err::Incomplete(_) => {
+            Located { at: whole.len(), fault: Fault::Truncated, context: "" }
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! An event: a blob with its references resolved.
+//! An event: a blob whose references are resolved.
 
 mod handle;
 
@@ -22,14 +22,15 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::SystemTime;
 
-/// One event, lent by the reader: everything is borrowed from the stream's bytes or the reader's
-/// tables, nothing is copied.
+/// One event, borrowed from the reader: its data stays in the stream's bytes and the
+/// reader's tables. Nothing is copied.
 #[derive(Clone, Copy)]
 pub struct Event<'r> {
     pub(crate) header: &'r BlobHeader,
-    /// What the header's ids stood for when the event was met; `None`: what they stand for now.
+    /// What the header's ids meant when the event was read; `None` to look them up in the
+    /// current tables.
     pub(crate) resolved: Option<Resolved>,
-    /// The type, with `resolved`.
+    /// The type, together with `resolved`.
     pub(crate) row: Option<&'r Metadata>,
     pub(crate) context: &'r Context,
     /// The stream's bytes from the payload on.
@@ -38,8 +39,8 @@ pub struct Event<'r> {
 }
 
 impl<'r> Event<'r> {
-    /// An event from its header; the window, which begins at the position `start`, holds its bytes. Without `resolved`,
-    /// its ids are looked up when they are asked for.
+    /// An event from its header. Its bytes are in the window, which begins at position
+    /// `start`. Without `resolved`, ids are looked up when needed.
     #[inline(always)]
     pub(crate) fn new(
         context: &'r Context,
@@ -54,7 +55,7 @@ impl<'r> Event<'r> {
         Event { header, resolved, row, context, rest, payload_at }
     }
 
-    /// The same where the type's row is known.
+    /// The same if the type's row is known.
     #[inline(always)]
     pub(crate) fn of_row(
         context: &'r Context,
@@ -69,15 +70,15 @@ impl<'r> Event<'r> {
         Event { header, resolved: Some(resolved), row, context, rest, payload_at }
     }
 
-    /// Whether a contradiction stands in this event, or before it in its block: what a sound writer cannot have
-    /// written. It may be what it says, or what damage made of other bytes
-    /// ([FORMAT.md 13.6](crate::format_guide#13.6)).
+    /// Whether there is a contradiction in this event or earlier in its block: something
+    /// that a correct writer cannot have written. The event may be correct, or be made of
+    /// other bytes by damage ([FORMAT.md 13.6](crate::format_guide#13.6)).
     #[inline]
     pub fn is_doubted(&self) -> bool {
         self.header.is_doubted
     }
 
-    /// The event's type; `None` when the stream does not define it.
+    /// The event's type; `None` if the stream does not define it.
     #[inline(always)]
     pub fn metadata(&self) -> Option<&'r Metadata> {
         if self.resolved.is_some() {
@@ -87,55 +88,60 @@ impl<'r> Event<'r> {
         metadata.row(metadata.slot(u64::from(self.header.metadata_id)))
     }
 
-    /// The metadata id that the stream gives for the type.
+    /// The metadata id that the stream uses for the type.
     #[inline]
     pub fn metadata_id(&self) -> u32 {
         self.header.metadata_id
     }
 
-    /// Provider name; empty when the type is not defined.
+    /// Provider name; empty if the type is not defined.
     #[inline]
     pub fn provider(&self) -> &'r str {
         self.metadata().map_or("", |metadata| &metadata.provider)
     }
 
-    /// The provider, if it is one that [views](crate::view) know.
+    /// The provider, if it has [views](crate::view).
     #[inline]
     pub fn known_provider(&self) -> KnownProvider {
         self.metadata().map_or(KnownProvider::Other, |metadata| metadata.known_provider)
     }
 
-    /// Event name; empty for native runtime events, and when the type is not defined.
+    /// Event name; empty for events of the native runtime, and if the type is not
+    /// defined.
     #[inline]
     pub fn name(&self) -> &'r str {
         self.metadata().map_or("", |metadata| &metadata.name)
     }
 
-    /// The name as people know it, `GC/Start` or `Request/Start`: see [`event_name`](catalog::event_name). `Provider/7`
-    /// for an event 7 that nobody names, `(undefined)` when the type is not defined.
+    /// The name for display, such as `GC/Start` or `Request/Start`: see
+    /// [`event_name`](catalog::event_name). `Provider/7` for an event with id 7 and no
+    /// name, `(undefined)` if the type is not defined.
     pub fn shown_name(&self) -> Cow<'r, str> {
         let Some(metadata) = self.metadata() else { return Cow::Borrowed("(undefined)") };
-        let shown = catalog::event_name(&metadata.name, metadata.event_id, metadata.opcode, self.catalog());
+        let shown =
+            catalog::event_name(&metadata.name, metadata.event_id, metadata.opcode, self.catalog());
         shown.unwrap_or_else(|| Cow::Owned(format!("{}/{}", metadata.provider, metadata.event_id)))
     }
 
-    /// Event id within the provider; 0 when the type is not defined.
+    /// Event id within the provider; 0 if the type is not defined.
     #[inline]
     pub fn id(&self) -> u32 {
         self.metadata().map_or(0, |metadata| metadata.event_id)
     }
 
-    /// Event version: the event's label, else the type's.
+    /// Event version: from the event's label if it has one, else from its type.
     #[inline]
     pub fn version(&self) -> u32 {
-        self.version_label().unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.version))
+        self.version_label()
+            .unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.version))
     }
 
     fn version_label(&self) -> Option<u32> {
         self.label_place().and_then(|place| version_label(self.context, place))
     }
 
-    /// Level, 0 log always to 5 verbose: the event's label, else the type's.
+    /// Level, 0 log always to 5 verbose: from the event's label if it has one, else from
+    /// its type.
     #[inline]
     pub fn level(&self) -> u32 {
         let label = self.labels().last(|label| match label {
@@ -145,7 +151,7 @@ impl<'r> Event<'r> {
         label.unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.level))
     }
 
-    /// Keywords: the event's label, else the type's.
+    /// Keywords: from the event's label if it has one, else from its type.
     #[inline]
     pub fn keywords(&self) -> u64 {
         let label = self.labels().last(|label| match label {
@@ -155,8 +161,8 @@ impl<'r> Event<'r> {
         label.unwrap_or_else(|| self.metadata().map_or(0, |metadata| metadata.keywords))
     }
 
-    /// Opcode as stored: the event's label, else the type's. `None`: the stream does not say; see
-    /// [`Event::implied_opcode`].
+    /// Opcode as stored: from the event's label if it has one, else from its type. `None`
+    /// if the stream does not store one; see [`Event::implied_opcode`].
     #[inline]
     pub fn opcode(&self) -> Option<u8> {
         let label = self.labels().last(|label| match label {
@@ -166,8 +172,8 @@ impl<'r> Event<'r> {
         label.or_else(|| self.metadata().and_then(|metadata| metadata.opcode))
     }
 
-    /// The opcode that the name implies when none is stored: 1 for a name that ends in `Start`,
-    /// 2 for `Stop`, in any case of letters; else 0 ([FORMAT.md 15](crate::format_guide#15)).
+    /// The opcode that the name implies if none is stored: 1 if the name ends in `Start`,
+    /// 2 for `Stop`, ignoring case; else 0 ([FORMAT.md 15](crate::format_guide#15)).
     #[inline]
     pub fn implied_opcode(&self) -> u8 {
         let name = self.name().as_bytes();
@@ -184,7 +190,7 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// OS id of the thread the event is about; `None` when unknown (version 6).
+    /// OS id of the thread that the event is about; `None` if unknown (version 6).
     #[inline]
     pub fn thread_id(&self) -> Option<u64> {
         if self.context.is_v6() {
@@ -193,7 +199,7 @@ impl<'r> Event<'r> {
         Some(self.header.thread)
     }
 
-    /// The thread's row (version 6).
+    /// The thread's row in the stream (version 6).
     #[inline]
     pub fn thread(&self) -> Option<&'r Thread> {
         if !self.context.is_v6() {
@@ -212,26 +218,29 @@ impl<'r> Event<'r> {
         self.header.capture_thread
     }
 
-    /// OS id of the process the event is about: the thread's, else the traced process.
+    /// OS id of the process that the event is about: the thread's process, else the
+    /// traced process.
     #[inline]
     pub fn process_id(&self) -> Option<u64> {
         let of_thread = self.thread().and_then(|thread| thread.process_id);
         of_thread.or(self.context.trace.process_id.map(u64::from))
     }
 
-    /// Processor the event was written on; `None` when unknown, as runtimes on Linux leave it.
+    /// Processor on which the event was written; `None` if unknown, as it is with
+    /// runtimes on Linux.
     #[inline]
     pub fn processor(&self) -> Option<u32> {
         (self.header.processor != u32::MAX).then_some(self.header.processor)
     }
 
-    /// The capture thread's number for this event; 0 in version 3, which has none.
+    /// The event's sequence number within its capture thread; 0 in version 3, which has
+    /// none.
     #[inline]
     pub fn sequence_number(&self) -> u32 {
         self.header.sequence
     }
 
-    /// Whether the stream promises that nothing behind this event is older.
+    /// Whether the stream promises that no later event is older than this one.
     #[inline]
     pub fn is_sorted(&self) -> bool {
         self.header.is_sorted
@@ -243,25 +252,26 @@ impl<'r> Event<'r> {
         self.header.timestamp
     }
 
-    /// Nanoseconds since the session's start, negative before it; `None` when the stream's clock
-    /// has no frequency.
+    /// Nanoseconds since the session's start, negative before it; `None` if the stream's
+    /// clock is unusable.
     #[inline]
     pub fn nanos(&self) -> Option<i64> {
         self.context.clock.nanos_since_start(self.header.timestamp)
     }
 
-    /// UTC as nanoseconds since 1970-01-01; see [`Clock::unix_nanos`](crate::Clock::unix_nanos).
+    /// UTC as nanoseconds since 1970-01-01; see
+    /// [`Clock::unix_nanos`](crate::Clock::unix_nanos).
     #[inline]
     pub fn unix_nanos(&self) -> Option<i128> {
         self.context.clock.unix_nanos(self.header.timestamp)
     }
 
-    /// UTC as the standard library has it; `None` also for what that cannot tell.
+    /// UTC as [`SystemTime`]; `None` also if it cannot be represented.
     pub fn system_time(&self) -> Option<SystemTime> {
         self.unix_nanos().and_then(system_time)
     }
 
-    /// Activity id, if there is one that is not zero.
+    /// Activity id; `None` if there is none or it is zero.
     #[inline]
     pub fn activity_id(&self) -> Option<Guid> {
         let id = match self.label_place() {
@@ -271,7 +281,7 @@ impl<'r> Event<'r> {
         (!id.is_zero()).then_some(id)
     }
 
-    /// Related activity id, if there is one that is not zero.
+    /// Related activity id; `None` if there is none or it is zero.
     #[inline]
     pub fn related_activity_id(&self) -> Option<Guid> {
         let id = match self.label_place() {
@@ -281,9 +291,9 @@ impl<'r> Event<'r> {
         (!id.is_zero()).then_some(id)
     }
 
-    /// A number that stands for the event's stack until the next sequence point; 0 for none, and in
-    /// version 3. In file order it is the stream's stack id; in time order too, where stacks are
-    /// numbered from 1 as runtimes do.
+    /// A number that identifies the event's stack until the next sequence point; 0 if
+    /// there is none, and in version 3. In file order it is the stream's stack id, and
+    /// usually in time order too, because runtimes number stacks from 1.
     #[inline]
     pub fn stack_id(&self) -> u32 {
         match self.resolved {
@@ -292,14 +302,14 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// Id (versions 3 to 5) or index (version 6) of the thread the event is about, as the stream
-    /// gives it. See [`Event::thread_id`].
+    /// Id (versions 3 to 5) or index (version 6) of the thread that the event is about,
+    /// as stored. See [`Event::thread_id`].
     #[inline]
     pub fn raw_thread(&self) -> u64 {
         self.header.thread
     }
 
-    /// Id of the label list as the stream gives it (version 6); 0 for none.
+    /// Id of the label list as stored (version 6); 0 if there is none.
     #[inline]
     pub fn label_list_id(&self) -> u32 {
         self.header.label_list
@@ -311,7 +321,7 @@ impl<'r> Event<'r> {
         self.header.payload_size
     }
 
-    /// W3C trace id, by label (version 6).
+    /// W3C trace id, from a label (version 6).
     #[inline]
     pub fn trace_id(&self) -> Option<TraceId> {
         self.labels().last(|label| match label {
@@ -320,7 +330,7 @@ impl<'r> Event<'r> {
         })
     }
 
-    /// W3C span id, by label (version 6).
+    /// W3C span id, from a label (version 6).
     #[inline]
     pub fn span_id(&self) -> Option<u64> {
         self.labels().last(|label| match label {
@@ -335,16 +345,20 @@ impl<'r> Event<'r> {
         self.label_place().map_or_else(Labels::default, |place| labels_at(self.context, place))
     }
 
-    /// Where the labels are, if there are any.
+    /// Where the labels are, if the event has any.
     #[inline(always)]
     fn label_place(&self) -> Option<LabelPlace> {
         match self.resolved {
-            Some(resolved) => (resolved.labels != NO_SLOT).then_some(LabelPlace::Slot(resolved.labels)),
-            None => (self.header.label_list != 0).then_some(LabelPlace::List(self.header.label_list)),
+            Some(resolved) => {
+                (resolved.labels != NO_SLOT).then_some(LabelPlace::Slot(resolved.labels))
+            }
+            None => {
+                (self.header.label_list != 0).then_some(LabelPlace::List(self.header.label_list))
+            }
         }
     }
 
-    /// The stack, innermost frame first; empty when there is none.
+    /// The stack, innermost frame first; empty if there is none.
     #[inline]
     pub fn stack(&self) -> Stack<'r> {
         let bytes = if self.context.is_v3() {
@@ -368,17 +382,21 @@ impl<'r> Event<'r> {
         self.rest.get(..self.header.payload_size as usize).unwrap_or_default()
     }
 
-    /// All its bytes from the payload on: in version 3 the stack, too.
+    /// The event's bytes from the payload on, including the stack in version 3.
     pub(crate) fn bytes(&self) -> &'r [u8] {
-        let stack =
-            if self.context.is_v3() { (self.header.stack_size as usize).saturating_add(4) } else { 0 };
+        let stack = if self.context.is_v3() {
+            (self.header.stack_size as usize).saturating_add(4)
+        } else {
+            0
+        };
         let end = (self.header.payload_size as usize).saturating_add(stack);
         self.rest.get(..end).unwrap_or(self.rest)
     }
 
-    /// The payload's schema: the catalog's for events that the stream does not describe, else the
-    /// stream's (see [`crate::catalog`]). `None` for an undescribed payload. All events of a type have one, but
-    /// for GCDynamicEvent ([`CatalogEvent::has_records`]).
+    /// The payload's schema: the catalog's for events that the stream does not describe,
+    /// else the stream's (see [`crate::catalog`]). `None` if nothing describes the
+    /// payload. All events of a type share one schema, except for GCDynamicEvent
+    /// ([`CatalogEvent::has_records`]).
     #[inline(always)]
     pub fn schema(&self) -> Option<&'r Schema> {
         let metadata = self.metadata()?;
@@ -390,7 +408,7 @@ impl<'r> Event<'r> {
         Some(catalog.map_or(&metadata.schema, |known| known.schema_of(self.payload())))
     }
 
-    /// The event in the built-in catalog, if its layout is taken from there.
+    /// The event's row in the built-in catalog, if its layout comes from there.
     #[inline]
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
         let metadata = self.metadata()?;
@@ -409,8 +427,8 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// Gives the payload's fields to a visitor, in payload order: those of [`Event::fields`], in the fastest way
-    /// that there is.
+    /// Passes the payload's fields to a visitor, in payload order. The same as iterating
+    /// over [`Event::fields`], but the fastest way.
     #[inline(always)]
     pub fn visit_fields<V: VisitValues<'r>>(&self, visitor: &mut V) {
         if let Some(schema) = self.schema() {
@@ -418,16 +436,18 @@ impl<'r> Event<'r> {
         }
     }
 
-    /// The value of a field. `None` when there is no such field, or it is bad.
+    /// The value of a field. `None` if there is no such field, or it is broken.
     ///
-    /// A field whose offset is the same in all events of the type costs a comparison and a read;
-    /// one behind a text costs the walk there. For many fields of one event see [`Fields::find`].
+    /// A field whose offset is the same in all events of the type costs a comparison and
+    /// a read; a field after a text costs a walk to it. To get several fields of one
+    /// event, see [`Fields::find`].
     #[inline]
     pub fn field(&self, name: &str) -> Option<Value<'r>> {
         payload::field(self.schema()?, self.payload(), self.context.trace.pointer_size, name)?.ok()
     }
 
-    /// The value of a field as a type: numbers, truth values, text, guids, dates, arrays; see [`FromValue`].
+    /// The value of a field as a Rust type: numbers, booleans, text, GUIDs, dates,
+    /// arrays; see [`FromValue`].
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -439,20 +459,21 @@ impl<'r> Event<'r> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// For a field of very many events see [`FieldHandle`](crate::FieldHandle).
+    /// To read one field of many events, see [`FieldHandle`](crate::FieldHandle).
     ///
     /// # Errors
-    /// [`FieldError`] when the event's type has no such field, when it is of another type or does not fit, when the
-    /// payload ends before it, and when it is broken.
+    /// [`FieldError`] if the event's type has no such field, the value has another type
+    /// or does not fit, the payload ends before the field, or the field is broken.
     #[inline]
     pub fn get<T: FromValue<'r>>(&self, name: &str) -> Result<T, FieldError> {
         let pointer_size = self.context.trace.pointer_size;
         let schema = self.schema();
-        let value = schema.and_then(|schema| payload::field(schema, self.payload(), pointer_size, name));
+        let value =
+            schema.and_then(|schema| payload::field(schema, self.payload(), pointer_size, name));
         payload::typed(name, value)
     }
 
-    /// The payload's schema, and what tells it from all others.
+    /// The payload's schema, and a key that identifies it.
     #[inline]
     pub(crate) fn schema_and_key(&self) -> Option<(&'r Schema, SchemaKey)> {
         let metadata = self.metadata()?;
@@ -465,7 +486,10 @@ impl<'r> Event<'r> {
             return Some((&metadata.schema, SchemaKey { serial, catalog: 0, pointer_size }));
         };
         let schema = known.schema_of(self.payload());
-        Some((schema, SchemaKey { serial, catalog: std::ptr::from_ref(schema).addr(), pointer_size }))
+        Some((
+            schema,
+            SchemaKey { serial, catalog: std::ptr::from_ref(schema).addr(), pointer_size },
+        ))
     }
 
     /// Stream offset of the event blob's first byte.
@@ -480,7 +504,7 @@ impl<'r> Event<'r> {
         self.payload_at
     }
 
-    /// What the session was.
+    /// What the stream says about the session.
     #[inline]
     pub fn session(&self) -> &'r Trace {
         &self.context.trace
@@ -491,12 +515,12 @@ impl<'r> Event<'r> {
 #[derive(Clone, Copy)]
 enum LabelPlace {
     Slot(Slot),
-    /// By the id of their list.
+    /// In the list with this id.
     List(u32),
 }
 
-/// Not inlined and without the event, as what else looks at labels: most events have none, and the
-/// event of a loop over a block shall need no place in memory.
+/// A separate function that is not given the event: most events have no labels, and in a
+/// loop over a block the event should not need a place in memory.
 #[inline(never)]
 fn labels_at(context: &Context, place: LabelPlace) -> Labels<'_> {
     let slot = match place {
@@ -513,7 +537,7 @@ fn version_label(context: &Context, place: LabelPlace) -> Option<u32> {
     })
 }
 
-/// The catalog's event of a type, of the version that labels may say.
+/// The catalog's row for a type, in the version that a label may state.
 #[cold]
 #[inline(never)]
 fn labelled_catalog(
@@ -522,13 +546,13 @@ fn labelled_catalog(
     metadata: &Metadata,
 ) -> Option<&'static CatalogEvent> {
     match version_label(context, place) {
-        // Version 6: one description may stand for several versions of an event.
+        // Version 6: one description may serve several versions of an event.
         Some(version) => metadata.known(version),
         None => metadata.catalog,
     }
 }
 
-/// The activity id of the labels (version 6); zero for none.
+/// The activity id in the labels (version 6); zero if there is none.
 #[cold]
 #[inline(never)]
 fn activity_label(context: &Context, place: LabelPlace, is_related: bool) -> Guid {

@@ -1,4 +1,5 @@
-//! Bytes that are handed in as they come, and events that are taken out: reading without a thread that waits.
+//! Reading without blocking: bytes are pushed in as they arrive, and events are taken
+//! out.
 
 use crate::block::trace::Trace;
 use crate::damage::Damage;
@@ -13,11 +14,12 @@ use crate::source::Source;
 use crate::statistics::Statistics;
 use std::io;
 
-/// Reads a stream whose bytes are pushed into it: from an async runtime, an event loop, a browser.
+/// Reads a stream whose bytes are pushed: by an async runtime, an event loop, a browser.
 ///
-/// Nothing here waits. [`Feed::push`] takes bytes, in pieces of any size; [`Feed::next_event`] gives the events that
-/// they complete, then `None` until there are more. [`Feed::end`] says that no more will come. Damage, losses and
-/// all else are as with a [`Reader`].
+/// Nothing here blocks. [`Feed::push`] accepts pieces of any size; [`Feed::next_event`]
+/// returns the events that they complete, then `None` until there are more bytes.
+/// [`Feed::end`] marks the end of the input. Damage, losses and everything else work as
+/// they do with a [`Reader`].
 ///
 /// ```
 /// use nettrace_parser::Feed;
@@ -39,8 +41,9 @@ use std::io;
 ///
 /// # With an async runtime
 ///
-/// A feed is a plain value: the task that reads the socket owns it, and no lock is needed. With tokio,
-/// `read` below is `AsyncReadExt::read`, and the timeout is `tokio::time::timeout`:
+/// A feed is a plain value: the task that reads the socket owns it, and no lock is
+/// needed. With tokio, `read` below is `AsyncReadExt::read`; for a timeout, use
+/// `tokio::time::timeout`:
 ///
 /// ```
 /// # use std::future::Future;
@@ -78,9 +81,10 @@ use std::io;
 ///
 /// # Memory
 ///
-/// If all events are taken after each push, a feed holds the block that is being read, and the piece pushed last: see
-/// [`Feed::held_bytes`]. A block may be as large as [`Limits::block_bytes`] says; what .NET writes is below 100 KiB. In
-/// time order the blocks of all events that wait are held too, up to [`Limits::queue_bytes`].
+/// If all events are taken after each push, a feed holds the block that is being read and
+/// the piece that was pushed last: see [`Feed::held_bytes`]. A block may be as large as
+/// [`Limits::block_bytes`]; those that .NET writes are below 100 KiB. In time order, the
+/// blocks of all queued events are held too, up to [`Limits::queue_bytes`].
 #[derive(Debug)]
 pub struct Feed {
     way: Way,
@@ -99,49 +103,53 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Gives events as they lie in the stream.
+    /// Returns events in stream order.
     pub fn new() -> Feed {
         Feed::with_limits(Limits::default())
     }
 
-    /// Gives events by time, as [`TimeOrdered`] does.
+    /// Returns events in time order, as [`TimeOrdered`] does.
     pub fn in_time_order() -> Feed {
         Feed::in_time_order_with_limits(Limits::default())
     }
 
-    /// [`Feed::new`] with other limits than the default ones.
+    /// [`Feed::new`] with limits other than the defaults.
     pub fn with_limits(limits: Limits) -> Feed {
         Feed { way: Way::File(Box::new(Reader::with_limits(Pushed::default(), limits))) }
     }
 
-    /// [`Feed::in_time_order`] with other limits than the default ones.
+    /// [`Feed::in_time_order`] with limits other than the defaults.
     pub fn in_time_order_with_limits(limits: Limits) -> Feed {
         let reader = Reader::with_limits(Pushed::default(), limits);
         Feed { way: Way::Time(Box::new(reader.time_ordered())) }
     }
 
-    /// Takes the next bytes of the stream. They are copied. What comes behind [`Feed::end`] is ignored.
+    /// Appends the next bytes of the stream; they are copied. Bytes pushed after
+    /// [`Feed::end`] are ignored.
     pub fn push(&mut self, bytes: &[u8]) {
         self.source_mut().push(bytes);
     }
 
-    /// No more bytes will come. Events that wait for bytes, or for their turn, are given next.
+    /// Marks the end of the input. The events that were waiting for more bytes, or for
+    /// their turn, are returned next.
     pub fn end(&mut self) {
         self.source_mut().is_ended = true;
     }
 
-    /// In time order, lets everything that waits be given now, for when no bytes come for a while: see
-    /// [`TimeOrdered::release`].
+    /// In time order, releases all queued events, for example when no bytes have arrived
+    /// for a while: see [`TimeOrdered::release`].
     pub fn release(&mut self) {
         if let Way::Time(ordered) = &mut self.way {
             ordered.release();
         }
     }
 
-    /// The next event, or `None`: more bytes are needed, or, if [`Feed::is_ended`], there are no more events.
+    /// The next event. `None` if more bytes are needed or, once [`Feed::is_ended`], if
+    /// there are no more events.
     ///
     /// # Errors
-    /// [`Error::Format`] when the stream cannot be read from its beginning; the same again on every further call.
+    /// [`Error::Format`] if the beginning of the stream cannot be read. Every further
+    /// call returns the same error.
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
         let event = match &mut self.way {
@@ -154,7 +162,8 @@ impl Feed {
         }
     }
 
-    /// Gives all events that can be given now to `take`. Faster than a loop over [`Feed::next_event`].
+    /// Passes all events that are available now to `take`. Faster than a loop over
+    /// [`Feed::next_event`].
     ///
     /// # Errors
     /// As [`Feed::next_event`].
@@ -166,7 +175,7 @@ impl Feed {
         given.or_else(|error| if error.is_would_block() { Ok(()) } else { Err(error) })
     }
 
-    /// What the session was; `None` as long as the bytes that say so have not come.
+    /// What the stream says about the session; `None` until those bytes have arrived.
     ///
     /// # Errors
     /// As [`Feed::next_event`].
@@ -178,7 +187,8 @@ impl Feed {
         }
     }
 
-    /// Whether all is read, and all events were given: the stream's end mark came, or [`Feed::end`] was called.
+    /// Whether everything was read and all events were returned: the stream's end mark
+    /// arrived, or [`Feed::end`] was called.
     pub fn is_ended(&self) -> bool {
         let waiting = match &self.way {
             Way::File(_) => 0,
@@ -187,12 +197,12 @@ impl Feed {
         waiting == 0 && self.reader().end_offset().is_some()
     }
 
-    /// Bytes that are held, because they are not read yet or may be looked at again.
+    /// Bytes that are held because they are not read yet or may be needed again.
     pub fn held_bytes(&self) -> usize {
         self.reader().source().bytes().len()
     }
 
-    /// The reader, for everything but events.
+    /// The reader, for everything except events.
     pub fn reader(&self) -> &Reader<impl Source + use<>> {
         match &self.way {
             Way::File(reader) => reader,
@@ -231,7 +241,8 @@ impl Feed {
         self.reader().is_complete()
     }
 
-    /// Events that came too late for their place in time order: see [`TimeOrdered::out_of_order`].
+    /// Events that arrived too late for their place in time order: see
+    /// [`TimeOrdered::out_of_order`].
     pub fn out_of_order(&self) -> u64 {
         match &self.way {
             Way::File(_) => 0,
@@ -240,11 +251,12 @@ impl Feed {
     }
 }
 
-/// Bytes that were pushed and are still wanted.
+/// Bytes that were pushed and are still needed.
 #[derive(Debug, Default)]
 struct Pushed {
     held: Held,
-    /// Bytes before this position are not wanted. They may not have come yet.
+    /// Bytes before this position are no longer needed, even if they have not arrived
+    /// yet.
     wanted_from: u64,
     is_ended: bool,
 }
@@ -288,7 +300,8 @@ impl Source for Pushed {
         }
     }
 
-    /// What is pushed behind the end mark is looked at when it comes; until then the feed has ended.
+    /// Bytes pushed after the end mark are examined when they arrive; until then the feed
+    /// has ended.
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
         self.fill(end)
     }

@@ -1,13 +1,14 @@
-//! Emptying maps that are emptied often: every sequence point may ask for it.
+//! Clearing maps that are cleared often: every sequence point may require it.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-/// Fewer places are always kept.
+/// Room for fewer entries than this is always kept.
 const KEPT: usize = 1024;
 
-/// Takes everything out of a map. That costs as much as the map has room, so one that was large once, and holds little
-/// by now, gives its room up: else a stream could ask for that much work again and again, for a few bytes each.
+/// Removes everything from a map. That takes time in proportion to the map's capacity, so
+/// a map that was large once and is nearly empty now gives up its capacity. Otherwise a
+/// stream could demand that much work over and over, for a few bytes each time.
 pub(crate) fn all<K, V, S: BuildHasher + Default>(map: &mut HashMap<K, V, S>) {
     if map.capacity() > KEPT.max(map.len().saturating_mul(8)) {
         *map = HashMap::default();
@@ -25,7 +26,11 @@ mod tests {
         let mut map: HashMap<u64, u64> = (0..100_000).map(|id| (id, id)).collect();
         let room = map.capacity();
         all(&mut map);
-        assert_eq!((map.len(), map.capacity()), (0, room), "it was full: the next ones may be as many");
+        assert_eq!(
+            (map.len(), map.capacity()),
+            (0, room),
+            "it was full: the next ones may be as many"
+        );
         map.insert(1, 1);
         all(&mut map);
         assert!(map.is_empty() && map.capacity() <= KEPT);

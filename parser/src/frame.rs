@@ -1,4 +1,4 @@
-//! Where a block lies and what it holds, in every version.
+//! Where a block lies and what it holds; the same for all versions.
 
 use crate::source::Span;
 
@@ -13,7 +13,7 @@ pub enum BlockKind {
     Event,
     /// Descriptions of event types (6.4, 7.3).
     Metadata,
-    /// A checkpoint: threads' last sequence numbers (6.9, 7.9).
+    /// A checkpoint with the last sequence numbers of threads (6.9, 7.9).
     SequencePoint,
     /// Stacks (6.8).
     Stack,
@@ -23,27 +23,28 @@ pub enum BlockKind {
     RemoveThread,
     /// Labels of events, version 6 (7.8).
     LabelList,
-    /// A kind of version 6 that is not known, or 0 for an object of an unknown type. Skipped.
+    /// An unknown kind of version 6, or 0 for an object of an unknown type. Skipped.
     Unknown(u8),
 }
 
 impl BlockKind {
-    /// An object of versions 3 to 5 whose type is not known.
+    /// An object of versions 3 to 5 whose type is unknown.
     pub(crate) const UNKNOWN_OBJECT: BlockKind = BlockKind::Unknown(0);
 }
 
-/// Where a block lies. The same from every version.
+/// Where a block lies, independent of the version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) kind: BlockKind,
-    /// Stream position of the object's or block header's first byte.
+    /// Stream position of the first byte of the object or block header.
     pub(crate) start: u64,
     /// The block's content.
     pub(crate) body: Span,
 }
 
 impl Frame {
-    /// Stream position behind the content; an object's end tag follows there.
+    /// Stream position after the content; in versions 3 to 5 the object's end tag
+    /// follows.
     pub(crate) fn body_end(&self) -> u64 {
         self.body.end()
     }

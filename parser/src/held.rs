@@ -1,9 +1,9 @@
-//! Bytes of a stream that were read and are still wanted: a window in a buffer that is used again.
+//! Bytes of a stream that were read and are still needed: a window in a reusable buffer.
 
 /// The bytes between the last released position and the newest byte.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    /// `buffer[..filled]` is what was read; the rest is room that is already initialised.
+    /// `buffer[..filled]` was read; the rest is initialised room.
     buffer: Vec<u8>,
     filled: usize,
     /// Index in `buffer` of the window's first byte.
@@ -24,7 +24,7 @@ impl Held {
         self.buffer.get(self.begin..self.filled).unwrap_or_default()
     }
 
-    /// Stream position behind the newest byte.
+    /// Stream position after the newest byte.
     pub(crate) fn end(&self) -> u64 {
         self.start.saturating_add(self.len() as u64)
     }
@@ -38,9 +38,10 @@ impl Held {
         self.filled.saturating_sub(self.begin)
     }
 
-    /// Room for bytes on the way to the position `end`: at least `least` of them.
+    /// Room for bytes up to position `end`, at least `least` bytes.
     ///
-    /// It never depends on `end` alone: a stream that announces a huge block and ends costs no memory.
+    /// The size does not depend on `end` alone: a stream that announces a huge block and
+    /// then ends costs no memory.
     pub(crate) fn room_towards(&mut self, end: u64, least: usize) -> &mut [u8] {
         let missing = usize::try_from(end.saturating_sub(self.end())).unwrap_or(usize::MAX);
         let wanted = missing.min(READ_BYTES.max(self.len())).max(least);
@@ -48,12 +49,13 @@ impl Held {
         self.buffer.get_mut(self.filled..).unwrap_or_default()
     }
 
-    /// So many bytes were put into the room. One who claims more than there was is taken at its size.
+    /// This many bytes were written to the room. A source that claims more than the
+    /// room's size is clamped.
     pub(crate) fn take(&mut self, count: usize) {
         self.filled = self.filled.saturating_add(count).min(self.buffer.len());
     }
 
-    /// Gives up the bytes before a position, as far as they are here.
+    /// Discards the bytes before a position, as far as they are held.
     pub(crate) fn release(&mut self, before: u64) {
         let count = before.saturating_sub(self.start).min(self.len() as u64);
         self.start = self.start.saturating_add(count);
@@ -64,14 +66,14 @@ impl Held {
         }
     }
 
-    /// Gives up all bytes; the next one is that at the position, which lies behind them.
+    /// Discards all bytes; the next byte is the one at `position`, which lies after them.
     #[cfg(any(unix, windows))]
     pub(crate) fn skip_to(&mut self, position: u64) {
         (self.begin, self.filled, self.start) = (0, 0, position);
     }
 
-    /// Makes room for at least `wanted` more bytes, moving the window to the buffer's front when
-    /// the part before it is at least as large.
+    /// Makes room for at least `wanted` more bytes. Moves the window to the front of the
+    /// buffer if the unused part before it is at least as large.
     fn make_room(&mut self, wanted: usize) {
         if self.begin > 0 && self.begin >= self.len() {
             self.buffer.copy_within(self.begin..self.filled, 0);
@@ -80,10 +82,11 @@ impl Held {
         }
         let needed = self.filled.saturating_add(wanted);
         if self.buffer.len() < needed {
-            // Doubling would waste up to as much again; a quarter keeps moves rare enough.
+            // Doubling would waste up to as much memory again; a quarter keeps moves rare
+            // enough.
             let room = needed.max(self.buffer.len().saturating_add(self.buffer.len() / 4));
             if self.buffer.is_empty() {
-                // The allocator has zeros.
+                // The allocator provides zeroed memory.
                 self.buffer = vec![0; room];
             } else {
                 self.buffer.resize(room, 0);
@@ -92,5 +95,5 @@ impl Held {
     }
 }
 
-/// What is announced is believed up to here, or as much again as is held.
+/// Announced sizes are trusted up to this, or up to the size already held.
 const READ_BYTES: usize = 256 * 1024;

@@ -1,10 +1,11 @@
-//! What the other crates of this project need of this one and nobody else should: the way to leave events out before they
-//! wait for their turn, which `nettrace-analysis` reads samples by, and what fields are called, which `nettrace-export` shows.
+//! What the other crates of this project need from this one and nobody else should use:
+//! filtering events before they are queued for time order (`nettrace-analysis` reads
+//! samples that way), and names of fields (`nettrace-export` shows them).
 //!
-//! **Do not build on it.** It changes and goes without a word in the changelog. Versions that Cargo takes for compatible
-//! keep it, so that a published `nettrace-analysis` goes on working; that is all. Who needs something of it: open an
-//! issue, so that it becomes a part of the interface.
+//! **Do not depend on this module.** It may change or disappear without a changelog
+//! entry. Releases that Cargo considers compatible keep it, so that a published
+//! `nettrace-analysis` continues to build; nothing else is guaranteed. If you need
+//! something from it, open an issue, so that it can become public.
 
 pub use crate::order::{Candidate, FilteredEvents, PendingFilter, Watermark};
-pub use crate::parallel::regular::{Ended, read_regular};
 pub use crate::payload::{FieldPath, distinct_names};

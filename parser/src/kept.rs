@@ -1,8 +1,8 @@
-//! Events that outlive the reader's way past them.
+//! Events that are kept after the reader has moved on.
 //!
-//! The reader's slots and ids change their meaning behind a sequence point, so nothing of an event is kept by
-//! them: types and threads are found by their serial numbers, which no two rows share, and stacks and labels are
-//! compared byte by byte with the copy that is to stand for them.
+//! The reader's slots and ids change their meaning at a sequence point, so an event
+//! cannot be kept by them. Types and threads are identified by their serial numbers,
+//! which no two rows share; stacks and labels are compared byte by byte with the copy.
 
 use crate::blob::BlobHeader;
 use crate::context::{Context, Resolved};
@@ -12,12 +12,12 @@ use crate::serial::Serial;
 use crate::tables::{ByteTable, NO_SLOT, Slot, Table, Weigh};
 use std::sync::Arc;
 
-/// Copies of events, in the order in which they were pushed: for whoever looks at them later, or on another
-/// thread. A copy is an [`Event`] as it was when it was met, but for its [`stack_id`](Event::stack_id), which
-/// counts the stacks that are kept.
+/// Copies of events, in the order in which they were pushed, to look at later or on
+/// another thread. A copy equals the original [`Event`], except that its
+/// [`stack_id`](Event::stack_id) numbers the kept stacks.
 ///
-/// Events may come from anywhere: from both sides of a sequence point, from several regions, from several
-/// streams. Each keeps its own type, thread, stack, labels and clock.
+/// Events may come from both sides of a sequence point, from several regions and from
+/// several streams. Each keeps its own type, thread, stack, labels and clock.
 ///
 /// ```
 /// use nettrace_parser::{KeptEvents, Reader};
@@ -33,20 +33,20 @@ use std::sync::Arc;
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 ///
-/// An event takes about 200 bytes and its payload. Types, threads and stacks that events have in common are kept
-/// once, as far as the stream has them once.
+/// An event takes about 200 bytes plus its payload. Types, threads and stacks that events
+/// share are kept once, if the stream also stores them once.
 #[derive(Debug, Clone)]
 pub struct KeptEvents {
-    /// What the events are resolved against: mostly one, see [`KeptEvents::part`].
-    first: Part,
-    others: Vec<Part>,
+    /// What the events refer to. Usually one part is enough, see [`KeptEvents::part`].
+    first: SessionTables,
+    others: Vec<SessionTables>,
     rows: Vec<KeptEvent>,
     payloads: Vec<u8>,
 }
 
-/// What events of one session refer to.
+/// What the events of one session refer to.
 #[derive(Debug, Clone)]
-struct Part {
+struct SessionTables {
     context: Context,
     stacks: Copied,
     labels: Copied,
@@ -57,16 +57,16 @@ struct KeptEvent {
     header: BlobHeader,
     resolved: Resolved,
     payload_at: u64,
-    /// Where in `payloads` it is.
+    /// Its offset in `payloads`.
     at: usize,
-    /// Place of its part: 0 for the first.
+    /// Index of its part: 0 for the first.
     part: usize,
 }
 
 impl Default for KeptEvents {
     fn default() -> Self {
         KeptEvents {
-            first: Part::new(Context::new()),
+            first: SessionTables::new(Context::new()),
             others: Vec::new(),
             rows: Vec::new(),
             payloads: Vec::new(),
@@ -75,7 +75,7 @@ impl Default for KeptEvents {
 }
 
 impl KeptEvents {
-    /// None yet.
+    /// No events yet.
     pub fn new() -> KeptEvents {
         KeptEvents::default()
     }
@@ -88,8 +88,8 @@ impl KeptEvents {
         let resolved = match self.part_mut(place).keep(theirs, resolved) {
             Some(resolved) => resolved,
             None => {
-                // Full: the next ones get a part of their own.
-                self.others.push(Part::new(theirs.of_session()));
+                // This part is full; further events get a new one.
+                self.others.push(SessionTables::new(theirs.of_session()));
                 place = self.others.len();
                 self.part_mut(place).keep(theirs, resolved).unwrap_or(Resolved::NOTHING)
             }
@@ -105,14 +105,14 @@ impl KeptEvents {
         });
     }
 
-    /// The place of the part for events of a session: the newest one.
+    /// The index of the newest part for events of a session.
     #[inline]
     fn place(&mut self, theirs: &Context) -> usize {
         if self.rows.is_empty() {
             self.first.context.begin_session_of(theirs);
             return 0;
         }
-        // Events of one session come one after the other, mostly.
+        // Consecutive events usually belong to the same session.
         let last = self.rows.last().map_or(0, |row| row.part);
         if self.part(last).context.is_of_session(theirs) {
             return last;
@@ -121,23 +121,23 @@ impl KeptEvents {
             Some(index) => index.saturating_add(1),
             None if self.first.context.is_of_session(theirs) => 0,
             None => {
-                self.others.push(Part::new(theirs.of_session()));
+                self.others.push(SessionTables::new(theirs.of_session()));
                 self.others.len()
             }
         }
     }
 
     #[inline]
-    fn part(&self, place: usize) -> &Part {
+    fn part(&self, place: usize) -> &SessionTables {
         place.checked_sub(1).and_then(|index| self.others.get(index)).unwrap_or(&self.first)
     }
 
     #[inline]
-    fn part_mut(&mut self, place: usize) -> &mut Part {
+    fn part_mut(&mut self, place: usize) -> &mut SessionTables {
         place.checked_sub(1).and_then(|index| self.others.get_mut(index)).unwrap_or(&mut self.first)
     }
 
-    /// Forgets all, but the memory that they took.
+    /// Discards all events but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.first.clear();
         self.others.clear();
@@ -145,17 +145,17 @@ impl KeptEvents {
         self.payloads.clear();
     }
 
-    /// How many there are.
+    /// Number of events.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The event that was pushed at a place, counted from 0.
+    /// The event with this index, counted from 0 in the order of pushing.
     pub fn get(&self, index: usize) -> Option<Event<'_>> {
         self.rows.get(index).map(|row| self.event(row))
     }
@@ -220,9 +220,9 @@ impl ExactSizeIterator for KeptIter<'_> {}
 
 impl std::iter::FusedIterator for KeptIter<'_> {}
 
-impl Part {
-    fn new(context: Context) -> Part {
-        Part { context, stacks: Copied::default(), labels: Copied::default() }
+impl SessionTables {
+    fn new(context: Context) -> SessionTables {
+        SessionTables { context, stacks: Copied::default(), labels: Copied::default() }
     }
 
     fn clear(&mut self) {
@@ -231,7 +231,8 @@ impl Part {
         self.labels.clear();
     }
 
-    /// Copies what an event refers to, as far as it is not here. `None`: there is no room for it.
+    /// Copies what an event refers to, unless it is already here. `None` if there is no
+    /// room.
     fn keep(&mut self, theirs: &Context, resolved: Resolved) -> Option<Resolved> {
         let (from, ours) = (&theirs.tables, &mut self.context.tables);
         Some(Resolved {
@@ -243,7 +244,7 @@ impl Part {
     }
 }
 
-/// A row that differs from all others in its number.
+/// A row with a unique number.
 trait Numbered {
     fn serial(&self) -> Serial;
 }
@@ -260,9 +261,13 @@ impl Numbered for crate::Thread {
     }
 }
 
-/// Copies a row, unless it is there, into a table whose ids are the serial numbers.
+/// Copies a row, unless it is already there, to a table that uses serial numbers as ids.
 #[inline]
-fn keep_row<T: Numbered + Weigh + Clone>(from: &Table<T>, slot: Slot, into: &mut Arc<Table<T>>) -> Slot {
+fn keep_row<T: Numbered + Weigh + Clone>(
+    from: &Table<T>,
+    slot: Slot,
+    into: &mut Arc<Table<T>>,
+) -> Slot {
     let Some(row) = from.row(slot) else { return NO_SLOT };
     let id = row.serial().number();
     let slot = into.slot(id);
@@ -273,15 +278,15 @@ fn keep_row<T: Numbered + Weigh + Clone>(from: &Table<T>, slot: Slot, into: &mut
     into.slot(id)
 }
 
-/// Which copy stands for a slot of the reader. Its slots are used again, so a copy counts only if it has the same
-/// bytes.
+/// Maps slots of the reader to copies. The reader reuses slots, so a copy is used only if
+/// it has the same bytes.
 #[derive(Debug, Clone, Default)]
 struct Copied {
-    /// Slots and their copies, at the place that a slot's last bits give.
+    /// Slots and their copies, indexed by the lowest bits of the slot.
     places: Vec<(Slot, Slot)>,
 }
 
-/// Stacks of neighbours are mostly among those that were copied last.
+/// Consecutive events mostly use recently copied stacks.
 const PLACES: usize = 512;
 
 impl Copied {

@@ -40,6 +40,8 @@ mod schema;
 mod serial;
 #[cfg(feature = "serde")]
 mod serialize;
+#[cfg(feature = "serde")]
+mod serialize_findings;
 mod source;
 mod statistics;
 mod tables;
@@ -70,8 +72,8 @@ pub use nettrace_guid::{Guid, NotAGuid};
 pub use order::TimeOrdered;
 pub use outcome::Outcome;
 pub use payload::{
-    Array, DateTime, Decimal, Elements, FieldError, FieldValue, Fields, FromValue, Object, PayloadFault,
-    Utf8, Utf16, Value, VisitValues,
+    Array, DateTime, Decimal, Elements, FieldError, FieldValue, Fields, FromValue, Object,
+    PayloadFault, Utf8, Utf16, Value, VisitValues,
 };
 #[cfg(any(unix, windows))]
 pub use positioned::PositionedFile;

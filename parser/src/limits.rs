@@ -1,34 +1,38 @@
-//! How much a stream may ask of its reader.
+//! How many resources a stream may make its reader use.
 
-/// Limits of a reader ([FORMAT.md 13.4](crate::format_guide#13.4)). The defaults suit every real stream; what is
-/// above them is
-/// skipped or given up, and reported.
+/// Limits of a reader ([FORMAT.md 13.4](crate::format_guide#13.4)). The defaults suit
+/// every real stream; anything above a limit is skipped or discarded, and reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Content of one block, in bytes. Larger blocks are skipped unread. Default 64 MiB, at most
-    /// 512 MiB; runtimes stay below 102,420 bytes.
+    /// Size of one block's content, in bytes. Larger blocks are skipped. Default 64 MiB,
+    /// at most 512 MiB; runtimes stay below 102,420 bytes.
     pub block_bytes: u32,
-    /// Event types, and threads, that are known at a time. Default 1,048,576 each.
+    /// Number of event types, and of threads, that are defined at a time. Default
+    /// 1,048,576 each.
     pub table_rows: usize,
-    /// Stacks, and labels, between two sequence points, and the event types and threads that are known
-    /// at a time, in bytes. Default 256 MiB each.
+    /// Memory in bytes for stacks, and for labels, between two sequence points; and for
+    /// the event types, and the threads, that are defined at a time. Default 256 MiB
+    /// each.
     pub table_bytes: usize,
-    /// Events that wait to be put in time order, 32 bytes each. Default 1,048,576; more than 4,194,304 count as that many.
+    /// Events queued for time order, 32 bytes each. Default 1,048,576; the maximum is
+    /// 4,194,304.
     pub queue_events: usize,
-    /// Bytes of the stream between the first and the last event that wait. Default 256 MiB.
+    /// Bytes of the stream between the first and the last queued event. Default 256 MiB.
     pub queue_bytes: u64,
-    /// Bytes behind the end mark that are looked at: they tell whether damage made the mark, and how many there are.
-    /// Default 1 MiB. Nothing is waited for there, unless [`Limits::waits_for_tail`] says so.
+    /// Bytes after the end mark that are examined, to report how many there are and
+    /// whether the end mark comes from damage. Default 1 MiB. Only bytes that are
+    /// available at once are examined, unless [`Limits::waits_for_tail`] is set.
     pub tail_bytes: u64,
-    /// Whether bytes behind the end mark are waited for, as [`check`](crate::check) does: a pipe that is held open holds
-    /// up the reader then. Default `false`.
+    /// Whether to wait for bytes after the end mark, as [`check`](crate::check) does. A
+    /// pipe that its writer keeps open then blocks the reader. Default `false`.
     pub waits_for_tail: bool,
-    /// Whether events are left out that are [doubted](crate::Event::is_doubted). Default no: they are given, and marked.
+    /// Whether to omit events that are [doubted](crate::Event::is_doubted). Default
+    /// `false`: they are delivered and marked.
     pub only_sound: bool,
 }
 
-/// How much a table may hold.
+/// Capacity of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) rows: usize,
@@ -36,7 +40,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// No bound of its own.
+    /// No limit.
     pub(crate) const ANY: Room = Room { rows: usize::MAX, bytes: usize::MAX };
 }
 
@@ -56,7 +60,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What one table of event types or threads may hold.
+    /// Capacity of one table of event types or threads.
     pub(crate) fn room(&self) -> Room {
         Room { rows: self.table_rows, bytes: self.table_bytes }
     }

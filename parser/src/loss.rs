@@ -1,61 +1,87 @@
-//! Dropped events: gaps in the numbers that each capture thread gives its events (FORMAT.md 12).
+//! Lost events: gaps in the numbers that each capture thread gives its events (FORMAT.md
+//! 12).
 //!
-//! All arithmetic wraps in 32 bits, differences are read as signed. Versions 4 and 5 identify
-//! threads by OS ids, which are recycled; version 6 by indices that rows define and end.
+//! All arithmetic wraps at 32 bits, and differences are interpreted as signed. Versions 4
+//! and 5 identify threads by OS ids, which are reused; version 6 by indices that rows
+//! define and remove.
 
 mod gaps;
 
 use crate::error::Fault;
 use crate::forget;
-pub(crate) use gaps::Place;
-use gaps::{Gap, Gaps, Jump};
+pub(crate) use gaps::RowPlace;
+use gaps::{Gap, Gaps, Jump, MOST_STRAYS};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// What a thread's numbers say so far.
+/// So much room is kept for the entries of the next sequence point: 64 KiB.
+const MOST_KEPT_ENTRIES: usize = 1 << 12;
+
+/// So many threads are known at a time, and so many entries of a sequence point. Of what
+/// a stream has more, the losses are counted from below.
+const MOST_THREADS: usize = 1 << 16;
+
+/// What is known about a thread's numbers.
 #[derive(Debug, Clone, Copy)]
 struct ThreadNumbers {
     last: u32,
-    /// Sequence points that had passed when the thread was last met. One that the latest point
-    /// does not list has ended: if its id comes back it is another thread.
+    /// How many sequence points had passed when the thread last wrote. If the latest
+    /// point does not list a thread, it has ended; if its id appears again, that is
+    /// another thread.
     seen: u32,
-    /// The next number is taken as it is: what came before is not known.
+    /// The next number is accepted as it is, because the ones before it are unknown.
     takes_any: bool,
-    /// Contradictions that had been met then. If there are more now, events of the thread may be among what is doubted.
+    /// How many contradictions had been found by then. If there are more now, events of
+    /// the thread may be among the doubted ones.
     doubts: u32,
     /// Time of its last event (versions 4 and 5).
     ticks: u64,
 }
 
-/// Events that the stream's numbers prove to be missing.
+/// Events that are missing according to the stream's sequence numbers.
 #[derive(Debug, Clone, Default)]
 pub struct Losses {
     total: u64,
     doubted: u64,
     restarts: u64,
-    /// Contradictions so far.
+    /// Contradictions found so far.
     doubts: u32,
+    /// How many of them had been found when a sequence point last listed all threads. A
+    /// thread that is still unknown then did not begin before it.
+    doubts_at_point: u32,
     gaps: Gaps,
-    /// Before the block that is being read.
+    /// Restarts counted before the block that is being read.
     restarts_before: u64,
-    /// Contradictions that show only behind them, until they are told.
-    contradictions: Vec<(Option<Place>, Fault)>,
+    /// Contradictions that only become visible later, until they are reported.
+    contradictions: Vec<(Option<RowPlace>, Fault)>,
     by_thread: HashMap<u64, u64>,
     states: HashMap<u64, ThreadNumbers>,
+    /// How many sequence points had passed when threads were last forgotten, because
+    /// there were too many. Until the next but one, numbers of unknown threads prove
+    /// nothing.
+    forgot: Option<u32>,
+    is_at_least: bool,
     /// Sequence points of versions 4 and 5 passed so far.
     points: u32,
-    /// The thread of the last event, and the number its next one must have. Runs of one thread are
-    /// long, so most events need no look at the map.
+    /// The entries of the sequence point of versions 4 and 5 that is being read.
+    list: Vec<(u64, u32)>,
+    /// Whether it had more entries.
+    list_is_cut: bool,
+    /// The thread of the last event, and the number that its next event must have.
+    /// Threads write many events in a row, so most events need no lookup in the map.
     run_thread: u64,
     run_first: u32,
     run_next: u32,
     run_first_ticks: u64,
     run_ticks: u64,
     run_is_valid: bool,
-    /// What happened is written down here instead of being counted.
+    /// If set, steps are recorded here instead of being counted.
     log: Option<Vec<Step>>,
+    /// Recorded steps other than runs.
+    others: usize,
 }
 
-/// One step of the count, for later.
+/// One recorded step of the count.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
     /// Consecutive numbers of a thread.
@@ -74,16 +100,27 @@ pub(crate) enum Step {
         thread: u64,
         number: u32,
     },
-    BeginList,
+    /// An entry of a version 6 sequence point.
     Listed {
         thread: u64,
         number: u32,
     },
-    EndList,
+    /// An entry of a version 4 or 5 sequence point.
+    Entry {
+        thread: u64,
+        number: u32,
+    },
+    EndList {
+        is_whole: bool,
+        has_all: bool,
+    },
     Forget,
+    PassPoint,
+    /// There are more than are recorded.
+    TooMany,
 }
 
-/// By what was counted, however the stream came to tell it.
+/// Equal if the counts are equal, no matter how they came about.
 impl PartialEq for Losses {
     fn eq(&self, other: &Self) -> bool {
         (self.total, self.doubted, self.restarts) == (other.total, other.doubted, other.restarts)
@@ -94,28 +131,36 @@ impl PartialEq for Losses {
 impl Eq for Losses {}
 
 impl Losses {
-    /// Events lost. Saturates. Those that only contradictory rows tell of are not among them: see
-    /// [`Losses::doubted`].
+    /// Number of lost events. Saturates. Losses that only contradictory rows suggest are
+    /// not included: see [`Losses::doubted`].
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Events that seem to be lost by numbers that contradict others, or that stand among
-    /// [doubted](crate::Event::is_doubted) rows or on both sides of them. They may be there, or lost by the writer, or
-    /// damage made them up ([FORMAT.md 13.6](crate::format_guide#13.6)). Saturates.
+    /// Number of events that seem lost, but only according to numbers that contradict
+    /// others or that are next to [doubted](crate::Event::is_doubted) rows. They may have
+    /// been delivered, lost by the writer, or made up by damage ([FORMAT.md
+    /// 13.6](crate::format_guide#13.6)). Saturates.
     pub fn doubted(&self) -> u64 {
         self.doubted
     }
 
-    /// How often an OS gave a thread's id to a new one while the old was not known to have ended
-    /// (versions 4 and 5).
+    /// How often the OS gave a thread's id to a new thread before the old one was known
+    /// to have ended (versions 4 and 5).
     pub fn restarts(&self) -> u64 {
         self.restarts
     }
 
-    /// Events lost by capture thread: its OS id, or its index in version 6. In no order.
+    /// Number of lost events by capture thread: its OS id, or its index in version 6.
+    /// Unordered.
     pub fn by_thread(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.by_thread.iter().map(|(thread, lost)| (*thread, *lost))
+    }
+
+    /// Whether there may be more losses than were counted, and more threads that lost
+    /// events: 65,536 threads are known at a time, and the stream has more.
+    pub fn is_at_least(&self) -> bool {
+        self.is_at_least
     }
 
     /// Number of capture threads that lost events.
@@ -123,25 +168,27 @@ impl Losses {
         self.by_thread.len()
     }
 
-    /// The counts, without what further counting needs.
+    /// The counts without the state that further counting needs.
     pub(crate) fn settled(&self) -> Losses {
-        let Losses { total, doubted, restarts, .. } = *self;
-        Losses { total, doubted, restarts, by_thread: self.by_thread.clone(), ..Losses::default() }
+        let Losses { total, doubted, restarts, is_at_least, .. } = *self;
+        let by_thread = self.by_thread.clone();
+        Losses { total, doubted, restarts, is_at_least, by_thread, ..Losses::default() }
     }
 
-    /// Writes down what happens from now on, for [`Losses::replay`] of another.
+    /// Records what happens from now on, to be replayed by [`Losses::replay`].
     pub(crate) fn deferred() -> Losses {
         Losses { log: Some(Vec::new()), ..Losses::default() }
     }
 
-    /// What was written down since the last call.
+    /// The steps recorded since the last call.
     pub(crate) fn take_log(&mut self) -> Vec<Step> {
         self.end_run();
+        self.others = 0;
         self.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Counts what another has written down. `false`: there is a contradiction, which the events' own place in the
-    /// stream must be known for.
+    /// Counts recorded steps. `false` if there is a contradiction; to report it, the
+    /// events must be read again in their place in the stream.
     pub(crate) fn replay(&mut self, steps: &[Step], is_v6: bool, limit: usize) -> bool {
         let mut is_regular = true;
         for step in steps {
@@ -156,30 +203,41 @@ impl Losses {
                     }
                     self.advance_run(last.wrapping_add(1), last_ticks);
                 }
-                Step::Define { thread, is_replaced } => self.define_thread(thread, is_replaced, limit),
+                Step::Define { thread, is_replaced } => {
+                    self.define_thread(thread, is_replaced, limit)
+                }
                 Step::Remove { thread, number } => self.remove_thread(thread, number, limit),
-                Step::BeginList => self.begin_list_v4(),
                 Step::Listed { thread, number } => self.listed(thread, number, limit),
-                Step::EndList => is_regular &= self.end_list_v4(),
+                Step::Entry { thread, number } => self.entry_v4(thread, number),
+                Step::EndList { is_whole, has_all } => {
+                    is_regular &= self.end_list_v4(is_whole, has_all, limit)
+                }
                 Step::Forget => self.forget_threads(),
+                Step::PassPoint => self.pass_point_v6(),
+                Step::TooMany => is_regular = false,
             }
         }
         is_regular && self.contradictions.is_empty()
     }
 
-    /// Whether a step was only written down.
+    /// Records a step if this instance only records. Returns whether it does.
     fn defer(&mut self, step: Step) -> bool {
         if self.log.is_none() {
             return false;
         }
         self.end_run();
         if let Some(log) = &mut self.log {
-            log.push(step);
+            match self.others.cmp(&MOST_THREADS) {
+                Ordering::Less => log.push(step),
+                Ordering::Equal => log.push(Step::TooMany),
+                Ordering::Greater => return true,
+            }
+            self.others = self.others.saturating_add(1);
         }
         true
     }
 
-    /// An event. `true`: it is the next of its thread, and everything is done.
+    /// Counts an event. `true` if it is the next of its thread; nothing else to do then.
     #[inline(always)]
     pub(crate) fn is_next(&mut self, thread: u64, number: u32, ticks: u64) -> bool {
         let is_next = self.run_is_valid && thread == self.run_thread && number == self.run_next;
@@ -190,24 +248,25 @@ impl Losses {
         is_next
     }
 
-    /// The thread of the last event, and the number its next one must have.
+    /// The thread of the last event, and the number that its next event must have.
     #[inline]
     pub(crate) fn run(&self) -> Option<(u64, u32)> {
         self.run_is_valid.then_some((self.run_thread, self.run_next))
     }
 
-    /// The run went on to before this number, and to this time.
+    /// The run continued up to the number before `next` and to this time.
     #[inline]
     pub(crate) fn advance_run(&mut self, next: u32, ticks: u64) {
         self.run_next = next;
         self.run_ticks = ticks;
     }
 
-    /// Puts the run's last number where the map has it.
+    /// Writes the run's last number back to the map.
     fn end_run(&mut self) {
         if self.run_is_valid {
             self.run_is_valid = false;
-            let (thread, first, last) = (self.run_thread, self.run_first, self.run_next.wrapping_sub(1));
+            let (thread, first, last) =
+                (self.run_thread, self.run_first, self.run_next.wrapping_sub(1));
             let (first_ticks, last_ticks) = (self.run_first_ticks, self.run_ticks);
             match &mut self.log {
                 Some(log) => log.push(Step::Run { thread, first, last, first_ticks, last_ticks }),
@@ -221,14 +280,14 @@ impl Losses {
         self.states.insert(thread, ThreadNumbers { last, seen, takes_any, doubts, ticks });
     }
 
-    /// A block begins whose events are counted.
+    /// A block with counted events begins.
     pub(crate) fn begin_block(&mut self) {
         self.gaps.begin_block();
         self.restarts_before = self.restarts;
     }
 
-    /// The block that is being read contradicts itself: what its rows told is doubted, and so is what numbers behind
-    /// it tell, until each thread was met again.
+    /// The current block contradicts itself: the losses that its rows suggest are
+    /// doubted, and so are gaps after it, until each thread has been seen again.
     #[cold]
     pub(crate) fn doubt_block(&mut self) {
         self.end_run();
@@ -239,7 +298,7 @@ impl Losses {
         }
     }
 
-    /// A loss that was counted is doubted.
+    /// Moves a counted loss to the doubted ones.
     fn doubt(&mut self, gap: Gap) {
         let count = u64::from(gap.lost);
         self.total = self.total.saturating_sub(count);
@@ -252,20 +311,26 @@ impl Losses {
         }
     }
 
-    /// Contradictions that showed only behind them, and have not been told yet.
-    pub(crate) fn take_contradictions(&mut self) -> Vec<(Option<Place>, Fault)> {
+    /// Contradictions that became visible later and have not been reported yet.
+    pub(crate) fn take_contradictions(&mut self) -> Vec<(Option<RowPlace>, Fault)> {
         std::mem::take(&mut self.contradictions)
     }
 
-    /// A jump of a thread was none: its number, or the thread's id, is wrong.
+    /// A thread's jump was not a loss: its number, or the thread's id, is wrong.
     #[cold]
     fn contradict(&mut self, thread: u64, jump: Jump, fault: Fault) {
-        if let Some(gap) = self.gaps.take_gap(thread, jump.first) {
+        if let Some(gap) = self.gaps.take_gap(thread, &jump) {
             self.doubt(gap);
         }
         self.restarts = self.restarts.saturating_sub(u64::from(jump.is_restart));
         self.gaps.settle(thread);
         self.contradictions.push((jump.place, fault));
+    }
+
+    /// Whether events of a thread may be among the doubted ones. A thread that was not
+    /// seen before may have begun among them.
+    fn is_doubted(&self, state: Option<ThreadNumbers>) -> bool {
+        state.map_or(self.doubts_at_point, |state| state.doubts) != self.doubts
     }
 
     fn begin_run(&mut self, thread: u64, number: u32, ticks: u64) {
@@ -276,32 +341,43 @@ impl Losses {
         self.run_is_valid = true;
     }
 
-    /// Numbers from `from` on are missing, as many as `count`.
-    fn lose(&mut self, thread: u64, from: u32, count: u32, is_doubted: bool, limit: usize) {
+    /// `count` numbers are missing, starting with `from`. Returns the gap's index.
+    fn lose(
+        &mut self,
+        thread: u64,
+        from: u32,
+        count: u32,
+        is_doubted: bool,
+        limit: usize,
+    ) -> usize {
         if count == 0 {
-            return;
+            return usize::MAX;
         }
         if is_doubted {
             self.doubted = self.doubted.saturating_add(u64::from(count));
-            return;
+            return usize::MAX;
         }
-        self.gaps.lose(Gap { thread, from, lost: count });
+        let place = self.gaps.lose(Gap { thread, from, lost: count });
         self.total = self.total.saturating_add(u64::from(count));
-        if self.by_thread.len() < limit || self.by_thread.contains_key(&thread) {
+        if self.by_thread.len() >= limit.min(MOST_THREADS) && !self.by_thread.contains_key(&thread)
+        {
+            self.is_at_least = true;
+        } else {
             let lost = self.by_thread.entry(thread).or_default();
             *lost = lost.saturating_add(u64::from(count));
         }
+        place
     }
 
-    /// An event of versions 4 and 5 for which [`Losses::is_next`] said no. `false`: it is older than one before it of
-    /// the same thread.
+    /// Counts an event of versions 4 and 5 for which [`Losses::is_next`] returned
+    /// `false`. Returns `false` if it is older than the thread's previous event.
     #[inline(never)]
     pub(crate) fn event_v4(
         &mut self,
         thread: u64,
         number: u32,
         ticks: u64,
-        place: Option<Place>,
+        place: Option<RowPlace>,
         limit: usize,
     ) -> bool {
         self.end_run();
@@ -310,12 +386,14 @@ impl Losses {
             return true;
         }
         let state = self.states.get(&thread).copied();
-        // One that was not met before may have begun among what is doubted.
-        let is_doubted = state.map_or(self.doubts != 0, |state| state.doubts != self.doubts);
-        // A thread that ended and came back is a new one: it began at 1.
-        let from =
-            state.filter(|state| state.seen == self.points).map_or(1, |state| state.last.wrapping_add(1));
-        let is_next = state.is_some_and(|state| state.last.wrapping_add(1) == number) || number == from;
+        let is_doubted = self.is_doubted(state);
+        // A thread that ended and appears again is a new one, whose numbers start at 1.
+        let from = state
+            .filter(|state| state.seen == self.points)
+            .map_or(1, |state| state.last.wrapping_add(1));
+        let is_next = state.is_some_and(|state| state.last.wrapping_add(1) == number)
+            || number == from
+            || state.is_none() && self.forgot == Some(self.points);
         if !is_next {
             self.jump(thread, from, number, is_doubted, place, limit);
         }
@@ -324,25 +402,25 @@ impl Losses {
         is_doubted || state.is_none_or(|state| state.ticks <= ticks)
     }
 
-    /// Number `to` of a thread, where `from` was to come.
+    /// A thread's number is `to` where `from` was expected.
     fn jump(
         &mut self,
         thread: u64,
         from: u32,
         to: u32,
         is_doubted: bool,
-        place: Option<Place>,
+        place: Option<RowPlace>,
         limit: usize,
     ) {
         let step = to.wrapping_sub(from);
-        // A first number beyond 2^31 is no step back.
-        let came_back = |jump: &Jump| jump.from != 1 || jump.to.cast_signed() > 0;
+        // A first number above 2^31 is a loss, and what follows may have wrapped since.
+        let came_back = |jump: &Jump| jump.from != 1 || jump.to.cast_signed() > 0 || from > jump.to;
         if let Some(before) = self.gaps.jump_of(thread).filter(came_back)
             && before.to.wrapping_sub(before.from).wrapping_add(step) == 0
         {
             return self.contradict(thread, before, Fault::NumbersJump(before.to));
         }
-        // Behind what is doubted a number that falls is as good as one that rises.
+        // After doubted events, a falling number means no more than a rising one.
         let is_restart = from != 1 && step.cast_signed() < 0 && !is_doubted;
         self.restarts = self.restarts.saturating_add(u64::from(is_restart));
         let (first, lost) = match step.cast_signed() {
@@ -351,13 +429,14 @@ impl Losses {
             ..0 => (1, to.saturating_sub(1)),
             _ => (from, step),
         };
-        self.lose(thread, first, lost, is_doubted, limit);
+        let gap = self.lose(thread, first, lost, is_doubted, limit);
         if !is_doubted {
-            self.gaps.jump(thread, Jump { from, first, to, is_restart, place });
+            self.gaps.jump(thread, Jump { from, first, to, is_restart, gap, place });
         }
     }
 
-    /// An event of version 6 for which [`Losses::is_next`] said no. `false`: the number fell.
+    /// Counts an event of version 6 for which [`Losses::is_next`] returned `false`.
+    /// Returns `false` if the number fell.
     #[inline(never)]
     pub(crate) fn event_v6(&mut self, thread: u64, number: u32, limit: usize) -> bool {
         self.end_run();
@@ -368,7 +447,7 @@ impl Losses {
         }
         self.bound(limit);
         match state {
-            // An unknown index: what its numbers began with is not known.
+            // An undefined index: its first number is unknown.
             None => true,
             Some(state) if state.takes_any => true,
             Some(state) => {
@@ -382,7 +461,8 @@ impl Losses {
         }
     }
 
-    /// A thread row of version 6. `is_replaced`: the index was alive; nothing is counted across.
+    /// A thread row of version 6. `is_replaced`: the index was in use, and nothing is
+    /// counted across the two.
     pub(crate) fn define_thread(&mut self, thread: u64, is_replaced: bool, limit: usize) {
         if self.defer(Step::Define { thread, is_replaced }) {
             return;
@@ -392,7 +472,7 @@ impl Losses {
         self.bound(limit);
     }
 
-    /// The end of a thread of version 6.
+    /// A thread of version 6 ended.
     pub(crate) fn remove_thread(&mut self, thread: u64, number: u32, limit: usize) {
         if self.defer(Step::Remove { thread, number }) {
             return;
@@ -401,64 +481,136 @@ impl Losses {
         self.states.remove(&thread);
     }
 
-    /// An entry of a sequence point: a lower bound of the thread's last number.
+    /// An entry of a sequence point: the thread's last number is at least this.
     pub(crate) fn listed(&mut self, thread: u64, number: u32, limit: usize) {
         if self.defer(Step::Listed { thread, number }) {
             return;
         }
         self.end_run();
         let state = self.states.get(&thread).copied();
-        // One that the point before this did not list had ended: it is another thread by now.
-        let is_same = |state: &ThreadNumbers| !state.takes_any && state.seen.wrapping_add(1) >= self.points;
-        let last = state.filter(is_same).map_or(0, |state| state.last);
+        let last = self.last_listable(thread);
         let step = number.wrapping_sub(last);
-        let is_ahead = step.cast_signed() > 0;
-        if is_ahead && !state.is_some_and(|state| state.takes_any) {
-            let is_doubted = state.map_or(self.doubts != 0, |state| state.doubts != self.doubts);
+        let jump = self.gaps.jump_of(thread);
+        // Nobody has seen a thread begin with numbers of 2^31 and more. If it is then
+        // listed with a small one, that is more likely than the end of all numbers.
+        let began_wrong = jump.is_some_and(|jump| {
+            jump.from == 1 && jump.to.cast_signed() < 0 && number.cast_signed() >= 0
+        });
+        let is_ahead = step.cast_signed() > 0 && !began_wrong;
+        let is_forgotten = state.is_none() && self.has_forgotten();
+        if is_ahead && !is_forgotten && !state.is_some_and(|state| state.takes_any) {
+            let is_doubted = self.is_doubted(state);
             self.lose(thread, last.wrapping_add(1), step, is_doubted, limit);
         }
-        // It wrote no more than this. Numbers beyond, behind one that was not the next, were none of its own.
-        let jump = self.gaps.jump_of(thread).filter(|_| step.cast_signed() < 0);
+        // The thread wrote no more than this. Higher numbers, seen after a jump, did not
+        // belong to it.
+        let jump = jump.filter(|_| step.cast_signed() < 0 || began_wrong);
         if let Some(jump) = jump {
             self.contradict(thread, jump, Fault::NumbersJump(jump.to));
         }
         self.gaps.settle(thread);
-        let last = if is_ahead || jump.is_some() { number } else { last };
+        let last = if is_ahead || is_forgotten || jump.is_some() { number } else { last };
         let ticks = state.map_or(0, |state| state.ticks);
         self.put(thread, last, false, ticks);
         self.bound(limit);
     }
 
-    /// Before a sequence point of versions 4 and 5 lists its threads: those it leaves out have
-    /// ended.
-    pub(crate) fn begin_list_v4(&mut self) {
-        if self.defer(Step::BeginList) {
+    /// An entry of a version 4 or 5 sequence point. It takes effect when the list ends.
+    pub(crate) fn entry_v4(&mut self, thread: u64, number: u32) {
+        if self.defer(Step::Entry { thread, number }) {
             return;
         }
-        self.end_run();
-        self.points = self.points.wrapping_add(1);
+        self.list_is_cut |= self.list.len() >= MOST_THREADS;
+        if !self.list_is_cut {
+            self.list.push((thread, number));
+        }
     }
 
-    /// Behind the threads that a sequence point of versions 4 and 5 lists. One that wrote since the last point, and
-    /// not from 1 on, is listed: if not, and another thread lacks its number, there is no such thread. Without that it may
-    /// have lost its beginning and have ended. `false`: there may be some.
-    pub(crate) fn end_list_v4(&mut self) -> bool {
-        if self.defer(Step::EndList) {
+    /// Ends the list of a version 4 or 5 sequence point. Returns `false` if there may be
+    /// damaged ids.
+    ///
+    /// `is_whole`: all stated entries were read, so threads that are not among them have
+    /// ended. `has_all`: no events were lost since the last point, as far as is known.
+    pub(crate) fn end_list_v4(&mut self, mut is_whole: bool, has_all: bool, limit: usize) -> bool {
+        if self.defer(Step::EndList { is_whole, has_all }) {
             return true;
         }
+        self.end_run();
+        if std::mem::take(&mut self.list_is_cut) {
+            (self.forgot, self.is_at_least) = (Some(self.points), true);
+            is_whole = false;
+        }
+        self.points = self.points.wrapping_add(u32::from(is_whole));
+        let mut list = std::mem::take(&mut self.list);
+        list.sort_unstable();
+        for of_thread in list.chunk_by(|a, b| a.0 == b.0) {
+            match *of_thread {
+                [(thread, number)] => self.listed(thread, number, limit),
+                _ => self.listed_repeatedly(of_thread, limit),
+            }
+        }
+        list.clear();
+        list.shrink_to(MOST_KEPT_ENTRIES);
+        self.list = list;
+        if is_whole {
+            self.doubts_at_point = self.doubts;
+        }
+        let is_regular = !(is_whole && has_all) || self.find_strays();
+        self.gaps.forget();
+        is_regular
+    }
+
+    /// The entries of an id that a version 4 or 5 list has more than once, with their
+    /// numbers in ascending order: threads that ended, and the one that has the id now.
+    /// Runtimes list an ended thread as long as its buffers exist, in no particular order.
+    ///
+    /// The thread that wrote last has the next number at or after its last one. The others
+    /// prove nothing: they may be losses of a thread that ended, or all of its events.
+    fn listed_repeatedly(&mut self, entries: &[(u64, u32)], limit: usize) {
+        let Some(&(thread, _)) = entries.first() else { return };
+        let last = self.last_listable(thread);
+        let steps = entries.iter().map(|(_, number)| number.wrapping_sub(last));
+        let step = steps.filter(|step| step.cast_signed() >= 0).min();
+        self.gaps.settle(thread);
+        self.listed(thread, last.wrapping_add(step.unwrap_or(0)), limit);
+    }
+
+    /// The last number of the thread that has this id, as a sequence point counts from it:
+    /// 0 if the previous point did not list it, because then this is another thread.
+    fn last_listable(&self, thread: u64) -> u32 {
+        let state = self.states.get(&thread);
+        state.filter(|state| self.is_listable(state)).map_or(0, |state| state.last)
+    }
+
+    fn is_listable(&self, state: &ThreadNumbers) -> bool {
+        !state.takes_any && state.seen.wrapping_add(1) >= self.points
+    }
+
+    /// A thread that wrote since the last point, and whose first number was not 1, should
+    /// be listed. If it is not, and another thread lacks exactly its number, there is no
+    /// such thread: the id is damaged. If no other thread lacks it, the thread may have
+    /// lost its beginning and have ended. Returns `false` if there may be damaged ids.
+    fn find_strays(&mut self) -> bool {
         let strays = self.gaps.pass_point();
-        for (thread, jump) in &strays {
-            // Its numbers are those that the thread lacks which it is.
+        for (thread, jump) in strays.iter().take(MOST_STRAYS) {
+            // Its numbers are those that the real thread lacks.
             let Some(gap) = self.gaps.take_gap_around(jump.to) else { continue };
             self.doubt(gap);
             self.contradict(*thread, *jump, Fault::StrayThread(*thread));
             self.states.remove(thread);
         }
-        self.gaps.forget();
         strays.is_empty()
     }
 
-    /// Flag 1 of a version 6 sequence point, after its entries.
+    /// Called after the entries of a version 6 sequence point: the gaps before it are not
+    /// searched any more, and leave room for those after it.
+    pub(crate) fn pass_point_v6(&mut self) {
+        if !self.defer(Step::PassPoint) {
+            self.gaps.forget();
+        }
+    }
+
+    /// Flag 1 of a version 6 sequence point, applied after its entries.
     pub(crate) fn forget_threads(&mut self) {
         if self.defer(Step::Forget) {
             return;
@@ -467,13 +619,21 @@ impl Losses {
         forget::all(&mut self.states);
     }
 
-    /// Keeps the number of threads within the limit: ended ones go first, then all.
+    /// Whether a thread may be unknown that was there at the previous sequence point.
+    fn has_forgotten(&self) -> bool {
+        self.forgot.is_some_and(|forgot| forgot.wrapping_add(1) >= self.points)
+    }
+
+    /// Keeps the number of threads within the limit: removes ended threads first, then
+    /// all.
     fn bound(&mut self, limit: usize) {
+        let limit = limit.min(MOST_THREADS);
         if self.states.len() > limit {
             let points = self.points;
             self.states.retain(|_, state| state.seen == points);
             if self.states.len() > limit / 2 {
                 self.states.clear();
+                (self.forgot, self.is_at_least) = (Some(points), true);
             }
         }
     }

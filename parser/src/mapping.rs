@@ -1,4 +1,4 @@
-//! Files mapped into memory. The one place with `unsafe` in this crate.
+//! Memory-mapped files. The only `unsafe` code in this crate.
 
 use crate::source::{Source, Span, look_at_lines, part};
 use std::fs::File;
@@ -6,8 +6,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A whole file mapped into memory, to be read as [`Whole`](crate::Whole) where a slice of all bytes
-/// is needed. [`MappedFile`] holds less memory, and [`PositionedFile`](crate::PositionedFile) needs no `unsafe`.
+/// A whole file mapped into memory, for use with [`Whole`](crate::Whole) if all bytes are
+/// needed as one slice. [`MappedFile`] uses less memory, and
+/// [`PositionedFile`](crate::PositionedFile) needs no `unsafe`.
 ///
 /// ```no_run
 /// use nettrace_parser::{Mapping, Reader};
@@ -23,18 +24,20 @@ impl Mapping {
     /// Maps a regular file.
     ///
     /// # Safety
-    /// A mapping shows the file as it is, not as it was. As long as it lives, nobody may change the file, in this
-    /// process or in another: a write changes bytes behind a `&[u8]`, which is undefined behaviour, and where
-    /// the file gets shorter, the next access behind its new end stops this process (SIGBUS on Unix). The system
-    /// does not see to that, so only the caller can know it: of a file that is nobody else's, for instance, or
-    /// one on a file system that is mounted read-only.
+    /// A mapping shows the current contents of the file. As long as it lives, nobody may
+    /// change the file, in this process or in another: a write changes bytes behind a
+    /// `&[u8]`, which is undefined behaviour, and after truncation the next access beyond
+    /// the new end kills this process (SIGBUS on Unix). The operating system does not
+    /// prevent either, so the caller must know that it cannot happen: for example because
+    /// no other process can open the file, or because the file system is mounted
+    /// read-only.
     ///
-    /// Where that cannot be known, read the file: [`PositionedFile`](crate::PositionedFile) and
-    /// [`Buffered`](crate::Buffered) see an early end instead.
+    /// If you cannot know that, read the file: [`PositionedFile`](crate::PositionedFile)
+    /// and [`Buffered`](crate::Buffered) just see an early end of file.
     ///
     /// # Errors
-    /// What opening and mapping report; [`io::ErrorKind::InvalidInput`] for anything but a regular
-    /// file, whose length means nothing.
+    /// Errors of opening and mapping; [`io::ErrorKind::InvalidInput`] for anything other
+    /// than a regular file, whose length would be meaningless.
     #[expect(unsafe_code, reason = "the caller has to know that nobody changes the file")]
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapping> {
         let (file, length) = open_regular(path.as_ref())?;
@@ -48,14 +51,15 @@ impl AsRef<[u8]> for Mapping {
     }
 }
 
-/// Bytes that are mapped at once. Pages count as this process's memory while they are mapped, so a
-/// file of any size costs no more than this and what the reader holds on to.
+/// How many bytes are mapped at a time. Mapped pages count as this process's memory, so a
+/// file of any size costs no more than this plus what the reader holds.
 const WINDOW_BYTES: u64 = 8 << 20;
-/// Mappings begin at multiples of this, which every system's pages divide.
+/// Mappings begin at multiples of this, which is a multiple of the page size of every
+/// system.
 const ALIGNMENT: u64 = 64 << 10;
 
-/// A file mapped piece by piece as it is read: the fastest way to read large files with one thread.
-/// [`PositionedFile`](crate::PositionedFile) is the safe way.
+/// A file that is mapped piece by piece: the fastest way to read large files on one
+/// thread. [`PositionedFile`](crate::PositionedFile) is the safe alternative.
 ///
 /// ```no_run
 /// use nettrace_parser::{MappedFile, Reader};
@@ -78,8 +82,9 @@ impl MappedFile {
     /// Opens a regular file.
     ///
     /// # Safety
-    /// As [`Mapping::open`], although only for the piece that is mapped: the file's length is looked at again for
-    /// each. It holds for all views of the file that [`MappedFile::reopened`] gives.
+    /// As for [`Mapping::open`], although only one piece is mapped at a time; the file's
+    /// length is checked again for each piece. This also covers all views that
+    /// [`MappedFile::reopened`] returns.
     ///
     /// # Errors
     /// As [`Mapping::open`].
@@ -89,13 +94,13 @@ impl MappedFile {
         Ok(MappedFile { file: Arc::new(file), map: None, map_start: 0, start: 0 })
     }
 
-    /// Another view of the same open file, from its beginning: for another thread.
+    /// Another view of the same open file, starting at its beginning, for another thread.
     pub fn reopened(&self) -> MappedFile {
         MappedFile { file: Arc::clone(&self.file), map: None, map_start: 0, start: 0 }
     }
 
-    /// The same open file, read at positions, from its beginning: for several threads, whose mappings
-    /// would make each other wait.
+    /// The same open file read with positioned reads, starting at its beginning. For
+    /// several threads, whose mappings would block each other.
     #[cfg(any(unix, windows))]
     pub fn positioned(&self) -> crate::PositionedFile {
         crate::PositionedFile::of(Arc::clone(&self.file))
@@ -127,13 +132,14 @@ impl Source for MappedFile {
         }
         let length = self.file.metadata()?.len();
         let map_start = self.start.saturating_sub(self.start % ALIGNMENT);
-        // Where the reader holds on to much, the piece grows by a share of that, so that what is held is mapped anew,
-        // and its pages are looked up again, only so often.
+        // If the reader holds on to a lot, the piece grows in proportion, so that held
+        // bytes are not mapped again, and their pages faulted in again, too often.
         let held = end.saturating_sub(self.start);
         let ahead = WINDOW_BYTES.max(held.saturating_add(held / 2));
         let map_end = self.start.saturating_add(ahead).min(length);
         if map_end > self.map_end() {
-            // The old piece goes first: it must not count beside the new one.
+            // Unmap the old piece first, so that both do not count as memory at the same
+            // time.
             self.map = None;
             self.map_start = map_start;
             self.map = Some(map(&self.file, map_start, map_end.saturating_sub(map_start))?);
@@ -165,12 +171,15 @@ fn open_regular(path: &Path) -> io::Result<(File, u64)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "only regular files can be mapped"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "only regular files can be mapped",
+        ));
     }
     Ok((file, metadata.len()))
 }
 
-/// Maps a part of a file that was opened by one of the two unsafe functions.
+/// Maps a part of a file that one of the two unsafe functions opened.
 #[expect(unsafe_code, reason = "mapping a file has no safe form; see SAFETY")]
 fn map(file: &File, offset: u64, length: u64) -> io::Result<memmap2::Mmap> {
     let length = usize::try_from(length).map_err(|_| {
@@ -178,9 +187,9 @@ fn map(file: &File, offset: u64, length: u64) -> io::Result<memmap2::Mmap> {
     })?;
     let mut options = memmap2::MmapOptions::new();
     options.offset(offset).len(length);
-    // SAFETY: the mapping is read-only, and its owners give out `&[u8]` only for as long as they hold it. That
-    // nobody changes the file meanwhile is what the callers of `Mapping::open` and `MappedFile::open` warrant,
-    // and no other way leads here.
+    // SAFETY: the mapping is read-only, and its owners only return `&[u8]` that borrow
+    // from them. The callers of `Mapping::open` and `MappedFile::open` guarantee that
+    // nobody changes the file meanwhile, and there is no other way to get here.
     unsafe { options.map(file) }
 }
 
@@ -204,14 +213,14 @@ mod tests {
             source.release(position);
         }
         assert_eq!(source.start() + source.bytes().len() as u64, data.len() as u64);
-        // What is held is not mapped anew for each step ahead.
+        // Held bytes are not mapped again for each step forward.
         let (mut held, mut maps, mut end) = (source.reopened(), 0, 0);
         for wanted in (0..data.len() as u64).step_by(10_000) {
             assert!(held.fill(wanted).unwrap());
             maps += u32::from(std::mem::replace(&mut end, held.map_end()) != held.map_end());
         }
         assert!(maps <= 5 && held.bytes() == data, "{maps} maps");
-        // Far ahead and back to where nothing is mapped.
+        // Far ahead, then back to a part that is not mapped.
         let mut other = source.reopened();
         other.release(19_999_999);
         assert!(other.fill(20_000_000).unwrap() && !other.fill(20_000_001).unwrap());

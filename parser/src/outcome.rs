@@ -1,4 +1,5 @@
-//! How reading a stream went: whether its end was seen, what is missing, what was damaged.
+//! The result of reading a stream: whether its end was reached, and what was missing or
+//! damaged.
 
 use crate::block::trace::Trace;
 use crate::damage::Damage;
@@ -10,10 +11,10 @@ use crate::statistics::Statistics;
 use crate::version::Version;
 use std::fmt;
 
-/// How reading a stream went.
+/// The result of reading a stream.
 ///
-/// A damaged or cut stream is read as far as it can be, without an error. Whoever counts what it holds has to look
-/// here, or shows too little without a word.
+/// Damaged or truncated streams are read as far as possible, without an error. Code that
+/// reports totals must check this, or it reports too little without saying so.
 ///
 /// ```
 /// use nettrace_parser::Reader;
@@ -53,7 +54,7 @@ impl Outcome {
         }
     }
 
-    /// What the session was.
+    /// What the stream says about the session.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
@@ -63,17 +64,19 @@ impl Outcome {
         self.version
     }
 
-    /// Whether nothing is missing: the end mark was seen, nothing but notes was found, no event was lost.
+    /// Whether nothing is missing: the end mark was read, there are no findings except
+    /// notes, and no event was lost.
     pub fn is_intact(&self) -> bool {
         self.is_complete && !self.damage.is_damaged() && self.losses.total() == 0
     }
 
-    /// Events that are proved to be missing.
+    /// Events that are known to be missing.
     pub fn losses(&self) -> &Losses {
         &self.losses
     }
 
-    /// Whether [`Outcome::losses`] can tell: events of version 3 have no numbers.
+    /// Whether [`Outcome::losses`] is meaningful: events of version 3 have no sequence
+    /// numbers.
     pub fn losses_known(&self) -> bool {
         self.version.is_some_and(|version| version.major() != 3)
     }
@@ -88,17 +91,18 @@ impl Outcome {
         &self.statistics
     }
 
-    /// Whether the end mark was seen. A killed process leaves none, and a copy that was cut has none.
+    /// Whether the end mark was read. It is missing if the process was killed, or the
+    /// file truncated.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Where the stream ended; where reading stopped, if it was stopped.
+    /// Where the stream ended, or where reading was stopped.
     pub fn end_offset(&self) -> u64 {
         self.end_offset
     }
 
-    /// Events that came too late for their place in time order.
+    /// Events that arrived too late for their place in time order.
     pub fn out_of_order(&self) -> u64 {
         self.out_of_order
     }
@@ -126,14 +130,14 @@ impl fmt::Display for Outcome {
 }
 
 impl<S: Source> Reader<S> {
-    /// How reading went so far: at the stream's end, or wherever it was stopped.
+    /// The result so far: at the stream's end, or wherever reading was stopped.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(self, 0)
     }
 }
 
 impl<S: Source> TimeOrdered<S> {
-    /// How reading went so far: at the stream's end, or wherever it was stopped.
+    /// The result so far: at the stream's end, or wherever reading was stopped.
     pub fn outcome(&self) -> Outcome {
         Outcome::of(self.reader(), self.out_of_order())
     }
@@ -153,7 +157,10 @@ mod tests {
             events.outcome()
         };
         let whole = outcome(&bytes);
-        assert_eq!((whole.to_string().as_str(), whole.is_intact()), ("complete; 1 event lost", false));
+        assert_eq!(
+            (whole.to_string().as_str(), whole.is_intact()),
+            ("complete; 1 event lost", false)
+        );
         assert_eq!(whole.end_offset(), bytes.len() as u64);
         let cut = outcome(&bytes[..bytes.len() - 9]);
         assert!(!cut.is_intact() && !cut.is_complete());

@@ -1,5 +1,5 @@
-//! Files that are read at positions: any number of places in one open file, and stretches that nobody
-//! asks for are never read.
+//! Files read at positions: several readers can share an open file, and ranges that are
+//! not needed are never read.
 
 use crate::held::Held;
 use crate::source::Source;
@@ -8,12 +8,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A regular file, read piece by piece into a buffer that is used again.
+/// A regular file, read piece by piece into a reusable buffer.
 ///
-/// The way to read a file, unless it may be mapped: it needs no `unsafe`, and its memory is bounded by the largest
-/// block. Also the way to do so with several threads: each has a place and a buffer of its own, and nothing
-/// of what the system does for one of them makes another wait. A file that shrinks meanwhile ends early,
-/// as one behind [`Buffered`](crate::Buffered) does.
+/// The best way to read a file that must not be mapped: it needs no `unsafe`, and memory
+/// is bounded by the largest block. Also the way to read with several threads: each has
+/// its own position and buffer, and they do not block each other in the operating system.
+/// If the file is truncated meanwhile, the stream ends early, as with
+/// [`Buffered`](crate::Buffered).
 ///
 /// ```no_run
 /// use nettrace_parser::{PositionedFile, Reader};
@@ -25,35 +26,39 @@ use std::sync::Arc;
 pub struct PositionedFile {
     file: Arc<File>,
     held: Held,
-    /// Bytes that are read even if fewer are asked for.
+    /// How many bytes to read even if fewer are requested.
     ahead: usize,
 }
 
-/// Read ahead at the least, also behind a stretch that nobody asked for: another may follow.
+/// Minimum read-ahead, used after a range was skipped, because another skip may follow.
 const AHEAD_LEAST: usize = 1024;
-/// Read ahead where all is asked for. Blocks are larger, and are read as they are.
+/// Maximum read-ahead, used if everything is requested. Blocks are larger, and are read
+/// in one piece.
 const AHEAD_MOST: usize = 64 * 1024;
 
 impl PositionedFile {
     /// Opens a regular file.
     ///
     /// # Errors
-    /// What opening reports; [`io::ErrorKind::InvalidInput`] for anything but a regular file, which may
-    /// have no positions.
+    /// Errors of opening; [`io::ErrorKind::InvalidInput`] for anything other than a
+    /// regular file, which may not support positions.
     pub fn open(path: impl AsRef<Path>) -> io::Result<PositionedFile> {
         let file = File::open(path)?;
         if !file.metadata()?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "only regular files have positions"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "only regular files have positions",
+            ));
         }
         Ok(PositionedFile::of(Arc::new(file)))
     }
 
-    /// Reads from an open regular file.
+    /// Reads from a regular file that is already open.
     pub(crate) fn of(file: Arc<File>) -> PositionedFile {
         PositionedFile { file, held: Held::default(), ahead: AHEAD_MOST }
     }
 
-    /// Another view of the same open file, from its beginning: for another thread.
+    /// Another view of the same open file, starting at its beginning, for another thread.
     pub fn reopened(&self) -> PositionedFile {
         PositionedFile::of(Arc::clone(&self.file))
     }
@@ -73,10 +78,11 @@ impl Source for PositionedFile {
     fn fill(&mut self, end: u64) -> io::Result<bool> {
         while self.held.end() < end {
             let (position, ahead) = (self.held.end(), self.ahead);
-            // What is asked for is mostly a block's content; what the next one is called comes along.
+            // Usually a block's content is requested. Read the header of the next block
+            // along with it.
             let end = end.saturating_add(AHEAD_LEAST as u64);
             let missing = usize::try_from(end.saturating_sub(position)).unwrap_or(usize::MAX);
-            // Room that is left over from larger reads is not for this one.
+            // Do not fill the room that larger reads have left over.
             let room = self.held.room_towards(end, ahead);
             let wanted = room.len().min(missing.max(ahead));
             let room = room.get_mut(..wanted).unwrap_or_default();
@@ -120,7 +126,8 @@ mod tests {
     use super::*;
 
     fn file(name: &str, data: &[u8]) -> std::path::PathBuf {
-        let path = std::env::temp_dir().join(format!("nettrace-positioned-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("nettrace-positioned-{name}-{}", std::process::id()));
         std::fs::write(&path, data).unwrap();
         path
     }
@@ -163,7 +170,7 @@ mod tests {
     #[test]
     fn a_folder_is_refused() {
         let error = PositionedFile::open(std::env::temp_dir()).unwrap_err();
-        // Windows does not open it in the first place.
+        // On Windows opening fails already.
         assert!(cfg!(windows) || error.kind() == io::ErrorKind::InvalidInput);
     }
 }

@@ -1,7 +1,8 @@
 //! The functions that touch bytes: integers, varints, text (FORMAT.md 2).
 //!
-//! They have nom's signature and compose with its combinators. nom's own number parsers shift
-//! byte by byte and are four times slower than an array read, so these leaves are ours.
+//! They have nom's signature and compose with its combinators. nom's own number parsers
+//! shift byte by byte and are four times slower than an array read, so these leaves are
+//! ours.
 
 use crate::error::{Fault, FaultAt};
 use nettrace_guid::Guid;
@@ -57,9 +58,9 @@ pub(crate) fn guid(input: &[u8]) -> Parsed<'_, Guid> {
     }
 }
 
-/// Groups of 7 bits, least significant first; bit 7 set on every byte but the last. At most
-/// `max_bytes`, the last of which may hold no more than `last`. Over-long forms such as `80 00`
-/// are accepted.
+/// Groups of 7 bits, least significant first; bit 7 set on every byte but the last. At
+/// most `max_bytes`, the last of which may hold no more than `last`. Over-long forms such
+/// as `80 00` are accepted.
 fn varuint(input: &[u8], max_bytes: usize, last: u8) -> Parsed<'_, u64> {
     let mut value = 0u64;
     let mut shift = 0u32;
@@ -128,15 +129,16 @@ pub(crate) fn utf16z(input: &[u8]) -> Parsed<'_, &[u8]> {
 
 /// Byte offset of the first zero unit.
 ///
-/// Eight units at a time are compared in lanes, which every compiler for a machine with vectors makes of
-/// this. Short texts dominate, so nothing is set up before the loop.
+/// Eight units at a time are compared in lanes, which every compiler for a machine with
+/// vectors makes of this. Short texts dominate, so nothing is set up before the loop.
 #[inline]
 pub(crate) fn utf16_end(input: &[u8]) -> Option<usize> {
     let (blocks, tail) = input.as_chunks::<16>();
     let mut at = 0usize;
     for block in blocks {
         let (units, _) = block.as_chunks::<2>();
-        let has_end = units.iter().fold(false, |found, unit| found | (u16::from_le_bytes(*unit) == 0));
+        let has_end =
+            units.iter().fold(false, |found, unit| found | (u16::from_le_bytes(*unit) == 0));
         if has_end {
             return end_in_tail(block, at);
         }
@@ -145,7 +147,7 @@ pub(crate) fn utf16_end(input: &[u8]) -> Option<usize> {
     end_in_tail(tail, at)
 }
 
-/// As [`utf16_end`], of few bytes behind `at` others.
+/// As [`utf16_end`], of few bytes after `at` others.
 #[inline(always)]
 fn end_in_tail(tail: &[u8], at: usize) -> Option<usize> {
     let (words, units) = tail.as_chunks::<8>();
@@ -157,11 +159,14 @@ fn end_in_tail(tail: &[u8], at: usize) -> Option<usize> {
         at = at.wrapping_add(8);
     }
     let (units, _) = units.as_chunks::<2>();
-    units.iter().position(|unit| *unit == [0, 0]).map(|index| at.wrapping_add(index.wrapping_mul(2)))
+    units
+        .iter()
+        .position(|unit| *unit == [0, 0])
+        .map(|index| at.wrapping_add(index.wrapping_mul(2)))
 }
 
-/// Byte offset of the first zero unit of four: the first lane from which subtracting one borrows although it had no
-/// high bit.
+/// Byte offset of the first zero unit of four: the first lane from which subtracting one
+/// borrows although it had no high bit.
 #[inline]
 fn zero_unit(units: u64) -> Option<usize> {
     const ONES: u64 = 0x0001_0001_0001_0001;
@@ -170,7 +175,8 @@ fn zero_unit(units: u64) -> Option<usize> {
     (zero != 0).then(|| (zero.trailing_zeros() / 16).wrapping_mul(2) as usize)
 }
 
-/// UTF-16LE bytes as a string; lone surrogates become U+FFFD, an odd last byte is left out.
+/// UTF-16LE bytes as a string; lone surrogates become U+FFFD, an odd last byte is left
+/// out.
 pub(crate) fn utf16_to_string(bytes: &[u8]) -> String {
     let (units, _) = bytes.as_chunks::<2>();
     char::decode_utf16(units.iter().map(|unit| u16::from_le_bytes(*unit)))

@@ -1,55 +1,67 @@
-//! Field descriptions: what the bytes of a payload mean (FORMAT.md 8).
+//! Field descriptions: how to interpret the bytes of a payload (FORMAT.md 8).
 //!
-//! One type tree stands for the three ways in which streams write it (the field list of versions
-//! 3 to 5, the tagged list of version 5, the rows of version 6), and for the built-in
+//! One type tree represents the three encodings in streams (the field list of versions 3
+//! to 5, the tagged list of version 5, the rows of version 6) and the built-in
 //! [catalog](crate::catalog).
 
 use crate::error::Fault;
 use std::borrow::Cow;
 
-/// Types nested deeper than this make an event opaque. One byte a level is enough to nest.
+/// Types nested more deeply than this make the payload opaque. A hostile description
+/// needs only one byte per level.
 pub(crate) const DEPTH_LIMIT: usize = 32;
 
-/// More fields than these, nested ones counted, make an event opaque: as many as one list of version
-/// 6 can state. Each takes some ten times the bytes it is described with.
+/// More fields than this, including nested ones, make the payload opaque. It is the
+/// maximum of one version 6 list. Each field takes about ten times as much memory as its
+/// description.
 pub(crate) const FIELD_LIMIT: usize = 65_535;
 
 /// The fields of one event type, in payload order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Schema {
-    /// The fields that could be read.
+    /// The fields that could be decoded.
     pub fields: Box<[Field]>,
-    /// Why the description cannot be read behind [`Schema::fields`]. The rest of such a payload
-    /// is bytes without meaning.
+    /// Why the description cannot be decoded after [`Schema::fields`]. The rest of such a
+    /// payload is opaque bytes.
     pub opaque: Option<Fault>,
-    /// What payloads may store in other bytes than described.
+    /// Types whose payloads may be stored differently than described.
     pub(crate) ambiguity: Ambiguity,
-    /// If there are but texts and fields of a fixed size: what lies before each text, and behind
-    /// the last.
+    /// If there are only texts and fields of fixed size: the size of what precedes each
+    /// text, and follows the last.
     pub(crate) runs: Option<Box<[FixedSize]>>,
-    /// Whether some fields' values are kept because others are counted by them.
+    /// Whether some values must be remembered because other fields use them as counts.
     pub(crate) keeps_counts: bool,
 }
 
 impl Schema {
-    /// A schema as a stream describes it. Ambiguities that exist only in version 6 are looked for
-    /// if `is_v6`.
+    /// A schema as a stream describes it. `is_v6` adds the ambiguities that only exist in
+    /// version 6.
     pub(crate) fn from_stream(fields: Vec<Field>, opaque: Option<Fault>, is_v6: bool) -> Schema {
-        let found = fields.iter().fold(Ambiguity::NONE, |found, field| found.with(of_type(&field.kind)));
-        let ambiguity =
-            if is_v6 { found } else { found.without(Ambiguity::DATE).without(Ambiguity::UTF8_UNIT) };
-        // What cannot be described to its end cannot end exactly either; nor can what has bytes
-        // elsewhere in the payload.
+        let found =
+            fields.iter().fold(Ambiguity::NONE, |found, field| found.with(of_type(&field.kind)));
+        let ambiguity = if is_v6 {
+            found
+        } else {
+            found.without(Ambiguity::DATE).without(Ambiguity::UTF8_UNIT)
+        };
+        // An incomplete description has no exact end; nor has one with data elsewhere in
+        // the payload.
         let is_open = opaque.is_some() || fields.iter().any(|field| has_location(&field.kind));
         Schema::compiled(fields, opaque, if is_open { Ambiguity::NONE } else { ambiguity })
     }
 
-    /// A schema of the catalog: native writers are exact, but may leave out null texts.
+    /// A schema of the catalog: native writers follow it exactly, but may omit null
+    /// texts.
     pub(crate) fn from_catalog(fields: Vec<Field>) -> Schema {
-        let has_text =
-            fields.iter().any(|field| matches!(field.kind, FieldType::Utf16Text | FieldType::AnsiText));
-        Schema::compiled(fields, None, if has_text { Ambiguity::NULL_TEXT } else { Ambiguity::NONE })
+        let has_text = fields
+            .iter()
+            .any(|field| matches!(field.kind, FieldType::Utf16Text | FieldType::AnsiText));
+        Schema::compiled(
+            fields,
+            None,
+            if has_text { Ambiguity::NULL_TEXT } else { Ambiguity::NONE },
+        )
     }
 
     fn compiled(mut fields: Vec<Field>, opaque: Option<Fault>, ambiguity: Ambiguity) -> Schema {
@@ -63,19 +75,21 @@ impl Schema {
                 runs(fields)
             }
         };
-        let mut schema = Schema { fields: fields.into(), opaque, ambiguity, runs, keeps_counts: false };
+        let mut schema =
+            Schema { fields: fields.into(), opaque, ambiguity, runs, keeps_counts: false };
         schema.keeps_counts = schema.payload_fields().iter().any(|field| field.register.is_some());
         schema
     }
 
-    /// Whether the payload's size has a say in how it is read.
+    /// Whether the payload's size affects how it is interpreted.
     #[inline]
     pub(crate) fn is_ambiguous(&self) -> bool {
         self.ambiguity != Ambiguity::NONE
     }
 
-    /// The fields as they are meant. Self-describing events have one nameless object around theirs,
-    /// an artefact of how they are written ([FORMAT.md 15](crate::format_guide#15)).
+    /// The fields to present to users. Self-describing events wrap their fields in one
+    /// nameless object, an artefact of how they are written ([FORMAT.md
+    /// 15](crate::format_guide#15)); this unwraps it.
     #[inline]
     pub fn payload_fields(&self) -> &[Field] {
         match &*self.fields {
@@ -85,7 +99,7 @@ impl Schema {
     }
 }
 
-/// A number of bytes, some of which depend on the trace's pointer size.
+/// A number of bytes, part of which depends on the trace's pointer size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct FixedSize {
     bytes: u32,
@@ -105,7 +119,10 @@ impl FixedSize {
     }
 
     fn times(self, count: u32) -> Option<FixedSize> {
-        Some(FixedSize { bytes: self.bytes.checked_mul(count)?, pointers: self.pointers.checked_mul(count)? })
+        Some(FixedSize {
+            bytes: self.bytes.checked_mul(count)?,
+            pointers: self.pointers.checked_mul(count)?,
+        })
     }
 
     /// The number of bytes.
@@ -116,18 +133,18 @@ impl FixedSize {
     }
 }
 
-/// Where a field lies in every payload.
+/// The position of a field, if it is the same in every payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Offset {
-    /// Its distance from the payload's beginning, in the usual reading.
+    /// Its distance from the payload's beginning, in the usual interpretation.
     pub(crate) start: FixedSize,
     /// Its own size, if that is fixed too.
     pub(crate) size: Option<FixedSize>,
-    /// Whether that holds in every reading.
+    /// Whether that holds in every interpretation.
     pub(crate) is_certain: bool,
 }
 
-/// Sets offsets as far as all fields before are of a fixed size.
+/// Sets offsets as long as all fields before have a fixed size.
 fn set_offsets(fields: &mut [Field], ambiguity: Ambiguity) {
     let mut start = FixedSize::default();
     let mut is_certain = true;
@@ -155,8 +172,9 @@ fn runs(fields: &[Field]) -> Option<Box<[FixedSize]>> {
     Some(runs.into())
 }
 
-/// Types in a schema whose length only the payload's size says ([FORMAT.md Q1](crate::format_guide#Q1),
-/// [Q9](crate::format_guide#Q9) to [Q12](crate::format_guide#Q12)).
+/// The types in a schema whose encoding can only be determined by the payload's size
+/// ([FORMAT.md Q1](crate::format_guide#Q1), [Q9](crate::format_guide#Q9) to
+/// [Q12](crate::format_guide#Q12)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ambiguity(u8);
 
@@ -166,7 +184,7 @@ impl Ambiguity {
     pub(crate) const DECIMAL: Ambiguity = Ambiguity(2);
     pub(crate) const DATE: Ambiguity = Ambiguity(4);
     pub(crate) const UTF8_UNIT: Ambiguity = Ambiguity(8);
-    /// Texts that may be missing altogether.
+    /// Texts that may be omitted completely.
     pub(crate) const NULL_TEXT: Ambiguity = Ambiguity(16);
 
     pub(crate) fn contains(self, other: Ambiguity) -> bool {
@@ -185,10 +203,12 @@ impl Ambiguity {
         Ambiguity(self.0 & other.0)
     }
 
-    /// The ways to read the ambiguous types otherwise, those that change least first.
+    /// The alternative interpretations, those that change least first.
     pub(crate) fn subsets(self) -> impl Iterator<Item = Ambiguity> {
         (1..=4u32).flat_map(move |count| {
-            (1..16u8).filter(move |bits| bits & self.0 == *bits && bits.count_ones() == count).map(Ambiguity)
+            (1..16u8)
+                .filter(move |bits| bits & self.0 == *bits && bits.count_ones() == count)
+                .map(Ambiguity)
         })
     }
 }
@@ -212,7 +232,7 @@ fn of_type(kind: &FieldType) -> Ambiguity {
             fields.iter().fold(Ambiguity::NONE, |found, field| found.with(of_type(&field.kind)))
         }
         FieldType::Array(element) | FieldType::FixedArray(element, _) => match &**element {
-            // In an array it is a code unit of a text, without doubt.
+            // In an array, it is unambiguously a code unit of a text.
             FieldType::Utf8CodeUnit => Ambiguity::NONE,
             element => of_type(element),
         },
@@ -228,32 +248,41 @@ pub struct Field {
     pub name: Cow<'static, str>,
     /// The type.
     pub kind: FieldType,
-    /// Whether people expect its numbers in hexadecimal: addresses, flags.
+    /// Whether its numbers are customarily shown in hexadecimal: addresses, flags.
     pub is_hex: bool,
-    /// What its numbers count, if the catalog knows. Streams do not say.
+    /// The unit of its numbers, if the catalog knows it. Streams do not describe units.
     pub unit: Option<Unit>,
     /// Names of its values.
     pub map: Option<&'static ValueMap>,
-    /// Where its value is kept for a later [`FieldType::Repeated`] of the same payload.
+    /// The register that stores its value for a later [`FieldType::Repeated`] in the same
+    /// payload.
     pub(crate) register: Option<Register>,
-    /// Where it lies, if all fields before it are of a fixed size.
+    /// Where it lies, if all fields before it have a fixed size.
     pub(crate) offset: Option<Offset>,
 }
 
 impl Field {
-    /// Where its value is kept for a later [`FieldType::Repeated`] of the same payload that is counted
-    /// by it: the register that [`Count::Earlier`] names. For those that walk payloads themselves.
+    /// The register that stores its value for a later [`FieldType::Repeated`] in the same
+    /// payload, as referenced by [`Count::Earlier`]. For code that walks payloads itself.
     pub fn register(&self) -> Option<u8> {
         self.register
     }
 
-    /// A field without anything special.
+    /// A field with default attributes.
     pub(crate) fn new(name: impl Into<Cow<'static, str>>, kind: FieldType) -> Field {
-        Field { name: name.into(), kind, is_hex: false, unit: None, map: None, register: None, offset: None }
+        Field {
+            name: name.into(),
+            kind,
+            is_hex: false,
+            unit: None,
+            map: None,
+            register: None,
+            offset: None,
+        }
     }
 }
 
-/// What the numbers of a field count.
+/// The unit of a field's numbers.
 ///
 /// ```
 /// use nettrace_parser::{Unit, catalog};
@@ -276,7 +305,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The letters that stand behind a number: `B`, `ns`, `s`.
+    /// The unit's symbol after a number: `B`, `ns`, `s`.
     pub const fn symbol(self) -> &'static str {
         match self {
             Unit::Bytes => "B",
@@ -286,7 +315,7 @@ impl Unit {
     }
 }
 
-/// Number of one of the few values that a payload's walk remembers.
+/// Number of a register: a value that the walk through a payload remembers.
 pub(crate) type Register = u8;
 
 /// Names of a field's values.
@@ -295,7 +324,7 @@ pub(crate) type Register = u8;
 pub struct ValueMap {
     /// The map's name in the manifest.
     pub name: &'static str,
-    /// Whether values are sets of bits, not one of a list.
+    /// Whether values are bit sets, rather than one of a list.
     pub is_bitmap: bool,
     /// Values, or bits, with their names.
     pub entries: &'static [(u64, &'static str)],
@@ -307,21 +336,22 @@ pub struct ValueMap {
 pub enum Count {
     /// Always this number.
     Fixed(u32),
-    /// As many as an earlier field of the payload says.
+    /// The value of an earlier field of the payload.
     #[non_exhaustive]
     Earlier {
-        /// Where that field's value was kept.
+        /// The register with that field's value.
         register: u8,
     },
 }
 
-/// A type, with the number of bytes it takes in a payload. Nothing is aligned or padded.
+/// A type, and how many bytes it takes in a payload. Nothing is aligned or padded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldType {
-    /// Its fields one after the other.
+    /// The fields, one after the other.
     Object(Box<[Field]>),
-    /// Four bytes, 0 is false. Some writers store one byte under this code ([FORMAT.md Q9](crate::format_guide#Q9)).
+    /// Four bytes, 0 is false. Some writers store one byte under this code ([FORMAT.md
+    /// Q9](crate::format_guide#Q9)).
     Boolean32,
     /// One byte.
     Boolean8,
@@ -349,7 +379,8 @@ pub enum FieldType {
     F32,
     /// Eight bytes, IEEE 754.
     F64,
-    /// Sixteen bytes, or eight (a double) from some writers ([FORMAT.md Q10](crate::format_guide#Q10)).
+    /// Sixteen bytes, or eight (a double) from some writers ([FORMAT.md
+    /// Q10](crate::format_guide#Q10)).
     Decimal,
     /// Eight bytes: 100 ns since 1601-01-01 UTC ([FORMAT.md Q1](crate::format_guide#Q1)).
     DateTime,
@@ -365,24 +396,26 @@ pub enum FieldType {
     Array(Box<FieldType>),
     /// A fixed number of elements, without a count in the payload.
     FixedArray(Box<FieldType>, u16),
-    /// Four bytes: u16 position, counted from behind them, and u16 size in bytes of the elements.
+    /// Four bytes: u16 position, relative to the byte after them, and u16 size of the
+    /// elements in bytes.
     RelLoc(Box<FieldType>),
-    /// The same, counted from the payload's first byte.
+    /// The same, with a position relative to the payload's first byte.
     DataLoc(Box<FieldType>),
-    /// An address: 4 or 8 bytes, as the trace's pointer size says. Catalog only.
+    /// An address: 4 or 8 bytes, depending on the trace's pointer size. Catalog only.
     Pointer,
     /// Bytes up to a zero byte. Catalog only.
     AnsiText,
-    /// A u16 number of bytes, then UTF-8. Catalog, and old one-collect ([FORMAT.md Q12](crate::format_guide#Q12)).
+    /// A u16 number of bytes, then UTF-8. Catalog, and older one-collect ([FORMAT.md
+    /// Q12](crate::format_guide#Q12)).
     CountedUtf8,
-    /// Elements without a count in front of them. Catalog only.
+    /// Elements that are not preceded by a count. Catalog only.
     Repeated(Box<FieldType>, Count),
-    /// Bytes without meaning. Catalog only.
+    /// Unused bytes. Catalog only.
     Padding(u8),
 }
 
 impl FieldType {
-    /// The type of a code that needs no further description; `None` for the others.
+    /// The type for a code that needs no further description; `None` for others.
     pub(crate) fn scalar(code: i32) -> Option<FieldType> {
         Some(match code {
             3 => FieldType::Boolean32,
@@ -405,7 +438,7 @@ impl FieldType {
         })
     }
 
-    /// The types that only version 6 has, again without further description.
+    /// The same for the types that only version 6 has.
     pub(crate) fn scalar_v6(code: i32) -> Option<FieldType> {
         Some(match code {
             20 => FieldType::VarInt,
@@ -416,8 +449,8 @@ impl FieldType {
         })
     }
 
-    /// Bytes a value takes, if every value takes as many. `None` also for a pointer, and for a
-    /// product that does not fit 32 bits.
+    /// Size of a value in bytes, if it is the same for every value. `None` also for a
+    /// pointer, and if the size does not fit 32 bits.
     pub fn fixed_size(&self) -> Option<u32> {
         self.fixed().filter(|size| size.pointers == 0).map(|size| size.bytes)
     }
@@ -428,8 +461,12 @@ impl FieldType {
                 let mut members = fields.iter().map(|field| field.kind.fixed());
                 return members.try_fold(FixedSize::default(), |sum, size| sum.plus(size?));
             }
-            FieldType::FixedArray(element, count) => return element.fixed()?.times(u32::from(*count)),
-            FieldType::Repeated(element, Count::Fixed(count)) => return element.fixed()?.times(*count),
+            FieldType::FixedArray(element, count) => {
+                return element.fixed()?.times(u32::from(*count));
+            }
+            FieldType::Repeated(element, Count::Fixed(count)) => {
+                return element.fixed()?.times(*count);
+            }
             FieldType::Pointer => return Some(FixedSize { bytes: 0, pointers: 1 }),
             FieldType::Boolean8 | FieldType::Utf8CodeUnit | FieldType::I8 | FieldType::U8 => 1,
             FieldType::Utf16CodeUnit | FieldType::I16 | FieldType::U16 => 2,

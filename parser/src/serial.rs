@@ -1,10 +1,11 @@
-//! Numbers that tell rows apart, whatever becomes of their ids and slots.
+//! Unique numbers for rows, independent of their ids and slots.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that no other row read by this process has, and that its copies keep. It is not part of what a row
-/// says, so all are equal. Zero for a row that no stream defined.
+/// A number that no other row read by this process has. Copies of a row keep it. It is
+/// not part of the row's content, so all serials compare equal. Zero for a row that no
+/// stream defined.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Serial(u64);
 
@@ -28,7 +29,7 @@ impl PartialEq for Serial {
 
 impl Eq for Serial {}
 
-/// Two rows that say the same are shown the same.
+/// Serials are hidden, so that rows with equal content look equal.
 impl fmt::Debug for Serial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("_")

@@ -1,10 +1,13 @@
-//! Events for serde (feature `serde`): the same objects that `nettrace events --format ndjson` writes.
+//! Serde support for events (feature `serde`): produces the same objects as `nettrace
+//! events --format ndjson`.
 //!
-//! Nothing is copied to get there: a serializer walks the payload as it lies in the stream.
+//! Nothing is copied first: the serializer walks the payload in the stream's bytes.
 
 use crate::block::label_list::Label;
 use crate::event::Event;
-use crate::payload::{DateTime, Decimal, FieldPath, FieldValue, Fields, Utf8, Utf16, Value, distinct_names};
+use crate::payload::{
+    DateTime, Decimal, FieldPath, FieldValue, Fields, Utf8, Utf16, Value, distinct_names,
+};
 use crate::schema::{Field, FieldType};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::borrow::Cow;
@@ -14,7 +17,7 @@ use std::fmt;
 
 macro_rules! as_shown {
     ($($kind:ty)*) => {$(
-        /// As `Display` shows it.
+        /// Serialized like its `Display` output.
         impl Serialize for $kind {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -25,17 +28,23 @@ macro_rules! as_shown {
 
 as_shown!(DateTime Utf16<'_> Utf8<'_>);
 
-/// A number as far as a double holds all of its digits, else its digits as text.
+/// A number if a double can represent all of its digits, else a string of digits.
 impl Serialize for Decimal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = self.to_string();
-        let digits = text.bytes().filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count();
-        if digits <= 15 { serializer.serialize_f64(self.to_f64()) } else { serializer.serialize_str(&text) }
+        let digits =
+            text.bytes().filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count();
+        if digits <= 15 {
+            serializer.serialize_f64(self.to_f64())
+        } else {
+            serializer.serialize_str(&text)
+        }
     }
 }
 
-/// Whole numbers and finite ones as numbers, addresses as `"0x7f00"`, bytes as hexadecimal digits, arrays and objects
-/// as such, all else as text; nothing for an absent value and for a bad field.
+/// Finite numbers as numbers, addresses as `"0x7f00"`, bytes as hexadecimal digits,
+/// arrays and objects as such, everything else as text. Absent values and broken fields
+/// are null.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Shown {
@@ -48,7 +57,8 @@ impl Serialize for Value<'_> {
     }
 }
 
-/// An object with these members. Those in brackets are there only if there is something to say.
+/// An object with the following members. Those in brackets are omitted if they would be
+/// empty.
 ///
 /// | member | |
 /// |---|---|
@@ -56,9 +66,8 @@ impl Serialize for Value<'_> {
 /// | `tid` | OS id of the thread; -1 if it is not known |
 /// | `provider`, `id`, `version`, `event`, `level` | the type; `event` is its name, `GC/Start` |
 /// | \[`pid`\], \[`activity`\], \[`related`\] | process, activities |
-/// | \[`labels`\] | labels that no other member shows (version 6) |
-/// | `payload` | its fields by their names, as [`Value`] has them; flags in hexadecimal |
-/// | \[`payload_rest`\] | the payload's bytes that no field takes, as hexadecimal digits |
+/// | `payload` | its fields by name, like [`Value`]; flags in hexadecimal |
+/// | \[`payload_rest`\] | the bytes of the payload after its fields, in hexadecimal |
 /// | \[`payload_faults`\] | what is wrong with fields: `field`, `offset`, `fault` |
 ///
 /// ```
@@ -85,7 +94,8 @@ impl Serialize for Event<'_> {
         if let Some(id) = self.process_id() {
             map.serialize_entry("pid", &id)?;
         }
-        for (key, id) in [("activity", self.activity_id()), ("related", self.related_activity_id())] {
+        for (key, id) in [("activity", self.activity_id()), ("related", self.related_activity_id())]
+        {
             if let Some(id) = id {
                 map.serialize_entry(key, &id)?;
             }
@@ -105,7 +115,7 @@ impl Serialize for Event<'_> {
             "payload",
             &Members { fields: &fields, described, outer: None, faults: &faults },
         )?;
-        // They were walked once to be written; what is behind them is known only then.
+        // Writing the fields has walked them; only now is their end known.
         let mut behind = fields;
         behind.by_ref().for_each(drop);
         if let Some(fault) = behind.opaque() {
@@ -122,7 +132,7 @@ impl Serialize for Event<'_> {
     }
 }
 
-/// What is wrong with fields.
+/// The faults of fields.
 #[derive(Default)]
 struct Faults(Cell<Vec<FaultRow>>);
 
@@ -136,7 +146,11 @@ impl Faults {
     #[cold]
     fn add(&self, field: Option<&Within<'_>>, offset: usize, fault: &dyn fmt::Display) {
         let mut rows = self.0.take();
-        rows.push(FaultRow { field: field.map(ToString::to_string), offset, fault: fault.to_string() });
+        rows.push(FaultRow {
+            field: field.map(ToString::to_string),
+            offset,
+            fault: fault.to_string(),
+        });
         self.0.set(rows);
     }
 }
@@ -187,12 +201,12 @@ impl Members<'_, '_> {
     }
 }
 
-/// Up to this many names are compared pair by pair; more go through a set.
+/// Up to this many names are compared pairwise; more are put in a set.
 const FEW: usize = 24;
 
-/// The names of fields, none of which is empty or the same as another's: `field_2`, `Name_2`.
+/// The names of fields, none of which is empty or equal to another: `field_2`, `Name_2`.
 fn names(fields: &[Field]) -> Box<dyn Iterator<Item = Cow<'_, str>> + '_> {
-    // What the parser passes over silently has no place here either.
+    // The parser skips padding silently, so it is not shown either.
     let shown = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
     let mut seen = HashSet::new();
     let mut before = shown.clone().enumerate();
@@ -208,7 +222,7 @@ fn names(fields: &[Field]) -> Box<dyn Iterator<Item = Cow<'_, str>> + '_> {
     Box::new(distinct_names(fields).map(Cow::Owned))
 }
 
-/// A value, and what its field says of it.
+/// A value, and how its field says to show it.
 struct Shown<'a, 'r> {
     value: Value<'r>,
     within: Within<'a>,
@@ -251,11 +265,14 @@ impl Serialize for Shown<'_, '_> {
             Value::Object(object) => {
                 let (fields, described) = (object.fields(), object.described());
                 let outer = Some(&self.within).filter(|within| !within.name.is_empty());
-                Members { fields: &fields, described, outer, faults: self.faults }.serialize(serializer)
+                Members { fields: &fields, described, outer, faults: self.faults }
+                    .serialize(serializer)
             }
-            Value::Char(_) | Value::Guid(_) | Value::DateTime(_) | Value::Utf16(_) | Value::Utf8(_) => {
-                serializer.collect_str(&self.value)
-            }
+            Value::Char(_)
+            | Value::Guid(_)
+            | Value::DateTime(_)
+            | Value::Utf16(_)
+            | Value::Utf8(_) => serializer.collect_str(&self.value),
         }
     }
 }
@@ -282,7 +299,7 @@ impl Serialize for Hexadecimal<'_> {
     }
 }
 
-/// What a label says beside what the event's own members show.
+/// The value of a label that the event's own members do not show.
 enum Said<'r> {
     Text(Cow<'r, str>),
     Number(i64),
@@ -297,7 +314,7 @@ impl Serialize for Said<'_> {
     }
 }
 
-/// The labels that no other member shows, by key; those of one key in their order.
+/// The labels that no other member shows, grouped by key, in stored order for each key.
 fn labels_of<'r>(event: &Event<'r>) -> Vec<(&'r [u8], Said<'r>)> {
     let said = |label: Label<'r>| -> Option<(&'r [u8], Said<'r>)> {
         Some(match label {
@@ -313,7 +330,7 @@ fn labels_of<'r>(event: &Event<'r>) -> Vec<(&'r [u8], Said<'r>)> {
     labels
 }
 
-/// Labels by key; a key that comes several times has an array of its values.
+/// Labels by key; a key that occurs several times has an array of its values.
 struct Grouped<'a, 'r>(&'a [(&'r [u8], Said<'r>)]);
 
 impl Serialize for Grouped<'_, '_> {

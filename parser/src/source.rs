@@ -1,13 +1,14 @@
-//! Where bytes come from: a whole stream in memory, or anything that can be read.
+//! Sources of bytes: a whole stream in memory, or anything that can be read.
 //!
-//! Everything behind a source remembers stream *positions*, never pointers, so that the same code
-//! reads a mapped file and a socket, and a window of bytes may move while it grows.
+//! All code after the source works with stream *positions*, never pointers. So the same
+//! code reads a mapped file and a socket, and a window of bytes may move in memory while
+//! it grows.
 
 use crate::held::Held;
 use crate::work;
 use std::io::{self, Read};
 
-/// A stretch of a stream: where it begins and how long it is, in bytes.
+/// A range of a stream: where it begins and how long it is, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Stream position of the first byte.
@@ -17,26 +18,28 @@ pub struct Span {
 }
 
 impl Span {
-    /// Stream position behind the last byte.
+    /// Stream position after the last byte.
     pub fn end(&self) -> u64 {
         self.start.saturating_add(u64::from(self.len))
     }
 }
 
-/// Index, in bytes that begin at the stream position `start`, of a position; of one before them, an
-/// index behind any bytes. Positions have 64 bits, indices may have 32.
+/// Converts a position to an index in bytes that begin at stream position `start`. A
+/// position before them gives an index beyond any slice. Positions have 64 bits, indices
+/// may have 32.
 #[inline(always)]
 pub(crate) fn index(position: u64, start: u64) -> usize {
     usize::try_from(position.wrapping_sub(start)).unwrap_or(usize::MAX)
 }
 
-/// The bytes of a span, as far as a window that begins at the stream position `start` has them.
+/// The bytes of a span, as far as they are in a window that begins at stream position
+/// `start`.
 pub(crate) fn part(window: &[u8], start: u64, span: Span) -> &[u8] {
     let rest = window.get(index(span.start, start)..).unwrap_or_default();
     rest.get(..span.len as usize).unwrap_or(rest)
 }
 
-/// A window of consecutive bytes of a stream, which grows at its end on demand and may give up
+/// A window of consecutive bytes of a stream. It grows at its end on demand, and may drop
 /// bytes at its beginning.
 pub trait Source {
     /// Stream position, in bytes, of the first byte of the window.
@@ -45,39 +48,42 @@ pub trait Source {
     /// The bytes in the window.
     fn bytes(&self) -> &[u8];
 
-    /// Makes the window reach stream position `end`. `false`: the stream ends before it, and the
-    /// window holds all that was left.
+    /// Extends the window to stream position `end`. `false` if the stream ends before it;
+    /// the window then holds everything that was left.
     ///
     /// # Errors
-    /// What the input reports, [`io::ErrorKind::WouldBlock`] included: the window then keeps what
-    /// it has got, and the same call goes on later. `Interrupted` is retried here.
+    /// Errors of the input, including [`io::ErrorKind::WouldBlock`]: the window then
+    /// keeps what it has, and the call can be repeated later. `Interrupted` is retried
+    /// internally.
     fn fill(&mut self, end: u64) -> io::Result<bool>;
 
-    /// Makes the window reach stream position `end` if that needs no waiting: the bytes of a file are there, those
-    /// of a pipe may never come. Asked for behind the stream's end mark, where nothing is due. `false`: the window
-    /// does not reach `end`. As it stands here, nothing is read: what the window has is all there is.
+    /// Extends the window to stream position `end` if that is possible without waiting: a
+    /// file's bytes are available, those of a pipe may never arrive. Called for bytes
+    /// after the stream's end mark, where there need not be any. `false` if the window
+    /// does not reach `end`. The default implementation reads nothing and only uses the
+    /// window's current bytes.
     ///
     /// # Errors
-    /// As [`Source::fill`]. Whoever reports [`io::ErrorKind::WouldBlock`] is asked again.
+    /// As [`Source::fill`]. After [`io::ErrorKind::WouldBlock`] it is called again.
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
         Ok(end <= self.start().saturating_add(self.bytes().len() as u64))
     }
 
-    /// Bytes before this stream position will not be asked for again.
+    /// Bytes before this stream position will not be requested again.
     fn release(&mut self, before: u64);
 
-    /// All of these bytes, which are in the window, are about to be looked at one after the other. A
-    /// source whose bytes may lie in memory that the processor has not seen lately brings them near;
-    /// others do nothing, as this does.
+    /// All of these bytes, which are in the window, are about to be read in order. A
+    /// source whose bytes may not be in the processor's caches can prefetch them; others
+    /// do nothing, which is the default.
     fn approach(&self, _span: Span) {}
 }
 
-/// Bytes of a cache line: what memory gives at once.
+/// Bytes of a cache line.
 const LINE_BYTES: usize = 64;
 
-/// Looks at a byte of each cache line. The place of each event's header hides in the header before it,
-/// so a walk from header to header waits for memory again and again; these looks do not wait for each
-/// other.
+/// Touches a byte of each cache line. The position of each event's header depends on the
+/// header before it, so walking from header to header would wait for memory again and
+/// again; these accesses do not depend on each other.
 pub(crate) fn look_at_lines(bytes: &[u8]) {
     let mut seen = 0;
     work::count(bytes.len() / LINE_BYTES);
@@ -90,7 +96,7 @@ pub(crate) fn look_at_lines(bytes: &[u8]) {
     std::hint::black_box(rest.iter().step_by(LINE_BYTES).fold(seen, |seen, byte| seen ^ byte));
 }
 
-/// A whole stream in memory: a slice, a vector, a mapped file.
+/// A whole stream in memory: a slice, a vector or a mapped file.
 ///
 /// ```
 /// use nettrace_parser::{Source, Whole};
@@ -102,7 +108,7 @@ pub(crate) fn look_at_lines(bytes: &[u8]) {
 pub struct Whole<B>(B);
 
 impl<B: AsRef<[u8]>> Whole<B> {
-    /// Reads from `bytes`, the first of which is the first of the stream.
+    /// Reads from `bytes`, which begin with the stream's first byte.
     pub fn new(bytes: B) -> Self {
         Whole(bytes)
     }
@@ -133,46 +139,50 @@ impl<B: AsRef<[u8]>> std::fmt::Debug for Whole<B> {
     }
 }
 
-/// How much is asked for at once; large enough to amortise calls, small enough for the L2 cache.
+/// How much is read at once: large enough to amortise calls, small enough for the L2
+/// cache.
 const READ_BYTES: usize = 256 * 1024;
 
-/// A stream behind [`Read`]: a pipe, a socket, a file that should not be mapped.
+/// A stream from any [`Read`]: a pipe, a socket, a file that should not be mapped.
 ///
-/// Holds the bytes between the last released position and the newest byte. Consumed bytes are
-/// dropped when they are the larger half, so each byte is moved at most about once.
+/// Holds the bytes between the last released position and the newest byte. Released bytes
+/// are dropped when they are the larger half, so each byte is moved about once at most.
 #[derive(Debug)]
 pub struct Buffered<R> {
     input: R,
     held: Held,
     ended: bool,
-    /// All bytes are there, and reading them is no waiting.
+    /// Whether all bytes are available, so that reading never waits.
     is_at_rest: bool,
 }
 
 impl<R: Read> Buffered<R> {
-    /// Reads from `input`, which may be a pipe or a socket; its next byte is the first of the stream. Behind the
-    /// stream's end mark nothing more is asked of it, so one that is held open does not hold up the reader.
+    /// Reads from `input`, which may be a pipe or a socket; its next byte is the first of
+    /// the stream. Nothing is read from it after the stream's end mark, so an input that
+    /// is kept open does not block the reader.
     pub fn new(input: R) -> Self {
         Buffered { input, held: Held::default(), ended: false, is_at_rest: false }
     }
 
-    /// The same for an input that has all its bytes, such as a file: what follows the end mark is looked at, as far
-    /// as [`Limits::tail_bytes`](crate::Limits::tail_bytes) says.
+    /// The same for an input whose bytes are all available, such as a file: bytes after
+    /// the end mark are examined, up to
+    /// [`Limits::tail_bytes`](crate::Limits::tail_bytes).
     pub fn at_rest(input: R) -> Self {
         Buffered { is_at_rest: true, ..Buffered::new(input) }
     }
 
-    /// Gives the input back. Bytes read and not yet consumed are lost.
+    /// Returns the input. Bytes that were read and not yet consumed are lost.
     pub fn into_inner(self) -> R {
         self.input
     }
 
-    /// The input, for instance to look at its socket.
+    /// The input, for example to inspect its socket.
     pub fn get_ref(&self) -> &R {
         &self.input
     }
 
-    /// The input, for instance to set its socket's timeout. Bytes that are read from it are lost to the stream.
+    /// The input, for example to set its socket's timeout. Bytes that you read from it
+    /// are missing from the stream.
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.input
     }

@@ -1,43 +1,44 @@
-//! What was read: blocks, bytes and rows.
+//! What was read: numbers of blocks, bytes and rows.
 
 use crate::block::kinds::COUNT;
 use crate::frame::BlockKind;
 
-/// Counts over the part of the stream that was read.
+/// Counts for the part of the stream that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Statistics {
     /// Events delivered by the reader, in file order.
     pub events: u64,
-    kinds: [Kind; COUNT],
+    kinds: [KindCounts; COUNT],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Kind {
+struct KindCounts {
     blocks: u64,
     bytes: u64,
     rows: u64,
 }
 
 impl Statistics {
-    /// Blocks of a kind; all unknown kinds count as one.
+    /// Number of blocks of a kind; all unknown kinds are counted together.
     pub fn blocks(&self, kind: BlockKind) -> u64 {
         self.kind(kind).blocks
     }
 
-    /// Bytes of the blocks of a kind, framing included, as far as they are there and were not passed
-    /// over: reading may go on at another block in the middle of one whose size is wrong.
+    /// Bytes of the blocks of a kind, including framing. Missing and skipped bytes are
+    /// not counted, for example if a block's size is wrong and another block begins in
+    /// the middle of it.
     pub fn bytes(&self, kind: BlockKind) -> u64 {
         self.kind(kind).bytes
     }
 
-    /// Rows in the blocks of a kind: events, definitions, stacks, threads, label lists, entries of
-    /// sequence points.
+    /// Number of rows in the blocks of a kind: events, definitions, stacks, threads,
+    /// label lists, entries of sequence points.
     pub fn rows(&self, kind: BlockKind) -> u64 {
         self.kind(kind).rows
     }
 
-    fn kind(&self, kind: BlockKind) -> Kind {
+    fn kind(&self, kind: BlockKind) -> KindCounts {
         self.kinds.get(kind.index()).copied().unwrap_or_default()
     }
 
@@ -48,14 +49,15 @@ impl Statistics {
         }
     }
 
-    /// Further bytes of a kind's last block, such as its end tag.
+    /// More bytes of a kind's last block, such as its end tag.
     pub(crate) fn add_bytes(&mut self, kind: BlockKind, bytes: u64) {
         if let Some(entry) = self.kinds.get_mut(kind.index()) {
             entry.bytes = entry.bytes.saturating_add(bytes);
         }
     }
 
-    /// Bytes that turned out to belong to another block than the one they were counted for.
+    /// Bytes that turned out to belong to another block than the one they were counted
+    /// for.
     pub(crate) fn take_bytes(&mut self, kind: BlockKind, bytes: u64) {
         if let Some(entry) = self.kinds.get_mut(kind.index()) {
             entry.bytes = entry.bytes.saturating_sub(bytes);

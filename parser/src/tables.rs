@@ -1,8 +1,8 @@
-//! What ids stand for, and when they are forgotten (FORMAT.md 9).
+//! What ids refer to, and when they are forgotten (FORMAT.md 9).
 //!
-//! Rows live in arenas and are named by *slots* that never change their meaning: an event that
-//! waits for its turn keeps its type, thread and labels although their ids may have been given to
-//! others meanwhile. Arenas are emptied at sequence points only, when nothing waits.
+//! Rows are stored in arenas and are referenced by *slots*, which never change their
+//! meaning: a queued event keeps its type, thread and labels even if their ids are reused
+//! meanwhile. Arenas are only emptied at sequence points, when no events are queued.
 
 mod id_table;
 mod weight;
@@ -15,17 +15,17 @@ use id_table::{IdRange, IdTable};
 use std::sync::Arc;
 pub(crate) use weight::Weigh;
 
-/// Name of a row in an arena.
+/// Reference to a row in an arena.
 pub(crate) type Slot = u32;
 
 /// No row.
 pub(crate) const NO_SLOT: Slot = Slot::MAX;
 
-/// What a definition met.
+/// The result of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Defined {
     New,
-    /// The id was defined before; the new row counts from here on.
+    /// The id was defined before; the new row is used from here on.
     Again,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Table<T> {
     /// Slot of `rows[0]`.
     first: Slot,
     rows: Vec<T>,
-    /// What the rows weigh.
+    /// Memory used by the rows.
     bytes: usize,
 }
 
@@ -47,7 +47,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Weigh> Table<T> {
-    /// The slot an id stands for now, or [`NO_SLOT`].
+    /// The slot that an id currently refers to, or [`NO_SLOT`].
     #[inline]
     pub(crate) fn slot(&self, id: u64) -> Slot {
         self.ids.get(id)
@@ -59,29 +59,32 @@ impl<T: Weigh> Table<T> {
         self.rows.get(slot.wrapping_sub(self.first) as usize)
     }
 
-    /// The row an id stands for now.
+    /// The row that an id currently refers to.
     pub(crate) fn get(&self, id: u64) -> Option<&T> {
         self.row(self.slot(id))
     }
 
-    /// The rows that ids stand for now, in the order in which they were defined.
+    /// The rows that ids currently refer to, in order of definition.
     pub(crate) fn live(&self) -> impl Iterator<Item = &T> {
-        let mut slots: Vec<Slot> = self.ids.slots().map(|slot| slot.wrapping_sub(self.first)).collect();
+        let mut slots: Vec<Slot> =
+            self.ids.slots().map(|slot| slot.wrapping_sub(self.first)).collect();
         slots.sort_unstable();
         slots.into_iter().filter_map(|index| self.rows.get(index as usize))
     }
 
-    /// Gives `id` a new row. `true`: there was no room, and the oldest rows are gone: half of them, and
-    /// again until it is enough.
+    /// Gives `id` a new row. `true` if there was no room, and the oldest rows were
+    /// removed: half of them, repeatedly until the new one fits.
     pub(crate) fn define(&mut self, id: u64, row: T, room: Room) -> bool {
         let bytes = weight(&row);
         let mut is_full = false;
         while !self.rows.is_empty()
-            && (self.rows.len() >= room.rows.max(2) || self.bytes.saturating_add(bytes) > room.bytes)
+            && (self.rows.len() >= room.rows.max(2)
+                || self.bytes.saturating_add(bytes) > room.bytes)
         {
             is_full = true;
             let gone = (self.rows.len() / 2).max(1);
-            let freed = self.rows.drain(..gone).fold(0usize, |sum, row| sum.saturating_add(weight(&row)));
+            let freed =
+                self.rows.drain(..gone).fold(0usize, |sum, row| sum.saturating_add(weight(&row)));
             self.bytes = self.bytes.saturating_sub(freed);
             self.first = self.first.wrapping_add(slots(gone));
         }
@@ -93,12 +96,12 @@ impl<T: Weigh> Table<T> {
         is_full
     }
 
-    /// Gives `id` a new row, whose weight is in bytes.
+    /// Gives `id` a new row of this size in bytes.
     #[inline]
     fn append(&mut self, id: u64, row: T, bytes: usize) {
         let mut slot = self.first.wrapping_add(slots(self.rows.len()));
         if slot == NO_SLOT {
-            // Four thousand million rows on, the name that means "none" is stepped over.
+            // After 2^32 rows, skip the slot that means "none".
             self.first = self.first.wrapping_add(1);
             self.ids.shift_by_one();
             slot = self.first.wrapping_add(slots(self.rows.len()));
@@ -108,17 +111,17 @@ impl<T: Weigh> Table<T> {
         self.ids.insert(id, slot);
     }
 
-    /// Ends an id's life; its row stays for those that hold the slot.
+    /// Undefines an id; its row stays for those that hold its slot.
     pub(crate) fn remove(&mut self, id: u64) -> bool {
         self.ids.remove(id)
     }
 
-    /// Forgets all ids; rows stay for those that hold slots.
+    /// Undefines all ids; rows stay for those that hold their slots.
     pub(crate) fn forget_ids(&mut self) {
         self.ids.clear();
     }
 
-    /// Forgets everything. Slots given out before must not be used again.
+    /// Removes everything. Slots from before must not be used any more.
     pub(crate) fn clear(&mut self) {
         self.ids.clear();
         self.rows.clear();
@@ -126,18 +129,19 @@ impl<T: Weigh> Table<T> {
         self.first = 0;
     }
 
-    /// Whether most rows have no id any more, and are enough to be worth a walk over all ids.
+    /// Whether most rows have no id any more, and there are enough of them to make
+    /// removing them worthwhile.
     fn is_sparse(&self) -> bool {
         let enough = 1024.max(self.ids.room() / 8);
         self.rows.len() >= enough && self.rows.len() / 2 >= self.ids.len()
     }
 
-    /// What a copy weighs, in bytes.
+    /// Size of a copy in bytes.
     fn weight(&self) -> usize {
         self.bytes.saturating_add(self.ids.room().saturating_mul(size_of::<Slot>()))
     }
 
-    /// Gives up rows that no id stands for any more. Slots given out before must not be used.
+    /// Removes rows without an id. Slots from before must not be used any more.
     fn compact(&mut self) {
         let mut live = vec![false; self.rows.len()];
         for slot in self.ids.slots() {
@@ -158,11 +162,13 @@ impl<T: Weigh> Table<T> {
         self.rows.retain(|_| flags.next().copied().unwrap_or(false));
         self.bytes = self.rows.iter().fold(0, |sum, row| sum.saturating_add(weight(row)));
         let first = std::mem::take(&mut self.first);
-        self.ids.rename(|slot| moved.get(slot.wrapping_sub(first) as usize).copied().unwrap_or(NO_SLOT));
+        self.ids.rename(|slot| {
+            moved.get(slot.wrapping_sub(first) as usize).copied().unwrap_or(NO_SLOT)
+        });
     }
 }
 
-/// Places in a [`ByteTable`] have 32 bits.
+/// Positions in a [`ByteTable`] have 32 bits.
 const BYTES_LIMIT: usize = u32::MAX as usize;
 
 fn span_part(bytes: usize) -> u32 {
@@ -170,20 +176,23 @@ fn span_part(bytes: usize) -> u32 {
 }
 
 /// A number of rows as a distance between slots, which wrap.
-#[expect(clippy::cast_possible_truncation, reason = "an arena of 2^32 rows would not fit in memory")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "an arena of 2^32 rows would not fit in memory"
+)]
 fn slots(rows: usize) -> Slot {
     rows as Slot
 }
 
-/// Bytes a row takes, in its arena and elsewhere.
+/// Memory that a row uses, in its arena and elsewhere.
 fn weight<T: Weigh>(row: &T) -> usize {
     size_of::<T>().saturating_add(row.bytes_elsewhere())
 }
 
-/// Byte strings by id, which die together: stacks and label lists.
+/// Byte strings by id that are discarded together: stacks and label lists.
 #[derive(Debug, Default)]
 pub(crate) struct ByteTable {
-    /// Where each string lies in `bytes`.
+    /// Where each string is in `bytes`.
     spans: Table<(u32, u32)>,
     bytes: Vec<u8>,
 }
@@ -215,14 +224,14 @@ impl ByteTable {
         self.bytes.get(at as usize..)?.get(..length as usize)
     }
 
-    /// Gives `id` a copy of `row`. The copy lets the window of bytes move on: stacks live until
-    /// the next sequence point, megabytes away. `true` in the second place: the limit was reached
-    /// and everything before this row is gone.
+    /// Gives `id` a copy of `row`. Because of the copy, the window of bytes can move on:
+    /// stacks are needed until the next sequence point, megabytes away. The second result
+    /// is `true` if the limit was reached and everything before this row was removed.
     pub(crate) fn define(&mut self, id: u32, row: &[u8], limit: usize) -> (Defined, bool) {
         self.define_joined(id, row, &[], limit)
     }
 
-    /// The same for a row in two pieces.
+    /// The same for a row that consists of two pieces.
     #[inline]
     pub(crate) fn define_joined(
         &mut self,
@@ -233,11 +242,13 @@ impl ByteTable {
     ) -> (Defined, bool) {
         let length = row.len().saturating_add(rest.len());
         let before = !self.spans.ids.is_next(u64::from(id)) && self.is_defined(id);
-        // A row costs its bytes and its place in the tables.
+        // A row costs its bytes and its entry in the table.
         let held = self.bytes.len().saturating_add(self.spans.rows.len().saturating_mul(16));
-        let is_full = held.saturating_add(length) > limit.min(BYTES_LIMIT) && !self.spans.rows.is_empty();
+        let is_full =
+            held.saturating_add(length) > limit.min(BYTES_LIMIT) && !self.spans.rows.is_empty();
         if is_full {
-            // Nothing may hold on to what lies in `bytes`, so the slots move on.
+            // No slot may refer to the old contents of `bytes`, so slots continue after
+            // them.
             let next = self.spans.first.wrapping_add(slots(self.spans.rows.len()));
             self.spans.clear();
             self.spans.first = next;
@@ -250,7 +261,8 @@ impl ByteTable {
         (if before { Defined::Again } else { Defined::New }, is_full)
     }
 
-    /// Adds a row that has no id: it is known by its slot. `None`: there is no room for it.
+    /// Adds a row without an id, which is only known by its slot. `None` if there is no
+    /// room.
     pub(crate) fn add(&mut self, row: &[u8]) -> Option<Slot> {
         let slot = Slot::try_from(self.spans.rows.len()).ok().filter(|slot| *slot != NO_SLOT)?;
         let at = u32::try_from(self.bytes.len()).ok()?;
@@ -280,8 +292,9 @@ impl ByteTable {
 
 /// All tables of a stream.
 ///
-/// What lives longer than the stretch between two sequence points is shared, so that threads can
-/// keep it as it was while reading goes on; it is copied only if it changes meanwhile.
+/// Tables that outlive the region between two sequence points are shared, so that other
+/// threads can keep them unchanged while reading continues. They are copied only if they
+/// change meanwhile.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tables {
     pub(crate) metadata: Arc<Table<Metadata>>,
@@ -293,33 +306,35 @@ pub(crate) struct Tables {
     pub(crate) covered: Covered,
 }
 
-/// Ids that are surely defined, so that most events need no look at the tables. Id 0 of stacks and
-/// label lists, which means none, counts as defined.
+/// Ids that are certainly defined, so that most events need no lookup. Id 0 of stacks and
+/// label lists, which means "none", counts as defined.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Covered {
     pub(crate) metadata: IdRange,
     pub(crate) stacks: IdRange,
     pub(crate) threads: IdRange,
     pub(crate) labels: IdRange,
-    /// [`IdRange::slot`] holds for types, stacks and threads, and is [`NO_SLOT`] for stack 0: between two sequence points
-    /// all writers number stacks from 1.
+    /// Whether [`IdRange::slot`] is valid for types, stacks and threads. For stack 0 it
+    /// returns [`NO_SLOT`], because between two sequence points all writers number stacks
+    /// from 1.
     pub(crate) has_slots_in_order: bool,
 }
 
 impl Covered {
-    /// Whether all that an event refers to is surely defined; `false` says nothing.
+    /// Whether all ids of an event are certainly defined. `false` proves nothing.
     pub(crate) fn covers(&self, header: &BlobHeader, has_thread_rows: bool) -> bool {
         self.metadata.contains(u64::from(header.metadata_id))
             && (header.stack == 0 || self.stacks.contains(u64::from(header.stack)))
             && (!has_thread_rows
                 || self.threads.contains(header.thread)
                     && self.threads.contains(header.capture_thread)
-                    && (header.label_list == 0 || self.labels.contains(u64::from(header.label_list))))
+                    && (header.label_list == 0
+                        || self.labels.contains(u64::from(header.label_list))))
     }
 }
 
 impl Tables {
-    /// To be called when definitions have changed.
+    /// Must be called after definitions have changed.
     pub(crate) fn update_covered(&mut self) {
         let stacks = self.stacks.spans.ids.gapless().with_zero();
         self.covered = Covered {
@@ -334,9 +349,8 @@ impl Tables {
         };
     }
 
-    /// What a sequence point forgets ([FORMAT.md 9.4](crate::format_guide#9.4), steps 3 and 4). Nothing may wait for
-    /// its turn
-    /// when this is called.
+    /// Forgets what a sequence point requires ([FORMAT.md 9.4](crate::format_guide#9.4),
+    /// steps 3 and 4). No events may be queued at this point.
     pub(crate) fn pass_sequence_point(&mut self, forget_threads: bool, forget_metadata: bool) {
         self.stacks.clear();
         self.labels.clear();
@@ -352,8 +366,9 @@ impl Tables {
         }
     }
 
-    /// Makes others what these are, for those who read events of this stretch elsewhere. Stacks and
-    /// labels are moved: a sequence point is about to forget them.
+    /// Moves these tables to another instance, for a thread that reads the events of this
+    /// region. Stacks and labels are moved, because a sequence point is about to discard
+    /// them.
     pub(crate) fn move_to(&mut self, other: &mut Tables) {
         self.share_with(other);
         std::mem::swap(&mut self.stacks, &mut other.stacks);
@@ -362,19 +377,20 @@ impl Tables {
         self.labels.clear();
     }
 
-    /// The same where they go on to be used.
+    /// The same if these tables are still needed here.
     pub(crate) fn copy_to(&self, other: &mut Tables) {
         self.share_with(other);
         other.stacks.clone_from(&self.stacks);
         other.labels.clone_from(&self.labels);
     }
 
-    /// What [`Tables::copy_to`] copies, in bytes.
+    /// How many bytes [`Tables::copy_to`] copies.
     pub(crate) fn copied_bytes(&self) -> u64 {
         self.stacks.weight().saturating_add(self.labels.weight()) as u64
     }
 
-    /// The tables that are shared: a name for each, which is another one when it was copied, and what it weighs.
+    /// The shared tables: an identity for each, which changes when it is copied, and its
+    /// size in bytes.
     pub(crate) fn shared(&self) -> [(usize, u64); 2] {
         [
             (Arc::as_ptr(&self.metadata).addr(), self.metadata.weight() as u64),
@@ -382,7 +398,7 @@ impl Tables {
         ]
     }
 
-    /// Forgets everything, and leaves what is shared to the others.
+    /// Forgets everything, leaving shared tables to the others.
     pub(crate) fn forget(&mut self) {
         forget(&mut self.metadata);
         forget(&mut self.threads);
@@ -390,7 +406,7 @@ impl Tables {
         self.labels.clear();
     }
 
-    /// What is shared, and the ids that are covered.
+    /// Shares the shareable tables and the ranges of defined ids.
     pub(crate) fn share_with(&self, other: &mut Tables) {
         if !Arc::ptr_eq(&self.metadata, &other.metadata) {
             other.metadata = Arc::clone(&self.metadata);
@@ -460,7 +476,8 @@ mod tests {
             assert!(table.bytes <= 10_000 && table.get(id).is_some());
         }
         assert!(table.rows.len() < 10 && table.get(0).is_none());
-        // One row that is too heavy by itself is kept all the same: it was there to be read.
+        // A single row above the limit is kept all the same, because it has already been
+        // read.
         let heavy = "x".repeat(20_000);
         assert!(table.define(100, heavy.as_str(), room));
         assert_eq!((table.rows.len(), table.get(100).is_some()), (1, true));
@@ -476,7 +493,10 @@ mod tests {
         }
         table.compact();
         assert_eq!(table.rows.len(), 3);
-        assert_eq!((table.get(0), table.get(1), table.get(2)), (Some(&1998), Some(&1999), Some(&1997)));
+        assert_eq!(
+            (table.get(0), table.get(1), table.get(2)),
+            (Some(&1998), Some(&1999), Some(&1997))
+        );
     }
 
     #[test]

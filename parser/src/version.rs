@@ -1,17 +1,17 @@
 //! Versions of the format.
 
-/// A stream's version as its first bytes tell it.
+/// A stream's version, as determined from its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Version {
-    /// NetPerf (`.netperf`): .NET Core 2.1, 2.2, and later when asked for.
+    /// NetPerf (`.netperf`): .NET Core 2.1 and 2.2, and later versions on request.
     V3,
-    /// .NET Core 3.0 and later. Version 5 is not announced: it is version 4 whose metadata may
-    /// carry tags.
+    /// .NET Core 3.0 and later. Version 5 streams are not marked as such: they are
+    /// version 4 with metadata that may have tags.
     V4,
     /// one-collect: `dotnet-trace collect-linux`, `record-trace`.
     V6 {
-        /// Minor version; any is readable.
+        /// Minor version; all are readable.
         minor: u32,
     },
 }

@@ -1,5 +1,5 @@
-//! Steps of work, counted by unit tests only: what a hostile stream costs must not depend on the machine that
-//! tells it.
+//! Counts steps of work, in unit tests only, so that tests can limit what a hostile
+//! stream costs independently of the machine.
 
 #[cfg(test)]
 use std::cell::Cell;
@@ -9,14 +9,14 @@ thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// So many steps were taken: bytes, rows or blocks were looked at.
+/// This many bytes, rows or blocks were examined.
 #[inline(always)]
 pub(crate) fn count(_steps: usize) {
     #[cfg(test)]
     STEPS.with(|steps| steps.set(steps.get().saturating_add(_steps as u64)));
 }
 
-/// What was counted in this thread since the last call.
+/// The steps counted in this thread since the last call.
 #[cfg(test)]
 pub(crate) fn take() -> u64 {
     STEPS.with(Cell::take)

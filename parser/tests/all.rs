@@ -1,5 +1,6 @@
-//! Tests of the whole crate, in one program: each program of its own costs seconds to build and to link.
-//! A file of `tests` that is not named here has its own row in `Cargo.toml`: its allocator, limits or name are its own.
+//! Tests of the whole crate, in one program: each program of its own costs seconds to
+//! build and to link. A file of `tests` that is not named here has its own row in
+//! `Cargo.toml`: its allocator, limits or name are its own.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod chunking;
@@ -13,6 +14,7 @@ mod hygiene;
 mod invariants;
 mod kept;
 mod layers;
+mod many_threads;
 mod packages;
 mod parallel;
 mod payload_round_trip;

@@ -6,8 +6,8 @@ mod allocation;
 use allocation::usage;
 use nettrace_parser::{Buffered, Fault, Limits, Reader, Schema, Whole};
 use nettrace_testdata::synth::{
-    Blob, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Stream, Tag, ThreadBlock,
-    ThreadEntry, ThreadRow, Trace, Version,
+    Blob, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Stream, Tag,
+    ThreadBlock, ThreadEntry, ThreadRow, Trace, Version,
 };
 
 /// The most fields one description may have.
@@ -62,7 +62,8 @@ fn a_field_list_beyond_the_limit_makes_the_event_opaque_from_there_on() {
             let (schema, peak, _) = described(version, &definition);
             assert_eq!(schema.fields.len(), FIELDS.min(count));
             assert_eq!(schema.opaque, (!is_whole).then_some(Fault::FieldLimit));
-            // However long the list is: two vectors while they grow, the schema, and its copy here.
+            // However long the list is: two vectors while they grow, the schema, and its
+            // copy here.
             assert!(peak < 48 << 20, "{count} fields: {peak} bytes");
         }
         // Fields of objects count, too.
@@ -113,7 +114,8 @@ fn event_types_are_bounded_in_bytes() {
         }
         let of = |id, number| Blob { metadata_id: id, ..event(7, number) };
         stream.event_block(&EventBlock::new([of(1, 1), of(COUNT, 2)])).end();
-        let mut reader = Reader::with_limits(Whole::new(&stream.bytes), Limits::new().table_bytes(LIMIT));
+        let mut reader =
+            Reader::with_limits(Whole::new(&stream.bytes), Limits::new().table_bytes(LIMIT));
         let mut known = Vec::new();
         let (_, usage) = usage(|| {
             while let Some(event) = reader.next_event().unwrap() {
@@ -121,7 +123,9 @@ fn event_types_are_bounded_in_bytes() {
             }
         });
         assert_eq!(known, [false, true], "{version:?}");
-        assert!(reader.damage().findings().iter().any(|finding| finding.fault == Fault::TableLimit));
+        assert!(
+            reader.damage().findings().iter().any(|finding| finding.fault == Fault::TableLimit)
+        );
         assert!(usage.peak < 2 * LIMIT as u64, "{version:?}: {usage:?}");
         // Within the limit all are known.
         let mut reader = Reader::from_slice(&stream.bytes);
@@ -139,7 +143,8 @@ fn threads_are_bounded_in_bytes() {
         stream.thread_block(&ThreadBlock::new(vec![row]));
     }
     stream.event_block(&EventBlock::new([event(1, 1), event(400, 1)])).end();
-    let mut reader = Reader::with_limits(Whole::new(&stream.bytes), Limits::new().table_bytes(LIMIT));
+    let mut reader =
+        Reader::with_limits(Whole::new(&stream.bytes), Limits::new().table_bytes(LIMIT));
     let mut known = Vec::new();
     let (_, usage) = usage(|| {
         while let Some(event) = reader.next_event().unwrap() {
@@ -199,7 +204,8 @@ fn an_event_that_waits_does_not_hold_a_stream_that_goes_on_without_events() {
                 let row = MetadataRow { metadata_id: 1 + id % 2, name, ..MetadataRow::default() };
                 stream.metadata_rows(&MetadataBlock::new(vec![row]));
             } else {
-                let definition = Definition { metadata_id: 1 + id % 2, name, ..Definition::default() };
+                let definition =
+                    Definition { metadata_id: 1 + id % 2, name, ..Definition::default() };
                 stream.metadata_blobs(&EventBlock::new([Blob::definition(
                     7,
                     1_000_000,
@@ -209,7 +215,8 @@ fn an_event_that_waits_does_not_hold_a_stream_that_goes_on_without_events() {
         }
         stream.event_block(&EventBlock::new([event(7, 2)])).end();
         let limits = Limits::new().queue_bytes(LIMIT);
-        let mut reader = Reader::with_limits(Buffered::new(&stream.bytes[..]), limits).time_ordered();
+        let mut reader =
+            Reader::with_limits(Buffered::new(&stream.bytes[..]), limits).time_ordered();
         let (numbers, usage) = usage(|| {
             let mut numbers = Vec::new();
             while let Some(event) = reader.next_event().unwrap() {
@@ -218,7 +225,9 @@ fn an_event_that_waits_does_not_hold_a_stream_that_goes_on_without_events() {
             numbers
         });
         assert_eq!((numbers, reader.is_complete()), (vec![1, 2], true));
-        assert!(reader.damage().findings().iter().any(|finding| finding.fault == Fault::QueueLimit));
+        assert!(
+            reader.damage().findings().iter().any(|finding| finding.fault == Fault::QueueLimit)
+        );
         assert!(usage.peak < 4 * LIMIT, "{version:?}: {usage:?}");
     }
 }

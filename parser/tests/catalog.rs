@@ -1,5 +1,5 @@
-//! The built-in catalog: that its tables are what the manifest's extract says, and read what runtimes
-//! wrote.
+//! The built-in catalog: that its tables are what the manifest's extract says, and read
+//! what runtimes wrote.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "catalog/by_name.rs"]
@@ -61,7 +61,9 @@ fn rows(table: &serde_json::Value) -> Vec<(&str, &serde_json::Value, u8)> {
         .iter()
         .flat_map(|provider| {
             let name = text(provider, "name");
-            array(provider, "events").iter().map(move |event| (name, event, number(event, "version") as u8))
+            array(provider, "events")
+                .iter()
+                .map(move |event| (name, event, number(event, "version") as u8))
         })
         .collect()
 }
@@ -73,8 +75,10 @@ fn a_payload_of_every_row_is_read_back() {
     assert_eq!(rows.len(), 518);
     for pointer_size in [8, 4] {
         for seed in 0..8 {
-            let payloads: Vec<_> =
-                rows.iter().map(|(_, event, _)| round_trip::payload(event, pointer_size, seed)).collect();
+            let payloads: Vec<_> = rows
+                .iter()
+                .map(|(_, event, _)| round_trip::payload(event, pointer_size, seed))
+                .collect();
             let bytes = round_trip::stream(&rows, &payloads, pointer_size);
             let mut reader = Reader::from_slice(&bytes);
             let mut count = 0;

@@ -1,4 +1,5 @@
-//! A check finds each broken rule at its place, names a section that is there, and finds nothing in what runtimes write.
+//! A check finds each broken rule at its place, names a section that is there, and finds
+//! nothing in what runtimes write.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "spec/streams.rs"]
@@ -27,7 +28,8 @@ fn complete_traces_of_runtimes_keep_to_the_format() {
         let findings = check(&trace.bytes());
         let found = counts(&findings);
         if trace.name().contains("killed") {
-            let cut: Vec<_> = found.into_iter().filter(|(kind, _)| *kind != "events_lost").collect();
+            let cut: Vec<_> =
+                found.into_iter().filter(|(kind, _)| *kind != "events_lost").collect();
             assert_eq!(cut, [("truncated", 1)], "{}", trace.name());
         } else if trace.name().contains("lossy") || trace.name().starts_with("tiny") {
             assert!(matches!(found[..], [("events_lost", _)]), "{}: {found:?}", trace.name());
@@ -45,10 +47,9 @@ fn every_finding_of_every_malformed_stream_cites_a_section_that_is_there() {
         let Ok(findings) = Findings::of(&mut Reader::from_slice(&bytes)) else { continue };
         for violation in findings.violations() {
             let section = violation.section;
-            let is_there = FORMAT
-                .lines()
-                .filter_map(|line| line.strip_prefix("##"))
-                .any(|title| title.trim_start_matches('#').trim_start().starts_with(&format!("{section} ")));
+            let is_there = FORMAT.lines().filter_map(|line| line.strip_prefix("##")).any(|title| {
+                title.trim_start_matches('#').trim_start().starts_with(&format!("{section} "))
+            });
             assert!(is_there, "{name}: {violation}");
             assert!(violation.offset <= bytes.len() as u64, "{name}: {violation}");
             sections.insert(section);
@@ -126,10 +127,16 @@ fn events_on_the_wrong_side_of_a_sequence_point_and_points_that_fall_are_found()
 #[test]
 fn events_outside_the_times_of_their_blocks_header_are_found_unless_these_are_zero() {
     for version in V4_AND_V6 {
-        for (times, expected) in [((START + 2, START + 5), 1), ((0, 0), 0), ((START + 1, START + 5), 0)] {
+        for (times, expected) in
+            [((START + 2, START + 5), 1), ((0, 0), 0), ((START + 1, START + 5), 0)]
+        {
             let mut stream = begun(version);
             let block = EventBlock::new([on(11, 1, 1), on(11, 2, 5)]);
-            stream.event_block(&EventBlock { min_ticks: Some(times.0), max_ticks: Some(times.1), ..block });
+            stream.event_block(&EventBlock {
+                min_ticks: Some(times.0),
+                max_ticks: Some(times.1),
+                ..block
+            });
             stream.end();
             let findings = check(&stream.bytes);
             let found: u64 = findings.counts().map(|(_, count)| count).sum();
@@ -165,7 +172,10 @@ fn of_one_kind_64_are_kept_and_all_are_counted() {
     assert_eq!(findings.violations().len(), 64);
 
     let mut stream = begun(Version::V4);
-    events(&mut stream, (1..=200).map(|n| Blob { metadata_id: 100 + n, ..on(11, n, u64::from(n)) }));
+    events(
+        &mut stream,
+        (1..=200).map(|n| Blob { metadata_id: 100 + n, ..on(11, n, u64::from(n)) }),
+    );
     stream.end();
     assert_eq!(counts(&check(&stream.bytes)), [("undefined_metadata", 200)]);
 }

@@ -1,5 +1,5 @@
-//! However a trace comes (mapped, in pieces of any size, with pauses), the events are the same, in the same
-//! order, with the same losses and damage.
+//! However a trace comes (mapped, in pieces of any size, with pauses), the events are the
+//! same, in the same order, with the same losses and damage.
 
 use crate::snapshot;
 
@@ -35,7 +35,12 @@ fn assert_same_event(found: &Event<'_>, expected: &Event<'_>, told: &str) {
         && found.activity_id() == expected.activity_id()
         && found.related_activity_id() == expected.related_activity_id()
         && found.labels() == expected.labels();
-    assert!(is_same, "{told}: {found:?} at {}, not {expected:?} at {}", found.offset(), expected.offset());
+    assert!(
+        is_same,
+        "{told}: {found:?} at {}, not {expected:?} at {}",
+        found.offset(),
+        expected.offset()
+    );
 }
 
 /// Asserts that two readers came to the same end.
@@ -114,7 +119,12 @@ fn every_trace(order: Order) {
             assert_same(&bytes, source, order, &format!("{} in pieces of {size}", trace.name()));
         }
         let paused = Buffered::new(Pieces::with_pauses(&bytes, 10_007));
-        assert_same(&bytes, paused, order, &format!("{} with a pause before each piece", trace.name()));
+        assert_same(
+            &bytes,
+            paused,
+            order,
+            &format!("{} with a pause before each piece", trace.name()),
+        );
         as_a_file(&trace, &bytes, order);
     }
 }
@@ -130,13 +140,19 @@ fn as_a_file(trace: &corpus::TraceFile, bytes: &[u8], order: Order) {
         // SAFETY: the file was written for this test, and nobody else knows of it.
         #[expect(unsafe_code, reason = "there is no safe way to map a file")]
         let mapping = unsafe { nettrace_parser::Mapping::open(&path) }.unwrap();
-        assert_same(bytes, nettrace_parser::Whole::new(mapping), order, &format!("{} mapped", trace.name()));
+        assert_same(
+            bytes,
+            nettrace_parser::Whole::new(mapping),
+            order,
+            &format!("{} mapped", trace.name()),
+        );
     }
     assert_same_blocks(&path, bytes, trace.name());
     std::fs::remove_file(&path).unwrap();
 }
 
-/// Asserts that blocks are where they are also if the content of those of events is never read.
+/// Asserts that blocks are where they are also if the content of those of events is never
+/// read.
 fn assert_same_blocks(path: &std::path::Path, bytes: &[u8], name: &str) {
     let mut all = Reader::from_slice(bytes);
     let mut found = Reader::of_blocks(nettrace_parser::PositionedFile::open(path).unwrap());
@@ -144,7 +160,9 @@ fn assert_same_blocks(path: &std::path::Path, bytes: &[u8], name: &str) {
         let block = found.next_block().unwrap().expect(name);
         assert_eq!((block.kind(), block.span()), (expected.kind(), expected.span()), "{name}");
         let is_passed_over = block.kind() == BlockKind::Event;
-        assert!(is_passed_over && block.content().is_empty() || block.content() == expected.content());
+        assert!(
+            is_passed_over && block.content().is_empty() || block.content() == expected.content()
+        );
     }
     assert!(found.next_block().unwrap().is_none(), "{name}");
     assert_same_end(&found, &all, name);

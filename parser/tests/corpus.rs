@@ -1,7 +1,8 @@
 //! Every real trace, event for event, against what the reference reader saw in it.
 //!
-//! The reference reader's tables lie in a folder `shared` beside the checkout; without it the traces of the
-//! repository are read and counted, and the comparison is skipped, which is said.
+//! The reference reader's tables lie in a folder `shared` beside the checkout; without it
+//! the traces of the repository are read and counted, and the comparison is skipped,
+//! which is said.
 
 use nettrace_parser::{Event, Reader, Version};
 use nettrace_testdata::corpus::{self, GoldenEvent, TraceFile};
@@ -11,7 +12,8 @@ use std::collections::BTreeSet;
 const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 const RUNDOWN: &str = "Microsoft-Windows-DotNETRuntimeRundown";
 
-/// What a trace holds that is not the ordinary: events lost, and whether its end is missing.
+/// What a trace holds that is not the ordinary: events lost, and whether its end is
+/// missing.
 struct Known {
     events: Option<usize>,
     lost: u64,
@@ -33,10 +35,12 @@ fn known(name: &str) -> Known {
     }
 }
 
-/// An event in the columns that are compared; those that the reference reader makes up are empty.
+/// An event in the columns that are compared; those that the reference reader makes up
+/// are empty.
 fn row(event: &Event<'_>, is_v3: bool) -> GoldenEvent {
     let metadata = event.metadata().expect("every real event is typed");
-    // V3: the reference reader looks for related activities in a wrong place; streams hold none.
+    // V3: the reference reader looks for related activities in a wrong place; streams
+    // hold none.
     assert!(!is_v3 || event.related_activity_id().is_none());
     let shows_stack = shows_stack(event.provider(), event.id());
     let stack = if shows_stack { event.stack().bytes() } else { &[] };
@@ -68,7 +72,8 @@ fn shows_stack(provider: &str, id: u32) -> bool {
     provider != RUNDOWN && !(provider == RUNTIME && matches!(id, 140..=144 | 190))
 }
 
-/// The reference reader gives event 39 of the runtime a number by the name in its payload.
+/// The reference reader gives event 39 of the runtime a number by the name in its
+/// payload.
 fn renumbered(event: &Event<'_>) -> u32 {
     let is_dynamic = event.provider() == RUNTIME && event.id() == 39;
     let name: Vec<u8> = "CommittedUsage\0".encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -126,9 +131,13 @@ fn read(trace: &TraceFile) -> (Vec<GoldenEvent>, bool) {
     assert_eq!(reader.is_complete(), !known.is_killed, "{name}");
     assert_eq!(reader.end_offset(), Some(bytes.len() as u64), "{name}");
     assert!(!known.is_killed || known.events == Some(rows.len()), "{name}: {} events", rows.len());
-    // Nothing is odd in a real trace, but where a killed process left off in the middle of a row.
+    // Nothing is odd in a real trace, but where a killed process left off in the middle
+    // of a row.
     let findings = reader.damage().findings();
-    assert!(findings.iter().all(|finding| known.is_killed && finding.lost_bytes > 0), "{name}: {findings:?}");
+    assert!(
+        findings.iter().all(|finding| known.is_killed && finding.lost_bytes > 0),
+        "{name}: {findings:?}"
+    );
     (rows, is_v3)
 }
 
@@ -143,7 +152,12 @@ fn every_real_trace_equals_what_the_reference_reader_saw_in_it() {
         let is_error = golden.error().is_some();
         let golden = comparable(golden.events, is_v3);
         let lacks = missing(&rows, &golden);
-        assert!(lacks.is_empty(), "{name}: {} events are not there, the first {:?}", lacks.len(), lacks[0]);
+        assert!(
+            lacks.is_empty(),
+            "{name}: {} events are not there, the first {:?}",
+            lacks.len(),
+            lacks[0]
+        );
         let known = known(&name);
         // The reference reader stops at the missing end of a killed process's stream.
         assert_eq!(is_error, known.is_killed, "{name}");
@@ -151,7 +165,12 @@ fn every_real_trace_equals_what_the_reference_reader_saw_in_it() {
             assert!(rows.len() > golden.len(), "{name}: {} and {}", rows.len(), golden.len());
         } else {
             let more = missing(&golden, &rows);
-            assert!(more.is_empty(), "{name}: {} events too many, the first {:?}", more.len(), more[0]);
+            assert!(
+                more.is_empty(),
+                "{name}: {} events too many, the first {:?}",
+                more.len(),
+                more[0]
+            );
             assert_eq!(rows.len(), golden.len());
         }
         // Losses are counted alike but where sequence points matter (FORMAT.md 12).

@@ -1,7 +1,9 @@
-//! The fuzzers' corpus, replayed: what was found once is looked at by every run of the tests.
+//! The fuzzers' corpus, replayed: what was found once is looked at by every run of the
+//! tests.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod invariants;
+mod splitmix;
 
 use nettrace_testdata::fuzz_corpus;
 use std::fs;
@@ -17,9 +19,14 @@ fn inputs(target: &str) -> Vec<Input> {
 
 fn files(folder: &str) -> Vec<Input> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let entries =
+        fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    assert!(!files.is_empty(), "no inputs in {}: a replay of nothing holds nothing", folder.display());
+    assert!(
+        !files.is_empty(),
+        "no inputs in {}: a replay of nothing holds nothing",
+        folder.display()
+    );
     files.sort();
     files.iter().map(|file| (file.display().to_string(), fs::read(file).unwrap())).collect()
 }
@@ -74,8 +81,15 @@ fn every_input_of_the_target_ordered_is_calm() {
     replay("ordered");
 }
 
-/// Sizes of blocks far too large: events of the blocks behind were given twice, or told as lost and given, and
-/// stretches were told as lost twice. These inputs stay, whatever becomes of the corpus.
+#[test]
+fn what_passes_for_whole_has_all_events_of_parts_that_were_not_written_over() {
+    replay("truth");
+    replay_all("truth", files("fuzz/found/truth"));
+}
+
+/// Sizes of blocks far too large: events of the blocks behind were given twice, or told
+/// as lost and given, and stretches were told as lost twice. These inputs stay, whatever
+/// becomes of the corpus.
 #[test]
 fn no_event_is_given_twice_and_none_is_both_given_and_lost() {
     for target in ["stream", "structured", "ordered"] {
@@ -83,7 +97,8 @@ fn no_event_is_given_twice_and_none_is_both_given_and_lost() {
     }
 }
 
-/// Objects and blocks within what a row holds were taken for what follows a block whose size is wrong.
+/// Objects and blocks within what a row holds were taken for what follows a block whose
+/// size is wrong.
 #[test]
 fn what_looks_like_objects_or_blocks_within_a_row_of_a_whole_block_costs_no_event() {
     for target in ["payload", "metadata"] {
@@ -91,8 +106,8 @@ fn what_looks_like_objects_or_blocks_within_a_row_of_a_whole_block_costs_no_even
     }
 }
 
-/// An object among broken rows ends its block, or not, by what follows the block: that is no difference between
-/// the fast and the careful way to decode rows.
+/// An object among broken rows ends its block, or not, by what follows the block: that is
+/// no difference between the fast and the careful way to decode rows.
 #[test]
 fn objects_among_broken_rows_are_explained_whatever_follows() {
     replay_all("blob", files("fuzz/found/blob"));
@@ -100,7 +115,10 @@ fn objects_among_broken_rows_are_explained_whatever_follows() {
 
 #[test]
 fn the_corpus_is_at_most_four_mebibytes() {
-    let folders = invariants::targets::TARGETS.iter().map(|(name, _)| *name).chain(["ipc", "convert"]);
+    let folders = invariants::targets::TARGETS
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(["ipc", "convert", "files", "reports"]);
     let bytes: usize = folders.flat_map(inputs).map(|(_, bytes)| bytes.len()).sum();
     assert!(bytes <= 4 << 20, "{bytes} bytes");
 }
@@ -126,4 +144,33 @@ fn the_dictionary_has_only_words_that_libfuzzer_understands() {
         words += 1;
     }
     assert!(words > 30, "{words} words");
+}
+
+/// Sessions and damages drawn at random, as a fuzzer draws them at first. Prints what
+/// fails, by version.
+#[test]
+#[ignore = "a walk of minutes; the replay above holds what was found"]
+fn a_random_walk_of_truth() {
+    let count: u64 = std::env::var("MUTANTS").map_or(10_000, |count| count.parse().unwrap());
+    let of_v6 = std::env::var_os("ONLY_V6").is_some();
+    let mut random = splitmix::Random(2026);
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut sums = std::collections::BTreeMap::new();
+    for _ in 0..count {
+        let mut bytes: Vec<u8> = (0..37).map(|_| random.below(256) as u8).collect();
+        if of_v6 {
+            bytes[0] = 3;
+        }
+        let run = || invariants::targets::truth(&bytes, invariants::Questions::all());
+        let failed = catch_unwind(AssertUnwindSafe(run)).err();
+        let sum: &mut (u64, u64) = sums.entry(bytes[0] % 4).or_default();
+        sum.0 += 1;
+        if let Some(said) = failed {
+            sum.1 += 1;
+            let said = said.downcast_ref::<String>().map_or("", |said| said.as_str());
+            let input: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            println!("{input}: {said}");
+        }
+    }
+    println!("mutants and failures by version: {sums:?}");
 }

@@ -1,17 +1,17 @@
-//! Reading ends at the end mark. What follows is looked at where that needs no waiting, and only so much of it.
+//! Reading ends at the end mark. What follows is looked at where that needs no waiting,
+//! and only so much of it.
 
 use nettrace_parser::check::Findings;
 use nettrace_parser::parallel::{self, Options, Region};
 use nettrace_parser::{Buffered, Class, Fault, Feed, Limits, Reader, Source, Whole};
 use nettrace_testdata::corpus;
-use nettrace_testdata::synth::{
-    Blob, Definition, EventBlock, MetadataBlock, MetadataRow, PartKind, Stream, ThreadBlock, ThreadRow,
-    Trace, Version,
-};
+use nettrace_testdata::one_type;
+use nettrace_testdata::synth::{Blob, EventBlock, PartKind, Stream, Trace, Version};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-/// Gives a stream, and fails when it is asked for more, as a pipe that is held open would wait for ever.
+/// Gives a stream, and fails when it is asked for more, as a pipe that is held open would
+/// wait for ever.
 struct HeldOpen<'d>(&'d [u8]);
 
 impl Read for HeldOpen<'_> {
@@ -25,30 +25,8 @@ impl Read for HeldOpen<'_> {
 
 /// A stream of `blocks` event blocks, with its end mark.
 fn stream(version: Version, blocks: u32) -> Stream {
-    let stream = begun(version);
+    let stream = one_type(version);
     with_events(stream, blocks)
-}
-
-/// Type 1 and thread 1 are defined.
-fn begun(version: Version) -> Stream {
-    let mut stream = Stream::new(version);
-    stream.trace(&Trace::default());
-    if version == Version::V6 {
-        let row = MetadataRow {
-            metadata_id: 1,
-            provider: "Demo".into(),
-            event_id: 7,
-            name: "Hi".into(),
-            ..MetadataRow::default()
-        };
-        stream.metadata_rows(&MetadataBlock::new(vec![row]));
-        stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 1, 1)]));
-    } else {
-        let definition =
-            Definition { metadata_id: 1, provider: "Demo".into(), event_id: 7, ..Definition::default() };
-        stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 1, definition.encode())]));
-    }
-    stream
 }
 
 fn with_events(mut stream: Stream, blocks: u32) -> Stream {
@@ -135,7 +113,8 @@ fn of_what_follows_the_end_mark_a_megabyte_is_looked_at_unless_more_is_asked_for
             (Limits::new().tail_bytes(100), 100),
             (Limits::new().tail_bytes(4 << 20), 4 << 20),
         ] {
-            let mut reader = Reader::with_limits(Asked { whole: Whole::new(&bytes), most: 0 }, limits);
+            let mut reader =
+                Reader::with_limits(Asked { whole: Whole::new(&bytes), most: 0 }, limits);
             count(&mut reader);
             assert_eq!(reader.source().most, end + due + 1, "{version:?}");
             let [finding] = reader.damage().findings() else { panic!("{:?}", reader.damage()) };
@@ -143,7 +122,8 @@ fn of_what_follows_the_end_mark_a_megabyte_is_looked_at_unless_more_is_asked_for
             assert_eq!(finding.fault, Fault::MoreTrailingBytes(due));
             assert!(reader.is_complete() && reader.end_offset() == Some(end));
         }
-        let mut reader = Reader::with_limits(Whole::new(&bytes), Limits::new().tail_bytes(u64::MAX));
+        let mut reader =
+            Reader::with_limits(Whole::new(&bytes), Limits::new().tail_bytes(u64::MAX));
         count(&mut reader);
         assert_eq!(reader.damage().findings()[0].fault, Fault::TrailingBytes(8 << 20));
     }

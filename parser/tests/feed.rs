@@ -1,4 +1,5 @@
-//! A feed gives what a reader gives, however its bytes are pushed, and holds little of them.
+//! A feed gives what a reader gives, however its bytes are pushed, and holds little of
+//! them.
 
 use crate::snapshot;
 
@@ -35,7 +36,10 @@ fn assert_same(bytes: &[u8], size: usize, name: &str) {
     let mut reader = Reader::from_slice(bytes);
     let mut expected = Vec::new();
     let error = reader.for_each(|event| expected.push(Seen::of(&event))).err();
-    assert_eq!(feed.next_event().err().map(|error| error.to_string()), error.map(|error| error.to_string()));
+    assert_eq!(
+        feed.next_event().err().map(|error| error.to_string()),
+        error.map(|error| error.to_string())
+    );
     assert!(events == expected, "{name}: {} and {} events", events.len(), expected.len());
     assert_eq!(feed.damage(), reader.damage(), "{name}");
     assert_eq!(feed.losses().total(), reader.losses().total(), "{name}");
@@ -49,7 +53,11 @@ fn assert_same(bytes: &[u8], size: usize, name: &str) {
     expected.clear();
     let _ = ordered.for_each(|event| expected.push(Seen::of(&event)));
     assert!(events == expected, "{name}: {} and {} events by time", events.len(), expected.len());
-    assert_eq!((feed.out_of_order(), feed.damage()), (ordered.out_of_order(), ordered.damage()), "{name}");
+    assert_eq!(
+        (feed.out_of_order(), feed.damage()),
+        (ordered.out_of_order(), ordered.damage()),
+        "{name}"
+    );
 }
 
 #[test]
@@ -117,7 +125,10 @@ fn what_is_held_is_a_block_and_a_piece() {
     feed.end();
     feed.for_each(|_| events += 1).unwrap();
     assert_eq!(events, feed.statistics().events);
-    assert!(events > 50_000 && most <= largest + 10_000 + 1000, "{most} bytes, blocks up to {largest}");
+    assert!(
+        events > 50_000 && most <= largest + 10_000 + 1000,
+        "{most} bytes, blocks up to {largest}"
+    );
 }
 
 #[test]

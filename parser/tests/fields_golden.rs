@@ -1,9 +1,10 @@
-//! Names and values of payloads against what the reference reader (TraceEvent) saw in the real traces.
+//! Names and values of payloads against what the reference reader (TraceEvent) saw in the
+//! real traces.
 //!
-//! The goldens hold the first 20 events of every type. Events that describe themselves must agree in names
-//! and values. For native events the names are the reference reader's own, and so is their order: what can
-//! be compared is every value, under the name that stands for it in the manifest. Where we differ on purpose
-//! a test of its own says why.
+//! The goldens hold the first 20 events of every type. Events that describe themselves
+//! must agree in names and values. For native events the names are the reference reader's
+//! own, and so is their order: what can be compared is every value, under the name that
+//! stands for it in the manifest. Where we differ on purpose a test of its own says why.
 
 use nettrace_parser::{Event, Reader, Value};
 use nettrace_testdata::corpus;
@@ -73,7 +74,8 @@ fn goldens(trace: &str) -> Option<HashMap<Key, Vec<Golden>>> {
     let mut goldens: HashMap<Key, Vec<Golden>> = HashMap::new();
     for text in lines {
         let line: Json = serde_json::from_str(&text).expect("a line of JSON");
-        // The reference reader throws at the end of a cut stream, and the golden says so in a last line.
+        // The reference reader throws at the end of a cut stream, and the golden says so
+        // in a last line.
         let Some(index) = line["index"].as_u64() else { continue };
         let event = &events[index as usize];
         let (payload_bytes, payload_crc32) = (event.payload_bytes, event.payload_crc32);
@@ -84,9 +86,12 @@ fn goldens(trace: &str) -> Option<HashMap<Key, Vec<Golden>>> {
     Some(goldens)
 }
 
-/// Shows each event that a golden line of a wanted provider stands for. Returns how many there were, or
-/// `None` without goldens; all lines must have been met.
-fn compare(wanted: impl Fn(&str) -> bool, mut with: impl FnMut(&Event<'_>, &Golden)) -> Option<usize> {
+/// Shows each event that a golden line of a wanted provider stands for. Returns how many
+/// there were, or `None` without goldens; all lines must have been met.
+fn compare(
+    wanted: impl Fn(&str) -> bool,
+    mut with: impl FnMut(&Event<'_>, &Golden),
+) -> Option<usize> {
     let mut count = 0;
     for Trace { name, bytes, goldens } in traces() {
         let expected: usize = goldens
@@ -121,7 +126,8 @@ fn compare(wanted: impl Fn(&str) -> bool, mut with: impl FnMut(&Event<'_>, &Gold
 #[derive(Clone, Copy, PartialEq)]
 enum Numbers {
     Exactly,
-    /// The reference reader has no unsigned 32-bit numbers, and takes many addresses as signed.
+    /// The reference reader has no unsigned 32-bit numbers, and takes many addresses as
+    /// signed.
     InTheirBits,
 }
 
@@ -136,11 +142,15 @@ fn agrees(value: &Value<'_>, golden: &Json, numbers: Numbers) -> bool {
             object.fields().count() == members.len()
                 && object.fields().all(|field| {
                     let theirs = members.get(field.name());
-                    theirs.is_some_and(|theirs| field.value.is_ok_and(|ours| agrees(&ours, theirs, numbers)))
+                    theirs.is_some_and(|theirs| {
+                        field.value.is_ok_and(|ours| agrees(&ours, theirs, numbers))
+                    })
                 })
         }
         (Value::Bool(ours), Json::Bool(theirs)) => ours == theirs,
-        (_, Json::Number(theirs)) => theirs.as_i64().is_some_and(|theirs| is_number(value, theirs, numbers)),
+        (_, Json::Number(theirs)) => {
+            theirs.as_i64().is_some_and(|theirs| is_number(value, theirs, numbers))
+        }
         (_, Json::String(theirs)) => is_text(value, theirs, numbers),
         _ => false,
     }
@@ -212,7 +222,10 @@ fn events_that_describe_themselves_agree_in_names_order_and_values() {
             let value = field.value.expect("a whole field");
             let theirs = theirs[field.name()];
             let name = field.name();
-            assert!(agrees(&value, theirs, Numbers::Exactly), "{event:?} {name}: {value:?}, not {theirs}");
+            assert!(
+                agrees(&value, theirs, Numbers::Exactly),
+                "{event:?} {name}: {value:?}, not {theirs}"
+            );
         }
         let is_undescribed = names.is_empty() && surplus(event) == event.payload();
         assert!(is_undescribed || surplus(event).is_empty(), "{event:?}");
@@ -229,12 +242,13 @@ fn the_nameless_object_around_self_describing_fields_is_left_out() {
             unwrapped.insert(event.name().to_owned());
         }
     });
-    let expected: BTreeSet<String> = ["Anonymous", "EventCounters", "Nested"].map(str::to_owned).into();
+    let expected: BTreeSet<String> =
+        ["Anonymous", "EventCounters", "Nested"].map(str::to_owned).into();
     assert!(count.is_none() || unwrapped == expected, "{unwrapped:?}");
 }
 
-/// Fields that the reference reader makes up or shows in another way: (event, field). Each has its test
-/// below.
+/// Fields that the reference reader makes up or shows in another way: (event, field).
+/// Each has its test below.
 const MADE_OTHERWISE: [(u32, &str); 31] = [
     (4, "Depth"),
     (4, "TotalHeapSize"),
@@ -329,7 +343,11 @@ fn we_show_what_the_reference_reader_leaves_out() {
         "201 ClrInstanceID",
     ];
     let expected: BTreeSet<String> = expected.map(str::to_owned).into();
-    assert!(count.is_none() || left_out == expected, "{:?}", left_out.symmetric_difference(&expected));
+    assert!(
+        count.is_none() || left_out == expected,
+        "{:?}",
+        left_out.symmetric_difference(&expected)
+    );
 }
 
 /// Shows the native events of some ids in all traces.
@@ -366,7 +384,10 @@ fn a_field_of_a_later_version_is_missing_and_not_zero() {
         for (_, since, name) in later.iter().filter(|(id, _, _)| *id == event.id()) {
             if event.version() < *since {
                 assert!(event.field(name).is_none(), "{event:?} {name}");
-                assert!(matches!(theirs[name].to_string().trim_matches('"'), "0"), "{event:?} {name}");
+                assert!(
+                    matches!(theirs[name].to_string().trim_matches('"'), "0"),
+                    "{event:?} {name}"
+                );
             }
         }
     });
@@ -376,7 +397,8 @@ fn a_field_of_a_later_version_is_missing_and_not_zero() {
 fn sums_over_generations_are_left_to_the_caller() {
     of_native(&[4], |event, theirs| {
         let sum = |what: &str| {
-            let sizes = (0..=4).filter_map(|generation| event.field(&format!("{what}{generation}")));
+            let sizes =
+                (0..=4).filter_map(|generation| event.field(&format!("{what}{generation}")));
             sizes.filter_map(|size| size.as_u64()).sum::<u64>()
         };
         assert_eq!(theirs["TotalHeapSize"].as_u64(), Some(sum("GenerationSize")));
@@ -412,8 +434,8 @@ fn the_record_in_a_dynamic_event_has_its_fields_in_the_place_of_its_data() {
         assert_eq!(name, "CommittedUsage");
         assert_eq!((unsigned(event, "DataSize"), unsigned(event, "ClrInstanceID")), (42, 0));
         assert!(event.field("Data").is_none());
-        let totals =
-            ["InUse", "InGlobalDecommit", "InFree", "InGlobalFree"].map(|of| format!("TotalCommitted{of}"));
+        let totals = ["InUse", "InGlobalDecommit", "InFree", "InGlobalFree"]
+            .map(|of| format!("TotalCommitted{of}"));
         let names = ["Version"].into_iter().chain(totals.iter().map(String::as_str));
         for name in names.chain(["TotalBookkeepingCommitted"]) {
             assert_eq!(theirs[name].as_u64(), Some(unsigned(event, name)), "{name}");
@@ -426,8 +448,9 @@ fn the_record_in_a_dynamic_event_has_its_fields_in_the_place_of_its_data() {
 fn flags_of_a_method_keep_the_bits_of_its_tier() {
     of_native(&[143, 144], |event, theirs| {
         let flags = unsigned(event, "MethodFlags");
-        let theirs =
-            |name| theirs.get(name).and_then(|value| leading_number(value.as_str()?)).unwrap() as u64;
+        let theirs = |name| {
+            theirs.get(name).and_then(|value| leading_number(value.as_str()?)).unwrap() as u64
+        };
         assert_eq!(theirs("MethodFlags"), flags & !(7 << 7));
         // Of code that was not jitted the tier means nothing.
         let is_jitted = flags & 8 != 0;
@@ -438,7 +461,9 @@ fn flags_of_a_method_keep_the_bits_of_its_tier() {
 #[test]
 fn the_file_name_is_left_to_the_caller() {
     of_native(&[152, 154], |event, theirs| {
-        let Some(theirs) = theirs.get("ModuleILFileName").and_then(|name| name.as_str()) else { return };
+        let Some(theirs) = theirs.get("ModuleILFileName").and_then(|name| name.as_str()) else {
+            return;
+        };
         let path = event.field("ModuleILPath").and_then(|value| value.to_text()).unwrap();
         assert_eq!(path.rsplit('/').next(), Some(theirs));
         assert!(event.field("ModuleILFileName").is_none());
@@ -454,8 +479,8 @@ fn bytes_that_were_marked_have_the_name_of_the_manifest() {
 
 #[test]
 fn mechanisms_of_a_collection_are_stored_numbers() {
-    // The reference reader shows the highest bit that is set in a mechanism that was used (bit 31), and
-    // two mechanisms that the payload does not have.
+    // The reference reader shows the highest bit that is set in a mechanism that was used
+    // (bit 31), and two mechanisms that the payload does not have.
     of_native(&[204], |event, theirs| {
         for name in ["CompactMechanisms", "ExpandMechanisms"] {
             let stored = unsigned(event, name);
@@ -466,14 +491,16 @@ fn mechanisms_of_a_collection_are_stored_numbers() {
                 assert_eq!(shown, 1024, "{name}: not specified");
             }
         }
-        assert!(theirs["ConcurrentCompactMechanisms"].is_null() && theirs["MemoryPressure"].is_null());
+        assert!(
+            theirs["ConcurrentCompactMechanisms"].is_null() && theirs["MemoryPressure"].is_null()
+        );
     });
 }
 
 #[test]
 fn texts_of_universal_system_are_whole_and_not_the_first_byte_of_their_length() {
-    // The stream declares them as one UTF-8 code unit; the reference reader believes it, and misreads all
-    // behind the first.
+    // The stream declares them as one UTF-8 code unit; the reference reader believes it,
+    // and misreads all behind the first.
     let count = compare(
         |provider| provider.starts_with("Universal."),
         |event, golden| {
@@ -484,12 +511,19 @@ fn texts_of_universal_system_are_whole_and_not_the_first_byte_of_their_length() 
                 let theirs = theirs[name];
                 match ours {
                     Value::Utf8(text) => {
-                        assert!(text.as_str().is_some_and(|text| text.chars().all(|c| !c.is_control())));
+                        assert!(
+                            text.as_str().is_some_and(|text| text.chars().all(|c| !c.is_control()))
+                        );
                         let unit = theirs.as_str().and_then(|text| text.chars().next()).unwrap();
-                        assert!(!is_first || text.bytes().len() & 0xff == unit as usize, "{event:?} {name}");
+                        assert!(
+                            !is_first || text.bytes().len() & 0xff == unit as usize,
+                            "{event:?} {name}"
+                        );
                         is_first = false;
                     }
-                    _ if is_first => assert!(agrees(&ours, theirs, Numbers::Exactly), "{event:?} {name}"),
+                    _ if is_first => {
+                        assert!(agrees(&ours, theirs, Numbers::Exactly), "{event:?} {name}")
+                    }
                     _ => {}
                 }
             }

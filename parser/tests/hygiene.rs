@@ -1,5 +1,5 @@
-//! What the sources of the libraries must not hold, so that they read the same on machines of either byte
-//! order and any width.
+//! What the sources of the libraries must not hold, so that they read the same on
+//! machines of either byte order and any width.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,23 +23,30 @@ const FORBIDDEN: [&str; 15] = [
     "addr_of",
 ];
 
-/// The only file that sees bytes as a structure, and whose structures are looked at below.
+/// The only file that sees bytes as a structure, and whose structures are looked at
+/// below.
 const WITH_LAYOUTS: &str = "parser/src/blob/fixed.rs";
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the package lies in the workspace")
+        .to_owned()
 }
 
 /// Path below the root, and text, of every source of the libraries.
 fn sources() -> Vec<(String, String)> {
-    sources_below(["parser", "export", "ipc", "analysis"].map(|name| root().join(name).join("src")).into())
+    sources_below(
+        ["parser", "export", "ipc", "analysis"].map(|name| root().join(name).join("src")).into(),
+    )
 }
 
 fn sources_below(mut folders: Vec<PathBuf>) -> Vec<(String, String)> {
     let root = root();
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        let entries =
+            fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         for entry in entries {
             let path = entry.unwrap().path();
             if path.is_dir() {
@@ -87,9 +94,12 @@ fn nothing_is_left_that_was_there_to_look_or_to_be_written_later() {
     // Tests and tools allow what these lints of clippy belong to.
     let words = ["dbg", "todo", "unimplemented"].map(|word| format!("{word}!("));
     let words = [&*words[0], &*words[1], &*words[2]];
-    let packages =
-        ["parser", "export", "ipc", "analysis", "cli", "writer", "testdata", "benches", "guid", "xtask"];
-    let folders = packages.iter().flat_map(|name| ["src", "tests"].map(|part| root().join(name).join(part)));
+    let packages = [
+        "parser", "export", "ipc", "analysis", "cli", "writer", "testdata", "benches", "guid",
+        "xtask",
+    ];
+    let folders =
+        packages.iter().flat_map(|name| ["src", "tests"].map(|part| root().join(name).join(part)));
     for (name, text) in sources_below(folders.filter(|folder| folder.is_dir()).collect()) {
         let found = lines_with(&text, &words);
         assert!(found.is_empty(), "{name}: {found:?}");
@@ -104,9 +114,15 @@ fn layouts(text: &str) -> Vec<(&str, Vec<&str>)> {
         if !(line.starts_with("#[derive(") && line.contains("Pod")) {
             continue;
         }
-        let head =
-            lines.by_ref().find(|line| line.contains("struct ")).expect("a derive belongs to a structure");
-        let name = head.split("struct ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
+        let head = lines
+            .by_ref()
+            .find(|line| line.contains("struct "))
+            .expect("a derive belongs to a structure");
+        let name = head
+            .split("struct ")
+            .nth(1)
+            .and_then(|rest| rest.split(' ').next())
+            .unwrap_or_default();
         let fields = lines.by_ref().take_while(|line| *line != "}");
         let types = fields.filter_map(|field| field.split_once(": ")?.1.strip_suffix(','));
         layouts.push((name, types.collect()));
@@ -116,7 +132,8 @@ fn layouts(text: &str) -> Vec<(&str, Vec<&str>)> {
 
 #[test]
 fn structures_laid_over_bytes_consist_of_bytes() {
-    let (_, text) = sources().into_iter().find(|(name, _)| name == WITH_LAYOUTS).expect("the file is there");
+    let (_, text) =
+        sources().into_iter().find(|(name, _)| name == WITH_LAYOUTS).expect("the file is there");
     let layouts = layouts(&text);
     assert!(layouts.len() >= 3, "{layouts:?}");
     let aliases: Vec<&str> = text
@@ -129,7 +146,10 @@ fn structures_laid_over_bytes_consist_of_bytes() {
         for field in fields {
             let is_bytes = *field == "u8" || field.starts_with("[u8; ") || aliases.contains(field);
             let is_layout = layouts.iter().any(|(other, _)| other == field);
-            assert!(is_bytes || is_layout, "{name} has a {field}, whose bytes depend on the machine");
+            assert!(
+                is_bytes || is_layout,
+                "{name} has a {field}, whose bytes depend on the machine"
+            );
         }
     }
 }

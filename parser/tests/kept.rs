@@ -10,19 +10,26 @@ use proptest::prelude::*;
 use snapshot::Seen;
 use std::ops::ControlFlow;
 
-/// All that an event has by itself and by reference, but for the fields, which are made of these.
+/// All that an event has by itself and by reference, but for the fields, which are made
+/// of these.
 fn seen(event: &Event<'_>) -> String {
     let stack: Vec<u64> = event.stack().addresses().collect();
     let labels: Vec<String> = event.labels().iter().map(|label| format!("{label:?}")).collect();
-    let place = (event.payload_offset(), event.sequence_number(), event.activity_id(), event.unix_nanos());
+    let place =
+        (event.payload_offset(), event.sequence_number(), event.activity_id(), event.unix_nanos());
     let kind = (event.provider(), event.version(), event.process_id(), event.metadata_id());
-    format!("{event:?} {place:?} {kind:?} {:?} {stack:?} {:?} {labels:?}", event.thread(), event.payload())
+    format!(
+        "{event:?} {place:?} {kind:?} {:?} {stack:?} {:?} {labels:?}",
+        event.thread(),
+        event.payload()
+    )
 }
 
 /// Events that are compared at a time.
 const BATCH: usize = 100_000;
 
-/// Keeps the events of a stream, the next ones when these were compared with a second reader's.
+/// Keeps the events of a stream, the next ones when these were compared with a second
+/// reader's.
 fn assert_kept_as_met(bytes: &[u8], in_time: bool, name: &str) -> u64 {
     let (mut reader, mut second) = (Reader::from_slice(bytes), Reader::from_slice(bytes));
     let (mut ordered, mut second_ordered) =
@@ -93,7 +100,8 @@ fn events_of_regions_are_what_they_were_when_their_regions_are_gone() {
 
 #[test]
 fn events_of_several_streams_keep_their_own_sessions() {
-    let streams = ["tiny-v4.nettrace", "tiny-v6.nettrace"].map(|name| corpus::trace(name).unwrap().bytes());
+    let streams =
+        ["tiny-v4.nettrace", "tiny-v6.nettrace"].map(|name| corpus::trace(name).unwrap().bytes());
     let [mut first, mut second] = streams.each_ref().map(|bytes| Reader::from_slice(bytes));
     let (mut kept, mut expected) = (KeptEvents::new(), Vec::new());
     // One of this, one of that: neither may be taken for the other.
@@ -159,12 +167,16 @@ fn sessions() -> impl Strategy<Value = Session> {
     let versions = prop::sample::select(vec![Version::V3, Version::V4, Version::V5, Version::V6]);
     let sessions = versions.prop_flat_map(|version| strategy::sessions(version, 80));
     let flags = prop::collection::vec(any::<[bool; 3]>(), 1..8);
-    (sessions, flags, 1..9_usize).prop_map(|(session, flags, stride)| with_points(session, &flags, stride))
+    (sessions, flags, 1..9_usize)
+        .prop_map(|(session, flags, stride)| with_points(session, &flags, stride))
 }
 
 fn cases(cases: u32) -> ProptestConfig {
     let asked = std::env::var_os("PROPTEST_CASES").map(|_| ProptestConfig::default().cases);
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(asked.unwrap_or(cases)) }
+    ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(asked.unwrap_or(cases))
+    }
 }
 
 proptest! {

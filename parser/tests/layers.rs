@@ -23,7 +23,7 @@ const ORDER: &[&[&str]] = &[
     &["kept"],
     &["order"],
     &["outcome", "feed", "raw", "positioned", "check"],
-    &["mapping", "parallel"],
+    &["mapping", "parallel", "serialize_findings"],
     &["internal"],
 ];
 
@@ -32,7 +32,10 @@ fn the_architecture_quotes_the_order() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/architecture.md");
     let text = std::fs::read_to_string(path).expect("the document is there").replace("\r\n", "\n");
     let order = layers::as_text(ORDER);
-    assert!(text.contains(&format!("```text\n{order}```")), "docs/architecture.md does not have:\n{order}");
+    assert!(
+        text.contains(&format!("```text\n{order}```")),
+        "docs/architecture.md does not have:\n{order}"
+    );
 }
 
 #[test]

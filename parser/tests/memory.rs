@@ -1,4 +1,5 @@
-//! Memory: nothing is allocated for an event, and a stream that is read piece by piece is never held.
+//! Memory: nothing is allocated for an event, and a stream that is read piece by piece is
+//! never held.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod allocation;
@@ -15,14 +16,19 @@ const EVENTS: u32 = 200_000;
 const EVENTS_PER_BLOCK: u32 = 1000;
 const BLOCKS_PER_POINT: u32 = 10;
 
-/// As runtimes write under load: blocks of a thousand events in runs of four threads, stacks that repeat,
-/// a sequence point every ten blocks.
+/// As runtimes write under load: blocks of a thousand events in runs of four threads,
+/// stacks that repeat, a sequence point every ten blocks.
 fn busy(version: Version) -> Vec<u8> {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
     let fields = vec![Field::new("n", FieldType::UInt32), Field::new("s", FieldType::String)];
     if version == Version::V6 {
-        let row = MetadataRow { metadata_id: 1, provider: "Busy".into(), fields, ..MetadataRow::default() };
+        let row = MetadataRow {
+            metadata_id: 1,
+            provider: "Busy".into(),
+            fields,
+            ..MetadataRow::default()
+        };
         stream.metadata_rows(&MetadataBlock::new(vec![row]));
         stream.thread_block(&ThreadBlock::new(
             (0..4).map(|thread| ThreadRow::new(thread, 1, thread)).collect(),
@@ -52,7 +58,8 @@ fn busy(version: Version) -> Vec<u8> {
                 stack_id: 1 + nth % 3,
                 stack: if version == Version::V3 { addresses(8, &[1, 2, 3]) } else { vec![] },
                 label_list_id: nth % 2,
-                // The threads' runs lie over each other in time; a few events have activities.
+                // The threads' runs lie over each other in time; a few events have
+                // activities.
                 ticks: 1_000_000 + u64::from(block) * 1000 + place * 4 + u64::from(thread),
                 activity_id: if nth % 10 == 0 { [nth as u8 | 1; 16] } else { [0; 16] },
                 is_sorted: place == 0 && thread == 0,
@@ -70,8 +77,8 @@ fn busy(version: Version) -> Vec<u8> {
     stream.into_bytes()
 }
 
-/// Allocations for all events but the first `warm_up`, and how many events there were. Fields are decoded,
-/// stacks are walked.
+/// Allocations for all events but the first `warm_up`, and how many events there were.
+/// Fields are decoded, stacks are walked.
 fn allocations<E>(warm_up: u64, mut next: impl FnMut(&mut u64) -> Result<bool, E>) -> (u64, Usage)
 where
     E: std::fmt::Debug,
@@ -92,7 +99,8 @@ where
 
 /// Something of every part of an event.
 fn touch(event: &nettrace_parser::Event<'_>) -> u64 {
-    let fields = event.fields().map(|field| field.value.map_or(0, |value| value.as_u64().unwrap_or(1)));
+    let fields =
+        event.fields().map(|field| field.value.map_or(0, |value| value.as_u64().unwrap_or(1)));
     let all = fields.chain(event.stack().addresses());
     all.fold(u64::from(event.level()) + event.provider().len() as u64, u64::wrapping_add)
 }
@@ -155,7 +163,8 @@ fn stream(trace: &corpus::TraceFile, is_in_time: bool) -> u64 {
     events
 }
 
-/// A server under load writes much between two sequence points, and in time order a stretch waits for its end.
+/// A server under load writes much between two sequence points, and in time order a
+/// stretch waits for its end.
 const LONG_STRETCHES: &str = "aspnet-net10-linux-x64/web.nettrace";
 const IN_LONG_STRETCHES: u64 = 20 << 20;
 
@@ -177,10 +186,21 @@ fn streaming_the_largest_traces_takes_little_memory() {
             let (events, usage) = usage(|| stream(trace, is_in_time));
             assert!(events > 1000);
             let order = if is_in_time { "time" } else { "file" };
-            let most =
-                if trace.name() == LONG_STRETCHES && is_in_time { IN_LONG_STRETCHES } else { STREAMING };
-            assert!(usage.peak <= most, "{} of {length} bytes, {order} order: {usage:?}", trace.name());
-            eprintln!("{} of {length} bytes, {order} order: at most {} bytes", trace.name(), usage.peak);
+            let most = if trace.name() == LONG_STRETCHES && is_in_time {
+                IN_LONG_STRETCHES
+            } else {
+                STREAMING
+            };
+            assert!(
+                usage.peak <= most,
+                "{} of {length} bytes, {order} order: {usage:?}",
+                trace.name()
+            );
+            eprintln!(
+                "{} of {length} bytes, {order} order: at most {} bytes",
+                trace.name(),
+                usage.peak
+            );
         }
     }
 }

@@ -1,11 +1,14 @@
-//! What every package that is published must have, read from the manifests: crates.io shows it, and a package that
-//! was uploaded cannot be mended.
+//! What every package that is published must have, read from the manifests: crates.io
+//! shows it, and a package that was uploaded cannot be mended.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the package lies in the workspace")
+        .to_owned()
 }
 
 fn text(path: &Path) -> String {
@@ -15,8 +18,10 @@ fn text(path: &Path) -> String {
 /// Folders and manifests of the packages that are published.
 fn published() -> Vec<(String, String)> {
     let manifest = text(&root().join("Cargo.toml"));
-    let members = manifest.lines().find_map(|line| line.strip_prefix("members = [")).expect("members");
-    let members = members.trim_end_matches(']').split(", ").map(|name| name.trim_matches('"').to_owned());
+    let members =
+        manifest.lines().find_map(|line| line.strip_prefix("members = [")).expect("members");
+    let members =
+        members.trim_end_matches(']').split(", ").map(|name| name.trim_matches('"').to_owned());
     let manifests = members.map(|name| {
         let manifest = text(&root().join(&name).join("Cargo.toml"));
         (name, manifest)
@@ -46,14 +51,23 @@ fn every_published_package_says_what_registries_show() {
         let documentation = format!("\"https://docs.rs/{name}\"");
         assert_eq!(value(manifest, "documentation"), Some(&*documentation), "{folder}");
         for key in ["version", "edition", "rust-version", "license"] {
-            assert_eq!(value(manifest, &format!("{key}.workspace")), Some("true"), "{folder}: {key}");
+            assert_eq!(
+                value(manifest, &format!("{key}.workspace")),
+                Some("true"),
+                "{folder}: {key}"
+            );
         }
         // crates.io takes five of each at most, and words of twenty letters.
         let (keywords, categories) = (list(manifest, "keywords"), list(manifest, "categories"));
-        assert!((3..=5).contains(&keywords.len()) && (1..=5).contains(&categories.len()), "{folder}");
-        assert!(keywords.iter().all(|word| (2..=20).contains(&word.len())), "{folder}: {keywords:?}");
-        let for_docs_rs =
-            "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]";
+        assert!(
+            (3..=5).contains(&keywords.len()) && (1..=5).contains(&categories.len()),
+            "{folder}"
+        );
+        assert!(
+            keywords.iter().all(|word| (2..=20).contains(&word.len())),
+            "{folder}: {keywords:?}"
+        );
+        let for_docs_rs = "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]";
         assert!(manifest.contains(for_docs_rs), "{folder}: docs.rs shall show all features");
     }
 }
@@ -77,25 +91,36 @@ fn every_published_package_carries_its_licences_readme_and_changelog_and_no_test
 
 #[test]
 fn no_dependency_is_held_at_one_version() {
-    let manifests = published().into_iter().map(|(folder, manifest)| (folder + "/Cargo.toml", manifest));
+    let manifests =
+        published().into_iter().map(|(folder, manifest)| (folder + "/Cargo.toml", manifest));
     let workspace = ("Cargo.toml".to_owned(), text(&root().join("Cargo.toml")));
     for (name, manifest) in manifests.chain([workspace]) {
-        let pinned: Vec<&str> =
-            manifest.lines().filter(|line| line.contains("\"=") && !line.starts_with('#')).collect();
-        assert!(pinned.is_empty(), "{name}: who else wants another version cannot use the crate: {pinned:?}");
+        let pinned: Vec<&str> = manifest
+            .lines()
+            .filter(|line| line.contains("\"=") && !line.starts_with('#'))
+            .collect();
+        assert!(
+            pinned.is_empty(),
+            "{name}: who else wants another version cannot use the crate: {pinned:?}"
+        );
     }
 }
 
-/// Adds what stands between `before` and `end` to `found`, for every source below the folder.
+/// Adds what stands between `before` and `end` to `found`, for every source below the
+/// folder.
 fn between(folder: &Path, before: &str, end: char, found: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+    for entry in
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+    {
         let path = entry.unwrap().path();
         if path.is_dir() {
             between(&path, before, end, found);
         } else {
             let text = text(&path);
             found.extend(
-                text.split(before).skip(1).filter_map(|rest| Some(rest.split_once(end)?.0.to_owned())),
+                text.split(before)
+                    .skip(1)
+                    .filter_map(|rest| Some(rest.split_once(end)?.0.to_owned())),
             );
         }
     }
@@ -132,7 +157,10 @@ fn no_file_of_tests_is_left_out() {
             let Some(stem) = file.strip_suffix(".rs") else { continue };
             let is_built = all.contains(&format!("mod {stem};\n"))
                 || manifest.contains(&format!("path = \"tests/{file}\""));
-            assert!(is_built, "{folder}/tests/{file}: give it a line in all.rs, or a row in Cargo.toml");
+            assert!(
+                is_built,
+                "{folder}/tests/{file}: give it a line in all.rs, or a row in Cargo.toml"
+            );
         }
     }
 }

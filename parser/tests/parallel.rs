@@ -1,19 +1,22 @@
 //! Several threads give what one gives.
 
-use nettrace_parser::internal::{Candidate, FilteredEvents, PendingFilter};
-use nettrace_parser::parallel::{self, Options, Order, Outcome, Region};
+use nettrace_parser::parallel::{self, MakeParts, Options, Order, Outcome, Region};
 use nettrace_parser::{Error, Event, Source, Whole};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{self, Damage};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Everything an event says, as one number.
 fn digest(event: &Event<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (event.offset(), event.timestamp_ticks(), event.thread_id(), event.capture_thread()).hash(&mut hasher);
+    (event.offset(), event.timestamp_ticks(), event.thread_id(), event.capture_thread())
+        .hash(&mut hasher);
     (event.provider(), event.name(), event.id(), event.version(), event.level()).hash(&mut hasher);
-    (event.metadata_id(), event.process_id(), event.processor(), event.sequence_number()).hash(&mut hasher);
+    (event.metadata_id(), event.process_id(), event.processor(), event.sequence_number())
+        .hash(&mut hasher);
     (event.keywords(), event.opcode(), event.is_sorted()).hash(&mut hasher);
     (event.activity_id(), event.related_activity_id()).hash(&mut hasher);
     (event.stack().bytes(), event.payload(), format!("{:?}", event.labels())).hash(&mut hasher);
@@ -36,12 +39,74 @@ fn read(bytes: &[u8], order: Order, threads: usize) -> (Vec<u64>, Outcome) {
     (all, outcome.unwrap())
 }
 
+/// Parts of three events, which pass for large ones.
+#[derive(Default)]
+struct Few(Vec<u64>);
+
+const FEW: usize = 3;
+const PASSES_FOR: usize = 100_000;
+
+impl MakeParts for Few {
+    type Part = Vec<u64>;
+
+    fn event(&mut self, event: Event<'_>) {
+        self.0.push(digest(&event));
+    }
+
+    fn part_bytes(&self) -> usize {
+        self.0.len() * PASSES_FOR
+    }
+
+    fn part(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+fn read_in_parts(
+    bytes: &[u8],
+    order: Order,
+    threads: usize,
+    held_bytes: usize,
+) -> (Vec<u64>, Outcome) {
+    let mut all = Vec::new();
+    let options = Options::new().threads(threads).order(order).held_bytes(held_bytes);
+    let outcome = parallel::read_in_parts(
+        || Whole::new(bytes),
+        options,
+        Few::default,
+        |part| {
+            assert!((1..=FEW).contains(&part.len()));
+            all.extend(part);
+            ControlFlow::Continue(())
+        },
+    );
+    (all, outcome.unwrap())
+}
+
+/// Threads, and bytes that may wait; `None`: one result for each region.
+const WAYS: [(usize, Option<usize>); 6] = [
+    (2, None),
+    (3, None),
+    (1, Some(0)),
+    (2, Some(0)),
+    (2, Some(40 * PASSES_FOR)),
+    (3, Some(1 << 30)),
+];
+
 fn assert_equal(name: &str, bytes: &[u8]) {
     for order in [Order::File, Order::Time] {
         let (one, told_by_one) = read(bytes, order, 1);
-        for threads in [2, 3] {
-            let (several, told) = read(bytes, order, threads);
-            assert!(one == several, "{name}: {order:?}, {threads} threads: {} {}", one.len(), several.len());
+        for (threads, held_bytes) in WAYS {
+            let (several, told) = match held_bytes {
+                None => read(bytes, order, threads),
+                Some(held_bytes) => read_in_parts(bytes, order, threads, held_bytes),
+            };
+            assert!(
+                one == several,
+                "{name}: {order:?}, {threads} threads: {} {}",
+                one.len(),
+                several.len()
+            );
             let by_thread = |outcome: &Outcome| {
                 let mut lost: Vec<(u64, u64)> = outcome.losses().by_thread().collect();
                 lost.sort_unstable();
@@ -53,8 +118,9 @@ fn assert_equal(name: &str, bytes: &[u8]) {
             assert_eq!(told.end_offset(), told_by_one.end_offset(), "{name}: end");
             assert_eq!(told.statistics().events, told_by_one.statistics().events, "{name}: events");
             for kind in nettrace_parser::BlockKind::all() {
-                let counts =
-                    |outcome: &Outcome| (outcome.statistics().blocks(kind), outcome.statistics().bytes(kind));
+                let counts = |outcome: &Outcome| {
+                    (outcome.statistics().blocks(kind), outcome.statistics().bytes(kind))
+                };
                 assert_eq!(counts(&told), counts(&told_by_one), "{name}: {kind}");
             }
             assert_eq!(told.out_of_order(), told_by_one.out_of_order(), "{name}: out of order");
@@ -77,9 +143,10 @@ fn several_threads_read_every_trace_as_one_does() {
 fn several_threads_read_odd_and_malformed_streams_as_one_does() {
     for (name, bytes) in synth::malformed() {
         let options = Options::new().threads(1);
-        let is_readable =
-            parallel::read_slice(&bytes, options, work::<Whole<&[u8]>>, |_| ControlFlow::Continue(()))
-                .is_ok();
+        let is_readable = parallel::read_slice(&bytes, options, work::<Whole<&[u8]>>, |_| {
+            ControlFlow::Continue(())
+        })
+        .is_ok();
         if is_readable {
             assert_equal(&name, &bytes);
         }
@@ -126,7 +193,12 @@ fn assert_equal_in_bits(name: &str, bytes: &[u8]) {
                 ControlFlow::Continue(())
             });
             let told = outcome.unwrap();
-            assert!(all == whole, "{name}: {order:?}, {threads} threads: {} {}", all.len(), whole.len());
+            assert!(
+                all == whole,
+                "{name}: {order:?}, {threads} threads: {} {}",
+                all.len(),
+                whole.len()
+            );
             assert_eq!(told.losses().total(), told_by_one.losses().total(), "{name}: losses");
             assert_eq!(told.damage().findings(), told_by_one.damage().findings(), "{name}: damage");
             assert_eq!(told.statistics().events, told_by_one.statistics().events, "{name}: events");
@@ -180,15 +252,6 @@ fn a_collector_can_stop_the_reading() {
     }
 }
 
-/// Lets every event wait, and counts none itself.
-struct All;
-
-impl PendingFilter for All {
-    fn is_deferred(&mut self, _: &Candidate<'_>) -> bool {
-        true
-    }
-}
-
 #[test]
 fn the_reading_ends_whatever_the_work_leaves_unread() {
     let trace = corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the corpus");
@@ -197,34 +260,28 @@ fn the_reading_ends_whatever_the_work_leaves_unread() {
     for threads in [1, 2] {
         let options = Options::new().threads(threads);
         let lazy = |region: &mut Region<'_, _>| Ok(u64::from(region.next_event()?.is_some()));
-        let outcome = parallel::read_slice(&bytes, options, lazy, |_| ControlFlow::Continue(())).unwrap();
+        let outcome =
+            parallel::read_slice(&bytes, options, lazy, |_| ControlFlow::Continue(())).unwrap();
         assert!(outcome.is_complete());
-        let filtering = |region: &mut Region<'_, _>| {
-            let mut count = 0;
-            while region.advance(&mut All)?.is_some() {
-                while region.ready().is_some() {
-                    count += 1;
-                }
-            }
-            Ok(count)
-        };
-        let mut count = 0;
-        let outcome = parallel::read_slice(&bytes, options, filtering, |of_region: usize| {
-            count += of_region;
-            ControlFlow::Continue(())
-        });
-        assert!(outcome.unwrap().is_complete());
-        assert_eq!(count, expected.len(), "{threads} threads");
+        assert_eq!(outcome.statistics().events, expected.len() as u64, "{threads} threads");
     }
 }
 
-/// Events of 60,000 bytes in blocks of their own, with a sequence point behind every so many.
+/// Events of 60,000 bytes in blocks of their own, with a sequence point behind every so
+/// many.
 fn regions(events: u32, in_region: u32) -> Vec<u8> {
     let mut stream = synth::Stream::new(synth::Version::V4);
     stream.trace(&synth::Trace::default());
-    let definition =
-        synth::Definition { metadata_id: 1, provider: "Demo".into(), ..synth::Definition::default() };
-    stream.metadata_blobs(&synth::EventBlock::new([synth::Blob::definition(1, 0, definition.encode())]));
+    let definition = synth::Definition {
+        metadata_id: 1,
+        provider: "Demo".into(),
+        ..synth::Definition::default()
+    };
+    stream.metadata_blobs(&synth::EventBlock::new([synth::Blob::definition(
+        1,
+        0,
+        definition.encode(),
+    )]));
     for number in 1..=events {
         let ticks = u64::from(number);
         let event = synth::Blob {
@@ -246,7 +303,8 @@ fn regions(events: u32, in_region: u32) -> Vec<u8> {
 
 #[test]
 fn what_is_made_of_a_stream_with_few_sequence_points_is_not_held_whole() {
-    // Regions of 6 MB are for workers; 18 MB are given in portions, as one thread gives all.
+    // Regions of 6 MB are for several threads; 18 MB are given in portions, as one thread
+    // gives all.
     for (events, in_region, portions) in [(300, 100, 3), (600, 300, 1), (600, 10_000, 1)] {
         let bytes = regions(events, in_region);
         let mut counts = Vec::new();
@@ -262,7 +320,134 @@ fn what_is_made_of_a_stream_with_few_sequence_points_is_not_held_whole() {
         assert!(outcome.unwrap().is_complete());
         assert_eq!(counts.iter().map(|(count, _)| count).sum::<usize>(), events as usize);
         assert_eq!(counts.len(), portions, "{in_region} in a region: {counts:?}");
-        assert_eq!(counts.iter().all(|(_, is_caller)| *is_caller), in_region > 100, "{counts:?}");
+        assert!(portions > 1 || counts.iter().all(|(_, is_caller)| *is_caller), "{counts:?}");
         assert_equal("few sequence points", &bytes);
+    }
+}
+
+#[test]
+fn two_threads_are_the_callers_and_one_more() {
+    let bytes = regions(200, 5);
+    let mut threads = Vec::new();
+    let caller = std::thread::current().id();
+    let who = |region: &mut Region<'_, _>| {
+        // Long enough for the other to take the next one.
+        std::thread::sleep(Duration::from_millis(20));
+        region.for_each(|_| {})?;
+        Ok(std::thread::current().id())
+    };
+    let outcome = parallel::read_slice(&bytes, Options::new().threads(2), who, |id| {
+        assert_eq!(std::thread::current().id(), caller);
+        threads.push(id);
+        ControlFlow::Continue(())
+    });
+    assert!(outcome.unwrap().is_complete());
+    assert_eq!(threads.len(), 40);
+    assert!(threads.contains(&caller));
+    threads.retain(|id| *id != caller);
+    threads.dedup();
+    assert_eq!(threads.len(), 1);
+}
+
+/// Bytes of parts that were made and not collected yet, and the most there were.
+#[derive(Default)]
+struct Held {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+struct Counting<'h> {
+    bytes: usize,
+    held: &'h Held,
+}
+
+impl MakeParts for Counting<'_> {
+    type Part = usize;
+
+    fn event(&mut self, event: Event<'_>) {
+        self.bytes += event.payload().len();
+    }
+
+    fn part_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn part(&mut self) -> usize {
+        let bytes = std::mem::take(&mut self.bytes);
+        let now = self.held.now.fetch_add(bytes, Ordering::SeqCst) + bytes;
+        self.held.most.fetch_max(now, Ordering::SeqCst);
+        bytes
+    }
+}
+
+#[test]
+fn parts_that_wait_for_their_turn_are_bounded_by_their_bytes() {
+    // Four regions of 12 MB.
+    let bytes = regions(800, 200);
+    let most_held = |held_bytes| {
+        let (held, mut collected) = (Held::default(), 0);
+        let options = Options::new().threads(3).held_bytes(held_bytes);
+        let maker = || Counting { bytes: 0, held: &held };
+        let outcome = parallel::read_in_parts(
+            || Whole::new(&bytes),
+            options,
+            maker,
+            |part| {
+                // Others are faster.
+                std::thread::sleep(Duration::from_micros(200));
+                held.now.fetch_sub(part, Ordering::SeqCst);
+                collected += part;
+                ControlFlow::Continue(())
+            },
+        );
+        assert!(outcome.unwrap().is_complete());
+        assert_eq!(collected, 800 * 60_000);
+        held.most.into_inner()
+    };
+    // Besides what waits for its turn: 4 MiB in turn, and a part for each thread.
+    let besides = (4 << 20) + 3 * (1 << 19);
+    for held_bytes in [0, 2 << 20, 8 << 20] {
+        let most = most_held(held_bytes);
+        assert!(most <= held_bytes + besides, "{held_bytes}: {most}");
+    }
+    assert!(most_held(1 << 30) > 0);
+}
+
+#[test]
+fn a_collector_can_stop_the_reading_between_two_parts() {
+    let bytes = regions(300, 100);
+    for threads in [1, 2, 3] {
+        let mut events = 0;
+        let options = Options::new().threads(threads);
+        let outcome = parallel::read_in_parts(
+            || Whole::new(&bytes),
+            options,
+            Few::default,
+            |part| {
+                events += part.len();
+                if events >= 150 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        );
+        assert!(!outcome.unwrap().is_complete());
+        assert!((150..153).contains(&events), "{threads} threads: {events}");
+    }
+}
+
+#[test]
+fn a_panic_on_any_thread_ends_the_reading() {
+    let bytes = regions(300, 10);
+    for on_caller in [true, false] {
+        let caller = std::thread::current().id();
+        let reading = std::panic::AssertUnwindSafe(|| {
+            let who = |region: &mut Region<'_, _>| {
+                std::thread::sleep(Duration::from_millis(20));
+                assert_ne!(std::thread::current().id() == caller, on_caller, "as wanted");
+                region.for_each(|_| {})
+            };
+            parallel::read_slice(&bytes, Options::new().threads(2), who, |()| {
+                ControlFlow::Continue(())
+            })
+        });
+        assert!(std::panic::catch_unwind(reading).is_err());
     }
 }

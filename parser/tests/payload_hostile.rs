@@ -1,5 +1,5 @@
-//! Payloads that do not agree with their description, and descriptions that ask for too much: nothing
-//! panics, and no payload makes more work than its limit allows.
+//! Payloads that do not agree with their description, and descriptions that ask for too
+//! much: nothing panics, and no payload makes more work than its limit allows.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "visitor/mod.rs"]
@@ -24,7 +24,8 @@ fn stream(fields: Vec<Field>, bytes: &[u8]) -> Vec<u8> {
         fields,
         ..MetadataRow::default()
     };
-    let event = Blob { metadata_id: 1, sequence_number: 1, payload: bytes.to_vec(), ..Blob::default() };
+    let event =
+        Blob { metadata_id: 1, sequence_number: 1, payload: bytes.to_vec(), ..Blob::default() };
     let mut stream = Stream::new(Version::V6);
     stream.trace(&Trace::default()).metadata_rows(&MetadataBlock::new(vec![row]));
     stream.event_block(&EventBlock::new([event])).end();
@@ -66,14 +67,21 @@ fn visit(event: &Event<'_>) -> usize {
     let mut values = 0;
     let mut last = 0;
     for field in fields.by_ref() {
-        assert!(field.offset >= last && field.offset <= size, "offsets grow and stay in the payload");
+        assert!(
+            field.offset >= last && field.offset <= size,
+            "offsets grow and stay in the payload"
+        );
         last = field.offset;
         if let Err(fault) = field.value {
             assert!(fault.offset <= size);
         }
         values += count_field(&field);
     }
-    assert_eq!(fields.rest(), &event.payload()[fields.rest_offset()..], "what no field took is left");
+    assert_eq!(
+        fields.rest(),
+        &event.payload()[fields.rest_offset()..],
+        "what no field took is left"
+    );
     values
 }
 
@@ -86,14 +94,20 @@ fn ask(event: &Event<'_>) {
         let mut fields = event.fields();
         fields.by_ref().take(index / 2).for_each(drop);
         let found = fields.find(field.name()).expect("a field that the walk gives");
-        assert_eq!(format!("{:?}", found.value), format!("{:?}", field.value), "{} found", field.name());
+        assert_eq!(
+            format!("{:?}", found.value),
+            format!("{:?}", field.value),
+            "{} found",
+            field.name()
+        );
         assert_eq!(found.offset, field.offset);
     }
     assert!(event.fields().find("no such field").is_none());
     assert!(event.field("no such field").is_none());
 }
 
-/// Types as hostile streams may describe them: counts at the ends of their range, parts of no size.
+/// Types as hostile streams may describe them: counts at the ends of their range, parts
+/// of no size.
 fn types() -> impl Strategy<Value = FieldType> {
     use FieldType::*;
     let leaves = prop::sample::select(vec![
@@ -119,8 +133,9 @@ fn types() -> impl Strategy<Value = FieldType> {
         Code(99),
     ]);
     leaves.prop_recursive(5, 16, 3, |inner| {
-        let boxed =
-            |make: fn(Box<FieldType>) -> FieldType| inner.clone().prop_map(move |e| make(Box::new(e)));
+        let boxed = |make: fn(Box<FieldType>) -> FieldType| {
+            inner.clone().prop_map(move |e| make(Box::new(e)))
+        };
         let counts = prop::sample::select(vec![0u16, 1, 2, 300, u16::MAX]);
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(|members| Object(named(members))),
@@ -210,9 +225,15 @@ fn fault_of(kind: FieldType, bytes: &[u8]) -> String {
 fn a_product_of_fixed_lengths_beyond_the_limit_is_refused_without_walking_it() {
     // No bytes at all: the field behind it is found.
     let product = fixed(fixed(nothing(), u16::MAX), u16::MAX);
-    assert_eq!(fault_of(product, &[7]), "a: payload byte 0: more values than a payload may hold; n=1");
+    assert_eq!(
+        fault_of(product, &[7]),
+        "a: payload byte 0: more values than a payload may hold; n=1"
+    );
     let product = fixed(fixed(fixed(fixed(nothing(), u16::MAX), u16::MAX), u16::MAX), u16::MAX);
-    assert_eq!(fault_of(product, &[7]), "a: payload byte 0: more values than a payload may hold; n=1");
+    assert_eq!(
+        fault_of(product, &[7]),
+        "a: payload byte 0: more values than a payload may hold; n=1"
+    );
     let product = fixed(fixed(FieldType::UInt64, u16::MAX), u16::MAX);
     assert_eq!(fault_of(product, &[7]), "a: payload byte 0: more values than a payload may hold");
 }
@@ -223,7 +244,10 @@ fn elements_of_no_size_and_no_fixed_size_are_paid_for() {
     let zero_texts = || fixed(FieldType::String, 0);
     assert_eq!(fault_of(zero_texts(), &[7]), "a=2; n=1");
     let product = fixed(fixed(fixed(zero_texts(), u16::MAX), u16::MAX), u16::MAX);
-    assert_eq!(fault_of(product, &[7]), "a: payload byte 0: more values than a payload may hold; n=1");
+    assert_eq!(
+        fault_of(product, &[7]),
+        "a: payload byte 0: more values than a payload may hold; n=1"
+    );
 }
 
 #[test]
@@ -234,13 +258,17 @@ fn arrays_of_arrays_of_nothing_are_refused_above_the_limit() {
     let bytes = |count| payload(&[Written::Array(vec![inner.clone(); count]), Written::U8(7)]);
     let values = with_event(named([kind.clone(), FieldType::Byte]), &bytes(15), visit);
     assert_eq!(values, 15 * 65_536 + 2);
-    assert_eq!(fault_of(kind, &bytes(17)), "a: payload byte 0: more values than a payload may hold");
+    assert_eq!(
+        fault_of(kind, &bytes(17)),
+        "a: payload byte 0: more values than a payload may hold"
+    );
 }
 
 #[test]
 fn texts_beyond_the_payload_are_no_elements() {
     let kind = FieldType::String.array();
-    let three = payload(&[Written::U16(3), Written::Text("a".into()), Written::Text(String::new())]);
+    let three =
+        payload(&[Written::U16(3), Written::Text("a".into()), Written::Text(String::new())]);
     assert_eq!(fault_of(kind.clone(), &three), "a: payload byte 0: the bytes end too early");
     assert_eq!(fault_of(kind, &[0xff, 0xff]), "a: payload byte 0: the bytes end too early");
 }
@@ -278,7 +306,8 @@ fn located_data_that_points_at_itself_is_paid_for_each_time() {
         assert!(matches!(values[1], Ok(Value::U32(_))), "the field behind it is found");
         ask(event);
     });
-    // The same within an object, and in an array: the field is bad, the walk ends within the limit.
+    // The same within an object, and in an array: the field is bad, the walk ends within
+    // the limit.
     for kind in [FieldType::Object(named([kind.clone()])), kind.clone().array(), fixed(kind, 2)] {
         with_event(named([kind]), &[&[2, 0], bytes.as_slice()].concat(), |event| {
             assert!(visit(event) <= LIMIT);
@@ -293,7 +322,10 @@ fn located_data_that_many_objects_share_is_paid_for_by_each() {
     let kind = FieldType::Object(named([numbers])).array();
     let shared = |objects: usize| {
         let itself = Written::U32(4000 << 16);
-        payload(&[Written::Array(vec![Written::Object(vec![itself]); objects]), Written::Raw(vec![1; 4000])])
+        payload(&[
+            Written::Array(vec![Written::Object(vec![itself]); objects]),
+            Written::Raw(vec![1; 4000]),
+        ])
     };
     // An object, an array and 2,000 numbers each.
     let values = with_event(named([kind.clone()]), &shared(500), visit);
@@ -321,19 +353,25 @@ fn a_location_outside_the_payload_spoils_its_field_only() {
     with_event(fields, &payload(&values), |event| {
         let shown: Vec<String> = event
             .fields()
-            .map(|field| field.value.map_or_else(|fault| fault.to_string(), |value| value.to_string()))
+            .map(|field| {
+                field.value.map_or_else(|fault| fault.to_string(), |value| value.to_string())
+            })
             .collect();
         assert_eq!(
             shown[0],
             "payload byte 0: 1 bytes at 1000 are not within the payload, or no whole elements"
         );
-        assert_eq!(shown[1], "payload byte 4: 3 bytes at 0 are not within the payload, or no whole elements");
+        assert_eq!(
+            shown[1],
+            "payload byte 4: 3 bytes at 0 are not within the payload, or no whole elements"
+        );
         // The object's other member stands.
         assert_eq!(
             shown[2],
             "{a=<payload byte 8: 65535 bytes at 0 are not within the payload, or no whole elements>, b=5}"
         );
-        // An array with an element that cannot be read is bad as a whole, and the last field found.
+        // An array with an element that cannot be read is bad as a whole, and the last
+        // field found.
         assert!(shown[3].starts_with("payload byte 14: 1 bytes at 65535"), "{}", shown[3]);
         assert_eq!(shown.len(), 5);
         assert_eq!(shown[4], "7");
@@ -374,14 +412,20 @@ fn a_payload_that_ends_inside_a_field_keeps_the_fields_before_it() {
 
 #[test]
 fn a_shorter_payload_gives_absent_fields_and_a_longer_one_raw_bytes() {
-    let fields = || named([FieldType::Int32, FieldType::String, FieldType::Array(Box::new(FieldType::Byte))]);
+    let fields = || {
+        named([FieldType::Int32, FieldType::String, FieldType::Array(Box::new(FieldType::Byte))])
+    };
     with_event(fields(), &[1, 0, 0, 0], |event| {
         let shown: Vec<String> = event.fields().map(|field| format!("{:?}", field.value)).collect();
         assert_eq!(shown, ["Ok(I32(1))", "Ok(Absent)", "Ok(Absent)"]);
         ask(event);
     });
-    let values =
-        [Written::I32(1), Written::Text(String::new()), Written::Array(vec![]), Written::Raw(vec![9; 3])];
+    let values = [
+        Written::I32(1),
+        Written::Text(String::new()),
+        Written::Array(vec![]),
+        Written::Raw(vec![9; 3]),
+    ];
     with_event(fields(), &payload(&values), |event| {
         let mut walk = event.fields();
         assert!(walk.by_ref().all(|field| field.value.is_ok_and(|value| !value.is_absent())));
@@ -404,7 +448,8 @@ fn an_unterminated_text_is_taken_to_the_payloads_end_and_marked() {
 
 #[test]
 fn debug_output_shows_no_more_than_16_bytes() {
-    let fields = vec![Field::new("b", fixed(FieldType::Byte, 4000)), Field::new("n", FieldType::Int32)];
+    let fields =
+        vec![Field::new("b", fixed(FieldType::Byte, 4000)), Field::new("n", FieldType::Int32)];
     with_event(fields, &[0xab; 4004], |event| {
         let mut fields: Fields<'_> = event.fields();
         assert_eq!(format!("{fields:?}").matches("ab").count(), 16);

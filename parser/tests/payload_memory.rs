@@ -5,8 +5,8 @@
 use nettrace_parser::{Event, Fields, Reader, Value, view};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
-    Blob, Definition, EventBlock, Field, FieldType, Session, SessionThread, Step, Stream, Tag, Trace,
-    Value as Written, Version, payload,
+    Blob, Definition, EventBlock, Field, FieldType, Session, SessionThread, Step, Stream, Tag,
+    Trace, Value as Written, Version, payload,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -24,8 +24,9 @@ fn note() {
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: every call goes to the system's allocator unchanged; the count is a constant-initialised
-// thread-local without destructor, so counting allocates nothing itself.
+// SAFETY: every call goes to the system's allocator unchanged; the count is a
+// constant-initialised thread-local without destructor, so counting allocates nothing
+// itself.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note();
@@ -108,7 +109,11 @@ fn views_and_fields_by_name_allocate_nothing() {
     let (events, allocations) = allocations_in(&file.bytes(), |event| {
         black_box((view::Method::of(event), view::Exception::of(event), view::Counter::of(event)));
         black_box((view::Sample::of(event), view::Allocation::of(event), view::Module::of(event)));
-        black_box((event.field("ClrInstanceID"), event.field("MethodSignature"), event.field("url")));
+        black_box((
+            event.field("ClrInstanceID"),
+            event.field("MethodSignature"),
+            event.field("url"),
+        ));
         black_box(event.fields().find("TypeName").is_some());
     });
     assert_eq!(allocations, 0);
@@ -149,13 +154,16 @@ fn payloads_without_texts_allocate_nothing() {
 
 #[test]
 fn payloads_with_borrowed_texts_allocate_nothing() {
-    let texts =
-        FieldType::Object(vec![Field::new("k", FieldType::String), Field::new("v", FieldType::String)]);
+    let texts = FieldType::Object(vec![
+        Field::new("k", FieldType::String),
+        Field::new("v", FieldType::String),
+    ]);
     let fields = vec![Field::new("s", FieldType::String), Field::new("a", texts.array())];
     let pair = |key: &str, value: &str| {
         Written::Object(vec![Written::Text(key.into()), Written::Text(value.into())])
     };
-    let values = vec![Written::Text("日本語".into()), Written::Array(vec![pair("a", ""), pair("🚀", "x")])];
+    let values =
+        vec![Written::Text("日本語".into()), Written::Array(vec![pair("a", ""), pair("🚀", "x")])];
     let bytes = one_event(Version::V5, fields, values);
     let (events, allocations) = allocations_in(&bytes, |event| assert_ne!(walk(event.fields()), 0));
     assert_eq!((events, allocations), (1, 0));
@@ -183,7 +191,8 @@ fn unusual_readings_allocate_nothing() {
         Written::U16(16),
         Written::U16(9),
     ];
-    let event = Blob { metadata_id: 1, sequence_number: 1, payload: payload(&values), ..Blob::default() };
+    let event =
+        Blob { metadata_id: 1, sequence_number: 1, payload: payload(&values), ..Blob::default() };
     let mut stream = Stream::new(Version::V5);
     stream
         .trace(&Trace::default())

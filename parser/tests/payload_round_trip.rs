@@ -1,17 +1,20 @@
-//! Random schemas and values, written by a writer that shares no code with the parser, are read back equal:
-//! by walking, by looking for a name, and by asking the event for one.
+//! Random schemas and values, written by a writer that shares no code with the parser,
+//! are read back equal: by walking, by looking for a name, and by asking the event for
+//! one.
 
 use nettrace_parser::{Event, Reader, Value};
 use nettrace_testdata::synth::{
-    Decimal, EventType, ExpectedEvent, Field, FieldType, Session, SessionThread, Step, Value as Written,
-    Version, strategy,
+    Decimal, EventType, ExpectedEvent, Field, FieldType, Session, SessionThread, Step,
+    Value as Written, Version, strategy,
 };
 use proptest::prelude::*;
 
 /// Whether what was read is what was written under a type.
 fn is(read: &Value<'_>, written: &Written, kind: &FieldType) -> bool {
     match (read, written) {
-        (Value::Bool(read), Written::Boolean32(written) | Written::Boolean8(written)) => read == written,
+        (Value::Bool(read), Written::Boolean32(written) | Written::Boolean8(written)) => {
+            read == written
+        }
         (Value::Char(read), Written::Char(written)) => read == written,
         (Value::I8(read), Written::I8(written)) => read == written,
         (Value::U8(read), Written::U8(written)) => read == written,
@@ -31,7 +34,9 @@ fn is(read: &Value<'_>, written: &Written, kind: &FieldType) -> bool {
             read.is_terminated() && *read == written.as_str() && read.to_string() == *written
         }
         (_, Written::Object(written)) => is_object(read, written, kind),
-        (_, Written::Array(written) | Written::FixedLengthArray(written)) => are(read, written, kind),
+        (_, Written::Array(written) | Written::FixedLengthArray(written)) => {
+            are(read, written, kind)
+        }
         (_, Written::RelLoc(written) | Written::DataLoc(written)) => are(read, written, kind),
         _ => false,
     }
@@ -51,7 +56,8 @@ fn is_object(read: &Value<'_>, written: &[Written], kind: &FieldType) -> bool {
     let members: Vec<_> = object.fields().collect();
     members.len() == written.len()
         && members.iter().zip(fields).zip(written).all(|((read, field), written)| {
-            read.name() == field.name && read.value.is_ok_and(|value| is(&value, written, &field.field_type))
+            read.name() == field.name
+                && read.value.is_ok_and(|value| is(&value, written, &field.field_type))
         })
 }
 
@@ -64,9 +70,9 @@ fn are(read: &Value<'_>, written: &[Written], kind: &FieldType) -> bool {
         return false;
     };
     match (read, &**element) {
-        (Value::Utf16(text), FieldType::Char) => {
-            text.units().eq(written.iter().map(|unit| if let Written::Char(unit) = unit { *unit } else { 0 }))
-        }
+        (Value::Utf16(text), FieldType::Char) => text
+            .units()
+            .eq(written.iter().map(|unit| if let Written::Char(unit) = unit { *unit } else { 0 })),
         (Value::Utf8(text), FieldType::Utf8CodeUnit) => text.bytes() == bytes(written),
         (Value::Bytes(read), FieldType::Byte) => *read == bytes(written),
         (Value::Array(array), element) => {
@@ -109,11 +115,20 @@ fn check(event: &Event<'_>, expected: &ExpectedEvent) -> Result<(), TestCaseErro
             return Err(TestCaseError::fail(format!("{field:?}: {read:?}")));
         };
         prop_assert_eq!(name, &field.name);
-        prop_assert!(is(&value, written, &field.field_type), "{:?}: {:?}, not {:?}", field, value, written);
+        prop_assert!(
+            is(&value, written, &field.field_type),
+            "{:?}: {:?}, not {:?}",
+            field,
+            value,
+            written
+        );
         if fields.iter().filter(|other| other.name == field.name).count() == 1 {
             let found = event.fields().find(&field.name).expect("a field of that name");
             prop_assert_eq!(found.offset, offset);
-            prop_assert!(found.value.is_ok_and(|value| is(&value, written, &field.field_type)), "find");
+            prop_assert!(
+                found.value.is_ok_and(|value| is(&value, written, &field.field_type)),
+                "find"
+            );
             let asked = event.field(&field.name).expect("a field of that name");
             prop_assert!(
                 is(&asked, written, &field.field_type),
@@ -145,7 +160,12 @@ fn check_session(session: &Session) -> Result<(), TestCaseError> {
 /// A stream with one event of these fields and values.
 fn one(version: Version, fields: Vec<Field>, values: Vec<Written>) -> Session {
     Session {
-        types: vec![EventType { provider: "Synth".into(), name: "E".into(), fields, ..EventType::default() }],
+        types: vec![EventType {
+            provider: "Synth".into(),
+            name: "E".into(),
+            fields,
+            ..EventType::default()
+        }],
         threads: vec![SessionThread::new(11)],
         steps: vec![Step::event(0, 0, 10, values)],
         ..Session::new(version)
@@ -154,7 +174,8 @@ fn one(version: Version, fields: Vec<Field>, values: Vec<Written>) -> Session {
 
 fn fields(version: Version) -> impl Strategy<Value = Vec<Field>> {
     let names = prop_oneof![4 => "[a-c]{1,2}", 1 => Just(String::new())];
-    let field = (names, strategy::field_types(version)).prop_map(|(name, kind)| Field::new(&name, kind));
+    let field =
+        (names, strategy::field_types(version)).prop_map(|(name, kind)| Field::new(&name, kind));
     prop::collection::vec(field, 1..9)
 }
 
@@ -202,7 +223,11 @@ proptest! {
     }
 }
 
-fn read(version: Version, fields: &[(&str, FieldType)], values: &[Written]) -> Vec<(String, Option<String>)> {
+fn read(
+    version: Version,
+    fields: &[(&str, FieldType)],
+    values: &[Written],
+) -> Vec<(String, Option<String>)> {
     let fields = fields.iter().map(|(name, kind)| Field::new(name, kind.clone())).collect();
     let recording = one(version, fields, values.to_vec()).record();
     let mut reader = Reader::from_slice(&recording.stream.bytes);
@@ -212,9 +237,17 @@ fn read(version: Version, fields: &[(&str, FieldType)], values: &[Written]) -> V
         let expected = field.value.ok().map(|value| value.to_string());
         let found = event.fields().find(field.name()).and_then(|field| field.value.ok());
         assert_eq!(found.map(|value| value.to_string()), expected, "{} found", field.name());
-        assert_eq!(event.field(field.name()).map(|value| value.to_string()), expected, "{}", field.name());
+        assert_eq!(
+            event.field(field.name()).map(|value| value.to_string()),
+            expected,
+            "{}",
+            field.name()
+        );
     }
-    event.fields().map(|field| (field.name().to_owned(), field.value.ok().and_then(shown))).collect()
+    event
+        .fields()
+        .map(|field| (field.name().to_owned(), field.value.ok().and_then(shown)))
+        .collect()
 }
 
 fn shown(fields: &[(&str, &str)]) -> Vec<(String, Option<String>)> {
@@ -231,8 +264,10 @@ fn located_data_of_an_object_lies_behind_the_object() {
     let data = FieldType::DataLoc(Box::new(FieldType::Char));
     let inner = object(&[("rel", rel.clone()), ("data", data)]);
     let letters = |text: &str| text.bytes().map(Written::U8).collect::<Vec<_>>();
-    let values =
-        Written::Object(vec![Written::RelLoc(letters("ab")), Written::DataLoc(vec![Written::Char(99)])]);
+    let values = Written::Object(vec![
+        Written::RelLoc(letters("ab")),
+        Written::DataLoc(vec![Written::Char(99)]),
+    ]);
     let fields = [("o", inner), ("n", FieldType::UInt16), ("r", rel)];
     let values = [values, Written::U16(7), Written::RelLoc(letters("xyz"))];
     assert_eq!(
@@ -243,18 +278,24 @@ fn located_data_of_an_object_lies_behind_the_object() {
 
 #[test]
 fn booleans_of_one_byte_are_read_where_only_they_fit() {
-    let fields = [("a", FieldType::Boolean32), ("n", FieldType::Int32), ("b", FieldType::Boolean32)];
+    let fields =
+        [("a", FieldType::Boolean32), ("n", FieldType::Int32), ("b", FieldType::Boolean32)];
     let values = [Written::Boolean8(true), Written::I32(5), Written::Boolean8(false)];
     for version in Version::ALL {
-        assert_eq!(read(version, &fields, &values), shown(&[("a", "true"), ("n", "5"), ("b", "false")]));
+        assert_eq!(
+            read(version, &fields, &values),
+            shown(&[("a", "true"), ("n", "5"), ("b", "false")])
+        );
     }
 }
 
 #[test]
 fn booleans_of_one_byte_are_read_within_the_nameless_object() {
     // Read as four bytes they would end at the payload's end too, with a field missing.
-    let members = [("a", FieldType::Boolean32), ("b", FieldType::Boolean32), ("n", FieldType::Int16)];
-    let values = Written::Object(vec![Written::Boolean8(true), Written::Boolean8(false), Written::I16(-2)]);
+    let members =
+        [("a", FieldType::Boolean32), ("b", FieldType::Boolean32), ("n", FieldType::Int16)];
+    let values =
+        Written::Object(vec![Written::Boolean8(true), Written::Boolean8(false), Written::I16(-2)]);
     for version in Version::ALL {
         let read = read(version, &[("", object(&members))], std::slice::from_ref(&values));
         assert_eq!(read, shown(&[("a", "true"), ("b", "false"), ("n", "-2")]));
@@ -277,12 +318,20 @@ fn booleans_of_one_byte_are_read_within_an_object_at_the_payloads_end() {
 
 #[test]
 fn a_reading_that_cuts_a_text_off_is_not_taken() {
-    // With four bytes the boolean is all there is; with one a text without end would follow.
-    let fields =
-        [("o", object(&[("s", FieldType::String)])), ("b", FieldType::Boolean32), ("t", FieldType::String)];
-    let values =
-        [Written::Object(vec![Written::Text("x".into())]), Written::U8(1), Written::Raw(vec![b'a', 0, b'b'])];
-    let recording = one(Version::V5, fields.map(|(name, kind)| Field::new(name, kind)).into(), values.into());
+    // With four bytes the boolean is all there is; with one a text without end would
+    // follow.
+    let fields = [
+        ("o", object(&[("s", FieldType::String)])),
+        ("b", FieldType::Boolean32),
+        ("t", FieldType::String),
+    ];
+    let values = [
+        Written::Object(vec![Written::Text("x".into())]),
+        Written::U8(1),
+        Written::Raw(vec![b'a', 0, b'b']),
+    ];
+    let recording =
+        one(Version::V5, fields.map(|(name, kind)| Field::new(name, kind)).into(), values.into());
     let recording = recording.record();
     let mut reader = Reader::from_slice(&recording.stream.bytes);
     let event = reader.next_event().unwrap().unwrap();
@@ -326,7 +375,8 @@ fn a_date_of_sixteen_bytes_is_read_in_version_6_alone() {
     assert_eq!(read(Version::V6, &fields, &values), expected);
     assert_ne!(read(Version::V5, &fields, &values), expected);
     // The usual eight bytes, as a FILETIME has.
-    let values = [Written::Raw(vec![0x80, 0x50, 0x6f, 0xb3, 0x0b, 0x6b, 0xda, 0x01]), Written::U8(3)];
+    let values =
+        [Written::Raw(vec![0x80, 0x50, 0x6f, 0xb3, 0x0b, 0x6b, 0xda, 0x01]), Written::U8(3)];
     for version in Version::ALL {
         assert_eq!(read(version, &fields, &values), expected);
     }
@@ -334,10 +384,16 @@ fn a_date_of_sixteen_bytes_is_read_in_version_6_alone() {
 
 #[test]
 fn a_bare_utf8_code_unit_may_be_a_counted_text_but_not_in_an_array() {
-    let fields =
-        [("t", FieldType::Utf8CodeUnit), ("a", FieldType::Utf8CodeUnit.array()), ("n", FieldType::Byte)];
+    let fields = [
+        ("t", FieldType::Utf8CodeUnit),
+        ("a", FieldType::Utf8CodeUnit.array()),
+        ("n", FieldType::Byte),
+    ];
     let counted = [Written::CountedText("Größe".into()), Written::utf8_array("ok"), Written::U8(3)];
-    assert_eq!(read(Version::V6, &fields, &counted), shown(&[("t", "Größe"), ("a", "ok"), ("n", "3")]));
+    assert_eq!(
+        read(Version::V6, &fields, &counted),
+        shown(&[("t", "Größe"), ("a", "ok"), ("n", "3")])
+    );
     let bare = [Written::U8(b'x'), Written::utf8_array("ok"), Written::U8(3)];
     assert_eq!(read(Version::V6, &fields, &bare), shown(&[("t", "x"), ("a", "ok"), ("n", "3")]));
 }
@@ -346,9 +402,13 @@ fn a_bare_utf8_code_unit_may_be_a_counted_text_but_not_in_an_array() {
 fn every_text_of_any_script_comes_out_as_it_went_in() {
     let texts = ["", "日本語 🚀", "naïve", "κόσμε", "\u{1}", "ﷺ", "a\u{10ffff}b"];
     for text in texts {
-        let fields = [("t", FieldType::String), ("n", FieldType::Int32), ("a", FieldType::Char.array())];
+        let fields =
+            [("t", FieldType::String), ("n", FieldType::Int32), ("a", FieldType::Char.array())];
         let values = [Written::Text(text.into()), Written::I32(1), Written::utf16_array(text)];
-        assert_eq!(read(Version::V5, &fields, &values), shown(&[("t", text), ("n", "1"), ("a", text)]));
+        assert_eq!(
+            read(Version::V5, &fields, &values),
+            shown(&[("t", text), ("n", "1"), ("a", text)])
+        );
         let fields = [("u", FieldType::Utf8CodeUnit.array()), ("n", FieldType::Byte)];
         let values = [Written::utf8_array(text), Written::U8(1)];
         assert_eq!(read(Version::V6, &fields, &values), shown(&[("u", text), ("n", "1")]));

@@ -77,7 +77,6 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             check::Findings,
             check::Severity,
             check::Violation,
-            internal::Ended<Whole<&'static [u8]>>,
             parallel::Options,
             parallel::Order,
             parallel::Region<'static, Whole<&'static [u8]>>,

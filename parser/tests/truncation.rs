@@ -20,8 +20,11 @@ fn every_prefix_of_the_tiny_streams_holds_what_the_table_says() {
                 assert_eq!((offset, fault), (length as u64, Fault::HeaderTruncated));
                 continue;
             };
-            let found =
-                Left { events: outcome.events.len(), lost: outcome.lost, is_complete: outcome.is_complete };
+            let found = Left {
+                events: outcome.events.len(),
+                lost: outcome.lost,
+                is_complete: outcome.is_complete,
+            };
             assert_eq!(found, left, "{length:#x}");
             // They are the same events, and come in time order as well.
             assert_eq!(outcome.events, whole.events[..left.events]);
@@ -62,7 +65,7 @@ impl Random {
 
 /// An event, as far as it can tell it from others, and where its row ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Row {
+struct EventRow {
     offset: u64,
     ticks: u64,
     payload: usize,
@@ -71,7 +74,7 @@ struct Row {
 }
 
 /// The rows of a trace, and how many there are: all events up to the cut.
-fn rows(bytes: &[u8]) -> (Vec<Row>, Reader<nettrace_parser::Whole<&[u8]>>) {
+fn rows(bytes: &[u8]) -> (Vec<EventRow>, Reader<nettrace_parser::Whole<&[u8]>>) {
     let mut reader = Reader::from_slice(bytes);
     reader.trace().expect("the header is there");
     let is_v3 = reader.version() == Some(Version::V3);
@@ -85,7 +88,7 @@ fn rows(bytes: &[u8]) -> (Vec<Row>, Reader<nettrace_parser::Whole<&[u8]>>) {
             _ => event.payload_offset() + event.payload().len() as u64,
         };
         let (payload, frames) = (event.payload().len(), event.stack().len());
-        rows.push(Row { offset, ticks: event.timestamp_ticks(), payload, frames, end });
+        rows.push(EventRow { offset, ticks: event.timestamp_ticks(), payload, frames, end });
     }
     (rows, reader)
 }
@@ -133,8 +136,8 @@ fn sampled_prefixes_of_larger_traces_hold_every_whole_row() {
     }
 }
 
-/// Where the first block of a kind lies that holds at least `rows` rows, and how many rows of the kind come
-/// before it and are in it.
+/// Where the first block of a kind lies that holds at least `rows` rows, and how many
+/// rows of the kind come before it and are in it.
 fn block_with_rows(bytes: &[u8], kind: BlockKind, rows: u64) -> (std::ops::Range<usize>, u64, u64) {
     let mut reader = Reader::from_slice(bytes);
     let mut before = 0;
@@ -154,8 +157,8 @@ fn content_of(block: &Block<'_>) -> std::ops::Range<usize> {
     block.span().start as usize..block.span().end() as usize
 }
 
-/// Cuts a block behind each of its bytes. Gives, for each place at which a row was found to be cut, how many
-/// rows of the block had been read.
+/// Cuts a block behind each of its bytes. Gives, for each place at which a row was found
+/// to be cut, how many rows of the block had been read.
 fn cut_everywhere(
     bytes: &[u8],
     kind: BlockKind,
@@ -187,7 +190,8 @@ fn cut_everywhere(
 
 #[test]
 fn a_cut_inside_a_stack_block_keeps_its_whole_stacks() {
-    let bytes = corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes();
+    let bytes =
+        corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes();
     let (content, before, in_it) = block_with_rows(&bytes, BlockKind::Stack, 3);
     // Stacks tell their sizes, so that their places can be had without the parser.
     let mut starts = vec![];
@@ -208,7 +212,8 @@ fn a_cut_inside_a_stack_block_keeps_its_whole_stacks() {
 
 #[test]
 fn a_cut_inside_a_metadata_block_keeps_its_whole_definitions() {
-    let bytes = corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes();
+    let bytes =
+        corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes();
     let (content, before, in_it) = block_with_rows(&bytes, BlockKind::Metadata, 3);
     let cut = cut_everywhere(&bytes, BlockKind::Metadata, content.clone(), before);
     // The header, then one place for each row, each with one row more.
@@ -223,7 +228,8 @@ fn a_cut_inside_a_metadata_block_keeps_its_whole_definitions() {
 
 #[test]
 fn a_cut_inside_an_event_block_keeps_its_whole_events() {
-    let bytes = corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes();
+    let bytes =
+        corpus::trace("net10-linux-x64/all.nettrace").expect("it is in the repository").bytes();
     let mut reader = Reader::from_slice(&bytes);
     let content = loop {
         let block = reader.next_block().unwrap().expect("there is such a block");
@@ -232,11 +238,14 @@ fn a_cut_inside_an_event_block_keeps_its_whole_events() {
         }
     };
     let (all, _) = rows(&bytes[..content.end]);
-    let in_block: Vec<&Row> = all.iter().filter(|row| row.offset >= content.start as u64).collect();
+    let in_block: Vec<&EventRow> =
+        all.iter().filter(|row| row.offset >= content.start as u64).collect();
     assert!(in_block.len() > 100);
-    // Behind every byte of two events, one with a payload and a header of its own, and at places all over.
+    // Behind every byte of two events, one with a payload and a header of its own, and at
+    // places all over.
     let near = in_block.iter().filter(|row| row.payload > 20 && row.end - row.offset > 30).take(2);
-    let mut lengths: Vec<usize> = near.flat_map(|row| row.offset as usize..=row.end as usize).collect();
+    let mut lengths: Vec<usize> =
+        near.flat_map(|row| row.offset as usize..=row.end as usize).collect();
     lengths.extend((content.start..content.end).step_by(997));
     for length in lengths {
         let (found, reader) = rows(&bytes[..length]);

@@ -1,7 +1,8 @@
 //! Fields as types of Rust: what fits is given, and what does not is told.
 
 use nettrace_parser::{
-    DateTime, FieldError, FieldHandle, FromValue, Guid, KeptEvents, Reader, Utf8, Utf16, Value, view,
+    DateTime, FieldError, FieldHandle, FromValue, Guid, KeptEvents, Reader, Utf8, Utf16, Value,
+    view,
 };
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Damage, Version, strategy};
@@ -32,7 +33,8 @@ fn numbers_of_any_width_fit_or_do_not() {
 
 #[test]
 fn texts_are_given_in_either_encoding_and_borrowed_where_they_can_be() {
-    let (utf8, utf16) = (Value::Utf8(Utf8::new(b"h\xc3\xa4h")), Value::Utf16(Utf16::new(b"h\0\xe4\0", true)));
+    let (utf8, utf16) =
+        (Value::Utf8(Utf8::new(b"h\xc3\xa4h")), Value::Utf16(Utf16::new(b"h\0\xe4\0", true)));
     assert!(matches!(to(utf8), Some(Cow::Borrowed("häh"))));
     assert_eq!(to::<Cow<'_, str>>(utf16), Some("hä".into()));
     assert_eq!((to::<String>(utf8), to::<String>(utf16)), (Some("häh".into()), Some("hä".into())));
@@ -83,13 +85,21 @@ fn numbers_in_arrays_become_a_vector() {
 
 #[test]
 fn a_handle_gives_what_a_search_by_name_gives_in_every_event_of_real_traces() {
-    for name in ["net10-linux-x64/all.nettrace", "net8-linux-x64/all.nettrace", "tiny-v6.nettrace"] {
+    for name in ["net10-linux-x64/all.nettrace", "net8-linux-x64/all.nettrace", "tiny-v6.nettrace"]
+    {
         let Some(trace) = corpus::trace(name) else { continue };
         let bytes = trace.bytes();
-        let mut handles: Vec<FieldHandle> =
-            ["ClrInstanceID", "Count", "TypeName", "MethodNamespace", "Depth", "n", "no such field"]
-                .map(FieldHandle::new)
-                .into();
+        let mut handles: Vec<FieldHandle> = [
+            "ClrInstanceID",
+            "Count",
+            "TypeName",
+            "MethodNamespace",
+            "Depth",
+            "n",
+            "no such field",
+        ]
+        .map(FieldHandle::new)
+        .into();
         let (mut found, mut missing) = (0, 0);
         let mut reader = Reader::from_slice(&bytes);
         while let Some(event) = reader.next_event().unwrap() {

@@ -1,4 +1,5 @@
-//! Visiting values gives what walking them gives, on real traces; hostile payloads are in `payload_hostile`.
+//! Visiting values gives what walking them gives, on real traces; hostile payloads are in
+//! `payload_hostile`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "visitor/mod.rs"]
@@ -10,7 +11,8 @@ use nettrace_testdata::corpus;
 #[test]
 fn a_visitor_is_given_every_value_of_every_trace_in_order() {
     for trace in corpus::traces() {
-        // Of the largest ones the beginning and some events of the rest are enough: they say the same again.
+        // Of the largest ones the beginning and some events of the rest are enough: they
+        // say the same again.
         let bytes = trace.bytes();
         let mut reader = Reader::from_slice(&bytes);
         let mut count = 0u32;

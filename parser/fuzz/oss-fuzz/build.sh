@@ -8,7 +8,7 @@ for source in fuzz_targets/*.rs; do
     cp "target/x86_64-unknown-linux-gnu/release/$target" "$OUT/"
     cp nettrace.dict "$OUT/$target.dict"
     printf '[libfuzzer]\nmax_len = 65536\ntimeout = 10\nrss_limit_mb = 2048\n' >"$OUT/$target.options"
-    # The corpus is an archive of files for each target; OSS-Fuzz takes zip. `raw` and others without one begin with nothing.
+    # The corpus is an archive of files for each target; OSS-Fuzz takes zip. A target without one begins with nothing.
     seeds=$(mktemp -d)
     if [ -f "corpus/$target.tar.gz" ]; then
         tar -xzf "corpus/$target.tar.gz" -C "$seeds"

@@ -1,5 +1,5 @@
-//! Compressed headers, the careful way: built from nom parsers, for any number of bytes, with a
-//! word on what is wrong.
+//! Compressed headers, the careful way: nom parsers that accept any number of bytes and
+//! report what is wrong.
 
 use super::{BlobHeader, Extent, flag, size_of_header};
 use crate::error::{Fault, FaultAt};
@@ -7,8 +7,9 @@ use crate::primitive::{Parsed, before, guid, u8, varuint32, varuint64};
 use nom::Parser;
 use nom::combinator::cond;
 
-/// A compressed header: its flags, what they announce, and the timestamp. `middle` reads what stands before the payload's
-/// size, which is what versions differ in. What is not announced is as in `before`.
+/// A compressed header: flags, the fields they announce, and the timestamp. `middle`
+/// reads the fields just before the payload size, where versions differ. Fields that the
+/// flags do not announce keep their value from `before`.
 fn compressed<'a, T>(
     before: &BlobHeader,
     input: &'a [u8],
@@ -45,10 +46,14 @@ fn compressed<'a, T>(
     Ok((rest, header))
 }
 
-/// Compressed header of versions 4 and 5, from `before` and any number of bytes.
-pub(crate) fn careful_compressed_v4<'a>(before: &BlobHeader, input: &'a [u8]) -> Parsed<'a, BlobHeader> {
+/// Compressed header of versions 4 and 5: `before` plus any number of bytes.
+pub(crate) fn careful_compressed_v4<'a>(
+    before: &BlobHeader,
+    input: &'a [u8],
+) -> Parsed<'a, BlobHeader> {
     let activities = |flags, rest| {
-        (cond(flags & flag::ACTIVITY != 0, guid), cond(flags & flag::RELATED_ACTIVITY != 0, guid)).parse(rest)
+        (cond(flags & flag::ACTIVITY != 0, guid), cond(flags & flag::RELATED_ACTIVITY != 0, guid))
+            .parse(rest)
     };
     compressed(before, input, activities, |header, _, (activity, related)| {
         header.activity = activity.unwrap_or(before.activity);
@@ -56,8 +61,11 @@ pub(crate) fn careful_compressed_v4<'a>(before: &BlobHeader, input: &'a [u8]) ->
     })
 }
 
-/// Compressed header of version 6, from `before` and any number of bytes.
-pub(crate) fn careful_compressed_v6<'a>(before: &BlobHeader, input: &'a [u8]) -> Parsed<'a, BlobHeader> {
+/// Compressed header of version 6: `before` plus any number of bytes.
+pub(crate) fn careful_compressed_v6<'a>(
+    before: &BlobHeader,
+    input: &'a [u8],
+) -> Parsed<'a, BlobHeader> {
     let labels = |flags, rest| cond(flags & flag::LABEL_LIST != 0, varuint32).parse(rest);
     compressed(before, input, labels, |header, flags, labels| {
         header.label_list = labels.unwrap_or(before.label_list);
@@ -65,13 +73,19 @@ pub(crate) fn careful_compressed_v6<'a>(before: &BlobHeader, input: &'a [u8]) ->
     })
 }
 
-/// A blob with a compressed header of versions 4 and 5, which must not leave `input`.
-pub(crate) fn careful_blob_v4<'a>(before: &BlobHeader, input: &'a [u8]) -> Parsed<'a, (BlobHeader, Extent)> {
+/// A blob of versions 4 and 5 with a compressed header. It must lie within `input`.
+pub(crate) fn careful_blob_v4<'a>(
+    before: &BlobHeader,
+    input: &'a [u8],
+) -> Parsed<'a, (BlobHeader, Extent)> {
     with_payload(input, careful_compressed_v4(before, input)?)
 }
 
-/// The same of version 6.
-pub(crate) fn careful_blob_v6<'a>(before: &BlobHeader, input: &'a [u8]) -> Parsed<'a, (BlobHeader, Extent)> {
+/// The same for version 6.
+pub(crate) fn careful_blob_v6<'a>(
+    before: &BlobHeader,
+    input: &'a [u8],
+) -> Parsed<'a, (BlobHeader, Extent)> {
     with_payload(input, careful_compressed_v6(before, input)?)
 }
 
@@ -83,7 +97,9 @@ fn with_payload<'a>(
     let payload_at = before(input, rest);
     header.header_size = size_of_header(payload_at);
     match rest.get(header.payload_size as usize..) {
-        Some(behind) => Ok((behind, (header, Extent { payload_at, next_at: before(input, behind) }))),
+        Some(behind) => {
+            Ok((behind, (header, Extent { payload_at, next_at: before(input, behind) })))
+        }
         None => FaultAt::error(input, Fault::PayloadSize(header.payload_size)),
     }
 }

@@ -1,18 +1,19 @@
 //! Compressed headers, the fast way.
 //!
-//! The hot path of the whole crate: one function a version, without allocation, that changes the
-//! block's running header in place. It looks at a window of 128 bytes, longer than any header, so
-//! that no read needs a check; a header near the end of the input, and one that turns out to be
-//! wrong, goes through the careful twin, which says what is wrong.
+//! The hot path of the whole crate: one function per version that allocates nothing and
+//! updates the block's running header in place. It reads from a window of 128 bytes,
+//! which is longer than any header, so no single read needs a bounds check. A header near
+//! the end of the input, or one that turns out to be wrong, is decoded again by the
+//! careful twin, which reports what is wrong.
 
 use super::{BlobHeader, flag};
 use nettrace_guid::Guid;
 
-/// Bytes the fast decoder may look at; the longest header has 88.
+/// Bytes that the fast decoder may read. The longest header has 88.
 pub(crate) const WINDOW: usize = 128;
 
-/// The window over a blob so near the block's end that it has not enough bytes: zeros follow. A
-/// header that reaches into them is beyond the block, and so wrong.
+/// The window for a blob too close to the block's end to fill it: the rest is zeros. A
+/// header that reaches into the zeros would leave the block, so it is wrong.
 #[cold]
 #[inline(never)]
 pub(crate) fn at_end(rest: &[u8]) -> [u8; WINDOW] {
@@ -21,7 +22,8 @@ pub(crate) fn at_end(rest: &[u8]) -> [u8; WINDOW] {
     window
 }
 
-/// `window[at]`, for an `at` that stays below 128: fields are no longer than their kind can be.
+/// `window[at]`, where `at` is always below 128 because field lengths are capped by their
+/// type.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "masked to the window's size, checked by the compiler")]
 fn byte(window: &[u8; WINDOW], at: usize) -> u8 {
@@ -60,7 +62,7 @@ fn id64(window: &[u8; WINDOW], at: usize, watch: &mut impl Watch) -> (u64, usize
     if second < 0x80 {
         return (low, at + 2);
     }
-    // OS thread ids have three bytes more often than not.
+    // OS thread ids usually need three bytes.
     let third = byte(window, at + 2);
     if third < 0x80 {
         return (low | u64::from(third) << 14, at + 3);
@@ -102,12 +104,12 @@ fn long(
     if length == 0 {
         watch.wrong();
     }
-    // The mask tells the compiler what is true anyway, and lets it leave out others.
+    // `length` is at most 15 anyway; the mask lets the compiler drop its own check.
     (value, at + (length & 15))
 }
 
-/// The value and its length; 0 for one that is wrong. Not inlined, and indices go by value: the
-/// caller's state stays in registers.
+/// The value and its length; length 0 if the varuint is wrong. Not inlined, and indices
+/// are passed by value, so that the caller keeps its state in registers.
 #[inline(never)]
 #[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
 fn long_varuint(window: &[u8; WINDOW], at: usize, max_bytes: usize, last: u8) -> (u64, usize) {
@@ -136,7 +138,7 @@ fn joined(bytes: u64) -> (u64, usize) {
     if ends == 0 {
         return (0, 9);
     }
-    // Everything up to the first byte that ends a number, seven bits of each.
+    // Keep everything up to the first byte without a continuation bit, seven bits each.
     let sevens = bytes & (ends ^ ends.wrapping_sub(1)) & 0x7f7f_7f7f_7f7f_7f7f;
     let pairs = (sevens & 0x007f_007f_007f_007f) | (sevens & 0x7f00_7f00_7f00_7f00) >> 1;
     let fours = (pairs & 0x0000_3fff_0000_3fff) | (pairs & 0x3fff_0000_3fff_0000) >> 2;
@@ -144,43 +146,45 @@ fn joined(bytes: u64) -> (u64, usize) {
     (value, ends.trailing_zeros() as usize / 8 + 1)
 }
 
-/// Whether a header says the event's number, by its first byte; if not, it is the next.
+/// Whether a header with these flags stores a sequence number. Otherwise the event has
+/// the next one.
 pub(crate) fn says_number(flags: u8) -> bool {
     flags & flag::CAPTURE != 0
 }
 
-/// Whether a header says something that lasts for many events of a thread in a row, by its first byte: the processor,
-/// activities, labels.
+/// Whether a header with these flags changes fields that usually stay the same for many
+/// events of a thread: processor, activities, labels.
 #[inline(always)]
 pub(crate) fn says_what_lasts(flags: u8) -> bool {
-    // Labels have the bit of the activity.
+    // In version 6 the label list uses the activity's bit.
     flags & (flag::CAPTURE | flag::ACTIVITY | flag::RELATED_ACTIVITY) != 0
 }
 
-/// Is given what a header has and does not inherit, and keeps the event's number.
+/// Observes the fields that a header stores, and maintains the sequence number.
 pub(crate) trait Watch {
-    /// An event of a type whose header says nothing of its number, which inherits from the one before.
+    /// An event of this type whose header stores no sequence number: it follows from the
+    /// one before.
     fn next(&mut self, sequence: &mut u32, metadata_id: u32);
-    /// A capture thread, and how many numbers are left out.
+    /// A new capture thread, and how many sequence numbers were skipped.
     fn capture(&mut self, sequence: &mut u32, thread: u64, step: u32);
-    /// A type.
+    /// A new type.
     fn metadata(&mut self, id: u32);
-    /// A thread.
+    /// A new thread.
     fn thread(&mut self, id: u64);
-    /// A stack.
+    /// A new stack.
     fn stack(&mut self, id: u32);
-    /// A label list, and whether the flag without meaning is set (version 6).
+    /// A new label list, and whether the reserved flag is set (version 6).
     fn labels(&mut self, id: u32, has_reserved_flag: bool);
-    /// A number is longer, or larger, than it may be.
+    /// A varuint is longer, or larger, than its type allows.
     fn wrong(&mut self);
 }
 
-/// Watches for nothing but headers that are wrong.
+/// Observes nothing except whether the header is wrong.
 #[derive(Debug, Default)]
 pub(crate) struct Wrong(pub(crate) bool);
 
 impl Watch for Wrong {
-    /// Metadata id 0 takes no number.
+    /// Metadata id 0 uses no sequence number.
     #[inline(always)]
     fn next(&mut self, sequence: &mut u32, metadata_id: u32) {
         *sequence = sequence.wrapping_add(u32::from(metadata_id != 0));
@@ -198,9 +202,14 @@ impl Watch for Wrong {
     }
 }
 
-/// The fields before the timestamp, and the timestamp: the same in versions 4, 5 and 6.
+/// The fields before the timestamp, and the timestamp. Identical in versions 4, 5 and 6.
 #[inline(always)]
-fn front<W: Watch>(header: &mut BlobHeader, window: &[u8; WINDOW], flags: u8, watch: &mut W) -> usize {
+fn front<W: Watch>(
+    header: &mut BlobHeader,
+    window: &[u8; WINDOW],
+    flags: u8,
+    watch: &mut W,
+) -> usize {
     let mut at = 1;
     if flags & flag::METADATA_ID != 0 {
         (header.metadata_id, at) = id32(window, at, watch);
@@ -269,16 +278,20 @@ fn guid_at(window: &[u8; WINDOW], at: usize) -> Guid {
     }
 }
 
-/// Compressed header of versions 4 and 5 ([FORMAT.md 6.3](crate::format_guide#6.3)): the number of its bytes.
-/// `header` is of no
-/// use when it is wrong.
+/// Decodes a compressed header of versions 4 and 5 ([FORMAT.md
+/// 6.3](crate::format_guide#6.3)) and returns its length. `header` is unusable afterwards
+/// if `watch` was notified that it is wrong.
 #[inline(always)]
 #[expect(clippy::arithmetic_side_effects, reason = "`at` is below 128, and so is what is added")]
-pub(crate) fn compressed_v4(header: &mut BlobHeader, window: &[u8; WINDOW], watch: &mut impl Watch) -> usize {
+pub(crate) fn compressed_v4(
+    header: &mut BlobHeader,
+    window: &[u8; WINDOW],
+    watch: &mut impl Watch,
+) -> usize {
     let flags = byte(window, 0);
     let mut at = front(header, window, flags, watch);
     if flags & (flag::ACTIVITY | flag::RELATED_ACTIVITY) == 0 {
-        // Apart from the other way, so that the compiler sees how far `at` can be.
+        // A separate path, so that the compiler can see the bound of `at`.
         return back(header, window, flags, at, watch);
     }
     if flags & flag::ACTIVITY != 0 {
@@ -292,11 +305,14 @@ pub(crate) fn compressed_v4(header: &mut BlobHeader, window: &[u8; WINDOW], watc
     back(header, window, flags, at, watch)
 }
 
-/// Compressed header of version 6 ([FORMAT.md 7.4](crate::format_guide#7.4)). Flag 0x20 has no meaning there and
-/// brings no
-/// bytes.
+/// Decodes a compressed header of version 6 ([FORMAT.md 7.4](crate::format_guide#7.4)).
+/// Flag 0x20 has no meaning there and announces no bytes.
 #[inline(always)]
-pub(crate) fn compressed_v6(header: &mut BlobHeader, window: &[u8; WINDOW], watch: &mut impl Watch) -> usize {
+pub(crate) fn compressed_v6(
+    header: &mut BlobHeader,
+    window: &[u8; WINDOW],
+    watch: &mut impl Watch,
+) -> usize {
     let flags = byte(window, 0);
     let mut at = front(header, window, flags, watch);
     header.has_reserved_flag = flags & flag::RELATED_ACTIVITY != 0;

@@ -1,7 +1,7 @@
 //! Headers of fixed size, read at once from an array.
 //!
-//! Blobs are stepped by their size field, never by header plus payload: the runtime pads them, the
-//! reference reader's test writer does not (FORMAT.md 6.2).
+//! The next blob is found by the blob's size field, never by adding header and payload:
+//! the runtime pads blobs, the reference reader's test writer does not (FORMAT.md 6.2).
 
 use super::{BlobHeader, Extent, size_of_header};
 use crate::error::{Fault, FaultAt};
@@ -12,8 +12,8 @@ use nettrace_guid::Guid;
 type U32 = [u8; 4];
 type U64 = [u8; 8];
 
-/// Fixed blob header of version 3 ([FORMAT.md 5](crate::format_guide#5)), 56 bytes; payload, stack size and stack
-/// follow.
+/// Fixed blob header of version 3 ([FORMAT.md 5](crate::format_guide#5)), 56 bytes;
+/// payload, stack size and stack follow.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct FixedV3 {
@@ -26,7 +26,7 @@ struct FixedV3 {
     payload_size: U32,
 }
 
-/// What uncompressed headers of versions 4 to 6 begin with, 44 bytes.
+/// The 44 bytes that uncompressed headers of versions 4 to 6 begin with.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Front {
@@ -40,7 +40,8 @@ struct Front {
     timestamp: U64,
 }
 
-/// Uncompressed blob header of versions 4 and 5 ([FORMAT.md 6.2](crate::format_guide#6.2)), 80 bytes.
+/// Uncompressed blob header of versions 4 and 5 ([FORMAT.md
+/// 6.2](crate::format_guide#6.2)), 80 bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct FixedV4 {
@@ -50,7 +51,8 @@ struct FixedV4 {
     payload_size: U32,
 }
 
-/// Uncompressed row header of version 6 ([FORMAT.md 7.4](crate::format_guide#7.4)), 52 bytes.
+/// Uncompressed row header of version 6 ([FORMAT.md 7.4](crate::format_guide#7.4)), 52
+/// bytes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct FixedV6 {
@@ -59,10 +61,10 @@ struct FixedV6 {
     payload_size: U32,
 }
 
-/// What a fixed header has behind its front.
+/// The part of a fixed header that differs between versions, after `Front`.
 trait Fixed: Pod {
     fn front(&self) -> &Front;
-    /// Takes over what only this version has.
+    /// Copies the fields that only this version has.
     fn read_own(&self, header: &mut BlobHeader);
     fn payload_size(&self) -> U32;
 }
@@ -102,14 +104,15 @@ impl Fixed for FixedV6 {
     }
 }
 
-/// High bit of an uncompressed metadata id.
+/// High bit of an uncompressed metadata id: set if the event is *not* sorted.
 ///
-/// Quirk: the documents call it "the IsSorted flag"; the runtime sets it when the event is *not*
-/// sorted, and the reference reader reads it so ([FORMAT.md Q2](crate::format_guide#Q2)).
+/// Quirk: the documents call it "the IsSorted flag", but the runtime sets it when the
+/// event is not sorted, and the reference reader agrees ([FORMAT.md
+/// Q2](crate::format_guide#Q2)).
 const NOT_SORTED: u32 = 0x8000_0000;
 
-/// Reads `size`, the bytes of a blob behind its first field, as the place of the next blob, if the
-/// blob stays within `input`.
+/// Where the next blob begins, from `size`: the bytes of this blob after its first field.
+/// `None` if the blob would leave `input`.
 fn blob_end(input: &[u8], size: u32) -> Option<usize> {
     let end = usize::try_from(size).ok()?.checked_add(4)?;
     (end <= input.len()).then_some(end)
@@ -118,14 +121,16 @@ fn blob_end(input: &[u8], size: u32) -> Option<usize> {
 /// An event blob of version 3.
 pub(crate) fn fixed_v3<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, Extent> {
     const SIZE: usize = size_of::<FixedV3>();
-    let Some(bytes) = input.first_chunk::<SIZE>() else { return FaultAt::error(input, Fault::Truncated) };
+    let Some(bytes) = input.first_chunk::<SIZE>() else {
+        return FaultAt::error(input, Fault::Truncated);
+    };
     let fixed: &FixedV3 = bytemuck::cast_ref(bytes);
     let size = u32::from_le_bytes(fixed.event_size);
     let payload_size = u32::from_le_bytes(fixed.payload_size);
     let Some(next_at) = blob_end(input, size) else {
         return FaultAt::error(input, Fault::RowSize(u64::from(size)));
     };
-    // EventSize covers the header, payload, stack size, stack and padding.
+    // EventSize covers header, payload, stack size, stack and padding.
     let stack_size_at = usize::try_from(payload_size).ok().and_then(|size| size.checked_add(SIZE));
     let blob = input.get(..next_at).unwrap_or_default();
     let Some((stack_size, behind)) =
@@ -159,14 +164,15 @@ pub(crate) fn fixed_v3<'a>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'
     Ok((input.get(next_at..).unwrap_or_default(), Extent { payload_at: SIZE, next_at }))
 }
 
-/// An uncompressed blob of versions 4 and 5 at the beginning of `input`, which must not leave it;
-/// of `None`, [`fixed_v4`] tells the reason, and `header` is of no use.
+/// An uncompressed blob of versions 4 and 5 at the beginning of `input`, which must
+/// contain all of it. If `None`, `header` is unusable and [`fixed_v4`] reports the
+/// reason.
 #[inline(always)]
 pub(crate) fn quick_v4(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> {
     quick::<FixedV4>(header, input)
 }
 
-/// An uncompressed row of version 6, as [`quick_v4`].
+/// An uncompressed row of version 6; otherwise like [`quick_v4`].
 #[inline(always)]
 pub(crate) fn quick_v6(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> {
     quick::<FixedV6>(header, input)
@@ -216,7 +222,7 @@ fn fixed<'a, F: Fixed>(header: &mut BlobHeader, input: &'a [u8]) -> Parsed<'a, E
     }
 }
 
-/// What is wrong with a blob that was read into `header`.
+/// Why a blob that was read into `header` is wrong.
 #[cold]
 fn refused(header: &BlobHeader, input: &[u8], header_size: usize) -> Fault {
     match input.first_chunk() {

@@ -8,7 +8,8 @@
 //! | 12 | 8 | largest timestamp in the block | i64, ticks |
 //! | size | … | blobs, to the block's end | |
 //!
-//! The two timestamps are reported and never used to leave out events: test writers store 0.
+//! The two timestamps are reported, but no event is left out because of them: test
+//! writers store 0.
 
 use crate::error::{Fault, FaultAt};
 use crate::primitive::{Parsed, i64, u16};
@@ -18,7 +19,7 @@ use nom::Parser;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventBlockHeader {
-    /// Bytes of the header; the first blob follows.
+    /// Length of the header in bytes; the first blob follows.
     pub size: u16,
     /// Whether blob headers are compressed.
     pub is_compressed: bool,
@@ -29,10 +30,10 @@ pub struct EventBlockHeader {
 }
 
 impl EventBlockHeader {
-    /// Reads the header from a block's content.
+    /// Reads the header at the beginning of a block's content.
     ///
     /// # Errors
-    /// The fault when the content is too short or the header's size below 20.
+    /// The fault if the content is too short or the header size is below 20.
     pub fn parse(content: &[u8]) -> Result<EventBlockHeader, Fault> {
         match header(content) {
             Ok((_, header)) => Ok(header),
@@ -44,21 +45,26 @@ impl EventBlockHeader {
 const LEAST_SIZE: u16 = 20;
 const FLAG_COMPRESSED: u16 = 1;
 
-/// The header; what is left begins with the first blob.
+/// The header; the remaining input begins with the first blob.
 pub(crate) fn header(input: &[u8]) -> Parsed<'_, EventBlockHeader> {
     let (_, (size, flags, min_ticks, max_ticks)) = (u16, u16, i64, i64).parse(input)?;
     if size < LEAST_SIZE {
         return FaultAt::error(input, Fault::HeaderSize(size));
     }
-    let header = EventBlockHeader { size, is_compressed: flags & FLAG_COMPRESSED != 0, min_ticks, max_ticks };
+    let header = EventBlockHeader {
+        size,
+        is_compressed: flags & FLAG_COMPRESSED != 0,
+        min_ticks,
+        max_ticks,
+    };
     match input.get(usize::from(size)..) {
         Some(rest) => Ok((rest, header)),
         None => FaultAt::error(input, Fault::HeaderSize(size)),
     }
 }
 
-/// Whether content of `len` bytes may begin so. No writer stores more than the header's known fields, or
-/// flags beyond the first.
+/// Whether a block content of `len` bytes can begin like this. No writer stores a longer
+/// header, or flags other than the first.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((_, (size, flags, min_ticks, max_ticks))) = (u16, u16, i64, i64).parse(content) else {
         return false;

@@ -1,4 +1,5 @@
-//! The table of kinds: what framing, rows, recovery, counting and checks must know of each kind of block.
+//! The table of block kinds: what framing, rows, recovery, statistics and checks need to
+//! know about each kind.
 
 use super::{event, label_list, metadata, sequence_point, stack, thread, trace};
 use crate::frame::BlockKind;
@@ -7,53 +8,56 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 /// One kind of block.
-pub(crate) struct Kind {
+pub(crate) struct KindRow {
     pub(crate) kind: BlockKind,
     pub(crate) name: &'static str,
-    /// In a block header of version 6.
+    /// The kind byte in a version 6 block header.
     pub(crate) number: u8,
-    /// The type of objects of versions 3 to 5; `None` for kinds that only version 6 has.
+    /// The object type in versions 3 to 5; `None` for kinds that only version 6 has.
     pub(crate) object: Option<ObjectKind>,
-    /// The section on version 6, as in `FORMAT.md`.
+    /// The section of `FORMAT.md` that describes the kind in version 6.
     pub(crate) section_v6: &'static str,
-    /// How its rows follow each other in version 6.
+    /// How to walk its rows in version 6.
     pub(crate) rows: RowWalk,
-    /// Whether content of this length may begin like this, in version 6. It is given at most
-    /// [`SIGNS`] bytes.
+    /// Whether a version 6 block content of this length can begin like this. The slice
+    /// holds at most [`SIGNS`] bytes.
     pub(crate) begins: fn(len: usize, content: &[u8]) -> bool,
-    /// Longest content that recovery believes. Longer blocks are read, but a wrong length is mostly larger.
+    /// The longest content that recovery accepts as plausible. Longer blocks are read
+    /// normally, but a corrupt length is usually larger than this.
     pub(crate) most_bytes: u32,
-    /// Whether [`Kind::begins`] asks for so much that other bytes hardly pass.
+    /// Whether [`KindRow::begins`] is specific enough that unrelated bytes rarely pass it.
     pub(crate) is_telling: bool,
-    /// Whether recovery may find its way back at such a block. Not at the first of a stream, which is read anyway.
+    /// Whether recovery may resume at a block of this kind. Not at `Trace`, which is the
+    /// first block of a stream and has been read by then.
     pub(crate) is_searched: bool,
 }
 
-/// A type of objects, versions 3 to 5.
+/// An object type of versions 3 to 5.
 pub(crate) struct ObjectKind {
     pub(crate) name: &'static [u8],
-    /// Versions that writers give the type.
+    /// The type versions that writers use.
     pub(crate) versions: RangeInclusive<i32>,
-    /// The highest minimum version of a reader that this reader meets.
+    /// The highest minimum reader version that this reader satisfies.
     pub(crate) reader: i32,
-    /// The sections on version 3, and on versions 4 and 5, as in `FORMAT.md`.
+    /// The sections of `FORMAT.md` for version 3 and for versions 4 and 5.
     pub(crate) sections: [&'static str; 2],
 }
 
 /// Steps over a row.
 pub(crate) type StepOver = fn(&[u8]) -> Parsed<'_, ()>;
 
-/// How the rows of a block of version 6 follow each other.
+/// How to walk the rows of a version 6 block.
 pub(crate) enum RowWalk {
-    /// They inherit from each other, so a cursor walks them.
+    /// Headers inherit from each other, so a cursor walks them.
     Blobs,
     /// The content is one row.
     Whole(StepOver),
-    /// What stands before the first row, with the number of rows if it is stated, and the step over a row.
+    /// `first` reads what precedes the first row, including the number of rows if it is
+    /// stated; `next` steps over one row.
     Each { first: fn(&[u8]) -> Parsed<'_, Option<u32>>, next: StepOver },
 }
 
-/// Nothing stands before the first row.
+/// The first row starts at once.
 fn at_once(content: &[u8]) -> Parsed<'_, Option<u32>> {
     Ok((content, None))
 }
@@ -64,19 +68,24 @@ impl ObjectKind {
     }
 }
 
-/// Bytes of content that [`Kind::begins`] looks at.
+/// How many bytes of content [`KindRow::begins`] looks at.
 pub(crate) const SIGNS: usize = 40;
 
 const MIB: u32 = 1 << 20;
 
-/// The known kinds. A new one is a file beside this one, a row here, and an arm where it takes effect
-/// (`reader/apply.rs`).
-pub(crate) static KINDS: [Kind; 8] = [
-    Kind {
+/// All known kinds. A new kind is a file beside this one, a row here, and an arm where it
+/// takes effect (`reader/apply.rs`).
+pub(crate) static KINDS: [KindRow; 8] = [
+    KindRow {
         kind: BlockKind::Trace,
         name: "Trace",
         number: 1,
-        object: Some(ObjectKind { name: b"Trace", versions: 3..=4, reader: 4, sections: ["4", "4"] }),
+        object: Some(ObjectKind {
+            name: b"Trace",
+            versions: 3..=4,
+            reader: 4,
+            sections: ["4", "4"],
+        }),
         section_v6: "7.2",
         rows: RowWalk::Whole(trace::skipped_v6),
         begins: |_, content| trace::begins_v6(content),
@@ -84,7 +93,7 @@ pub(crate) static KINDS: [Kind; 8] = [
         is_telling: false,
         is_searched: false,
     },
-    Kind {
+    KindRow {
         kind: BlockKind::Event,
         name: "Event",
         number: 2,
@@ -96,7 +105,7 @@ pub(crate) static KINDS: [Kind; 8] = [
         is_telling: true,
         is_searched: true,
     },
-    Kind {
+    KindRow {
         kind: BlockKind::Metadata,
         name: "Metadata",
         number: 3,
@@ -108,19 +117,22 @@ pub(crate) static KINDS: [Kind; 8] = [
         is_telling: false,
         is_searched: true,
     },
-    Kind {
+    KindRow {
         kind: BlockKind::SequencePoint,
         name: "SequencePoint",
         number: 4,
         object: ObjectKind::block(b"SPBlock", ["6.9", "6.9"]),
         section_v6: "7.9",
-        rows: RowWalk::Each { first: sequence_point::first_entry_v6, next: sequence_point::next_entry_v6 },
+        rows: RowWalk::Each {
+            first: sequence_point::first_entry_v6,
+            next: sequence_point::next_entry_v6,
+        },
         begins: sequence_point::begins_v6,
         most_bytes: MIB,
         is_telling: true,
         is_searched: true,
     },
-    Kind {
+    KindRow {
         kind: BlockKind::Stack,
         name: "Stack",
         number: 5,
@@ -132,7 +144,7 @@ pub(crate) static KINDS: [Kind; 8] = [
         is_telling: true,
         is_searched: true,
     },
-    Kind {
+    KindRow {
         kind: BlockKind::Thread,
         name: "Thread",
         number: 6,
@@ -144,7 +156,7 @@ pub(crate) static KINDS: [Kind; 8] = [
         is_telling: false,
         is_searched: true,
     },
-    Kind {
+    KindRow {
         kind: BlockKind::RemoveThread,
         name: "RemoveThread",
         number: 7,
@@ -154,10 +166,10 @@ pub(crate) static KINDS: [Kind; 8] = [
         begins: sequence_point::begins_removals,
         most_bytes: MIB,
         is_telling: false,
-        // Any two numbers are a row.
+        // Any two numbers form a valid row, so this kind proves nothing.
         is_searched: false,
     },
-    Kind {
+    KindRow {
         kind: BlockKind::LabelList,
         name: "LabelList",
         number: 8,
@@ -171,28 +183,29 @@ pub(crate) static KINDS: [Kind; 8] = [
     },
 ];
 
-/// Kinds, and one place for all that are not known.
+/// Known kinds plus one slot shared by all unknown ones.
 pub(crate) const COUNT: usize = KINDS.len() + 1;
 
 impl BlockKind {
-    /// The kind's row in the table; `None` of unknown kinds.
-    pub(crate) fn row(self) -> Option<&'static Kind> {
+    /// The kind's row in the table; `None` for unknown kinds.
+    pub(crate) fn row(self) -> Option<&'static KindRow> {
         KINDS.iter().find(|row| row.kind == self)
     }
 
-    /// The kind of this number in version 6; `None` of 0, which ends a stream.
+    /// The kind with this number in version 6; `None` for 0, which ends the stream.
     pub(crate) fn of_number(number: u8) -> Option<BlockKind> {
         let known = KINDS.iter().find(|row| row.number == number).map(|row| row.kind);
         known.or((number != 0).then_some(BlockKind::Unknown(number)))
     }
 
-    /// The kind of objects of this type, versions 3 to 5.
+    /// The kind of objects with this type name, versions 3 to 5.
     pub(crate) fn of_object(name: &[u8]) -> BlockKind {
-        let is_of = |row: &&Kind| row.object.as_ref().is_some_and(|object| object.name == name);
+        let is_of = |row: &&KindRow| row.object.as_ref().is_some_and(|object| object.name == name);
         KINDS.iter().find(is_of).map_or(BlockKind::UNKNOWN_OBJECT, |row| row.kind)
     }
 
-    /// All kinds that are told apart: the known ones, then one that stands for all others.
+    /// All kinds that are distinguished: the known ones, then one that stands for every
+    /// unknown kind.
     pub fn all() -> impl Iterator<Item = BlockKind> + Clone {
         KINDS.iter().map(|row| row.kind).chain([BlockKind::UNKNOWN_OBJECT])
     }
@@ -202,7 +215,7 @@ impl BlockKind {
         self.row().map_or("Unknown", |row| row.name)
     }
 
-    /// The kind's place among [`BlockKind::all`].
+    /// The kind's index in [`BlockKind::all`].
     pub(crate) fn index(self) -> usize {
         KINDS.iter().position(|row| row.kind == self).unwrap_or(KINDS.len())
     }

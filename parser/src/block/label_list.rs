@@ -1,4 +1,5 @@
-//! Label lists of version 6: what an event carries beside its header (FORMAT.md 7.8).
+//! Label lists of version 6: facts about an event that are stored beside its header
+//! (FORMAT.md 7.8).
 //!
 //! | offset | bytes | |
 //! |---|---|---|
@@ -6,8 +7,9 @@
 //! | 4 | 4 | number of lists, u32 |
 //! | 8 | … | lists of labels: u8 kind, bit 7 set on the last label of a list, then its content |
 
+use super::rows;
 use crate::damage::BlockDamage;
-use crate::error::{Fault, FaultAt, located};
+use crate::error::{Fault, FaultAt};
 use crate::primitive::{Parsed, before, guid, string_v6, u8, u32, u64, varuint64, zigzag};
 use crate::work;
 use nettrace_guid::Guid;
@@ -28,7 +30,7 @@ pub enum Label<'r> {
     SpanId(u64),
     /// A key with a text.
     Text {
-        /// The key, UTF-8 unless the writer erred.
+        /// The key; UTF-8, unless the writer made a mistake.
         key: &'r [u8],
         /// The text.
         value: &'r [u8],
@@ -37,11 +39,12 @@ pub enum Label<'r> {
     Number {
         /// The key.
         key: &'r [u8],
-        /// The number, as the format says: zigzag.
+        /// The number, zigzag-decoded as the format requires.
         value: i64,
-        /// The same bits without zigzag.
+        /// The same bits without zigzag decoding.
         ///
-        /// Quirk: one-collect writes numbers plainly, 4 then reads as 2 ([FORMAT.md Q14](crate::format_guide#Q14)).
+        /// Quirk: one-collect does not zigzag-encode, so its 4 decodes as 2 ([FORMAT.md
+        /// Q14](crate::format_guide#Q14)). Use this field for its traces.
         raw: u64,
     },
     /// Overrides the metadata's opcode.
@@ -54,7 +57,7 @@ pub enum Label<'r> {
     Version(u8),
 }
 
-/// A W3C trace id: 16 bytes, shown as 32 hex digits in stored order, not as a guid.
+/// A W3C trace id: 16 bytes, displayed as 32 hex digits in stored order, unlike a GUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TraceId(pub [u8; 16]);
 
@@ -106,20 +109,22 @@ pub(crate) fn next_list(input: &[u8]) -> Parsed<'_, ()> {
     list(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Longer lists are not walked each time that an event is asked for one of its labels.
+/// Lists longer than this are not walked on every access to one of an event's labels.
 const SHORT: usize = 256;
-/// Stands behind the labels of a short list.
+/// Marks the end of a short list's labels.
 const IS_SHORT: u8 = u8::MAX;
 
-/// What is kept behind the labels of a list: of a long one those once more that count where a kind occurs twice, and
-/// a byte that says how many bytes these are.
+/// What the table stores after the labels of a list. For a long list: a second copy of
+/// the labels that are effective where a kind occurs twice, and a byte with the length of
+/// that copy.
 #[derive(Debug)]
 pub(crate) struct Counting {
     bytes: [u8; MOST_COUNTING],
     length: usize,
 }
 
-/// Three kinds of 16 bytes, two of 8, three of one, each with its kind; and the byte behind them.
+/// Three kinds of 16 bytes, two of 8 and three of one, each with its kind byte; plus the
+/// length byte.
 const MOST_COUNTING: usize = 76;
 
 impl Counting {
@@ -136,7 +141,7 @@ impl Counting {
     }
 }
 
-/// What is kept behind the labels of a list.
+/// Computes what is stored after the labels of a list.
 pub(crate) fn counting(labels: &[u8]) -> Counting {
     let mut counting = Counting { bytes: [0; MOST_COUNTING], length: 0 };
     if labels.len() <= SHORT {
@@ -163,7 +168,8 @@ pub(crate) fn counting(labels: &[u8]) -> Counting {
 /// The labels of one event. Empty for most.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Labels<'r> {
-    /// Labels that were read once and found to be whole, and what [`counting`] gives for them.
+    /// Labels that were validated when they were read, followed by what [`counting`]
+    /// computed for them.
     row: &'r [u8],
 }
 
@@ -172,7 +178,7 @@ impl<'r> Labels<'r> {
         Labels { row }
     }
 
-    /// All labels, and those that count where a kind occurs twice.
+    /// All labels, and those that are effective where a kind occurs twice.
     fn parts(&self) -> (&'r [u8], &'r [u8]) {
         let Some((length, bytes)) = self.row.split_last() else { return Default::default() };
         if *length == IS_SHORT {
@@ -182,18 +188,18 @@ impl<'r> Labels<'r> {
         bytes.split_at_checked(labels).unwrap_or_default()
     }
 
-    /// Whether there are none.
+    /// Whether the event has no labels.
     pub fn is_empty(&self) -> bool {
         self.row.is_empty()
     }
 
-    /// The labels in stored order. Of kinds that occur twice the last counts, but for texts and
-    /// numbers, which add up.
+    /// The labels in stored order. If a kind occurs more than once, the last one is
+    /// effective, except for texts and numbers, which accumulate.
     pub fn iter(&self) -> impl Iterator<Item = Label<'r>> + use<'r> {
         labels_in(self.parts().0)
     }
 
-    /// The last value that `pick` finds, of labels that do not add up.
+    /// The last value that `pick` finds. For kinds that do not accumulate.
     pub(crate) fn last<T>(&self, pick: impl Fn(Label<'r>) -> Option<T>) -> Option<T> {
         if self.row.is_empty() {
             return None;
@@ -202,7 +208,7 @@ impl<'r> Labels<'r> {
     }
 }
 
-/// The labels in bytes that were read once and found to be whole.
+/// The labels in bytes that were validated when they were read.
 pub(crate) fn labels_in<'r>(bytes: &'r [u8]) -> impl Iterator<Item = Label<'r>> + use<'r> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -224,7 +230,7 @@ pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
 }
 
-/// Whether content of `len` bytes may begin so.
+/// Whether a block content of `len` bytes can begin like this.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, (first_id, count))) = header(content) else { return false };
     let lists = len.saturating_sub(8);
@@ -235,40 +241,27 @@ pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     first_id != 0 && has_room && rest.first().is_some_and(|kind| (1..=10).contains(&(kind & !LAST)))
 }
 
-/// Reads the lists of a block and gives each with its id. An unknown kind has no size: the lists
-/// before it stand, the rest of the block is lost.
+/// Reads the lists of a block and passes each on with its id. A label of unknown kind has
+/// no known size: lists before it are kept, the rest of the block is lost.
 pub(crate) fn block<'a>(
     content: &'a [u8],
     damage: &mut BlockDamage<'_>,
     mut define: impl FnMut(u32, &'a [u8], usize, &mut BlockDamage<'_>),
 ) {
-    let (mut rest, (first_id, count)) = match header(content) {
-        Ok(done) => done,
-        Err(error) => {
-            return damage.block_lost(0, content.len(), "label list header", located(content, error).fault);
-        }
+    let Some((rest, (first_id, count))) = rows::begin(content, "label list header", damage, header)
+    else {
+        return;
     };
-    let (mut id, mut found) = (first_id, 0u64);
-    while !rest.is_empty() {
-        let at = before(content, rest);
-        match list(rest) {
-            Ok((behind, labels)) => {
-                if id == 0 {
-                    damage.note(at, "label list", Fault::DefinesNothing(0));
-                } else {
-                    define(id, labels, at, damage);
-                }
-                found = found.saturating_add(1);
-                id = id.wrapping_add(1);
-                rest = behind;
-            }
-            Err(error) => {
-                return damage.rest_lost(at, rest.len(), "label list", located(rest, error).fault);
-            }
+    let mut id = first_id;
+    let found = rows::each(content, rest, "label list", damage, list, |at, labels, damage| {
+        match id {
+            0 => damage.note(at, "label list", Fault::DefinesNothing(0)),
+            id => define(id, labels, at, damage),
         }
-    }
-    if found != u64::from(count) && !damage.is_cut() {
-        damage.note(4, "label list count", Fault::Count { stated: u64::from(count), found });
+        id = id.wrapping_add(1);
+    });
+    if let Some(found) = found {
+        rows::check_count(count, found, "label list count", damage);
     }
 }
 
@@ -276,7 +269,8 @@ pub(crate) fn block<'a>(
 mod tests {
     use super::*;
 
-    /// Labels of all kinds again and again, each with other values, the last one marked.
+    /// Labels of all kinds over and over, each with different values; the last one is
+    /// marked.
     fn labels(count: u8) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut last_at = 0;

@@ -1,17 +1,19 @@
-//! Descriptions of event types (FORMAT.md 6.4, 7.3): who sends them, their id, name, level and
+//! Descriptions of event types (FORMAT.md 6.4, 7.3): provider, id, name, level and
 //! fields.
 //!
-//! Versions 3 to 5 put one description into the payload of a blob; version 5 may add tags behind
-//! it. Version 6 has sized rows. How their field lists are written is in [`field_list`].
+//! Versions 3 to 5 store one description as the payload of a blob; version 5 may append
+//! tags. Version 6 has sized rows. [`field_list`] documents the encoding of the fields.
 
 pub(crate) mod field_list;
 
+use super::rows;
 use crate::catalog::{self, CatalogEvent, KnownProvider};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
 use crate::payload::Utf16;
 use crate::primitive::{
-    Parsed, before, guid, i32, sized_row, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z, varuint32,
+    Parsed, before, guid, i32, sized_row, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z,
+    varuint32,
 };
 use crate::schema::Schema;
 use crate::serial::Serial;
@@ -24,7 +26,7 @@ use nom::error::context;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metadata {
-    /// The id that events use.
+    /// The id by which events refer to this type.
     pub id: u32,
     /// Provider name.
     pub provider: Box<str>,
@@ -34,27 +36,28 @@ pub struct Metadata {
     pub name: Box<str>,
     /// Keywords. Manifest EventSources carry `0xF00000000000` in addition to their own.
     pub keywords: u64,
-    /// Event version.
+    /// The event version.
     pub version: u32,
     /// 0 log always, 1 critical, 2 error, 3 warning, 4 informational, 5 verbose.
     pub level: u32,
-    /// Opcode; `None` when the stream does not say, which is not the same as 0.
+    /// Opcode; `None` if the stream does not store one, which is different from 0.
     pub opcode: Option<u8>,
     /// The payload's fields.
     pub schema: Schema,
-    /// What only some writers of version 6 store.
+    /// Optional parts that only some writers of version 6 store.
     pub extra: Option<Box<MetadataExtra>>,
-    /// The catalog's row, where that and not [`Metadata::schema`] tells the payload's fields.
+    /// The catalog's row, if the payload's fields come from there and not from
+    /// [`Metadata::schema`].
     pub(crate) catalog: Option<&'static CatalogEvent>,
-    /// The schema of that row, if it is the same for all payloads.
+    /// The schema of that row, if it is the same for every payload.
     pub(crate) catalog_schema: Option<&'static Schema>,
-    /// The provider, if it is one that views know.
+    /// The provider, if it is one that has views.
     pub(crate) known_provider: KnownProvider,
     pub(crate) serial: Serial,
 }
 
 impl Metadata {
-    /// A description that says no more than what it is of.
+    /// A description with only an identity.
     fn named(id: u32, provider: Box<str>, event_id: u32, name: Box<str>) -> Metadata {
         Metadata {
             id,
@@ -74,21 +77,22 @@ impl Metadata {
         }
     }
 
-    /// Settles once which schema events of this type have, and not with each of them.
+    /// Decides once which schema the type's events have, so that no event has to.
     pub(crate) fn settle_schema(&mut self) {
         self.catalog = self.known(self.version);
-        self.catalog_schema = self.catalog.filter(|row| !row.has_records()).map(CatalogEvent::schema);
+        self.catalog_schema =
+            self.catalog.filter(|row| !row.has_records()).map(CatalogEvent::schema);
     }
 
-    /// The guid that stands for the provider: the one the stream gives (version 6), else that of the
-    /// [name](crate::catalog::provider_guid).
+    /// The provider's GUID: the one that the stream stores (version 6), else the one that
+    /// follows from the [name](crate::catalog::provider_guid).
     pub fn provider_guid(&self) -> Guid {
         let given = self.extra.as_ref().and_then(|extra| extra.provider_guid);
         given.unwrap_or_else(|| catalog::provider_guid(&self.provider))
     }
 
-    /// The catalog's row that tells the payload's fields, if one does, for events of this version: they may carry
-    /// another than the type's (version 6).
+    /// The catalog's row for events of this version, if the catalog describes their
+    /// payload. In version 6 an event may have another version than its type.
     pub(crate) fn known(&self, version: u32) -> Option<&'static CatalogEvent> {
         catalog::row_for(&catalog::Described {
             provider: &self.provider,
@@ -99,33 +103,33 @@ impl Metadata {
         })
     }
 
-    /// A number that no other description read by this process has, and that this one keeps: what
-    /// was worked out for an event type can be kept under it, whatever becomes of
-    /// [`Metadata::id`].
+    /// A number unique to this description within the process. Use it as the key for
+    /// anything derived from an event type: a stream may reuse [`Metadata::id`], but this
+    /// number is never reused.
     #[inline]
     pub fn serial(&self) -> u64 {
         self.serial.number()
     }
 
-    /// The catalog's row, if the payload's layout is taken from there and not from
-    /// [`Metadata::schema`]. An event that has a version of its own (version 6) may have another:
-    /// see [`Event::catalog`](crate::Event::catalog).
+    /// The catalog's row, if the payload's layout comes from there and not from
+    /// [`Metadata::schema`]. An event with a version of its own (version 6) may have a
+    /// different row: see [`Event::catalog`](crate::Event::catalog).
     pub fn catalog(&self) -> Option<&'static CatalogEvent> {
         self.catalog
     }
 }
 
-/// Optional parts of a version 6 description.
+/// Optional parts of a version 6 description. Writers may omit all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct MetadataExtra {
-    /// Text with placeholders for the fields.
+    /// Message text with placeholders for the fields.
     pub message_template: Option<Box<str>>,
-    /// Description for people.
+    /// Human-readable description.
     pub description: Option<Box<str>>,
-    /// The provider's guid.
+    /// The provider's GUID.
     pub provider_guid: Option<Guid>,
-    /// Further keys and values, in stored order.
+    /// Other keys and values, in stored order.
     pub pairs: Vec<(Box<str>, Box<str>)>,
 }
 
@@ -137,17 +141,18 @@ fn text_utf8(bytes: &[u8]) -> Box<str> {
     String::from_utf8_lossy(bytes).into()
 }
 
-/// What a description of versions 3 to 5 says before its field list ([FORMAT.md 6.4](crate::format_guide#6.4)).
+/// The part of a version 3 to 5 description before its field list ([FORMAT.md
+/// 6.4](crate::format_guide#6.4)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataPayload<'a> {
-    /// The id that events use.
+    /// The id by which events refer to the type.
     pub id: u32,
     /// Provider name.
     pub provider: Utf16<'a>,
     /// Event id within the provider.
     pub event_id: u32,
-    /// Event name; empty for events of the runtime itself.
+    /// Event name; empty for events of the native runtime.
     pub name: Utf16<'a>,
     /// Keywords.
     pub keywords: u64,
@@ -157,7 +162,7 @@ pub struct MetadataPayload<'a> {
     pub level: u32,
 }
 
-/// The description up to its field list.
+/// A description up to its field list.
 pub(crate) fn payload(input: &[u8]) -> Parsed<'_, MetadataPayload<'_>> {
     let text = |input| utf16z.map(|bytes| Utf16::new(bytes, true)).parse(input);
     let (rest, (id, provider, event_id, name, keywords, version, level)) =
@@ -165,8 +170,8 @@ pub(crate) fn payload(input: &[u8]) -> Parsed<'_, MetadataPayload<'_>> {
     Ok((rest, MetadataPayload { id, provider, event_id, name, keywords, version, level }))
 }
 
-/// A description in versions 3 to 5: the payload of a metadata blob. `damage` takes what is odd in
-/// it; `at` is the payload's place in its block.
+/// A description in versions 3 to 5: the payload of a metadata blob. Oddities are
+/// reported to `damage`; `at` is the payload's offset in its block.
 pub(crate) fn payload_v5<'a>(
     input: &'a [u8],
     at: usize,
@@ -184,22 +189,13 @@ pub(crate) fn payload_v5<'a>(
     let place = |rest: &[u8]| at.saturating_add(before(input, rest));
     if let Some(fault) = metadata.schema.opaque {
         damage.note(place(list.stopped_at), "field list", fault);
-        // Where the tags would begin cannot be known any more.
+        // Without the end of the field list, the beginning of the tags is unknown.
         return Ok((&[], metadata));
     }
-    let mut rest = list.stopped_at;
-    while !rest.is_empty() {
-        match tag(rest) {
-            Ok((behind, tag)) => {
-                apply_tag(&mut metadata, tag, place(rest), damage);
-                rest = behind;
-            }
-            Err(error) => {
-                damage.row_lost(place(rest), rest.len(), "metadata tag", located(rest, error).fault);
-                break;
-            }
-        }
-    }
+    let tags_at = place(list.stopped_at);
+    rows::entries(list.stopped_at, tags_at, "metadata tag", damage, tag, |at, tag, damage| {
+        apply_tag(&mut metadata, tag, at, damage);
+    });
     Ok((&[], metadata))
 }
 
@@ -207,16 +203,17 @@ pub(crate) fn payload_v5<'a>(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataTag<'a> {
-    /// [`MetadataTag::OPCODE`], [`MetadataTag::V2_PARAMS`], or one that is not known, and skipped.
+    /// [`MetadataTag::OPCODE`], [`MetadataTag::V2_PARAMS`], or an unknown kind, which is
+    /// skipped.
     pub kind: u8,
     /// The payload.
     pub payload: &'a [u8],
 }
 
 impl MetadataTag<'_> {
-    /// The payload is a u8, the opcode; what is behind it is skipped.
+    /// The payload is the opcode, a u8; further bytes are ignored.
     pub const OPCODE: u8 = 1;
-    /// The payload is a field list of version 2, which takes the place of that of version 1.
+    /// The payload is a version 2 field list, which replaces the version 1 list.
     pub const V2_PARAMS: u8 = 2;
 }
 
@@ -229,10 +226,15 @@ pub(crate) fn tag(input: &[u8]) -> Parsed<'_, MetadataTag<'_>> {
     }
 }
 
-fn apply_tag(metadata: &mut Metadata, tag: MetadataTag<'_>, at: usize, damage: &mut BlockDamage<'_>) {
+fn apply_tag(
+    metadata: &mut Metadata,
+    tag: MetadataTag<'_>,
+    at: usize,
+    damage: &mut BlockDamage<'_>,
+) {
     match tag.kind {
         MetadataTag::OPCODE => {
-            // A longer payload than one byte is allowed, the rest is skipped.
+            // The payload may be longer than one byte; the rest is ignored.
             if let Some(&opcode) = tag.payload.first() {
                 metadata.opcode = Some(opcode);
             }
@@ -251,35 +253,16 @@ fn apply_tag(metadata: &mut Metadata, tag: MetadataTag<'_>, at: usize, damage: &
     }
 }
 
-/// Rows of a version 6 metadata block. Each carries its size: a broken row does not spoil the
-/// next, a size that leaves the block loses the rest.
+/// The rows of a version 6 metadata block. Each row stores its size, so a broken row does
+/// not affect the next; a size that leaves the block loses the rest.
 pub(crate) fn block_v6(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
     mut define: impl FnMut(usize, Metadata, &mut BlockDamage<'_>),
 ) {
-    let mut rest = match header_v6(content) {
-        Ok((rest, ())) => rest,
-        Err(error) => {
-            return damage.block_lost(
-                0,
-                content.len(),
-                "metadata block header",
-                located(content, error).fault,
-            );
-        }
-    };
-    while !rest.is_empty() {
-        let at = before(content, rest);
-        let row = match sized_row(rest) {
-            Ok((behind, row)) => {
-                rest = behind;
-                row
-            }
-            Err(error) => {
-                return damage.rest_lost(at, rest.len(), "metadata row", located(rest, error).fault);
-            }
-        };
+    let header = rows::begin(content, "metadata block header", damage, header_v6);
+    let Some((rest, ())) = header else { return };
+    rows::each(content, rest, "metadata row", damage, sized_row, |at, row, damage| {
         let row_at = at.saturating_add(2);
         match row_v6(row, row_at, damage) {
             Ok((_, metadata)) if metadata.id == 0 => {
@@ -292,10 +275,10 @@ pub(crate) fn block_v6(
                 damage.row_spoilt(at, row_at, row.len(), "metadata row", error.fault);
             }
         }
-    }
+    });
 }
 
-/// Whether content of `len` bytes may begin so in version 6.
+/// Whether a version 6 block content of `len` bytes can begin like this.
 pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     let Ok((rest, size)) = u16(content) else { return false };
     let rows_at = usize::from(size).saturating_add(2);
@@ -303,28 +286,28 @@ pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     if rows == 0 {
         return true;
     }
-    // The least row: its size, an id, two texts, an event's id.
+    // The smallest row: size, id, two texts, event id.
     match rest.get(usize::from(size)..).map(u16) {
         Some(Ok((row, size))) => {
             let size = usize::from(size);
             size >= 4 && size <= rows.saturating_sub(2) && begins_row_v6(row, size)
         }
-        // A header longer than what is looked at.
+        // The header is longer than the bytes that are looked at.
         _ => false,
     }
 }
 
-/// Whether a row of `size` bytes may begin so: an id, the provider's name.
+/// Whether a row of `size` bytes can begin like this: an id and the provider's name.
 pub(crate) fn begins_row_v6(row: &[u8], size: usize) -> bool {
     let Ok((rest, (id, length))) = (varuint32, varuint32).parse(row) else { return false };
     let (length, room) = (length as usize, size.saturating_sub(before(row, rest)));
     let name = rest.get(..length.min(rest.len())).unwrap_or_default();
     work::count(name.len());
-    // An event's id and name follow.
+    // Event id and event name follow.
     id != 0 && length.saturating_add(2) <= room && name.iter().all(|byte| *byte >= b' ')
 }
 
-/// u16 header size, itself not included; skipped.
+/// u16 header size, not counting itself; the header is skipped.
 pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     let (rest, size) = u16(input)?;
     match rest.get(usize::from(size)..) {
@@ -333,12 +316,13 @@ pub(crate) fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// The header; the rows reach to the content's end.
+/// The header; rows follow up to the end of the content.
 pub(crate) fn first_row_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header_v6(content).map(|(rest, ())| (rest, None))
 }
 
-/// Steps over a row. Any two bytes may be a size, so the row must begin as one.
+/// Steps over a row. Since any two bytes can be a size, the row's beginning is checked
+/// too.
 pub(crate) fn next_row_v6(input: &[u8]) -> Parsed<'_, ()> {
     match sized_row(input)? {
         (rest, row) if begins_row_v6(row, row.len()) => Ok((rest, ())),
@@ -346,12 +330,12 @@ pub(crate) fn next_row_v6(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// What a row of version 6 says before its field list ([FORMAT.md 7.3](crate::format_guide#7.3)). Texts are UTF-8
-/// unless the writer erred.
+/// The part of a version 6 row before its field list ([FORMAT.md
+/// 7.3](crate::format_guide#7.3)). Texts are UTF-8, unless the writer made a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataRow<'a> {
-    /// The id that events use.
+    /// The id by which events refer to the type.
     pub id: u32,
     /// Provider name.
     pub provider: &'a [u8],
@@ -361,9 +345,10 @@ pub struct MetadataRow<'a> {
     pub name: &'a [u8],
 }
 
-/// The row up to its field list.
+/// A row up to its field list.
 pub(crate) fn row_begin_v6(row: &[u8]) -> Parsed<'_, MetadataRow<'_>> {
-    let (rest, (id, provider, event_id, name)) = (varuint32, string_v6, varuint32, string_v6).parse(row)?;
+    let (rest, (id, provider, event_id, name)) =
+        (varuint32, string_v6, varuint32, string_v6).parse(row)?;
     Ok((rest, MetadataRow { id, provider, event_id, name }))
 }
 
@@ -379,8 +364,8 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
     if let Some(fault) = metadata.schema.opaque {
         damage.note(place(list.stopped_at), "field list", fault);
     }
-    // Unlike a version 1 list, a list of version 6 often tells where it ends although it cannot
-    // be understood.
+    // Unlike a version 1 list, a version 6 list stores the sizes of its fields, so its
+    // end is often known even if it cannot be decoded.
     let Some(rest) = list.behind else { return Ok((rest, metadata)) };
     if rest.is_empty() {
         return Ok((rest, metadata));
@@ -388,40 +373,31 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
     match sized_row(rest) {
         Ok((behind, optional)) => {
             let optional_at = place(rest).saturating_add(2);
-            optional_entries(&mut metadata, optional, optional_at, damage);
+            let apply = |_, entry, _: &mut BlockDamage<'_>| apply_optional(&mut metadata, entry);
+            rows::entries(
+                optional,
+                optional_at,
+                "optional metadata",
+                damage,
+                optional_entry,
+                apply,
+            );
             Ok((behind, metadata))
         }
         Err(error) => {
-            damage.row_lost(place(rest), rest.len(), "optional metadata", located(rest, error).fault);
+            damage.row_lost(
+                place(rest),
+                rest.len(),
+                "optional metadata",
+                located(rest, error).fault,
+            );
             Ok((rest, metadata))
         }
     }
 }
 
-fn optional_entries(metadata: &mut Metadata, input: &[u8], at: usize, damage: &mut BlockDamage<'_>) {
-    let mut rest = input;
-    while !rest.is_empty() {
-        match optional_entry(rest) {
-            Ok((behind, entry)) => {
-                apply_optional(metadata, entry);
-                rest = behind;
-            }
-            Err(error) => {
-                let error = located(rest, error);
-                let place = at.saturating_add(before(input, rest));
-                // An unknown kind has no size: entries before it stand, the list's size leads on.
-                match error.fault {
-                    Fault::UnknownEntry(_) => damage.note(place, "optional metadata", error.fault),
-                    fault => damage.row_lost(place, rest.len(), "optional metadata", fault),
-                }
-                return;
-            }
-        }
-    }
-}
-
-/// An entry of the optional metadata of a row of version 6 ([FORMAT.md 7.3](crate::format_guide#7.3)). Texts are
-/// UTF-8 unless the writer erred.
+/// An entry of a version 6 row's optional metadata ([FORMAT.md
+/// 7.3](crate::format_guide#7.3)). Texts are UTF-8, unless the writer made a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionalMetadata<'a> {
@@ -429,13 +405,13 @@ pub enum OptionalMetadata<'a> {
     Opcode(u8),
     /// Keywords.
     Keywords(u64),
-    /// Text with placeholders for the fields.
+    /// Message text with placeholders for the fields.
     MessageTemplate(&'a [u8]),
-    /// Description for people.
+    /// Human-readable description.
     Description(&'a [u8]),
     /// A key and a value.
     Pair(&'a [u8], &'a [u8]),
-    /// The provider's guid.
+    /// The provider's GUID.
     ProviderGuid(Guid),
     /// Level.
     Level(u8),
@@ -451,7 +427,9 @@ pub(crate) fn optional_entry(input: &[u8]) -> Parsed<'_, OptionalMetadata<'_>> {
         3 => u64.map(OptionalMetadata::Keywords).parse(rest),
         4 => string_v6.map(OptionalMetadata::MessageTemplate).parse(rest),
         5 => string_v6.map(OptionalMetadata::Description).parse(rest),
-        6 => (string_v6, string_v6).map(|(key, value)| OptionalMetadata::Pair(key, value)).parse(rest),
+        6 => (string_v6, string_v6)
+            .map(|(key, value)| OptionalMetadata::Pair(key, value))
+            .parse(rest),
         7 => guid.map(OptionalMetadata::ProviderGuid).parse(rest),
         8 => u8.map(OptionalMetadata::Level).parse(rest),
         9 => u8.map(OptionalMetadata::Version).parse(rest),
@@ -459,7 +437,7 @@ pub(crate) fn optional_entry(input: &[u8]) -> Parsed<'_, OptionalMetadata<'_>> {
     }
 }
 
-/// Takes over an entry; the last of a kind counts.
+/// Stores an entry's value; if a kind occurs twice, the last one wins.
 fn apply_optional(metadata: &mut Metadata, entry: OptionalMetadata<'_>) {
     let extra = &mut metadata.extra;
     match entry {
@@ -474,7 +452,9 @@ fn apply_optional(metadata: &mut Metadata, entry: OptionalMetadata<'_>) {
         OptionalMetadata::Pair(key, value) => {
             extra.get_or_insert_default().pairs.push((text_utf8(key), text_utf8(value)));
         }
-        OptionalMetadata::ProviderGuid(guid) => extra.get_or_insert_default().provider_guid = Some(guid),
+        OptionalMetadata::ProviderGuid(guid) => {
+            extra.get_or_insert_default().provider_guid = Some(guid)
+        }
         OptionalMetadata::Level(level) => metadata.level = u32::from(level),
         OptionalMetadata::Version(version) => metadata.version = u32::from(version),
     }

@@ -1,9 +1,11 @@
-//! Blocks: one file per kind. Each reads complete content only; framing has found where it ends.
+//! Blocks: one file per kind. Each reads complete content only; framing has already found
+//! its end.
 
 pub(crate) mod event;
 pub(crate) mod kinds;
 pub(crate) mod label_list;
 pub(crate) mod metadata;
+mod rows;
 pub(crate) mod sequence_point;
 pub(crate) mod signs;
 pub(crate) mod stack;
@@ -14,7 +16,8 @@ use crate::frame::BlockKind;
 use crate::source::Span;
 use std::fmt;
 
-/// One block of a stream, as [`Reader::next_block`](crate::Reader::next_block) lends it.
+/// One block of a stream, borrowed from
+/// [`Reader::next_block`](crate::Reader::next_block).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Block<'r> {
     pub(crate) kind: BlockKind,
@@ -24,23 +27,25 @@ pub struct Block<'r> {
 }
 
 impl<'r> Block<'r> {
-    /// What the block holds.
+    /// What kind of block it is.
     pub fn kind(&self) -> BlockKind {
         self.kind
     }
 
-    /// Stream offset of its first byte: of the object's begin tag, or of the block header.
+    /// Stream offset of its first byte: of the object's begin tag, or of the block
+    /// header.
     pub fn offset(&self) -> u64 {
         self.start
     }
 
-    /// Where its content lies, by its header.
+    /// Where the header says that its content lies.
     pub fn span(&self) -> Span {
         self.body
     }
 
-    /// Its content: shorter than [`Block::span`] when the stream ends inside it, empty when it was
-    /// passed over: a kind that is not known, a second Trace, a size above the limit.
+    /// Its content. Shorter than [`Block::span`] if the stream ends inside the block;
+    /// empty if the block was skipped, because its kind is unknown, it is a second Trace,
+    /// or it is larger than the limit.
     pub fn content(&self) -> &'r [u8] {
         self.content
     }

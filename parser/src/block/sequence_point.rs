@@ -1,5 +1,5 @@
-//! Sequence points: no event behind one is older than it, and each thread's last number is reported
-//! (FORMAT.md 6.9, 7.9).
+//! Sequence points: every later event is at least as new, and each thread's last sequence
+//! number is listed (FORMAT.md 6.9, 7.9).
 //!
 //! | offset | bytes | V4, V5 | V6 |
 //! |---|---|---|---|
@@ -8,29 +8,31 @@
 //! | 12 | 4 | | thread count, u32 |
 //! | 12 / 16 | … | entries: thread id u64, sequence number u32 | entries: thread index varuint64, sequence number varuint32 |
 
+use super::rows;
 use crate::damage::BlockDamage;
 use crate::error::{Fault, located};
 use crate::primitive::{Parsed, before, u32, u64, varuint32, varuint64};
 use nom::Parser;
 
-/// A sequence point's content in front of its entries.
+/// The content of a sequence point before its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SequencePoint {
-    /// Ticks of the event clock: no event behind it is older.
+    /// Ticks of the event clock: no later event is older.
     pub timestamp: u64,
-    /// Whether all threads are forgotten here (version 6).
+    /// Whether the reader must forget all threads here (version 6).
     pub forgets_threads: bool,
-    /// Whether all event types are forgotten here (version 6).
+    /// Whether the reader must forget all event types here (version 6).
     pub forgets_metadata: bool,
-    /// Number of entries, one of each thread.
+    /// Number of entries, one per thread.
     pub thread_count: u32,
 }
 
 const FLAG_THREADS: u32 = 1;
 const FLAG_METADATA: u32 = 2;
 
-/// The timestamp of a sequence point, in ticks: first in its content in all versions.
+/// The timestamp of a sequence point, in ticks. It comes first in the content in all
+/// versions.
 pub(crate) fn timestamp_of(content: &[u8]) -> Option<u64> {
     u64(content).ok().map(|(_, timestamp)| timestamp)
 }
@@ -38,7 +40,10 @@ pub(crate) fn timestamp_of(content: &[u8]) -> Option<u64> {
 /// Header of versions 4 and 5.
 pub(crate) fn header_v4(input: &[u8]) -> Parsed<'_, SequencePoint> {
     let (rest, (timestamp, thread_count)) = (u64, u32).parse(input)?;
-    Ok((rest, SequencePoint { timestamp, forgets_threads: false, forgets_metadata: false, thread_count }))
+    Ok((
+        rest,
+        SequencePoint { timestamp, forgets_threads: false, forgets_metadata: false, thread_count },
+    ))
 }
 
 /// Header of version 6.
@@ -61,7 +66,7 @@ pub(crate) fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (varuint64, varuint32).parse(input)
 }
 
-/// The header of version 6, and the number of entries that it states.
+/// The header of version 6, and the number of entries it states.
 pub(crate) fn first_entry_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header_v6(content).map(|(rest, point)| (rest, Some(point.thread_count)))
 }
@@ -71,7 +76,8 @@ pub(crate) fn next_entry_v6(input: &[u8]) -> Parsed<'_, ()> {
     entry_v6(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Content of versions 4 and 5: gives each thread id with its last sequence number and its place.
+/// Content of versions 4 and 5: passes on each thread id with its last sequence number
+/// and its offset.
 pub(crate) fn payload_v4(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
@@ -80,23 +86,25 @@ pub(crate) fn payload_v4(
     payload(content, damage, header_v4, entry_v4, entry)
 }
 
-/// Where the entries end in a content of versions 4 and 5 that holds more than those it states.
+/// Where the entries end, in a content of versions 4 and 5 that is longer than the stated
+/// entries.
 pub(crate) fn rest_v4(content: &[u8]) -> Option<usize> {
     let (rest, point) = header_v4(content).ok()?;
     let entries = usize::try_from(point.thread_count).ok()?.checked_mul(12)?;
     (entries < rest.len()).then(|| before(content, rest).saturating_add(entries))
 }
 
-/// Whether the content of versions 4 and 5 is a header and just the entries that it states.
+/// Whether the content of versions 4 and 5 is a header and exactly the stated entries.
 pub(crate) fn is_whole_v4(content: &[u8]) -> bool {
     let Ok((rest, point)) = header_v4(content) else { return false };
     u64::from(point.thread_count).checked_mul(12) == Some(rest.len() as u64)
 }
 
-/// Whether content of `len` bytes may begin so in version 6.
+/// Whether a version 6 block content of `len` bytes can begin like this.
 pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     let Ok((_, point)) = header_v6(content) else { return false };
-    let has_known_flags = u32(content.get(8..).unwrap_or_default()).is_ok_and(|(_, flags)| flags <= 3);
+    let has_known_flags =
+        u32(content.get(8..).unwrap_or_default()).is_ok_and(|(_, flags)| flags <= 3);
     let (entries, count) = (len.saturating_sub(16), point.thread_count as usize);
     // An entry has 2 to 15 bytes.
     let fits = count.checked_mul(2).is_some_and(|least| least <= entries)
@@ -104,17 +112,19 @@ pub(crate) fn begins_v6(len: usize, content: &[u8]) -> bool {
     has_known_flags && fits
 }
 
-/// Whether a RemoveThread block of `len` bytes may begin so.
+/// Whether a RemoveThread block of `len` bytes can begin like this.
 pub(crate) fn begins_removals(len: usize, content: &[u8]) -> bool {
     let mut rest = content;
     while let Ok((behind, _)) = entry_v6(rest) {
         rest = behind;
     }
-    // There are few threads; what is looked at may end within a pair.
-    len <= 4096 && !content.is_empty() && (rest.is_empty() || (len > content.len() && rest.len() < 15))
+    // There are few threads. The bytes at hand may end within a pair.
+    len <= 4096
+        && !content.is_empty()
+        && (rest.is_empty() || (len > content.len() && rest.len() < 15))
 }
 
-/// Content of version 6: gives each thread index with its last sequence number.
+/// Content of version 6: passes on each thread index with its last sequence number.
 pub(crate) fn payload_v6(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
@@ -123,7 +133,7 @@ pub(crate) fn payload_v6(
     payload(content, damage, header_v6, entry_v6, entry)
 }
 
-/// Bytes behind the last entry are ignored. `None`: not even the header could be read.
+/// Bytes after the last entry are ignored. `None` if even the header could not be read.
 fn payload<'a>(
     content: &'a [u8],
     damage: &mut BlockDamage<'_>,
@@ -131,13 +141,7 @@ fn payload<'a>(
     entry: impl Fn(&'a [u8]) -> Parsed<'a, (u64, u32)>,
     mut give: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
 ) -> Option<SequencePoint> {
-    let (mut rest, point) = match header(content) {
-        Ok(done) => done,
-        Err(error) => {
-            damage.block_lost(0, content.len(), "sequence point", located(content, error).fault);
-            return None;
-        }
-    };
+    let (mut rest, point) = rows::begin(content, "sequence point", damage, header)?;
     for found in 0..point.thread_count {
         let at = before(content, rest);
         match entry(rest) {
@@ -148,9 +152,10 @@ fn payload<'a>(
             Err(error) => {
                 let error = located(rest, error);
                 let fault = match error.fault {
-                    Fault::Truncated => {
-                        Fault::Count { stated: u64::from(point.thread_count), found: u64::from(found) }
-                    }
+                    Fault::Truncated => Fault::Count {
+                        stated: u64::from(point.thread_count),
+                        found: u64::from(found),
+                    },
                     fault => fault,
                 };
                 damage.rest_lost(at, rest.len(), "sequence point entry", fault);
@@ -161,23 +166,20 @@ fn payload<'a>(
     Some(point)
 }
 
-/// Content of a RemoveThread block (version 6): pairs to the block's end.
+/// Content of a RemoveThread block (version 6): pairs up to the block's end.
 pub(crate) fn removals(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
     mut give: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
 ) {
-    let mut rest = content;
-    while !rest.is_empty() {
-        let at = before(content, rest);
-        match entry_v6(rest) {
-            Ok((behind, (thread, number))) => {
-                give(thread, number, at, damage);
-                rest = behind;
-            }
-            Err(error) => {
-                return damage.rest_lost(at, rest.len(), "thread removal", located(rest, error).fault);
-            }
-        }
-    }
+    rows::each(
+        content,
+        content,
+        "thread removal",
+        damage,
+        entry_v6,
+        |at, (thread, number), damage| {
+            give(thread, number, at, damage);
+        },
+    );
 }

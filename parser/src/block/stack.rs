@@ -6,16 +6,18 @@
 //! | 4 | 4 | number of stacks, u32 |
 //! | 8 | … | stacks: u32 size in bytes, then addresses of the trace's pointer size, innermost first |
 
+use super::rows;
 use crate::damage::BlockDamage;
-use crate::error::{Fault, FaultAt, located};
-use crate::primitive::{Parsed, before, u32};
+use crate::error::{Fault, FaultAt};
+use crate::primitive::{Parsed, u32};
 use crate::work;
 use nom::Parser;
 use std::fmt;
 
-/// The addresses of one stack, innermost frame first, borrowed from where they were stored.
+/// The addresses of one stack, innermost frame first, borrowed from where they are
+/// stored.
 ///
-/// Frame 0 is where the thread was; the others are return addresses.
+/// Frame 0 is the instruction that the thread was at; the others are return addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Stack<'r> {
     bytes: &'r [u8],
@@ -23,8 +25,8 @@ pub struct Stack<'r> {
 }
 
 impl<'r> Stack<'r> {
-    /// A stack from its bytes: little-endian addresses of 4 or 8 bytes. Bytes behind the last
-    /// whole address are left out.
+    /// A stack from its bytes: little-endian addresses of 4 or 8 bytes. An incomplete
+    /// address at the end is ignored.
     pub fn new(bytes: &'r [u8], pointer_size: u8) -> Stack<'r> {
         Stack { bytes, pointer_size }
     }
@@ -34,7 +36,7 @@ impl<'r> Stack<'r> {
         Addresses { bytes: self.bytes, is_narrow: self.pointer_size == 4 }.size_hint().0
     }
 
-    /// Whether there are no frames, which is how streams say "no stack".
+    /// Whether there are no frames. Streams use an empty stack for "no stack".
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -50,7 +52,8 @@ impl<'r> Stack<'r> {
     }
 }
 
-/// The addresses that are left. No division by a width that is known only now, unlike chunks.
+/// The remaining addresses. Unlike `chunks`, it does not divide by a width that is only
+/// known at run time.
 struct Addresses<'r> {
     bytes: &'r [u8],
     is_narrow: bool,
@@ -82,7 +85,7 @@ impl DoubleEndedIterator for Addresses<'_> {
     #[inline]
     fn next_back(&mut self) -> Option<u64> {
         let width = if self.is_narrow { 4 } else { 8 };
-        // What is behind the last whole address is none.
+        // Bytes after the last complete address are ignored.
         let whole = self.size_hint().0.checked_mul(width)?;
         let last = whole.checked_sub(width)?;
         let address = Addresses { bytes: self.bytes.get(last..)?, ..*self }.next();
@@ -103,7 +106,7 @@ impl fmt::Debug for Stack<'_> {
     }
 }
 
-/// Bytes of one stack row's size field and addresses.
+/// The addresses of one stack row, which follow its size field.
 pub(crate) fn row(input: &[u8]) -> Parsed<'_, &[u8]> {
     work::count(1);
     let (rest, size) = u32(input)?;
@@ -118,7 +121,7 @@ pub(crate) fn header(content: &[u8]) -> Parsed<'_, (u32, u32)> {
     (u32, u32).parse(content)
 }
 
-/// The header, and the number of rows that it states.
+/// The header, and the number of rows it states.
 pub(crate) fn first_row(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header(content).map(|(rest, (_, count))| (rest, Some(count)))
 }
@@ -128,7 +131,7 @@ pub(crate) fn next_row(input: &[u8]) -> Parsed<'_, ()> {
     row(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Whether content of `len` bytes may begin so.
+/// Whether a block content of `len` bytes can begin like this.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, (_, count))) = header(content) else { return false };
     let rows = len.saturating_sub(8);
@@ -136,10 +139,11 @@ pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
         return rows == 0;
     }
     let has_room = (count as usize).checked_mul(4).is_some_and(|least| least <= rows);
-    has_room && u32(rest).is_ok_and(|(_, size)| size % 4 == 0 && size as usize <= rows.saturating_sub(4))
+    has_room
+        && u32(rest).is_ok_and(|(_, size)| size % 4 == 0 && size as usize <= rows.saturating_sub(4))
 }
 
-/// Whether the content is a header and just the rows that it states.
+/// Whether the content is a header and exactly the stated rows.
 pub(crate) fn is_whole(content: &[u8]) -> bool {
     let Ok((mut rest, (_, count))) = header(content) else { return false };
     for _ in 0..count {
@@ -151,47 +155,35 @@ pub(crate) fn is_whole(content: &[u8]) -> bool {
     rest.is_empty()
 }
 
-/// Reads all rows of a stack block's content to its end, as the reference reader does, and gives
-/// each with its id and place.
+/// Reads the rows of a stack block up to the end of its content, as the reference reader
+/// does, and passes on each with its id and offset.
 pub(crate) fn block<'a>(
     content: &'a [u8],
     pointer_size: u8,
     damage: &mut BlockDamage<'_>,
     mut define: impl FnMut(u32, &'a [u8], usize, &mut BlockDamage<'_>),
 ) {
-    let (mut rest, (first_id, count)) = match header(content) {
-        Ok(done) => done,
-        Err(error) => {
-            return damage.block_lost(0, content.len(), "stack block header", located(content, error).fault);
-        }
+    let Some((rest, (first_id, count))) =
+        rows::begin(content, "stack block header", damage, header)
+    else {
+        return;
     };
-    let mut found = 0u64;
     let mut id = first_id;
-    while !rest.is_empty() {
-        let at = before(content, rest);
-        match row(rest) {
-            Ok((behind, stack)) => {
-                // No division where the width is one of those that there are.
-                let extra = match pointer_size {
-                    8 => stack.len() % 8,
-                    4 => stack.len() % 4,
-                    other => stack.len().checked_rem(usize::from(other)).unwrap_or(0),
-                };
-                if extra != 0 {
-                    let size = u32::try_from(stack.len()).unwrap_or(u32::MAX);
-                    damage.note(at, "stack", Fault::PartialAddress(size));
-                }
-                define(id, stack.get(..stack.len().saturating_sub(extra)).unwrap_or_default(), at, damage);
-                found = found.saturating_add(1);
-                id = id.wrapping_add(1);
-                rest = behind;
-            }
-            Err(error) => {
-                return damage.rest_lost(at, rest.len(), "stack", located(rest, error).fault);
-            }
+    let found = rows::each(content, rest, "stack", damage, row, |at, stack, damage| {
+        let extra = match pointer_size {
+            8 => stack.len() % 8,
+            4 => stack.len() % 4,
+            other => stack.len().checked_rem(usize::from(other)).unwrap_or(0),
+        };
+        if extra != 0 {
+            let size = u32::try_from(stack.len()).unwrap_or(u32::MAX);
+            damage.note(at, "stack", Fault::PartialAddress(size));
         }
-    }
-    if found != u64::from(count) && !damage.is_cut() {
-        damage.note(4, "stack count", Fault::Count { stated: u64::from(count), found });
+        let whole = stack.get(..stack.len().saturating_sub(extra)).unwrap_or_default();
+        define(id, whole, at, damage);
+        id = id.wrapping_add(1);
+    });
+    if let Some(found) = found {
+        rows::check_count(count, found, "stack count", damage);
     }
 }

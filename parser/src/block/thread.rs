@@ -1,16 +1,18 @@
 //! Thread blocks of version 6 (FORMAT.md 7.6).
 //!
-//! Rows to the block's end: u16 size (not counting itself), varuint64 index, then entries of a u8
-//! kind: 1 name (string), 2 process id (varuint64), 3 OS thread id (varuint64), 4 key and value
-//! (two strings). All are optional, in any order.
+//! Rows to the block's end: u16 size (not counting itself), varuint64 index, then entries
+//! of a u8 kind: 1 name (string), 2 process id (varuint64), 3 OS thread id (varuint64), 4
+//! key and value (two strings). All are optional, in any order.
 
+use super::rows;
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
 use crate::primitive::{Parsed, before, sized_row, string_v6, u8, u16, varuint64};
 use crate::serial::Serial;
 use nom::Parser;
 
-/// A thread of version 6: anything that sends events, by the index events use.
+/// A thread of version 6: anything that emits events, identified by the index that events
+/// use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Thread {
@@ -20,14 +22,14 @@ pub struct Thread {
     pub name: Option<Box<str>>,
     /// OS process id.
     pub process_id: Option<u64>,
-    /// OS thread id. One may have several indices.
+    /// OS thread id. Several indices may have the same one.
     pub os_thread_id: Option<u64>,
-    /// Further keys and values, in stored order.
+    /// Other keys and values, in stored order.
     pub pairs: Vec<(Box<str>, Box<str>)>,
     pub(crate) serial: Serial,
 }
 
-/// One entry of a thread's row. Texts are UTF-8 unless the writer erred.
+/// One entry of a thread's row. Texts are UTF-8, unless the writer made a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThreadEntry<'a> {
@@ -42,7 +44,7 @@ pub enum ThreadEntry<'a> {
 }
 
 impl Thread {
-    /// Takes over an entry; the last of a kind counts.
+    /// Stores an entry's value; if a kind occurs twice, the last one wins.
     fn apply(&mut self, entry: ThreadEntry<'_>) {
         let text = |bytes: &[u8]| -> Box<str> { String::from_utf8_lossy(bytes).into() };
         match entry {
@@ -66,7 +68,7 @@ pub(crate) fn entry(input: &[u8]) -> Parsed<'_, ThreadEntry<'_>> {
     }
 }
 
-/// Steps over a row, which has at least an index.
+/// Steps over a row, which contains at least an index.
 pub(crate) fn next_row(input: &[u8]) -> Parsed<'_, ()> {
     match sized_row(input)? {
         (_, []) => FaultAt::error(input, Fault::RowSize(0)),
@@ -74,59 +76,40 @@ pub(crate) fn next_row(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// Whether content of `len` bytes may begin so.
+/// Whether a block content of `len` bytes can begin like this.
 pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
     let Ok((rest, size)) = u16(content) else { return false };
     let size = usize::from(size);
     let Ok((entries, _)) = varuint64(rest) else { return false };
     let has_entries = before(rest, entries) < size;
     let is_known = entries.first().is_some_and(|kind| (1..=4).contains(kind));
-    size > 0 && size <= len.saturating_sub(2) && before(rest, entries) <= size && (!has_entries || is_known)
+    size > 0
+        && size <= len.saturating_sub(2)
+        && before(rest, entries) <= size
+        && (!has_entries || is_known)
 }
 
-/// Reads all rows of a thread block. What came before an unknown entry of a row is kept.
+/// Reads all rows of a thread block. If a row has an unknown entry, the entries before it
+/// are kept.
 pub(crate) fn block(
     content: &[u8],
     damage: &mut BlockDamage<'_>,
     mut define: impl FnMut(usize, Thread, &mut BlockDamage<'_>),
 ) {
-    let mut rest = content;
-    while !rest.is_empty() {
-        let at = before(content, rest);
-        let row = match sized_row(rest) {
-            Ok((behind, row)) => {
-                rest = behind;
-                row
-            }
-            Err(error) => {
-                return damage.rest_lost(at, rest.len(), "thread row", located(rest, error).fault);
-            }
-        };
+    rows::each(content, content, "thread row", damage, sized_row, |at, row, damage| {
         let row_at = at.saturating_add(2);
-        let (mut entries, index) = match varuint64(row) {
+        let (rest, index) = match varuint64(row) {
             Ok(done) => done,
             Err(error) => {
-                damage.row_lost(row_at, row.len(), "thread row", located(row, error).fault);
-                continue;
+                let fault = located(row, error).fault;
+                return damage.row_lost(row_at, row.len(), "thread row", fault);
             }
         };
         let mut thread = Thread { index, serial: Serial::next(), ..Thread::default() };
-        while !entries.is_empty() {
-            match entry(entries) {
-                Ok((behind, entry)) => {
-                    thread.apply(entry);
-                    entries = behind;
-                }
-                Err(error) => {
-                    let place = row_at.saturating_add(before(row, entries));
-                    match located(entries, error).fault {
-                        fault @ Fault::UnknownEntry(_) => damage.note(place, "thread entry", fault),
-                        fault => damage.row_lost(place, entries.len(), "thread entry", fault),
-                    }
-                    break;
-                }
-            }
-        }
+        let entries_at = row_at.saturating_add(before(row, rest));
+        rows::entries(rest, entries_at, "thread entry", damage, entry, |_, entry, _| {
+            thread.apply(entry);
+        });
         define(row_at, thread, damage);
-    }
+    });
 }

@@ -1,5 +1,5 @@
-//! The Trace object of versions 3 to 5 and the Trace block of version 6: what the session was
-//! (FORMAT.md 4, 7.2).
+//! The Trace object of versions 3 to 5 and the Trace block of version 6: facts about the
+//! session (FORMAT.md 4, 7.2).
 //!
 //! | offset | bytes | | |
 //! |---|---|---|---|
@@ -28,24 +28,28 @@ pub struct Trace {
     pub start: DateTimeParts,
     /// The same instant on the event clock, in ticks.
     pub sync_ticks: i64,
-    /// Ticks per second. Not positive in a broken stream: then nothing has a date.
+    /// Ticks per second. If it is not positive, as in a broken stream, timestamps cannot
+    /// be converted.
     pub tick_frequency: i64,
-    /// Bytes of an address, 4 or 8.
+    /// Size of an address in bytes: 4 or 8.
     pub pointer_size: u8,
-    /// The traced process. Version 6: by the key `ProcessId`, if it is there and a number.
+    /// Id of the traced process. Version 6: the value of the key `ProcessId`, if it is a
+    /// number.
     pub process_id: Option<u32>,
-    /// Number of processors. Version 6: by the key `HardwareThreadCount`.
+    /// Number of processors. Version 6: the value of the key `HardwareThreadCount`.
     pub processors: Option<u32>,
-    /// Nanoseconds between two CPU samples. Version 6: by the key `ExpectedCPUSamplingRate`.
+    /// Nanoseconds between two CPU samples. Version 6: the value of the key
+    /// `ExpectedCPUSamplingRate`.
     pub sampling_period_nanos: Option<u32>,
-    /// Bytes of a memory page, version 6: by the key `SystemPageSize`.
+    /// Size of a memory page in bytes. Version 6 only: the value of the key
+    /// `SystemPageSize`.
     pub page_bytes: Option<u32>,
     /// All keys and values of version 6, in stored order.
     pub pairs: Vec<(String, String)>,
 }
 
 impl Trace {
-    /// Stands for a session of which nothing is known.
+    /// A session about which nothing is known.
     pub(crate) const UNKNOWN: Trace = Trace {
         start: DateTimeParts {
             year: 0,
@@ -67,7 +71,7 @@ impl Trace {
         pairs: Vec::new(),
     };
 
-    /// Converts this stream's timestamps.
+    /// The clock that converts this stream's timestamps.
     pub fn clock(&self) -> Clock {
         Clock::new(&self.start, self.sync_ticks, self.tick_frequency)
     }
@@ -79,7 +83,7 @@ fn system_time(input: &[u8]) -> Parsed<'_, DateTimeParts> {
     Ok((rest, DateTimeParts { year, month, day_of_week, day, hour, minute, second, millisecond }))
 }
 
-/// The fields that all versions have, and the i32 behind them.
+/// The fields that all versions have, and the i32 after them.
 fn common(input: &[u8]) -> Parsed<'_, (Trace, i32)> {
     let (rest, (start, sync_ticks, tick_frequency)) = (system_time, i64, i64).parse(input)?;
     let (rest, pointer_size) = pointer_size(rest)?;
@@ -98,7 +102,7 @@ fn common(input: &[u8]) -> Parsed<'_, (Trace, i32)> {
     Ok((rest, (trace, last)))
 }
 
-/// Addresses of any other size would turn every stack into garbage, so this is fatal.
+/// Any other address size would turn every stack into garbage, so this is fatal.
 fn pointer_size(input: &[u8]) -> Parsed<'_, u8> {
     match i32(input)? {
         (rest, 4) => Ok((rest, 4)),
@@ -128,7 +132,8 @@ impl Trace {
         self.pairs.push((text(key), text(value)));
     }
 
-    /// What the known keys say. The last of equal keys counts; a value that is no number sets nothing.
+    /// Fills in the known keys. If a key occurs twice, the last value wins; a value that
+    /// is not a number is ignored.
     fn with_known_keys(mut self) -> Trace {
         for (key, value) in &self.pairs {
             let Ok(number) = value.parse() else { continue };
@@ -144,19 +149,19 @@ impl Trace {
     }
 }
 
-/// Pairs that a Trace block states and has not.
+/// Pairs that a Trace block states but does not contain.
 struct Missing<'a> {
     stated: u64,
     found: u64,
-    /// Why the next one cannot be read.
+    /// Why the next pair cannot be read.
     error: nom::Err<FaultAt<'a>>,
 }
 
-/// Content of a Trace block, version 6, as far as it can be read.
+/// Content of a Trace block, version 6, as far as it can be decoded.
 fn pairs_v6(input: &[u8]) -> Parsed<'_, (Trace, Option<Missing<'_>>)> {
     let (mut rest, (mut trace, count)) = context("Trace block", common).parse(input)?;
     let stated = u64::try_from(count).unwrap_or(0);
-    // Nothing is reserved for the count: the loop ends with the bytes.
+    // Nothing is reserved for the count: the loop ends when the bytes do.
     for found in 0..stated {
         match pair(rest) {
             Ok((behind, read)) => {
@@ -164,7 +169,10 @@ fn pairs_v6(input: &[u8]) -> Parsed<'_, (Trace, Option<Missing<'_>>)> {
                 trace.keep(read);
             }
             Err(error) => {
-                return Ok((rest, (trace.with_known_keys(), Some(Missing { stated, found, error }))));
+                return Ok((
+                    rest,
+                    (trace.with_known_keys(), Some(Missing { stated, found, error })),
+                ));
             }
         }
     }
@@ -179,7 +187,7 @@ pub(crate) fn whole_v6(input: &[u8]) -> Parsed<'_, Trace> {
     }
 }
 
-/// The same; pairs that do not fit are noted, and the session stands.
+/// The same, but if pairs do not fit, this is reported and the session is kept.
 pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Parsed<'a, Trace> {
     let (rest, (trace, missing)) = pairs_v6(input)?;
     if let Some(Missing { stated, found, .. }) = missing {
@@ -189,7 +197,7 @@ pub(crate) fn block_v6<'a>(input: &'a [u8], damage: &mut BlockDamage<'_>) -> Par
     Ok((rest, trace))
 }
 
-/// The content of a Trace block, version 6, up to its last pair.
+/// Skips the content of a version 6 Trace block up to its last pair.
 pub(crate) fn skipped_v6(input: &[u8]) -> Parsed<'_, ()> {
     let (mut rest, (_, count)) = common(input)?;
     for _ in 0..count.max(0) {
@@ -199,12 +207,13 @@ pub(crate) fn skipped_v6(input: &[u8]) -> Parsed<'_, ()> {
     Ok((rest, ()))
 }
 
-/// Whether the content of a Trace block may begin so.
+/// Whether the content of a Trace block can begin like this.
 pub(crate) fn begins_v6(content: &[u8]) -> bool {
-    common(content).is_ok_and(|(_, (trace, count))| count >= 0 && trace.start.unix_nanos().is_some())
+    common(content)
+        .is_ok_and(|(_, (trace, count))| count >= 0 && trace.start.unix_nanos().is_some())
 }
 
-/// Notes on values that leave the stream readable but dateless.
+/// Notes values with which the stream can be read, but not dated.
 pub(crate) fn note_oddities(trace: &Trace, damage: &mut BlockDamage<'_>) {
     if trace.start.unix_nanos().is_none() {
         damage.note(0, "session start", Fault::Date);

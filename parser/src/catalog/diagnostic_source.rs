@@ -1,5 +1,6 @@
-//! `Microsoft-Diagnostics-DiagnosticSource` as runtimes before .NET 5 send it (FORMAT.md 15): the
-//! metadata names the event and describes no field. Later runtimes describe them.
+//! `Microsoft-Diagnostics-DiagnosticSource` as sent by runtimes before .NET 5 (FORMAT.md
+//! 15): their metadata names the event but describes no fields. Later runtimes describe
+//! them.
 
 use super::event::{CatalogEvent, event, sent_by_others};
 use super::provider::{CatalogProvider, Key, Use};
@@ -39,7 +40,8 @@ static EVENTS: [CatalogEvent; 9] = [
     named(7, "Activity2Stop", "Activity2/Stop", 2, OF_EVENT),
     named(8, "RecursiveActivity1Start", "RecursiveActivity1/Start", 1, OF_EVENT),
     named(9, "RecursiveActivity1Stop", "RecursiveActivity1/Stop", 2, OF_EVENT),
-    // Sent by the package of .NET 5 on older runtimes too, which cannot describe it.
+    // The package of .NET 5 also runs on older runtimes, which cannot describe this
+    // event.
     named(11, "ActivityStart", "Activity/Start", 1, OF_ACTIVITY),
     named(12, "ActivityStop", "Activity/Stop", 2, OF_ACTIVITY),
 ];

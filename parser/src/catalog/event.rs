@@ -15,31 +15,34 @@ pub struct CatalogEvent {
     pub id: u32,
     /// Event version.
     pub version: u32,
-    /// Name as the reference tools show it, such as `GC/Start`. Empty for the one row of
-    /// `Universal.Events` that stands for every name.
+    /// Name as the reference tools show it, such as `GC/Start`. Empty for the single row
+    /// of `Universal.Events` that serves every name.
     pub name: &'static str,
-    /// Name in the manifest, such as `GCStart_V2`; the event's name where events are told apart by
-    /// name.
+    /// Name in the manifest, such as `GCStart_V2`; the event's own name for providers
+    /// whose events are identified by name.
     pub symbol: &'static str,
-    /// Name of the manifest's task, such as `GarbageCollection`; empty where there is no manifest.
+    /// Name of the manifest's task, such as `GarbageCollection`; empty if there is no
+    /// manifest.
     pub task: &'static str,
     /// Opcode in the newest manifest.
     pub opcode: u8,
     /// Level in the newest manifest: 0 log always, 1 critical, 2 error, 3 warning, 4
-    /// informational, 5 verbose. What was sent is in the trace and may differ.
+    /// informational, 5 verbose. The level that was actually sent is in the trace and may
+    /// differ.
     pub level: u8,
-    /// Keywords in the newest manifest; what was sent is in the trace and may differ.
+    /// Keywords in the newest manifest. Those that were actually sent are in the trace
+    /// and may differ.
     pub keywords: u64,
     rows: &'static [FieldRow],
-    /// Whether its writer, up to .NET 5, leaves out a null text altogether
+    /// Whether its writer, up to .NET 5, writes nothing at all for a null text
     /// ([FORMAT.md Q11](crate::format_guide#Q11)).
     omits_null_texts: bool,
-    /// Whether payloads say by a name what is in them.
+    /// Whether the payload contains the name of the record that it carries.
     names_records: bool,
     schema: OnceLock<Schema>,
 }
 
-/// What the manifest says of how an event is sent.
+/// How the manifest says an event is sent.
 pub(super) struct Sent {
     pub(super) task: &'static str,
     pub(super) opcode: u8,
@@ -48,12 +51,12 @@ pub(super) struct Sent {
     omits_null_texts: bool,
 }
 
-/// How the native runtime sends an event.
+/// An event of the native runtime.
 pub(super) const fn sent(task: &'static str, opcode: u8, level: u8, keywords: u64) -> Sent {
     Sent { task, opcode, level, keywords, omits_null_texts: true }
 }
 
-/// How others send an event: without task, and all texts are there.
+/// An event of another provider: no task, and null texts are written like others.
 pub(super) const fn sent_by_others(opcode: u8, level: u8, keywords: u64) -> Sent {
     Sent { omits_null_texts: false, ..sent("", opcode, level, keywords) }
 }
@@ -85,7 +88,7 @@ pub(super) const fn event(
     }
 }
 
-/// Rows are constants: one is equal only to itself.
+/// Rows are constants, so each is equal only to itself.
 impl PartialEq for CatalogEvent {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -95,12 +98,12 @@ impl PartialEq for CatalogEvent {
 impl Eq for CatalogEvent {}
 
 impl CatalogEvent {
-    /// The payload's fields. The first call makes the schema, later ones find it made.
+    /// The payload's fields. The schema is built on the first call and reused afterwards.
     pub fn schema(&self) -> &Schema {
         self.schema.get_or_init(|| row::schema(self.rows, self.omits_null_texts))
     }
 
-    /// The fields of one payload: what a record in it is made of, the payload itself says.
+    /// The fields of one payload. If it carries a record, the payload says which one.
     #[inline(always)]
     pub(crate) fn schema_of(&'static self, payload: &[u8]) -> &'static Schema {
         if self.names_records
@@ -111,13 +114,14 @@ impl CatalogEvent {
         self.schema()
     }
 
-    /// Whether payloads of this event may have different fields each: see [`gc_dynamic`](super::gc_dynamic()).
+    /// Whether payloads of this event can differ in their fields: see
+    /// [`gc_dynamic`](super::gc_dynamic()).
     pub fn has_records(&self) -> bool {
         self.names_records
     }
 
-    /// Whether `typed` names this event, whatever the case of its letters: the shown name with or
-    /// without slash, the symbol with or without its version.
+    /// Whether `typed` names this event, ignoring case: the shown name with or without
+    /// its slash, or the symbol with or without its version.
     ///
     /// ```
     /// use nettrace_parser::catalog;
@@ -147,7 +151,11 @@ impl CatalogEvent {
 /// `GCStart_V2` without `_V2`.
 fn without_version(symbol: &str) -> &str {
     match symbol.rsplit_once("_V") {
-        Some((stem, version)) if !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit()) => stem,
+        Some((stem, version))
+            if !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            stem
+        }
         _ => symbol,
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | text | `Name`: UTF-16 with its end mark; which record it is |
+//! | text | `Name`: zero-terminated UTF-16; identifies the record |
 //! | 4 | `DataSize`: bytes of the record |
 //! | `DataSize` | `Data`: the record |
 //! | 2 | `ClrInstanceID` |
 //!
-//! A record that is known has its fields in the place of `Data`. One of another name or of another size
-//! stays bytes: a runtime that changed it meant something else.
+//! The fields of a known record replace `Data`. A record with an unknown name, or a known
+//! name but another size, stays bytes: the runtime that wrote it changed its meaning.
 
 use super::event::{CatalogEvent, event, sent};
 use super::generated;
@@ -17,20 +17,25 @@ use crate::primitive::utf16_end;
 use crate::schema::{Field, Schema};
 use std::sync::OnceLock;
 
-/// The carrier's id; other providers have other events under it.
+/// The carrier event's id. Other providers use this id for other events.
 pub(super) const ID: u32 = 39;
-/// The row of the carrier.
+/// The carrier event's symbol.
 const CARRIER: &str = "GCDynamicEvent";
-/// The field that a record takes the place of.
+/// The field that the record's fields replace.
 const DATA: &str = "Data";
 
-const fn record(symbol: &'static str, name: &'static str, rows: &'static [FieldRow]) -> CatalogEvent {
+const fn record(
+    symbol: &'static str,
+    name: &'static str,
+    rows: &'static [FieldRow],
+) -> CatalogEvent {
     let sent = sent("GarbageCollection", 41, 4, 0x3f0_0003);
     event("Microsoft-Windows-DotNETRuntime", ID, 0, symbol, name, sent, rows)
 }
 
-/// Records that no manifest has: written by .NET 10 where it adapts the number of heaps to the program. Names
-/// are those of the collector's own analysis tools; sizes and values were checked with an ASP.NET Core trace.
+/// Records that no manifest describes: .NET 10 writes them when it adapts the number of
+/// heaps to the program. The names are those of the collector's own analysis tools; sizes
+/// and values were checked against an ASP.NET Core trace.
 static BY_HAND: [CatalogEvent; 2] = [
     record(
         "SizeAdaptationSample",
@@ -38,7 +43,7 @@ static BY_HAND: [CatalogEvent; 2] = [
         &[
             u16("Version"),
             u64("GCIndex"),
-            // Microseconds, as the waits for more space behind it.
+            // Microseconds, like the waits for more space further down.
             u32("ElapsedTimeBetweenGCs"),
             u32("GCPauseTime"),
             u32("SOHMSLWaitTime"),
@@ -73,7 +78,7 @@ static BY_HAND: [CatalogEvent; 2] = [
     ),
 ];
 
-/// All records that are known.
+/// All known records.
 pub(super) fn records() -> impl Iterator<Item = &'static CatalogEvent> {
     generated::gc_dynamic::RECORDS.iter().chain(&BY_HAND)
 }
@@ -82,7 +87,7 @@ pub(super) fn records() -> impl Iterator<Item = &'static CatalogEvent> {
 static CARRYING: [OnceLock<Option<Schema>>; generated::gc_dynamic::RECORDS.len() + BY_HAND.len()] =
     [const { OnceLock::new() }; generated::gc_dynamic::RECORDS.len() + BY_HAND.len()];
 
-/// The schema of a payload of `carrier` that carries a record which is known.
+/// The schema of a payload of `carrier` if the record in it is known.
 #[cold]
 #[inline(never)]
 pub(super) fn schema(carrier: &'static CatalogEvent, payload: &[u8]) -> Option<&'static Schema> {
@@ -91,7 +96,8 @@ pub(super) fn schema(carrier: &'static CatalogEvent, payload: &[u8]) -> Option<&
     }
     let (name, rest) = payload.split_at_checked(utf16_end(payload)?)?;
     let (size, rest) = rest.get(2..)?.split_first_chunk()?;
-    let size = usize::try_from(u32::from_le_bytes(*size)).ok().filter(|size| *size <= rest.len())?;
+    let size =
+        usize::try_from(u32::from_le_bytes(*size)).ok().filter(|size| *size <= rest.len())?;
     let (units, _) = name.as_chunks::<2>();
     let is_called = |record: &CatalogEvent| {
         units.iter().map(|unit| u16::from_le_bytes(*unit)).eq(record.symbol.encode_utf16())
@@ -103,16 +109,16 @@ pub(super) fn schema(carrier: &'static CatalogEvent, payload: &[u8]) -> Option<&
     carrying.get_or_init(|| Some(Schema::from_catalog(joined(carrier, record)))).as_ref()
 }
 
-/// Bytes that a record takes.
+/// Size of a record in bytes.
 fn bytes_of(schema: &Schema) -> Option<usize> {
     let mut sizes = schema.fields.iter().map(|field| field.kind.fixed_size());
     sizes.try_fold(0usize, |sum, size| sum.checked_add(usize::try_from(size?).ok()?))
 }
 
-/// The carrier's fields, those of the record in the place of its bytes.
+/// The carrier's fields with those of the record in place of its bytes.
 fn joined(carrier: &CatalogEvent, record: &CatalogEvent) -> Vec<Field> {
     let mut fields = Vec::new();
-    // Where they lie is worked out anew, and nothing is counted any more.
+    // Offsets are recomputed for the joined schema, and nothing counts elements any more.
     let placed = |field: &Field| Field { register: None, offset: None, ..field.clone() };
     for field in &carrier.schema().fields {
         if &*field.name == DATA {
@@ -134,7 +140,8 @@ mod tests {
     }
 
     fn payload(name: &str, record: &[u8]) -> Vec<u8> {
-        let mut bytes: Vec<u8> = name.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect();
+        let mut bytes: Vec<u8> =
+            name.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect();
         bytes.extend((record.len() as u32).to_le_bytes());
         bytes.extend(record);
         bytes.extend(9u16.to_le_bytes());
@@ -155,8 +162,8 @@ mod tests {
         assert_eq!(shown_fields[3], "TotalCommittedInUse=1");
         assert_eq!(shown_fields[7..], ["TotalBookkeepingCommitted=5", "ClrInstanceID=9"]);
         let bytes = payload("CommittedUsage", &record);
-        let version =
-            crate::payload::field(carrier().schema_of(&bytes), &bytes, 8, "Version").and_then(Result::ok);
+        let version = crate::payload::field(carrier().schema_of(&bytes), &bytes, 8, "Version")
+            .and_then(Result::ok);
         assert_eq!(version.and_then(|value| value.as_u64()), Some(1));
     }
 
@@ -168,7 +175,8 @@ mod tests {
                 .map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap())
                 .collect()
         };
-        let sample = of("01000300000000000000f39d0000340300000000000000000000fc4301000000000000002800");
+        let sample =
+            of("01000300000000000000f39d0000340300000000000000000000fc4301000000000000002800");
         let fields = shown(&payload("SizeAdaptationSample", &sample));
         assert_eq!(fields[3..6], ["GCIndex=3", "ElapsedTimeBetweenGCs=40435", "GCPauseTime=820"]);
         assert_eq!(fields[8..10], ["TotalSOHStableSize=82940", "Gen0BudgetPerHeap=2621440"]);
@@ -180,7 +188,10 @@ mod tests {
             ["NewNHeaps=1", "MaxHeapCountDatas=0", "MinHeapCountDatas=0", "CurrentGCIndex=4"]
         );
         assert!(fields[8].starts_with("MedianThroughputCostPercent=2.02"), "{fields:?}");
-        assert_eq!(fields[13..16], ["NumGcsSinceLastChange=4", "AggFactor=false", "ChangeDecision=4"]);
+        assert_eq!(
+            fields[13..16],
+            ["NumGcsSinceLastChange=4", "AggFactor=false", "ChangeDecision=4"]
+        );
     }
 
     #[test]
@@ -192,7 +203,7 @@ mod tests {
             assert_eq!(names.len(), 4, "{name} {size}");
             assert!(names[2].starts_with("Data="), "{name} {size}");
         }
-        // A payload that ends within the record says less than it promises.
+        // A payload that ends within the record does not have all the fields it promises.
         let whole = payload("CommittedUsage", &[0; 42]);
         for end in 0..whole.len() - 2 {
             assert!(schema(carrier(), &whole[..end]).is_none(), "{end}");

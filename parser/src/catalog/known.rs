@@ -1,7 +1,7 @@
-//! Providers that views know.
+//! Providers that have typed views.
 
-/// A provider whose events have typed views. Found once per event type, so that asking an event
-/// costs a comparison of numbers.
+/// A provider whose events have typed views. It is determined once per event type, so
+/// that testing an event only compares two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KnownProvider {

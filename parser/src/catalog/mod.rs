@@ -1,10 +1,12 @@
-//! What the stream does not say: layouts and names of well-known events (FORMAT.md 14, 15).
+//! Facts that the stream does not contain: layouts and names of well-known events
+//! (FORMAT.md 14, 15).
 //!
-//! The events of the native runtime come without name and fields; both are in its manifest, of
-//! which `generated` is the copy. `Universal.*`, old `Microsoft-Diagnostics-DiagnosticSource` and the
-//! records of GCDynamicEvent that the manifest does not have are entered by hand.
+//! Events of the native runtime arrive without names and fields. Both are in the
+//! runtime's manifest, and `generated` is a copy of it. The rows for `Universal.*`, for
+//! old `Microsoft-Diagnostics-DiagnosticSource` and for records of GCDynamicEvent that
+//! the manifest lacks were entered by hand.
 //!
-//! # Which description counts
+//! # Which description is used
 //! | provider | the catalog is used | otherwise |
 //! |---|---|---|
 //! | those of the native runtime | when the metadata has neither name nor fields | the stream's |
@@ -13,15 +15,16 @@
 //! | `Microsoft-Diagnostics-DiagnosticSource` | when the metadata has no fields | the stream's |
 //! | all others | never | the stream's |
 //!
-//! - Managed providers describe themselves, also where they send events of the native provider's
-//!   name (the thread pool of NativeAOT and Mono): then the stream is right.
-//! - Recorders that read the runtime's events from Linux user_events write version 6 and have to
-//!   name them: `Unknown(10)` for event 10. That is no name. They give the version with each event,
-//!   as a label, not with the type.
-//! - A version above the newest one known is read as the newest one: versions only ever append
-//!   fields, the rest of the payload is surplus. A lower one that is not known is not guessed at.
-//! - Level and keywords were changed under a version, names and fields never: take the former from
-//!   the trace.
+//! - Managed providers describe their own events, even if they use the native provider's
+//!   name (the thread pool of NativeAOT and Mono). Then the stream's description is used.
+//! - Recorders that read the runtime's events from Linux user_events write version 6,
+//!   which requires a name, so event 10 is called `Unknown(10)`. That counts as no name.
+//!   They store the event's version with each event, as a label, not with the type.
+//! - A version above the newest known one is read as the newest one: new versions only
+//!   append fields, and the rest of the payload is surplus. Other unknown versions are
+//!   left undescribed.
+//! - Levels and keywords have changed within a version, names and fields never have. Take
+//!   levels and keywords from the trace.
 
 mod diagnostic_source;
 mod event;
@@ -45,7 +48,8 @@ use provider::{Key, Use};
 
 /// The providers whose events the catalog knows.
 pub fn providers() -> impl Iterator<Item = &'static CatalogProvider> {
-    let by_hand = [&universal::SYSTEM_PROVIDER, &universal::EVENTS_PROVIDER, &diagnostic_source::PROVIDER];
+    let by_hand =
+        [&universal::SYSTEM_PROVIDER, &universal::EVENTS_PROVIDER, &diagnostic_source::PROVIDER];
     generated::PROVIDERS.iter().copied().chain(by_hand)
 }
 
@@ -58,14 +62,14 @@ fn provider(name: &str) -> Option<&'static CatalogProvider> {
     providers().find(|provider| provider.name == name)
 }
 
-/// Names of a provider's keywords, lowest bit first; empty for an unknown provider.
+/// Names of a provider's keywords, lowest bit first; empty if the provider is unknown.
 pub fn keywords(provider_name: &str) -> &'static [(u64, &'static str)] {
     provider(provider_name).map_or(&[], |provider| provider.keywords)
 }
 
-/// The row for an event that is known by id and version: that of this version, or of the newest
-/// known one if `version` is above it. `None` for other versions, and for providers whose events
-/// are known by name.
+/// The row for an event of a provider whose events are identified by id and version. If
+/// `version` is above the newest known version, the newest row is returned. `None` for
+/// other unknown versions, and for providers whose events are identified by name.
 ///
 /// ```
 /// use nettrace_parser::catalog::find;
@@ -78,8 +82,9 @@ pub fn find(provider_name: &str, id: u32, version: u32) -> Option<&'static Catal
     provider(provider_name).filter(|provider| provider.key == Key::Id)?.version_of(id, version)
 }
 
-/// The row for an event that is known by name: those of `Universal.Events` and
-/// `Microsoft-Diagnostics-DiagnosticSource`. `None` for other providers.
+/// The row for an event of a provider whose events are identified by name:
+/// `Universal.Events` and `Microsoft-Diagnostics-DiagnosticSource`. `None` for other
+/// providers.
 ///
 /// `Universal.Events` has a row for every name.
 ///
@@ -92,9 +97,9 @@ pub fn find_by_name(provider_name: &str, name: &str) -> Option<&'static CatalogE
     provider(provider_name).filter(|provider| provider.key == Key::Name)?.named(name)
 }
 
-/// The record in the field `Data` of GCDynamicEvent (event 39 of the runtime), whose field `Name`
-/// says which it is. [`Event::fields`](crate::Event::fields) gives its fields in the place of `Data`
-/// where it is of the size that is known.
+/// A record that GCDynamicEvent (event 39 of the runtime) can carry in its field `Data`,
+/// by the value of its field `Name`. If the record has the expected size,
+/// [`Event::fields`](crate::Event::fields) shows its fields in place of `Data`.
 ///
 /// ```
 /// let record = nettrace_parser::catalog::gc_dynamic("CommittedUsage").unwrap();
@@ -104,7 +109,7 @@ pub fn gc_dynamic(name: &str) -> Option<&'static CatalogEvent> {
     gc_dynamic::records().find(|record| record.symbol == name)
 }
 
-/// What a stream says about a type of event.
+/// What a stream says about an event type.
 pub(crate) struct Described<'a> {
     pub(crate) provider: &'a str,
     pub(crate) event_id: u32,
@@ -113,7 +118,8 @@ pub(crate) struct Described<'a> {
     pub(crate) has_fields: bool,
 }
 
-/// The row that counts for events of a type, if the catalog's does: see the [module](self).
+/// The row that describes events of a type, if the catalog's description is the one to
+/// use: see the [module](self).
 pub(crate) fn row_for(described: &Described<'_>) -> Option<&'static CatalogEvent> {
     let provider = provider(described.provider)?;
     let counts = match provider.used {
@@ -129,7 +135,7 @@ pub(crate) fn row_for(described: &Described<'_>) -> Option<&'static CatalogEvent
 }
 
 impl Described<'_> {
-    /// Whether the name is none: empty, or `Unknown(ID)`.
+    /// Whether there is no usable name: it is empty, or `Unknown(ID)`.
     fn is_unnamed(&self) -> bool {
         let id = self.name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
         self.name.is_empty() || id.is_some_and(|id| id.parse() == Ok(self.event_id))

@@ -1,4 +1,4 @@
-//! Providers of the catalog, and the guids that stand for provider names.
+//! Providers of the catalog, and GUIDs of provider names.
 
 use super::event::CatalogEvent;
 use nettrace_guid::Guid;
@@ -9,22 +9,23 @@ use nettrace_guid::Guid;
 pub struct CatalogProvider {
     /// Provider name.
     pub name: &'static str,
-    /// The guid that its manifest fixes; `None` where it follows from the name, see
+    /// The GUID that its manifest fixes; `None` if the GUID follows from the name, see
     /// [`provider_guid`].
     pub guid: Option<Guid>,
     /// Names of its keywords, lowest bit first.
     pub keywords: &'static [(u64, &'static str)],
-    /// What tells its events apart.
+    /// How its events are identified.
     pub(super) key: Key,
-    /// The row for events of any other name.
+    /// The row for events with any other name.
     pub(super) others: Option<&'static CatalogEvent>,
-    /// When they are used instead of what the stream says.
+    /// When the rows are used instead of the stream's description.
     pub(super) used: Use,
-    /// Its events, each group sorted by id, then version. An id is in one group only.
+    /// Its events in groups, each sorted by id, then version. All versions of an id are
+    /// in one group.
     pub(super) groups: &'static [&'static [CatalogEvent]],
 }
 
-/// What tells the events of a provider apart.
+/// How the events of a provider are identified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     /// Id and version.
@@ -36,11 +37,11 @@ pub(super) enum Key {
 /// When the catalog's rows are used instead of the stream's own description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// Always: what the stream says is known to be wrong.
+    /// Always: the stream's description is known to be wrong.
     Always,
-    /// When the stream gives neither name nor fields.
+    /// If the stream has neither name nor fields.
     WithoutName,
-    /// When the stream gives no fields.
+    /// If the stream has no fields.
     WithoutFields,
 }
 
@@ -50,7 +51,8 @@ impl CatalogProvider {
         self.groups.iter().copied().flatten().chain(self.others)
     }
 
-    /// The row of an id and a version; of the newest known version, if `version` is above it.
+    /// The row for an id and a version; the newest row if `version` is above all known
+    /// versions.
     pub(super) fn version_of(&self, id: u32, version: u32) -> Option<&'static CatalogEvent> {
         self.groups.iter().copied().find_map(|group| {
             let end = group.partition_point(|event| (event.id, event.version) <= (id, version));
@@ -60,39 +62,41 @@ impl CatalogProvider {
         })
     }
 
-    /// The row of a name.
+    /// The row for a name.
     pub(super) fn named(&self, name: &str) -> Option<&'static CatalogEvent> {
         self.groups.iter().copied().flatten().find(|event| event.symbol == name).or(self.others)
     }
 }
 
-/// Guids that .NET fixes for providers of which the catalog knows no events.
+/// GUIDs that .NET fixes for providers whose events are not in the catalog.
 const FIXED: [(&str, Guid); 2] = [
     (
         "System.Threading.Tasks.TplEventSource",
         // 2e5dba47-a3d2-4d16-8ee0-6671ffdcd7b5
         Guid::from_bytes([
-            0x47, 0xba, 0x5d, 0x2e, 0xd2, 0xa3, 0x16, 0x4d, 0x8e, 0xe0, 0x66, 0x71, 0xff, 0xdc, 0xd7, 0xb5,
+            0x47, 0xba, 0x5d, 0x2e, 0xd2, 0xa3, 0x16, 0x4d, 0x8e, 0xe0, 0x66, 0x71, 0xff, 0xdc,
+            0xd7, 0xb5,
         ]),
     ),
     (
         "System.Diagnostics.Eventing.FrameworkEventSource",
         // 8e9f5090-2d75-4d03-8a81-e5afbf85daf1
         Guid::from_bytes([
-            0x90, 0x50, 0x9f, 0x8e, 0x75, 0x2d, 0x03, 0x4d, 0x8a, 0x81, 0xe5, 0xaf, 0xbf, 0x85, 0xda, 0xf1,
+            0x90, 0x50, 0x9f, 0x8e, 0x75, 0x2d, 0x03, 0x4d, 0x8a, 0x81, 0xe5, 0xaf, 0xbf, 0x85,
+            0xda, 0xf1,
         ]),
     ),
 ];
 
-/// The guid that .NET fixes for a provider; `None` for all whose guid follows from the name.
+/// The GUID that .NET fixes for a provider; `None` if the GUID follows from the name.
 pub fn guid(provider: &str) -> Option<Guid> {
-    let known = super::providers().find(|known| known.name == provider).and_then(|known| known.guid);
+    let known =
+        super::providers().find(|known| known.name == provider).and_then(|known| known.guid);
     known.or_else(|| FIXED.iter().find(|(name, _)| *name == provider).map(|&(_, guid)| guid))
 }
 
-/// The guid that stands for a provider name ([FORMAT.md 15](crate::format_guide#15)): the fixed one, else the one
-/// that .NET's
-/// EventSource derives from the name.
+/// The GUID of a provider name ([FORMAT.md 15](crate::format_guide#15)): the fixed one if
+/// there is one, else the one that .NET's EventSource derives from the name.
 ///
 /// ```
 /// # use nettrace_parser::catalog::provider_guid;
@@ -102,12 +106,13 @@ pub fn provider_guid(name: &str) -> Guid {
     guid(name).unwrap_or_else(|| from_name(name))
 }
 
-/// What EventSource puts in front of every name.
-const NAMESPACE: [u8; 16] =
-    [0x48, 0x2c, 0x2d, 0xb2, 0xc3, 0x90, 0x47, 0xc8, 0x87, 0xf8, 0x1a, 0x15, 0xbf, 0xc1, 0x30, 0xfb];
+/// The namespace that EventSource hashes before every name.
+const NAMESPACE: [u8; 16] = [
+    0x48, 0x2c, 0x2d, 0xb2, 0xc3, 0x90, 0x47, 0xc8, 0x87, 0xf8, 0x1a, 0x15, 0xbf, 0xc1, 0x30, 0xfb,
+];
 
-/// SHA-1 over the namespace and the upper-cased name in UTF-16 big-endian; its first 16 bytes, of
-/// which byte 7 is marked as version 5.
+/// SHA-1 over the namespace and the upper-cased name in big-endian UTF-16. The GUID is
+/// the first 16 bytes, with version 5 set in byte 7.
 fn from_name(name: &str) -> Guid {
     let mut hash = sha1_smol::Sha1::from(NAMESPACE);
     let mut units = [0; 2];
@@ -116,12 +121,14 @@ fn from_name(name: &str) -> Guid {
             hash.update(&unit.to_be_bytes());
         }
     }
-    let [b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15, ..] = hash.digest().bytes();
+    let [b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15, ..] =
+        hash.digest().bytes();
     let b7 = b7 & 0x0f | 0x50;
     Guid::from_bytes([b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15])
 }
 
-/// .NET's invariant casing: one letter becomes one letter, and no letter becomes an ASCII one.
+/// .NET's invariant upper-casing: every letter maps to exactly one letter, and no other
+/// letter maps to an ASCII one.
 fn invariant_upper(letter: char) -> char {
     if letter.is_ascii() {
         return letter.to_ascii_uppercase();
@@ -140,8 +147,14 @@ mod tests {
     #[test]
     fn a_guid_follows_from_the_name_as_eventsource_derives_it() {
         // FORMAT.md 15.
-        assert_eq!(from_name("Universal.System").to_string(), "8c107b6c-79f8-5231-4de6-2a0e20a3f562");
-        assert_eq!(from_name("Universal.Events").to_string(), "bc5e5d63-9799-5873-33d9-fba8316cef71");
+        assert_eq!(
+            from_name("Universal.System").to_string(),
+            "8c107b6c-79f8-5231-4de6-2a0e20a3f562"
+        );
+        assert_eq!(
+            from_name("Universal.Events").to_string(),
+            "bc5e5d63-9799-5873-33d9-fba8316cef71"
+        );
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! How the catalog's tables describe fields: as constants, from which a [`Schema`] is made when it
-//! is first asked for.
+//! How the catalog's tables describe fields: as constants, from which a [`Schema`] is
+//! built on first use.
 //!
-//! A count names its register instead of its field, so that nothing is left to look up: the
-//! table's `u32("Count").kept(0)` and `record("Values", 0, …)` belong together. Registers are
-//! numbered within one event, inner records included.
+//! A count refers to a register instead of a field name, so nothing has to be looked up:
+//! `u32("Count").kept(0)` stores the value that `record("Values", 0, …)` uses. Registers
+//! are numbered per event, including inner records.
 
 use crate::schema::{Count, Field, FieldType, Register, Schema, Unit, ValueMap};
 
@@ -11,7 +11,7 @@ use crate::schema::{Count, Field, FieldType, Register, Schema, Unit, ValueMap};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FieldRow {
     name: &'static str,
-    kind: Kind,
+    kind: RowType,
     count: Times,
     is_hex: bool,
     unit: Option<Unit>,
@@ -19,19 +19,19 @@ pub(super) struct FieldRow {
     register: Option<Register>,
 }
 
-/// How often a value stands in the payload.
+/// How often a value occurs in the payload.
 #[derive(Debug, Clone, Copy)]
 enum Times {
     Once,
-    /// As often as the value of this register says.
+    /// As often as the value in this register.
     Kept(Register),
-    /// As often as a u16 in front says.
+    /// As often as the u16 before it.
     CountedHere,
 }
 
 /// The types that the tables use.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum RowType {
     U8,
     U16,
     U32,
@@ -52,88 +52,100 @@ enum Kind {
     Record(&'static [FieldRow]),
 }
 
-const fn row(name: &'static str, kind: Kind) -> FieldRow {
-    FieldRow { name, kind, count: Times::Once, is_hex: false, unit: None, map: None, register: None }
+const fn row(name: &'static str, kind: RowType) -> FieldRow {
+    FieldRow {
+        name,
+        kind,
+        count: Times::Once,
+        is_hex: false,
+        unit: None,
+        map: None,
+        register: None,
+    }
 }
 
 pub(super) const fn u8(name: &'static str) -> FieldRow {
-    row(name, Kind::U8)
+    row(name, RowType::U8)
 }
 
 pub(super) const fn u16(name: &'static str) -> FieldRow {
-    row(name, Kind::U16)
+    row(name, RowType::U16)
 }
 
 pub(super) const fn u32(name: &'static str) -> FieldRow {
-    row(name, Kind::U32)
+    row(name, RowType::U32)
 }
 
 pub(super) const fn u64(name: &'static str) -> FieldRow {
-    row(name, Kind::U64)
+    row(name, RowType::U64)
 }
 
 pub(super) const fn i32(name: &'static str) -> FieldRow {
-    row(name, Kind::I32)
+    row(name, RowType::I32)
 }
 
 pub(super) const fn i64(name: &'static str) -> FieldRow {
-    row(name, Kind::I64)
+    row(name, RowType::I64)
 }
 
 pub(super) const fn f32(name: &'static str) -> FieldRow {
-    row(name, Kind::F32)
+    row(name, RowType::F32)
 }
 
 pub(super) const fn f64(name: &'static str) -> FieldRow {
-    row(name, Kind::F64)
+    row(name, RowType::F64)
 }
 
-/// A truth value of one byte.
+/// A boolean of one byte.
 pub(super) const fn boolean8(name: &'static str) -> FieldRow {
-    row(name, Kind::Boolean8)
+    row(name, RowType::Boolean8)
 }
 
 pub(super) const fn boolean32(name: &'static str) -> FieldRow {
-    row(name, Kind::Boolean32)
+    row(name, RowType::Boolean32)
 }
 
 pub(super) const fn pointer(name: &'static str) -> FieldRow {
-    row(name, Kind::Pointer)
+    row(name, RowType::Pointer)
 }
 
 pub(super) const fn guid(name: &'static str) -> FieldRow {
-    row(name, Kind::Guid)
+    row(name, RowType::Guid)
 }
 
 pub(super) const fn utf16(name: &'static str) -> FieldRow {
-    row(name, Kind::Utf16Text)
+    row(name, RowType::Utf16Text)
 }
 
 pub(super) const fn ansi(name: &'static str) -> FieldRow {
-    row(name, Kind::AnsiText)
+    row(name, RowType::AnsiText)
 }
 
 pub(super) const fn counted_utf8(name: &'static str) -> FieldRow {
-    row(name, Kind::CountedUtf8)
+    row(name, RowType::CountedUtf8)
 }
 
 pub(super) const fn var_uint(name: &'static str) -> FieldRow {
-    row(name, Kind::VarUInt)
+    row(name, RowType::VarUInt)
 }
 
-/// Bytes between fields.
+/// Unused bytes between fields.
 pub(super) const fn padding(bytes: u8) -> FieldRow {
-    row("", Kind::Padding(bytes))
+    row("", RowType::Padding(bytes))
 }
 
-/// Records, as many as register `count` says.
-pub(super) const fn records(name: &'static str, count: Register, rows: &'static [FieldRow]) -> FieldRow {
-    row(name, Kind::Record(rows)).times(count)
+/// Records, as many as the value in register `count`.
+pub(super) const fn records(
+    name: &'static str,
+    count: Register,
+    rows: &'static [FieldRow],
+) -> FieldRow {
+    row(name, RowType::Record(rows)).times(count)
 }
 
-/// Records with their number, a u16, in front.
+/// Records preceded by their number, a u16.
 pub(super) const fn counted_records(name: &'static str, rows: &'static [FieldRow]) -> FieldRow {
-    FieldRow { count: Times::CountedHere, ..row(name, Kind::Record(rows)) }
+    FieldRow { count: Times::CountedHere, ..row(name, RowType::Record(rows)) }
 }
 
 impl FieldRow {
@@ -142,60 +154,62 @@ impl FieldRow {
         FieldRow { is_hex: true, ..self }
     }
 
-    /// It counts bytes.
+    /// The value is a number of bytes.
     pub(super) const fn bytes(self) -> FieldRow {
         FieldRow { unit: Some(Unit::Bytes), ..self }
     }
 
-    /// It counts nanoseconds.
+    /// The value is a number of nanoseconds.
     pub(super) const fn nanoseconds(self) -> FieldRow {
         FieldRow { unit: Some(Unit::Nanoseconds), ..self }
     }
 
-    /// It counts seconds.
+    /// The value is a number of seconds.
     pub(super) const fn seconds(self) -> FieldRow {
         FieldRow { unit: Some(Unit::Seconds), ..self }
     }
 
-    /// Its values have names.
+    /// The values have names.
     pub(super) const fn named(self, map: &'static ValueMap) -> FieldRow {
         FieldRow { map: Some(map), ..self }
     }
 
-    /// Its value counts what comes later.
+    /// Stores the value in a register, for a later field to use as its count.
     pub(super) const fn kept(self, register: Register) -> FieldRow {
         FieldRow { register: Some(register), ..self }
     }
 
-    /// Stands as often as register `count` says.
+    /// Repeats the field as often as the value in register `count`.
     pub(super) const fn times(self, count: Register) -> FieldRow {
         FieldRow { count: Times::Kept(count), ..self }
     }
 
     fn field(&self) -> Field {
         let once = match self.kind {
-            Kind::U8 => FieldType::U8,
-            Kind::U16 => FieldType::U16,
-            Kind::U32 => FieldType::U32,
-            Kind::U64 => FieldType::U64,
-            Kind::I32 => FieldType::I32,
-            Kind::I64 => FieldType::I64,
-            Kind::F32 => FieldType::F32,
-            Kind::F64 => FieldType::F64,
-            Kind::Boolean8 => FieldType::Boolean8,
-            Kind::Boolean32 => FieldType::Boolean32,
-            Kind::Pointer => FieldType::Pointer,
-            Kind::Guid => FieldType::Guid,
-            Kind::Utf16Text => FieldType::Utf16Text,
-            Kind::AnsiText => FieldType::AnsiText,
-            Kind::CountedUtf8 => FieldType::CountedUtf8,
-            Kind::VarUInt => FieldType::VarUInt,
-            Kind::Padding(bytes) => FieldType::Padding(bytes),
-            Kind::Record(rows) => FieldType::Object(fields(rows)),
+            RowType::U8 => FieldType::U8,
+            RowType::U16 => FieldType::U16,
+            RowType::U32 => FieldType::U32,
+            RowType::U64 => FieldType::U64,
+            RowType::I32 => FieldType::I32,
+            RowType::I64 => FieldType::I64,
+            RowType::F32 => FieldType::F32,
+            RowType::F64 => FieldType::F64,
+            RowType::Boolean8 => FieldType::Boolean8,
+            RowType::Boolean32 => FieldType::Boolean32,
+            RowType::Pointer => FieldType::Pointer,
+            RowType::Guid => FieldType::Guid,
+            RowType::Utf16Text => FieldType::Utf16Text,
+            RowType::AnsiText => FieldType::AnsiText,
+            RowType::CountedUtf8 => FieldType::CountedUtf8,
+            RowType::VarUInt => FieldType::VarUInt,
+            RowType::Padding(bytes) => FieldType::Padding(bytes),
+            RowType::Record(rows) => FieldType::Object(fields(rows)),
         };
         let kind = match self.count {
             Times::Once => once,
-            Times::Kept(register) => FieldType::Repeated(Box::new(once), Count::Earlier { register }),
+            Times::Kept(register) => {
+                FieldType::Repeated(Box::new(once), Count::Earlier { register })
+            }
             Times::CountedHere => FieldType::Array(Box::new(once)),
         };
         Field {
@@ -215,5 +229,9 @@ fn fields(rows: &[FieldRow]) -> Box<[Field]> {
 /// The schema that `rows` describe.
 pub(super) fn schema(rows: &[FieldRow], omits_null_texts: bool) -> Schema {
     let fields = fields(rows).into_vec();
-    if omits_null_texts { Schema::from_catalog(fields) } else { Schema::from_stream(fields, None, false) }
+    if omits_null_texts {
+        Schema::from_catalog(fields)
+    } else {
+        Schema::from_stream(fields, None, false)
+    }
 }

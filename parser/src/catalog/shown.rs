@@ -1,12 +1,13 @@
-//! What events are called.
+//! Names of events for display.
 
 use super::CatalogEvent;
 use std::borrow::Cow;
 
-/// The name of an event type, without its provider, as all outputs have it: of the runtime's own events the
-/// catalog's, such as `GC/Start`; of others the stream's, where one that ends in Start or Stop, and has no other
-/// opcode, is divided there: `Request/Start` of `RequestStart`. `None` if the stream gives no name, or only the
-/// id in words, and the catalog has none.
+/// The display name of an event type, without its provider; all outputs use it. For the
+/// runtime's own events it is the catalog's name, such as `GC/Start`. For others it is
+/// the stream's name; a name that ends in Start or Stop is split there (`RequestStart`
+/// becomes `Request/Start`), unless its opcode says otherwise. `None` if the stream has
+/// no name, or only `Unknown(ID)`, and the catalog has none.
 ///
 /// `opcode` is the one that the stream stores with the type.
 pub fn event_name<'n>(
@@ -15,9 +16,10 @@ pub fn event_name<'n>(
     opcode: Option<u8>,
     catalog: Option<&'static CatalogEvent>,
 ) -> Option<Cow<'n, str>> {
-    // Writers of version 6 that know only the id have to say something: `Unknown(10)`.
+    // Version 6 requires a name. Writers that only know the id use `Unknown(10)`.
     let number = name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
-    if name.is_empty() || catalog.is_some() && number.is_some_and(|number| number.parse() == Ok(id)) {
+    if name.is_empty() || catalog.is_some() && number.is_some_and(|number| number.parse() == Ok(id))
+    {
         return catalog.map(|known| known.name).filter(|name| !name.is_empty()).map(Cow::Borrowed);
     }
     for (ending, of_ending) in [("Start", 1), ("Stop", 2)] {
@@ -26,7 +28,10 @@ pub fn event_name<'n>(
         if let Some((stem, _)) = split.filter(|(_, end)| end.eq_ignore_ascii_case(ending))
             && opcode.unwrap_or(of_ending) == of_ending
         {
-            return Some(Cow::Owned(format!("{}/{ending}", stem.strip_suffix('/').unwrap_or(stem))));
+            return Some(Cow::Owned(format!(
+                "{}/{ending}",
+                stem.strip_suffix('/').unwrap_or(stem)
+            )));
         }
     }
     Some(Cow::Borrowed(name))

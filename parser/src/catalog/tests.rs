@@ -1,4 +1,4 @@
-//! That the catalog holds together, and counts where it should.
+//! The catalog is consistent, and is used exactly where it should be.
 
 use super::*;
 use crate::block::metadata::Metadata;
@@ -8,7 +8,13 @@ use std::collections::HashSet;
 
 const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 
-fn metadata(provider: &str, event_id: u32, name: &str, version: u32, fields: &[FieldType]) -> Metadata {
+fn metadata(
+    provider: &str,
+    event_id: u32,
+    name: &str,
+    version: u32,
+    fields: &[FieldType],
+) -> Metadata {
     let fields = fields.iter().map(|kind| Field::new("F", kind.clone())).collect();
     Metadata {
         id: 1,
@@ -81,7 +87,10 @@ fn universal_events_describe_themselves_if_they_do() {
     let events = "Universal.Events";
     assert_eq!(symbol(&metadata(events, 1, "cpu", 0, &[])), Some("cpu"));
     assert_eq!(symbol(&metadata(events, 7, "sched_waking", 0, &[])), Some(""));
-    assert_eq!(symbol(&metadata(events, 7, "sched_waking", 0, &[FieldType::VarUInt, FieldType::U32])), None);
+    assert_eq!(
+        symbol(&metadata(events, 7, "sched_waking", 0, &[FieldType::VarUInt, FieldType::U32])),
+        None
+    );
 }
 
 #[test]
@@ -95,7 +104,7 @@ fn old_diagnostic_source_is_read_by_name() {
     assert!(find(provider, 4, 0).is_none());
 }
 
-/// Counts must be kept before they are used, each under a number of its own.
+/// Counts must be stored before they are used, each in a register of its own.
 fn check_registers(fields: &[Field], kept: &mut Vec<u8>, symbol: &str) {
     for field in fields {
         let mut kind = &field.kind;
@@ -107,8 +116,16 @@ fn check_registers(fields: &[Field], kept: &mut Vec<u8>, symbol: &str) {
             check_registers(inner, kept, symbol);
         }
         if let Some(register) = field.register {
-            assert!(register < 8 && !kept.contains(&register), "{symbol}: {} keeps {register}", field.name);
-            assert!(matches!(field.kind, FieldType::U16 | FieldType::U32), "{symbol}: {}", field.name);
+            assert!(
+                register < 8 && !kept.contains(&register),
+                "{symbol}: {} keeps {register}",
+                field.name
+            );
+            assert!(
+                matches!(field.kind, FieldType::U16 | FieldType::U32),
+                "{symbol}: {}",
+                field.name
+            );
             kept.push(register);
         }
     }
@@ -134,15 +151,28 @@ fn every_event_is_there_once_and_sorted() {
     let mut keys = HashSet::new();
     for provider in providers() {
         assert!(provider.events().all(|event| event.provider == provider.name));
-        assert!(provider.keywords.windows(2).all(|pair| pair[0].0 < pair[1].0), "{}", provider.name);
+        assert!(
+            provider.keywords.windows(2).all(|pair| pair[0].0 < pair[1].0),
+            "{}",
+            provider.name
+        );
         for group in provider.groups {
-            let is_sorted =
-                |pair: &[CatalogEvent]| (pair[0].id, pair[0].version) < (pair[1].id, pair[1].version);
-            assert!(provider.key == Key::Name || group.windows(2).all(is_sorted), "{}", provider.name);
+            let is_sorted = |pair: &[CatalogEvent]| {
+                (pair[0].id, pair[0].version) < (pair[1].id, pair[1].version)
+            };
+            assert!(
+                provider.key == Key::Name || group.windows(2).all(is_sorted),
+                "{}",
+                provider.name
+            );
         }
         for event in provider.events() {
             let name = if provider.key == Key::Name { event.symbol } else { "" };
-            assert!(keys.insert((provider.name, event.id, event.version, name)), "{}", event.symbol);
+            assert!(
+                keys.insert((provider.name, event.id, event.version, name)),
+                "{}",
+                event.symbol
+            );
             let found = match provider.key {
                 Key::Id => find(provider.name, event.id, event.version),
                 Key::Name => find_by_name(provider.name, event.symbol),
@@ -150,7 +180,10 @@ fn every_event_is_there_once_and_sorted() {
             assert_eq!(found, Some(event));
         }
     }
-    assert_eq!(events().filter(|event| find(event.provider, event.id, event.version).is_some()).count(), 524);
+    assert_eq!(
+        events().filter(|event| find(event.provider, event.id, event.version).is_some()).count(),
+        524
+    );
 }
 
 #[test]
@@ -175,7 +208,9 @@ fn only_native_events_leave_out_null_texts() {
 #[test]
 fn a_typed_name_may_be_any_that_people_use() {
     let verbose = find(RUNTIME, 143, 1).unwrap();
-    for typed in ["MethodLoadVerbose", "Method/LoadVerbose", "methodloadverbose_v1", "MethodLoadVerbose_V1"] {
+    for typed in
+        ["MethodLoadVerbose", "Method/LoadVerbose", "methodloadverbose_v1", "MethodLoadVerbose_V1"]
+    {
         assert!(verbose.matches_name(typed), "{typed}");
     }
     for typed in ["", "MethodLoad", "MethodLoadVerbose_V2", "Method/Load/Verbose"] {
@@ -189,14 +224,15 @@ fn a_typed_name_may_be_any_that_people_use() {
 fn numbers_have_the_units_that_are_known_and_no_other() {
     let unit = |id, version, name: &str| {
         let event = find("Microsoft-Windows-DotNETRuntime", id, version).unwrap();
-        let field = event.schema().payload_fields().iter().find(|field| field.name == name).unwrap();
+        let field =
+            event.schema().payload_fields().iter().find(|field| field.name == name).unwrap();
         field.unit
     };
     assert_eq!(unit(91, 1, "DurationNs"), Some(Unit::Nanoseconds));
     assert_eq!(unit(56, 0, "Duration"), Some(Unit::Seconds));
     assert_eq!(unit(4, 2, "GenerationSize4"), Some(Unit::Bytes));
     assert_eq!(unit(145, 1, "MethodILSize"), Some(Unit::Bytes));
-    // Counts of things, places and what is no number have none.
+    // Counts of things, indices and non-numbers have no unit.
     assert_eq!(unit(4, 2, "FinalizationPromotedCount"), None);
     assert_eq!(unit(303, 0, "SampledByteOffset"), None);
     assert_eq!(unit(1, 2, "Count"), None);

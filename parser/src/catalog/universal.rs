@@ -1,9 +1,10 @@
 //! The two providers of Linux recorders that write version 6 (FORMAT.md 15).
 //!
-//! Their metadata declares text as type 23, one UTF-8 code unit, though the payload has a u16
-//! length and UTF-8 (FORMAT.md Q12), so for `Universal.System` this table is right and the stream
-//! is not. `Universal.Events` has one field everywhere, and behind it may have what the recorder
-//! copied from elsewhere and described rightly; there the table only helps out.
+//! Their metadata declares text as type 23, one UTF-8 code unit, but the payload has a
+//! u16 length and UTF-8 (FORMAT.md Q12). So for `Universal.System` this table is used and
+//! the stream's description is not. Events of `Universal.Events` all begin with the same
+//! field, which may be followed by fields that the recorder copied from elsewhere and
+//! described correctly; there the table is used only if the stream has no description.
 
 use super::event::{CatalogEvent, event, sent_by_others};
 use super::provider::{CatalogProvider, Key, Use};
@@ -36,13 +37,15 @@ const fn system(id: u32, name: &'static str, rows: &'static [FieldRow]) -> Catal
     event(SYSTEM, id, 0, name, name, sent_by_others(0, 0, 0), rows)
 }
 
-const PROCESS: &[FieldRow] = &[var_uint("NamespaceId"), counted_utf8("Name"), counted_utf8("NamespaceName")];
+const PROCESS: &[FieldRow] =
+    &[var_uint("NamespaceId"), counted_utf8("Name"), counted_utf8("NamespaceName")];
 
 static SYSTEM_EVENTS: [CatalogEvent; 6] = [
     system(0, "ExistingProcess", PROCESS),
     system(1, "ProcessCreate", PROCESS),
     system(2, "ProcessExit", &[]),
-    // Two more texts may follow, those of ProcessMappingMetadata (FORMAT.md Q13): surplus.
+    // Two more texts may follow, those of ProcessMappingMetadata (FORMAT.md Q13). They
+    // are treated as surplus.
     system(
         3,
         "ProcessMapping",
@@ -77,10 +80,10 @@ const fn named(name: &'static str) -> CatalogEvent {
     event(EVENTS, 0, 0, name, name, sent_by_others(0, 0, 0), VALUE)
 }
 
-/// The weight of a sample, or the ticks switched out.
+/// The weight of a sample, or the number of ticks that a thread was switched out.
 const VALUE: &[FieldRow] = &[var_uint("Value")];
 
 static NAMED_EVENTS: [CatalogEvent; 2] = [named("cpu"), named("cswitch")];
 
-/// What `Universal.Events` has under any other name.
+/// The layout of `Universal.Events` under any other name.
 static OTHER_EVENT: CatalogEvent = named("");

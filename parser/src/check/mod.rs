@@ -1,13 +1,16 @@
-//! Whether a stream keeps to the format: for authors of writers, and for people who wonder what is wrong with a trace.
+//! Checks whether a stream conforms to the format: for authors of writers, and for
+//! anybody who wants to know what is wrong with a trace.
 //!
-//! The reader reports what it had to give up ([`Damage`]). A check also asks what a reader can do
-//! without: that times and sequence points rise as promised, that payloads are as their fields say, that
-//! no event is missing. Everything is a [`Violation`] with the section of `FORMAT.md` that it is about.
+//! The reader reports what it could not read ([`Damage`]). A check also verifies rules
+//! that a reader can do without: times and sequence points rise as promised, payloads
+//! match their fields, no event is missing. Every breach is a [`Violation`] that cites
+//! the section of `FORMAT.md` with the rule.
 //!
 //! | severity | meaning |
 //! |---|---|
 //! | [`Severity::Damage`] | something could not be read |
-//! | [`Severity::Note`] | all could be read, but a rule is broken, or the writer says that events are missing |
+//! | [`Severity::Note`] | everything could be read, but a rule is broken, or events are
+//! missing |
 
 mod order;
 mod rule;
@@ -22,7 +25,7 @@ use order::Order;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Violations of one kind that are kept whole; behind them they are only counted.
+/// Violations of one kind that are kept in full; further ones are only counted.
 const KEPT_PER_KIND: u64 = 64;
 
 /// How bad a [`Violation`] is.
@@ -31,7 +34,8 @@ const KEPT_PER_KIND: u64 = 64;
 pub enum Severity {
     /// Something could not be read.
     Damage,
-    /// All could be read, but a rule of the format is broken or events are missing.
+    /// Everything could be read, but a rule of the format is broken or events are
+    /// missing.
     Note,
 }
 
@@ -45,21 +49,22 @@ impl Severity {
     }
 }
 
-/// One place where a stream does not keep to the format.
+/// One place where a stream does not conform to the format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// Which rule, in a word for programs, such as `row_size`.
+    /// Machine-readable name of the rule, such as `row_size`.
     pub kind: &'static str,
     /// How bad it is.
     pub severity: Severity,
     /// Stream offset of the first byte concerned.
     pub offset: u64,
-    /// The block it lies in; `None` between blocks, and for what concerns the whole stream.
+    /// The kind of block it lies in; `None` between blocks, and if it concerns the whole
+    /// stream.
     pub block: Option<BlockKind>,
-    /// The section of `FORMAT.md`, such as `6.3`.
+    /// The section of `FORMAT.md` with the rule, such as `6.3`.
     pub section: &'static str,
-    /// What was found, for people.
+    /// What was found, in words.
     pub message: String,
 }
 
@@ -76,7 +81,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What a check found.
+/// The result of a check.
 ///
 /// ```
 /// use nettrace_parser::check::Findings;
@@ -102,11 +107,12 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Reads a stream to its end and says what is wrong with it. What follows the end mark is waited for, and looked at
-    /// as far as [`Limits::tail_bytes`](crate::Limits::tail_bytes) says.
+    /// Reads a stream to its end and checks it. Bytes after the end mark are waited for
+    /// and examined up to [`Limits::tail_bytes`](crate::Limits::tail_bytes).
     ///
     /// # Errors
-    /// As [`Reader::next_event`]. After [`Error::Io`] the stream has to be read from its beginning.
+    /// As [`Reader::next_event`]. After [`Error::Io`], start again with a reader at the
+    /// stream's beginning.
     pub fn of<S: Source>(reader: &mut Reader<S>) -> Result<Findings, Error> {
         let mut findings = Findings::default();
         reader.wait_for_tail();
@@ -128,22 +134,23 @@ impl Findings {
         Ok(findings)
     }
 
-    /// The violations in the order of their offsets; of one kind at most 64.
+    /// The violations in order of their offsets; at most 64 of each kind.
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }
 
-    /// How many there are of each kind, also beyond those kept, in the order of the kinds' names.
+    /// The total number of violations of each kind, including those not kept, sorted by
+    /// kind.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// Whether something could not be read.
+    /// Whether anything could not be read.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 
-    /// Whether nothing at all was found.
+    /// Whether there are no violations at all.
     pub fn is_clean(&self) -> bool {
         self.counts.is_empty()
     }
@@ -176,15 +183,23 @@ impl Findings {
         let count = self.counts.entry(kind).or_insert(0);
         *count = count.saturating_add(1);
         if *count <= KEPT_PER_KIND {
-            self.violations.push(Violation { kind, severity, offset, block, section, message: message() });
+            self.violations.push(Violation {
+                kind,
+                severity,
+                offset,
+                block,
+                section,
+                message: message(),
+            });
         }
     }
 
-    /// Holds a payload against its fields (section 8). Payloads of the catalog may be longer: later runtimes
-    /// append fields.
+    /// Compares a payload with its fields (section 8). Payloads that the catalog
+    /// describes may be longer, because later runtimes append fields.
     fn payload(&mut self, event: &Event<'_>) {
-        let is_described =
-            event.schema().is_some_and(|schema| !schema.fields.is_empty() && schema.opaque.is_none());
+        let is_described = event
+            .schema()
+            .is_some_and(|schema| !schema.fields.is_empty() && schema.opaque.is_none());
         let mut fields = event.fields();
         let mut is_whole = true;
         for field in fields.by_ref() {
@@ -200,17 +215,22 @@ impl Findings {
         if is_described && event.catalog().is_none() && is_whole && surplus > 0 {
             let offset = event.payload_offset().saturating_add(fields.rest_offset() as u64);
             self.note("payload_surplus", "8", offset, || {
-                format!("{}/{}: {surplus} bytes behind the last field", event.provider(), event.id())
+                format!(
+                    "{}/{}: {surplus} bytes behind the last field",
+                    event.provider(),
+                    event.id()
+                )
             });
         }
     }
 
-    /// What the reader had to say.
+    /// Converts the reader's findings to violations.
     fn take_damage<S: Source>(&mut self, reader: &Reader<S>) {
         let major = reader.version().map_or(0, |version| version.major());
         let damage = reader.damage();
         for finding in damage.findings() {
-            let severity = if finding.class == Class::Note { Severity::Note } else { Severity::Damage };
+            let severity =
+                if finding.class == Class::Note { Severity::Note } else { Severity::Damage };
             let kind = rule::kind(finding.fault);
             let section = rule::section(finding.fault, finding.block, major);
             self.add(kind, severity, section, finding.offset, finding.block, || {
@@ -232,7 +252,7 @@ impl Findings {
         }
     }
 
-    /// Findings beyond those that the reader keeps whole.
+    /// Counts findings beyond those that the reader keeps in full.
     fn count_unkept(&mut self, damage: &Damage) {
         let is_like = |a: &Finding, b: &Finding| {
             let of = std::mem::discriminant::<Fault>;
@@ -250,7 +270,7 @@ impl Findings {
         }
     }
 
-    /// Events that the writer numbered, and that are not there (section 12).
+    /// Events that were numbered by the writer but are missing (section 12).
     fn take_losses<S: Source>(&mut self, reader: &Reader<S>) {
         let mut threads: Vec<(u64, u64)> = reader.losses().by_thread().collect();
         threads.sort_unstable();

@@ -1,10 +1,11 @@
-//! Rules about time that a stream promises and that readers may rely on (`FORMAT.md` 11), and what block headers say.
+//! Rules about time that a stream promises and readers may rely on (`FORMAT.md` 11), and
+//! the times in block headers.
 //!
 //! | kind | rule |
 //! |---|---|
 //! | `thread_time` | timestamps of a capture thread never fall |
 //! | `sorted_time` | no event is older than a sorted one before it |
-//! | `sequence_point_time` | sequence points rise, and events keep to the side of them that they lie on |
+//! | `sequence_point_time` | sequence points rise; no event after one is older than it, no event before one is newer |
 //! | `block_time` | a block's events lie between the times in its header, unless these are 0 |
 
 use super::Findings;
@@ -13,32 +14,40 @@ use crate::event::Event;
 use crate::{Block, BlockKind, EventBlockHeader};
 use std::collections::HashMap;
 
-/// Capture threads that are followed at a time; more come from hostile streams only, and then it starts again.
+/// Capture threads that are tracked at a time. Only hostile streams have more; then
+/// tracking starts over.
 const MAX_THREADS: usize = 1 << 16;
 
-/// Timestamps from here on mean that no time is known (10).
+/// Timestamps from here on mean "time unknown" (10).
 const NO_TIME: u64 = i64::MAX as u64;
 
-/// The times met so far, in ticks.
+/// The times seen so far, in ticks.
 #[derive(Debug)]
 pub(super) struct Order {
     /// Blocks of version 3 have no header.
     has_block_headers: bool,
     by_thread: HashMap<u64, u64>,
-    /// Of the youngest event that was marked sorted.
+    /// Time of the newest event that was marked sorted.
     sorted: u64,
-    /// Of the last sequence point.
+    /// Time of the last sequence point.
     point: u64,
-    /// Of the youngest event since it.
+    /// Time of the newest event since the last sequence point.
     youngest: u64,
-    /// From the header of the block at hand, if it says any.
+    /// The times in the current block's header, if it states any.
     block: Option<(u64, u64)>,
 }
 
 impl Order {
     pub(super) fn new(major: u32) -> Order {
         let by_thread = HashMap::new();
-        Order { has_block_headers: major > 3, by_thread, sorted: 0, point: 0, youngest: 0, block: None }
+        Order {
+            has_block_headers: major > 3,
+            by_thread,
+            sorted: 0,
+            point: 0,
+            youngest: 0,
+            block: None,
+        }
     }
 
     pub(super) fn block(&mut self, block: &Block<'_>, findings: &mut Findings) {
@@ -46,12 +55,14 @@ impl Order {
         match block.kind() {
             BlockKind::Event if self.has_block_headers => {
                 let header = EventBlockHeader::parse(block.content()).ok();
-                let times =
-                    header.map(|header| (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned()));
+                let times = header.map(|header| {
+                    (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned())
+                });
                 self.block = times.filter(|times| *times != (0, 0));
             }
             BlockKind::SequencePoint => {
-                if let Some(ticks) = timestamp_of(block.content()).filter(|ticks| *ticks < NO_TIME) {
+                if let Some(ticks) = timestamp_of(block.content()).filter(|ticks| *ticks < NO_TIME)
+                {
                     self.sequence_point(ticks, block, findings);
                 }
             }
@@ -76,7 +87,8 @@ impl Order {
     }
 
     pub(super) fn event(&mut self, event: &Event<'_>, findings: &mut Findings) {
-        // What the reader doubts is told once; its times are those of other bytes.
+        // The reader has already reported the contradiction; the times of doubted events
+        // are unreliable.
         if event.is_doubted() {
             return;
         }

@@ -1,9 +1,10 @@
-//! Which rule a fault breaks: a word for programs, and the section of `FORMAT.md`.
+//! Maps each fault to the rule it breaks: a machine-readable name, and the section of
+//! `FORMAT.md`.
 
 use crate::BlockKind;
 use crate::error::Fault;
 
-/// A word for programs.
+/// The machine-readable name.
 pub(super) fn kind(fault: Fault) -> &'static str {
     match fault {
         Fault::HeaderTruncated | Fault::Truncated => "truncated",
@@ -14,7 +15,7 @@ pub(super) fn kind(fault: Fault) -> &'static str {
         Fault::PointerSize(_) => "pointer_size",
         Fault::VarintTooLong | Fault::VarintOverflow => "varint",
         Fault::Tag { .. } => "tag",
-        Fault::NameLength(_) => "type_name",
+        Fault::NameLength(_) | Fault::TypeName => "type_name",
         Fault::BlockSize(_) => "block_size",
         Fault::BlockLimit(_) => "block_limit",
         Fault::MinimumVersion(_) => "minimum_version",
@@ -60,7 +61,7 @@ pub(super) fn kind(fault: Fault) -> &'static str {
     }
 }
 
-/// The section that has the rule, for a stream of this major version.
+/// The section that contains the rule, for a stream of this major version.
 pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'static str {
     let is_v6 = major >= 6;
     match fault {
@@ -77,7 +78,9 @@ pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'s
         Fault::FirstIsNotTrace | Fault::BlockSize(_) => "3",
         Fault::TrailingBytes(_) | Fault::MoreTrailingBytes(_) => "3",
         Fault::UnknownObject | Fault::UnknownLayout | Fault::UnknownBlock(_) => "3",
-        Fault::PointerSize(_) | Fault::SecondTrace | Fault::Date | Fault::Frequency(_) if is_v6 => "7.2",
+        Fault::PointerSize(_) | Fault::SecondTrace | Fault::Date | Fault::Frequency(_) if is_v6 => {
+            "7.2"
+        }
         Fault::PointerSize(_) | Fault::SecondTrace | Fault::Date | Fault::Frequency(_) => "4",
         Fault::UndefinedMetadata(_) => "9.2",
         Fault::UndefinedThread(_) => "9.3",
@@ -87,7 +90,8 @@ pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'s
         Fault::TypeCode(_) | Fault::Location { .. } => "8",
         Fault::BothFieldLists | Fault::TagSize(_) => "6.6",
         Fault::StaleTable | Fault::Padding(_) => "13.3",
-        Fault::TimeOutside(_)
+        Fault::TypeName
+        | Fault::TimeOutside(_)
         | Fault::Zeros
         | Fault::TimeFalls(_)
         | Fault::TimeUnmet { .. }
@@ -117,7 +121,7 @@ pub(super) fn section(fault: Fault, block: Option<BlockKind>, major: u32) -> &'s
     }
 }
 
-/// The section about a kind of block, or about framing.
+/// The section about a kind of block, or about framing if there is none.
 fn block_section(block: Option<BlockKind>, major: u32) -> &'static str {
     let row = block.and_then(BlockKind::row);
     let object = row.and_then(|row| row.object.as_ref());

@@ -1,11 +1,11 @@
-//! Fields that are found once for each type of event.
+//! Fields that are looked up once per event type.
 
 use super::Event;
 use crate::payload::{FieldError, FieldPlace, FromValue, PayloadFault, Value, typed};
 use crate::schema::Schema;
 
-/// A field by its name, which is looked for once for each type of event. [`Event::get`] looks for it each time, and
-/// that takes the longer the more fields there are.
+/// A field name that is looked up once per event type. [`Event::get`] looks it up for
+/// every event, which takes longer the more fields there are.
 ///
 /// ```
 /// use nettrace_parser::{FieldHandle, Reader};
@@ -17,47 +17,50 @@ use crate::schema::Schema;
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 ///
-/// One handle serves events of any types, of any streams.
+/// One handle can be used for events of all types and of different streams.
 #[derive(Debug, Clone)]
 pub struct FieldHandle {
     name: Box<str>,
-    /// Where it is in types that were met, at the place that a type's number gives.
+    /// The field's place in types seen so far, indexed by a type's number.
     known: Box<[Known]>,
 }
 
-/// A type, and where the field is in it.
+/// A type, and the field's place in it.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     key: SchemaKey,
     place: Option<FieldPlace>,
 }
 
-/// Types whose places are kept. Their numbers follow each other, so as many types do not get into each other's way.
+/// Types whose places are cached. Their serials are consecutive, so this many types do
+/// not evict each other.
 const PLACES: usize = 64;
 
-/// Tells a description of payloads from all others that there are or were, with the size of addresses in them.
+/// Identifies a description of payloads among all that this process has ever read,
+/// together with the address size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaKey {
     /// The type's [`serial`](crate::Metadata::serial).
     pub(crate) serial: u64,
-    /// Where the catalog's description lies, for as long as the process lives; 0 for the stream's.
+    /// Address of the catalog's description, which lives as long as the process; 0 for
+    /// the stream's.
     pub(crate) catalog: usize,
     pub(crate) pointer_size: u8,
 }
 
 impl SchemaKey {
-    /// No type has it.
+    /// A key that no type has.
     const NONE: SchemaKey = SchemaKey { serial: 0, catalog: 0, pointer_size: 0 };
 
     #[expect(clippy::cast_possible_truncation, reason = "the last bits are what is wanted")]
     fn index(self) -> usize {
-        // Versions of one event share their number.
+        // The versions of an event share a serial.
         (self.serial as usize).wrapping_add(self.catalog >> 6) % PLACES
     }
 }
 
 impl FieldHandle {
-    /// A field of this name.
+    /// A handle for the field with this name.
     pub fn new(name: &str) -> FieldHandle {
         FieldHandle { name: name.into(), known: Box::default() }
     }
@@ -67,7 +70,7 @@ impl FieldHandle {
         &self.name
     }
 
-    /// The field's value in an event, as a type: see [`Event::get`].
+    /// The field's value in an event, as a Rust type: see [`Event::get`].
     ///
     /// # Errors
     /// As [`Event::get`].
@@ -77,8 +80,8 @@ impl FieldHandle {
         typed(&self.name, value)
     }
 
-    /// The field's value in an event; `None` when there is no such field, or it is bad, as [`Event::field`] has it.
-    /// Cheaper than an error where most events have no such field.
+    /// The field's value in an event; `None` if there is no such field or it is broken,
+    /// like [`Event::field`]. Cheaper than an error if most events do not have the field.
     #[inline]
     pub fn value<'r>(&mut self, event: &Event<'r>) -> Option<Value<'r>> {
         self.find(event)?.ok()
@@ -94,7 +97,7 @@ impl FieldHandle {
         place?.value(schema, event.payload(), key.pointer_size)
     }
 
-    /// The place in a description that was not met, or not lately.
+    /// Looks up the field in a description that is not in the cache.
     #[cold]
     fn look_up(&mut self, schema: &Schema, key: SchemaKey) -> Option<FieldPlace> {
         if self.known.is_empty() {

@@ -14,7 +14,7 @@
 //! | | 1 | 6, end of the object; tagged values may come before it |
 
 use super::Framed;
-use crate::block::kinds::{KINDS, Kind};
+use crate::block::kinds::{KINDS, KindRow};
 use crate::error::{Fault, FaultAt, located};
 use crate::frame::{BlockKind, Frame};
 use crate::primitive::{Parsed, before, i32, take, u8};
@@ -29,31 +29,32 @@ const TAG_BEGIN: u8 = 4;
 const TAG_BEGIN_PRIVATE: u8 = 5;
 pub(crate) const TAG_END: u8 = 6;
 
-/// Longest type name that is believed; the known ones have at most 13 bytes.
+/// Longest type name that is accepted; the known names have at most 13 bytes.
 const NAME_LIMIT: i32 = 255;
-/// Bytes of a Trace object's content, which has no size field.
+/// Size of a Trace object's content, which has no size field.
 const TRACE_SIZE: u32 = 48;
 
-/// What an object says before its content, up to the end of its type ([FORMAT.md 3](crate::format_guide#3)).
+/// The part of an object before its content, up to the end of its type ([FORMAT.md
+/// 3](crate::format_guide#3)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObjectType<'a> {
-    /// Version of the type: 3 or 4 of `Trace`, 1 or 2 of the others.
+    /// Version of the type: 3 or 4 for `Trace`, 1 or 2 for the others.
     pub version: i32,
-    /// The least version of a reader that understands it.
+    /// The lowest reader version that understands it.
     pub minimum_version: i32,
-    /// The name, such as `EventBlock`; UTF-8 unless the writer erred.
+    /// The name, such as `EventBlock`; UTF-8, unless the writer made a mistake.
     pub name: &'a [u8],
 }
 
 impl ObjectType<'_> {
-    /// What objects of the type hold; of a type that is not known `Unknown(0)`.
+    /// What objects of this type hold; `Unknown(0)` if the type is unknown.
     pub fn kind(&self) -> BlockKind {
         BlockKind::of_object(self.name)
     }
 
-    /// Whether objects of the type may be read: it is known, and so is its minimum version (`Trace` 4, others 2),
-    /// whatever its version is.
+    /// Whether this crate can read objects of the type: the type is known and its minimum
+    /// version is supported (`Trace` 4, others 2). Its version does not matter.
     pub fn is_readable(&self) -> bool {
         let object = self.kind().row().and_then(|row| row.object.as_ref());
         object.is_some_and(|object| self.minimum_version <= object.reader)
@@ -74,7 +75,7 @@ fn tag(expected: u8) -> impl Fn(&[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// The mark that ends a stream where an object would begin.
+/// The mark that ends a stream, in place of an object's begin tag.
 pub(crate) fn end_mark(input: &[u8]) -> Parsed<'_, ()> {
     tag(TAG_NULL)(input)
 }
@@ -87,11 +88,12 @@ fn name_length(input: &[u8]) -> Parsed<'_, usize> {
     }
 }
 
-/// An object's begin, its type, and the end of that.
+/// An object's begin tag, its type, and the end tag of the type.
 pub(crate) fn object_type(input: &[u8]) -> Parsed<'_, ObjectType<'_>> {
     let begin = (begin_tag, begin_tag, tag(TAG_NULL));
     let says = (i32, i32, flat_map(name_length, take));
-    let (rest, (version, minimum_version, name)) = delimited(begin, says, tag(TAG_END)).parse(input)?;
+    let (rest, (version, minimum_version, name)) =
+        delimited(begin, says, tag(TAG_END)).parse(input)?;
     Ok((rest, ObjectType { version, minimum_version, name }))
 }
 
@@ -103,8 +105,9 @@ fn block_size(input: &[u8]) -> Parsed<'_, u32> {
     }
 }
 
-/// An object up to the padding before its content: its type, and where it lies. `shift` is 0 unless bytes were lost
-/// before: as many bytes, modulo 4, as the writer was further on.
+/// An object up to the padding before its content: its type and where its content lies.
+/// `shift` is the number of bytes, modulo 4, that were lost before it: the writer padded
+/// for a position that much further on. 0 if nothing was lost.
 pub(crate) fn opening<'a>(
     position: u64,
     shift: u8,
@@ -118,15 +121,17 @@ pub(crate) fn opening<'a>(
             return Ok((rest, (object, Frame { kind, start: position, body })));
         }
         let (rest, len) = context("block size", block_size).parse(rest)?;
-        // Padding counts from the start of the stream, not of the window.
+        // Padding is relative to the start of the stream, not of the window.
         let shift = u64::from(shift);
-        let padded = here(rest).saturating_add(shift).checked_next_multiple_of(4).unwrap_or(u64::MAX);
+        let padded =
+            here(rest).saturating_add(shift).checked_next_multiple_of(4).unwrap_or(u64::MAX);
         let start = padded.saturating_sub(shift);
         Ok((rest, (object, Frame { kind, start: position, body: Span { start, len } })))
     }
 }
 
-/// The object at `position`, whose bytes begin at `input` (as many as the window has); `shift` as of [`opening`].
+/// The object at `position`. `input` is the window from there on; `shift` as for
+/// [`opening`].
 pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
     match input.first() {
         None => return Framed::Need(1),
@@ -134,20 +139,25 @@ pub(crate) fn frame(input: &[u8], position: u64, shift: u8) -> Framed {
         Some(_) => {}
     }
     match opening(position, shift)(input) {
-        // A type may be read when its minimum version is known, whatever its version.
-        Ok((_, (object, frame))) if object.is_readable() || frame.kind == BlockKind::UNKNOWN_OBJECT => {
+        // A type can be read if its minimum version is supported, whatever its version
+        // is.
+        Ok((_, (object, frame)))
+            if object.is_readable() || frame.kind == BlockKind::UNKNOWN_OBJECT =>
+        {
             match near_kind(&object) {
-                Some(kind) => Framed::Odd(Frame { kind, ..frame }, Fault::UnknownObject),
+                Some(kind) => Framed::Odd(Frame { kind, ..frame }, Fault::TypeName),
                 None => Framed::Block(frame),
             }
         }
-        // No writer asks for a reader that is newer than what it writes.
+        // No writer requires a newer reader than the version it writes.
         Ok((_, (object, frame)))
             if object.minimum_version > object.version && is_of_known_version(&object) =>
         {
             Framed::Odd(frame, Fault::MinimumVersion(object.minimum_version))
         }
-        Ok((_, (object, frame))) => Framed::Refused(frame, Fault::MinimumVersion(object.minimum_version)),
+        Ok((_, (object, frame))) => {
+            Framed::Refused(frame, Fault::MinimumVersion(object.minimum_version))
+        }
         Err(error) => broken(input, error),
     }
 }
@@ -157,12 +167,12 @@ fn is_of_known_version(object: &ObjectType<'_>) -> bool {
     known.is_some_and(|known| known.versions.contains(&object.version))
 }
 
-/// The kind that an unknown name was before damage, if one of its letters is another.
+/// The kind whose name differs from an unknown name in a single letter, as after damage.
 fn near_kind(object: &ObjectType<'_>) -> Option<BlockKind> {
     if object.kind() != BlockKind::UNKNOWN_OBJECT {
         return None;
     }
-    let is_near = |row: &&Kind| {
+    let is_near = |row: &&KindRow| {
         row.object.as_ref().is_some_and(|known| {
             let letters = known.name.iter().zip(object.name);
             row.kind != BlockKind::Trace
@@ -175,7 +185,7 @@ fn near_kind(object: &ObjectType<'_>) -> Option<BlockKind> {
     KINDS.iter().find(is_near).map(|row| row.kind)
 }
 
-/// An error that only says that the window is too short asks for more of it.
+/// If the only fault is that the window is too short, asks for more bytes.
 fn broken<'a>(input: &'a [u8], error: nom::Err<FaultAt<'a>>) -> Framed {
     let located = located(input, error);
     if located.fault == Fault::Truncated {
@@ -184,7 +194,7 @@ fn broken<'a>(input: &'a [u8], error: nom::Err<FaultAt<'a>>) -> Framed {
     Framed::Broken { at: located.at, fault: located.fault, context: located.context }
 }
 
-/// Type and minimum version of a stream's first object, for the decision between versions 1 to 4.
+/// Type and minimum version of a stream's first object, to distinguish versions 1 to 4.
 pub(crate) enum FirstType {
     Trace {
         version: i32,
@@ -196,36 +206,40 @@ pub(crate) enum FirstType {
     Other,
 }
 
-/// Reads the first object's type; `None` when the window is too short or it cannot be read, which
-/// [`frame`] then tells.
+/// Reads the first object's type. `None` if the window is too short or the type cannot be
+/// read; [`frame`] then reports the reason.
 pub(crate) fn first_type(input: &[u8]) -> Option<FirstType> {
     let (_, object) = object_type(input).ok()?;
     Some(match object.name {
         b"Trace" => FirstType::Trace { version: object.version },
-        b"Microsoft.DotNet.Runtime.EventPipeFile" => FirstType::EventPipeFile { version: object.version },
+        b"Microsoft.DotNet.Runtime.EventPipeFile" => {
+            FirstType::EventPipeFile { version: object.version }
+        }
         _ => FirstType::Other,
     })
 }
 
-/// Tagged values behind one content that are believed. All of them are held until the end tag is
-/// there, and looked at again with every piece that comes.
+/// Tagged values after one content that are accepted. All of them are held until the end
+/// tag arrives, and are parsed again whenever more bytes arrive.
 const TAGGED_LIMIT: usize = 256;
-/// Their bytes together.
+/// Maximum size of all of them together.
 const TAGGED_BYTES: usize = 1 << 20;
 
-/// What follows an object's content.
+/// What comes after an object's content.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ObjectEnd {
-    /// The end tag, and how many bytes behind the content it lies (tagged values come before it).
+    /// The end tag, and its distance in bytes from the end of the content. Tagged values
+    /// may come before it.
     At(usize),
     /// More bytes are needed.
     Need(usize),
-    /// A byte that may not be here, and how many bytes behind the content it lies.
+    /// A byte that is not allowed here, and its distance in bytes from the end of the
+    /// content.
     Broken { at: usize, fault: Fault },
 }
 
-/// Skips tagged values (8 to 11: 1, 2, 4, 8 bytes; 13 and 14: i32 length and bytes) and finds the
-/// object's end tag. `input` begins behind the content.
+/// Skips tagged values (8 to 11: 1, 2, 4, 8 bytes; 13 and 14: i32 length and bytes) and
+/// finds the object's end tag. `input` begins after the content.
 pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
     let (mut at, mut last) = (0usize, 0usize);
     let mut found = TAG_END;
@@ -247,7 +261,7 @@ pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
                     Err(_) => return ObjectEnd::Need(at.saturating_add(5)),
                 };
                 match usize::try_from(length) {
-                    // A megabyte of tagged values is not a value, it is noise.
+                    // More than a megabyte of tagged values cannot be genuine.
                     Ok(length) if length <= TAGGED_BYTES => length.saturating_add(4),
                     _ => return ObjectEnd::Broken { at, fault: Fault::BlockSize(length) },
                 }
@@ -259,24 +273,24 @@ pub(crate) fn object_end(input: &[u8]) -> ObjectEnd {
             break;
         }
     }
-    // Too many, or too long. What is behind the last one may not be at hand.
+    // Too many, or too long. The bytes after the last one may not be available.
     ObjectEnd::Broken { at: last, fault: Fault::Tag { expected: TAG_END, found } }
 }
 
-/// Whether an object, or the end of the stream, may begin with this byte.
+/// Whether this byte can begin an object or the end of the stream.
 pub(crate) fn may_begin(byte: u8) -> bool {
     matches!(byte, TAG_NULL | TAG_BEGIN | TAG_BEGIN_PRIVATE)
 }
 
-/// Bytes that [`goes_on`] looks at.
+/// How many bytes [`goes_on`] examines.
 pub(crate) const NEXT_HEADER: usize = 32;
 
-/// Whether an object begins with these bytes, or they end the stream. `is_all`: the input ends with
+/// Whether these bytes begin an object or end the stream. `is_all`: the input ends with
 /// them.
 pub(crate) fn goes_on(bytes: &[u8], is_all: bool) -> bool {
     match bytes.first() {
         None => is_all,
-        // Some writers store the mark in four bytes.
+        // Some writers store the end mark as four bytes.
         Some(&TAG_NULL) => is_all && bytes.len() <= 4,
         Some(_) => match object_type(bytes) {
             Ok(_) => true,
@@ -285,17 +299,18 @@ pub(crate) fn goes_on(bytes: &[u8], is_all: bool) -> bool {
     }
 }
 
-/// Whether these bytes are an object's end and the end mark, and nothing else.
+/// Whether these bytes are exactly an object's end tag and the end mark.
 pub(crate) fn is_end(bytes: &[u8]) -> bool {
     bytes == [TAG_END, TAG_NULL]
 }
 
-/// Whether these bytes are, as far as they are there, an object's header without its first byte. Two tags must be.
+/// Whether these bytes, as far as they are available, are an object's header without its
+/// first byte. At least the two tags must be available.
 pub(crate) fn is_rest_of_header(bytes: &[u8]) -> bool {
     matches!(bytes, [TAG_BEGIN | TAG_BEGIN_PRIVATE, TAG_NULL, ..])
 }
 
-/// What is wrong with an end mark behind which the stream goes on.
+/// The fault if the stream continues after an end mark.
 pub(crate) fn not_the_end() -> Fault {
     Fault::Tag { expected: TAG_BEGIN_PRIVATE, found: TAG_NULL }
 }
@@ -303,7 +318,7 @@ pub(crate) fn not_the_end() -> Fault {
 /// Bytes of the longest object header that [`find`] looks for.
 pub(crate) const FOUND_HEADER: usize = 29;
 
-/// What [`find_any`] has found, and where.
+/// What [`find_any`] found, and its offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// A block.
@@ -312,28 +327,28 @@ pub(crate) enum Found {
     Trace(usize),
 }
 
-/// Searches for the beginning of an object after the framing was lost ([FORMAT.md 13.3](crate::format_guide#13.3)):
-/// begin
-/// tags, a known name of a known version, end tag. 23 to 29 bytes must agree, so a false hit is
-/// out of the question.
+/// Searches for the beginning of an object after framing was lost ([FORMAT.md
+/// 13.3](crate::format_guide#13.3)): begin tags, a known name of a known version, end
+/// tag. 23 to 29 bytes must match, so a false positive is out of the question.
 pub(crate) fn find(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).find(|at| matches!(found_at(bytes, *at), Some(Found::Block(_))))
 }
 
-/// The same, for a Trace object too.
+/// The same, but also finds a Trace object.
 pub(crate) fn find_any(bytes: &[u8]) -> Option<Found> {
     (0..bytes.len()).find_map(|at| found_at(bytes, at))
 }
 
-/// The same in a few bytes that are not expected to hold any: quick if they do not.
+/// The same for a few bytes that probably contain no object; fast if they do not.
 #[inline]
 pub(crate) fn find_in_short(bytes: &[u8]) -> Option<usize> {
     let seconds = bytes.get(1..).unwrap_or_default();
     let thirds = bytes.get(2..).unwrap_or_default();
-    // Without a way out in the middle this is done many bytes at a time.
-    let seems = bytes.iter().zip(seconds).zip(thirds).fold(false, |seems, ((first, second), third)| {
-        seems | ((*first | 1 == TAG_BEGIN_PRIVATE) & (first == second) & (*third == TAG_NULL))
-    });
+    // Without an early exit, the compiler vectorises this.
+    let seems =
+        bytes.iter().zip(seconds).zip(thirds).fold(false, |seems, ((first, second), third)| {
+            seems | ((*first | 1 == TAG_BEGIN_PRIVATE) & (first == second) & (*third == TAG_NULL))
+        });
     if seems { find(bytes) } else { None }
 }
 
@@ -345,8 +360,8 @@ fn found_at(bytes: &[u8], at: usize) -> Option<Found> {
     }
     let (_, object) = object_type(bytes).ok()?;
     let known = BlockKind::of_object(object.name).row()?.object.as_ref()?;
-    let is_written =
-        known.versions.contains(&object.version) && (0..=known.reader).contains(&object.minimum_version);
+    let is_written = known.versions.contains(&object.version)
+        && (0..=known.reader).contains(&object.minimum_version);
     let found = if object.name == b"Trace" { Found::Trace(at) } else { Found::Block(at) };
     is_written.then_some(found)
 }

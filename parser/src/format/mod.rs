@@ -24,48 +24,49 @@ use crate::source::index;
 use crate::version::Version;
 use fastserial::FirstType;
 
-/// What is found where a block may begin.
+/// What was found where a block should begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framed {
     /// A block.
     Block(Frame),
-    /// A block of which one field contradicts the others: that is told, and it is read.
+    /// A block with one field that contradicts the others: report it, then read the
+    /// block.
     Odd(Frame, Fault),
-    /// A block that must not be read; its content may be skipped.
+    /// A block that must not be read; its content can be skipped.
     Refused(Frame, Fault),
-    /// The end of the stream; it takes this many bytes.
+    /// The end of the stream, which has this many bytes.
     End(u64),
-    /// More bytes are needed: this many from the block's begin.
+    /// More bytes are needed: this many, counted from the block's beginning.
     Need(usize),
-    /// Nothing that can be framed, with the offset from where the block should begin.
+    /// Not a block; `at` is the offset of the fault from where the block should begin.
     Broken { at: usize, fault: Fault, context: &'static str },
 }
 
-/// What a stream's first bytes say.
+/// What the first bytes of a stream imply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detected {
-    /// Version 6: blocks begin behind this many bytes.
+    /// Version 6: the first block begins after this many bytes.
     V6 { minor: u32, header: u64 },
-    /// Objects (versions 1 to 5): the first begins behind this many bytes.
+    /// Objects (versions 1 to 5): the first begins after this many bytes.
     Objects { with_magic: bool, header: u64 },
-    /// More bytes are needed: this many from the stream's begin.
+    /// More bytes are needed: this many, counted from the stream's beginning.
     Need(usize),
     /// Not readable.
     Broken { at: u64, fault: Fault },
 }
 
-/// What a stream's header and its first object's type say.
+/// What the stream's header and the type of its first object imply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begun {
-    /// The version; the first object or block begins behind this many bytes.
+    /// The version; the first object or block begins after this many bytes.
     Version(Version, u64),
-    /// More bytes are needed: this many from the stream's begin.
+    /// More bytes are needed: this many, counted from the stream's beginning.
     Need { bytes: u64, context: &'static str },
     /// Not readable.
     Broken { at: u64, context: &'static str, fault: Fault },
 }
 
-/// Decides on the version from the stream's first bytes.
+/// Determines the version from the first bytes of the stream.
 pub(crate) fn begin(bytes: &[u8]) -> Begun {
     let context = "stream header";
     match detect(bytes) {
@@ -79,18 +80,24 @@ pub(crate) fn begin(bytes: &[u8]) -> Begun {
     }
 }
 
-/// Tells versions 1 to 4 apart by the type of the first object, which begins at `header`.
+/// Distinguishes versions 1 to 4 by the type of the first object, which begins at
+/// `header`.
 fn first_object(first: &[u8], with_magic: bool, header: u64) -> Begun {
     let context = "first object";
-    let refused = |at, context, fault| Begun::Broken { at: header.saturating_add(at), context, fault };
+    let refused =
+        |at, context, fault| Begun::Broken { at: header.saturating_add(at), context, fault };
     let unsupported = |version: i32| Fault::UnsupportedVersion(u32::try_from(version).unwrap_or(0));
     match (fastserial::first_type(first), with_magic) {
         (None, _) => match fastserial::frame(first, header, 0) {
-            Framed::Need(bytes) => Begun::Need { bytes: header.saturating_add(bytes as u64), context },
+            Framed::Need(bytes) => {
+                Begun::Need { bytes: header.saturating_add(bytes as u64), context }
+            }
             Framed::Broken { at, fault, context } => refused(at as u64, context, fault),
             _ => refused(0, context, Fault::FirstIsNotTrace),
         },
-        (Some(FirstType::EventPipeFile { version }), _) => refused(0, context, unsupported(version)),
+        (Some(FirstType::EventPipeFile { version }), _) => {
+            refused(0, context, unsupported(version))
+        }
         (Some(FirstType::Trace { version: 3 }), false) => Begun::Version(Version::V3, header),
         (Some(FirstType::Trace { version: 4.. }), _) => Begun::Version(Version::V4, header),
         (Some(FirstType::Trace { version }), _) => refused(3, "Trace object", unsupported(version)),
@@ -101,7 +108,8 @@ fn first_object(first: &[u8], with_magic: bool, header: u64) -> Begun {
 pub(crate) const MAGIC: &[u8; 8] = b"Nettrace";
 const FAST_SERIALIZATION: &[u8; 20] = b"!FastSerialization.1";
 
-/// Decides on the version from the stream's first bytes, in the order of [FORMAT.md 1](crate::format_guide#1).
+/// Examines the first bytes of a stream, in the order of [FORMAT.md
+/// 1](crate::format_guide#1).
 fn detect(bytes: &[u8]) -> Detected {
     let Some(first) = bytes.first_chunk::<8>() else {
         return Detected::Need(8);
@@ -133,7 +141,8 @@ fn detect_v6(bytes: &[u8]) -> Detected {
 
 fn detect_objects(bytes: &[u8], at: usize, with_magic: bool) -> Detected {
     let wrong = Detected::Broken { at: at as u64, fault: Fault::FastSerializationHeader };
-    // What is there is compared before more is asked for: a wrong start is not "truncated".
+    // Compare the bytes available before asking for more: a wrong beginning should not be
+    // reported as "truncated".
     if word(bytes, at).is_some_and(|length| length != 20) {
         return wrong;
     }
@@ -148,7 +157,7 @@ fn detect_objects(bytes: &[u8], at: usize, with_magic: bool) -> Detected {
     Detected::Objects { with_magic, header: (at as u64).saturating_add(24) }
 }
 
-/// Names another format by its first bytes.
+/// Recognises another format by its first bytes.
 fn foreign(bytes: &[u8], first: [u8; 8]) -> Foreign {
     match first {
         [0x1f, 0x8b, ..] => Foreign::Gzip,
@@ -160,7 +169,7 @@ fn foreign(bytes: &[u8], first: [u8; 8]) -> Foreign {
     }
 }
 
-/// Bytes that have to be there before a foreign beginning can be named, if they are more than these.
+/// How many bytes are needed to recognise another format, if more than these.
 pub(crate) fn needed_to_name(bytes: &[u8]) -> Option<usize> {
     (size_is_of_etl(bytes) && bytes.len() < ETL_BYTES).then_some(ETL_BYTES)
 }
@@ -171,8 +180,9 @@ fn size_is_of_etl(bytes: &[u8]) -> bool {
     word(bytes, 0).is_some_and(|size| size % 1024 == 0 && (1024..=0x100_0000).contains(&size))
 }
 
-/// An ETL file begins with a WMI_BUFFER_HEADER: buffer size, saved offset and current offset of
-/// one buffer, and a system trace header (marker 0xC001 or 0xC002 and version) behind its 72 bytes.
+/// An ETL file begins with a WMI_BUFFER_HEADER: buffer size, saved offset and current
+/// offset of one buffer, and a system trace header (marker 0xC001 or 0xC002 and version)
+/// after its 72 bytes.
 fn is_etl(bytes: &[u8]) -> bool {
     let marker = bytes.get(74..ETL_BYTES);
     size_is_of_etl(bytes) && (marker == Some(&[0x01, 0xc0]) || marker == Some(&[0x02, 0xc0]))

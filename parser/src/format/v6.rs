@@ -5,7 +5,8 @@
 //! | 0–23 | size of the content in bytes, at most 16,777,215 |
 //! | 24–31 | kind |
 //!
-//! No padding, no alignment, no trailer: nothing but what is in blocks tells where one begins.
+//! No padding, no alignment, no trailer: only the content of blocks reveals where they
+//! begin.
 
 use super::Framed;
 use crate::block::kinds::KINDS;
@@ -17,7 +18,7 @@ use crate::source::Span;
 use crate::work;
 
 pub(crate) const HEADER: usize = 4;
-/// So many bytes show whether a block begins.
+/// How many bytes are examined to see whether a block begins.
 pub(crate) const SHOWN: usize = HEADER + SIGNS;
 
 /// A block's kind and the size of its content.
@@ -27,12 +28,12 @@ pub(crate) fn header(input: &[u8]) -> Parsed<'_, (u8, u32)> {
     Ok((rest, (kind, u32::from_le_bytes([a, b, c, 0]))))
 }
 
-/// What is wrong with an end mark where a block is expected.
+/// The fault if there is an end mark where a block is expected.
 pub(crate) fn not_a_block() -> Fault {
     Fault::Tag { expected: 1, found: 0 }
 }
 
-/// An end mark: the size of its content, which may come one day.
+/// An end mark, and the size of its content, which current writers leave 0.
 pub(crate) fn end_mark(input: &[u8]) -> Parsed<'_, u32> {
     match header(input)? {
         (rest, (0, len)) => Ok((rest, len)),
@@ -40,24 +41,24 @@ pub(crate) fn end_mark(input: &[u8]) -> Parsed<'_, u32> {
     }
 }
 
-/// The block at `position`, whose bytes begin at `input`.
+/// The block at `position`. `input` begins there.
 pub(crate) fn frame(input: &[u8], position: u64) -> Framed {
     let Ok((_, (code, len))) = header(input) else { return Framed::Need(4) };
     let start = position.saturating_add(HEADER as u64);
     match BlockKind::of_number(code) {
         Some(kind) => Framed::Block(Frame { kind, start: position, body: Span { start, len } }),
-        // The end may have content one day; it is part of the end.
+        // A future end mark may have content; it is part of the end.
         None => Framed::End((HEADER as u64).saturating_add(u64::from(len))),
     }
 }
 
-/// What stands where a block may begin.
+/// What is at a place where a block may begin.
 enum Sign {
-    /// A block of a known kind: its length in bytes, header included.
+    /// A block of a known kind: its length in bytes, including the header.
     Block(usize),
     /// An end mark without content.
     End,
-    /// So many bytes are needed to tell.
+    /// This many bytes are needed to decide.
     Need(usize),
     Nothing,
 }
@@ -83,18 +84,13 @@ fn sign(input: &[u8]) -> Sign {
     }
 }
 
-/// Whether a block of a known kind begins here, as far as the bytes at hand show.
-#[inline]
-pub(crate) fn begins(input: &[u8]) -> bool {
-    matches!(sign(input), Sign::Block(_))
-}
-
-/// Whether little is known of content of the block's kind.
+/// Whether the content of blocks of this kind has few recognisable features.
 fn is_weak(block: &[u8]) -> bool {
     !KINDS.iter().any(|row| row.is_telling && block.get(3) == Some(&row.number))
 }
 
-/// Whether a block surely begins here. Of some kinds too little is known, so another must follow.
+/// Whether a block certainly begins here. If its kind has few recognisable features,
+/// another block must follow.
 #[inline]
 pub(crate) fn leads_on(input: &[u8], is_ended: bool) -> Chain {
     match sign(input) {
@@ -105,7 +101,7 @@ pub(crate) fn leads_on(input: &[u8], is_ended: bool) -> Chain {
     }
 }
 
-/// Whether blocks follow each other from a place on.
+/// Whether a chain of blocks begins at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chain {
     Yes,
@@ -114,8 +110,8 @@ pub(crate) enum Chain {
     Need(usize),
 }
 
-/// Whether at least `count` blocks follow each other from the beginning of `input` on; fewer are enough if
-/// they end where the input does. `is_ended`: there is no more of it.
+/// Whether a chain of at least `least` blocks begins at `input`; fewer are enough if they
+/// end exactly where the input does. `is_ended`: no more input will come.
 pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
     let (mut at, mut count, mut least) = (0usize, 0u32, least);
     let mut is_all_weak = true;
@@ -123,7 +119,7 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
         if count >= least {
             return Chain::Yes;
         }
-        // Of a block whose content is cut, only the beginning speaks for it.
+        // If a block's content is cut off, only its beginning counts as evidence.
         let of_cut = |bytes: usize| match is_ended {
             true if count >= 2 && !is_all_weak => Chain::Yes,
             true => Chain::No,
@@ -135,7 +131,8 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
         }
         match sign(rest) {
             Sign::Block(bytes) => {
-                // Small blocks of kinds of which little is known are found in many a payload.
+                // Short byte sequences in many payloads look like small blocks of the
+                // kinds with few recognisable features.
                 if is_weak(rest) && least >= 3 {
                     least = least.saturating_add(1).min(8);
                 }
@@ -143,7 +140,7 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
                 at = at.saturating_add(bytes);
                 count = count.saturating_add(1);
             }
-            // Zeros are common, an end mark at the input's end is not.
+            // Zeros are common, but an end mark exactly at the input's end is not.
             Sign::End if count == 0 || rest.len() > HEADER => return Chain::No,
             Sign::End if is_ended => return Chain::Yes,
             Sign::End => return Chain::Need(at.saturating_add(HEADER).saturating_add(1)),
@@ -153,14 +150,15 @@ pub(crate) fn chain(input: &[u8], least: u32, is_ended: bool) -> Chain {
     }
 }
 
-/// How many blocks of known kinds follow each other from the beginning of `input` up to `to`, and whether the last of
-/// them ends there. At most `most` are passed over: where there are more, they do not lead there.
+/// How many consecutive blocks of known kinds there are from the beginning of `input` to
+/// `to`, and whether the last one ends exactly there. Gives up after `most` blocks and
+/// treats them as not leading there.
 pub(crate) fn leads_to(input: &[u8], to: usize, most: u64) -> (u64, bool) {
     let (mut at, mut count) = (0usize, 0u64);
     while at < to {
         let rest = input.get(at..).unwrap_or_default();
         let Framed::Block(block) = frame(rest, 0) else { return (count, false) };
-        // Behind `to` not everything needs to be at hand.
+        // Bytes after `to` need not be available.
         if count >= most || matches!(sign(rest), Sign::Nothing | Sign::End) {
             return (count, false);
         }
@@ -170,12 +168,12 @@ pub(crate) fn leads_to(input: &[u8], to: usize, most: u64) -> (u64, bool) {
     (count, at == to && count > 0)
 }
 
-/// What a search for blocks found.
+/// Result of a search for blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Blocks follow each other from here on.
+    /// A chain of blocks begins here.
     At(usize),
-    /// Undecided about the place `at`: this many bytes are needed from there on.
+    /// Undecided about offset `at`: this many bytes are needed from there.
     Need {
         at: usize,
         bytes: usize,
@@ -183,8 +181,8 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// The first of the places from `from` up to `to` from which on three blocks follow each other, or those
-/// that the input has left.
+/// The first offset in `from..to` at which a chain of three blocks begins, or of as many
+/// as the input has left.
 pub(crate) fn find(input: &[u8], from: usize, to: usize, is_ended: bool) -> Found {
     let places = input.get(from..).unwrap_or_default().windows(HEADER).enumerate();
     for (place, header) in places {
@@ -211,11 +209,11 @@ mod tests {
     use super::*;
     use nettrace_testdata::{corpus, synth::tiny_v6};
 
-    /// Positions of the blocks that do not begin as their kinds do.
+    /// Offsets of blocks that do not begin as their kind does.
     fn odd_blocks(bytes: &[u8]) -> (Vec<usize>, usize) {
         let (mut at, mut count, mut odd) = (20, 0, Vec::new());
         while let Framed::Block(block) = frame(&bytes[at..], at as u64) {
-            if !begins(&bytes[at..]) {
+            if !matches!(sign(&bytes[at..]), Sign::Block(_)) {
                 odd.push(at);
             }
             count += 1;
@@ -226,7 +224,8 @@ mod tests {
 
     #[test]
     fn every_block_that_a_writer_made_begins_as_its_kind_does() {
-        let recorded = corpus::traces().into_iter().filter(|trace| trace.name().contains("one-collect"));
+        let recorded =
+            corpus::traces().into_iter().filter(|trace| trace.name().contains("one-collect"));
         for bytes in recorded.map(|trace| trace.bytes()).chain([tiny_v6().bytes]) {
             let (odd, count) = odd_blocks(&bytes);
             assert!(odd.is_empty() && count > 5, "{odd:?} of {count}");

@@ -1,32 +1,42 @@
-//! What numbers left out since the last sequence point, for as long as it may turn out that other numbers were wrong.
+//! Gaps in sequence numbers since the last sequence point, remembered as long as it may
+//! turn out that other numbers were wrong.
 //!
-//! An id or a number that damage changed looks like a thread that lost its beginning, or like a loss and a restart. A
-//! sequence point tells which it was: it lists every thread that wrote, with the last number of each.
+//! A damaged thread id looks like a thread that lost its first events; a damaged number
+//! looks like a loss and a restart. The next sequence point decides: it lists every
+//! thread that wrote, with its last number.
 
 use crate::frame::Frame;
+use crate::work;
 use std::collections::HashMap;
+
+#[cfg(test)]
+#[path = "../../tests/steps/gaps.rs"]
+mod steps;
 
 /// A row of a block.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct RowPlace {
     pub(crate) frame: Frame,
     pub(crate) position: u64,
 }
 
-/// A number that is not the next of its thread.
+/// A number that does not follow the previous one of its thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Jump {
-    /// The number that was to come.
+    /// The number that was expected.
     pub(super) from: u32,
-    /// The first that is missing.
+    /// The first missing number.
     pub(super) first: u32,
-    /// The one that came.
+    /// The number that was found.
     pub(super) to: u32,
     pub(super) is_restart: bool,
-    pub(super) place: Option<Place>,
+    /// The index of the gap that the jump caused.
+    pub(super) gap: usize,
+    pub(super) place: Option<RowPlace>,
 }
 
-/// Numbers of a thread that no event has.
+/// Sequence numbers of a thread for which there is no event. A gap that was taken has a
+/// `lost` of 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gap {
     pub(super) thread: u64,
@@ -34,15 +44,20 @@ pub(super) struct Gap {
     pub(super) lost: u32,
 }
 
-/// What is kept; more is taken at its word.
+/// How many are remembered; further ones are accepted without verification.
 const MOST: usize = 4096;
+
+/// How many threads that a sequence point does not list are searched for in other threads'
+/// gaps. Each takes a walk over all gaps, so this bounds the work of a sequence point: 2^20
+/// steps, which take at least 4,096 rows to provoke.
+pub(super) const MOST_STRAYS: usize = 256;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gaps {
-    /// The last of each thread.
+    /// The last jump of each thread.
     jumps: HashMap<u64, Jump>,
     gaps: Vec<Gap>,
-    /// Those before this place are not of the block that is being read.
+    /// Gaps before this index were found before the current block.
     block_from: usize,
 }
 
@@ -51,15 +66,18 @@ impl Gaps {
         self.block_from = self.gaps.len();
     }
 
-    /// What was left out in the block that is being read.
+    /// The gaps found in the current block.
     pub(super) fn take_of_block(&mut self) -> Vec<Gap> {
         self.gaps.split_off(self.block_from.min(self.gaps.len()))
     }
 
-    pub(super) fn lose(&mut self, gap: Gap) {
-        if self.gaps.len() < MOST {
+    /// Returns the gap's index, for [`Jump::gap`].
+    pub(super) fn lose(&mut self, gap: Gap) -> usize {
+        let place = self.gaps.len();
+        if place < MOST {
             self.gaps.push(gap);
         }
+        place
     }
 
     pub(super) fn jump(&mut self, thread: u64, jump: Jump) {
@@ -72,28 +90,40 @@ impl Gaps {
         self.jumps.get(&thread).copied()
     }
 
-    /// The jump is right, or was told.
+    /// The jump is confirmed, or was reported.
     pub(super) fn settle(&mut self, thread: u64) {
         if !self.jumps.is_empty() {
             self.jumps.remove(&thread);
         }
     }
 
-    /// The gap that a jump of a thread made.
-    pub(super) fn take_gap(&mut self, thread: u64, from: u32) -> Option<Gap> {
-        let at = self.gaps.iter().rposition(|gap| (gap.thread, gap.from) == (thread, from))?;
-        self.block_from = self.block_from.saturating_sub(usize::from(at < self.block_from));
-        Some(self.gaps.remove(at))
+    /// Removes the gap that a thread's jump caused.
+    pub(super) fn take_gap(&mut self, thread: u64, jump: &Jump) -> Option<Gap> {
+        let place = self.gaps.get_mut(jump.gap)?;
+        let is_its_own = (place.thread, place.from) == (thread, jump.first) && place.lost > 0;
+        let gap = is_its_own.then(|| Self::taken(place))?;
+        // Those after keep their places.
+        while self.gaps.len() > self.block_from && self.gaps.last().is_some_and(|gap| gap.lost == 0)
+        {
+            self.gaps.pop();
+        }
+        Some(gap)
     }
 
-    /// The gap of any thread in which a number lies.
+    /// Removes the last gap, of any thread, that contains a number.
     pub(super) fn take_gap_around(&mut self, number: u32) -> Option<Gap> {
-        let is_in = |gap: &Gap| number.wrapping_sub(gap.from) < gap.lost;
-        let at = self.gaps.iter().rposition(is_in)?;
-        Some(self.gaps.remove(at))
+        let is_in = |gap: &&mut Gap| {
+            work::count(1);
+            number.wrapping_sub(gap.from) < gap.lost
+        };
+        self.gaps.iter_mut().rev().find(is_in).map(Self::taken)
     }
 
-    /// A sequence point was passed: the jumps of threads that it did not list.
+    fn taken(place: &mut Gap) -> Gap {
+        std::mem::replace(place, Gap { lost: 0, ..*place })
+    }
+
+    /// A sequence point was passed: returns the jumps of threads that it did not list.
     pub(super) fn pass_point(&mut self) -> Vec<(u64, Jump)> {
         let mut left: Vec<(u64, Jump)> = self.jumps.drain().collect();
         left.sort_unstable_by_key(|(_, jump)| jump.place.map(|place| place.position));

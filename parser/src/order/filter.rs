@@ -1,8 +1,9 @@
 //! A filter in front of the queue of time order.
 //!
-//! An event that is pending costs more than reading it did: a record of 32 bytes, a merge, a way back to the payload. A
-//! caller that needs only a few numbers of an event, or nothing at all, takes them when the event is read, in file order.
-//! The filter defers all others, and they come in time order as usual.
+//! Queuing an event costs more than reading it did: a record of 32 bytes, a merge, and
+//! finding the payload again. A caller that needs only a few numbers of an event, or
+//! nothing at all, can take them as the event is read, in file order. The filter defers
+//! the other events, which are delivered in time order as usual.
 
 use super::TimeOrdered;
 use super::queue::Queue;
@@ -15,25 +16,28 @@ use crate::reader::{BlobForm, RunEnd, Step, Take};
 use crate::source::Source;
 use crate::tables::{Covered, NO_SLOT};
 
-/// Decides which events are deferred until their turn in time order.
+/// Decides which events are deferred and delivered in time order.
 pub trait PendingFilter {
-    /// An event, in file order. `true`: it is deferred, and given in time order. `false`: the caller is done with it.
-    /// Mark it `#[inline(always)]` if it is short.
+    /// Called for each event, in file order. `true` to defer it to its turn in time
+    /// order; `false` if the caller is done with it. Mark short implementations
+    /// `#[inline(always)]`.
     fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool;
 
-    /// Whether enough was taken for [`FilteredEvents::advance`] to come back when it can.
+    /// Whether the caller has taken enough for [`FilteredEvents::advance`] to return as
+    /// soon as it can.
     fn is_full(&self) -> bool {
         false
     }
 
-    /// Asked when what was taken must not grow further. The newest time among it: everything up to that time then counts
-    /// as complete, although an older event may still come. `None`: there is room.
+    /// Called when the taken data should not grow any further. Returns the newest time
+    /// among it: everything up to that time then counts as complete, although an older
+    /// event may still arrive. `None` if there is room for more.
     fn flush_up_to(&self) -> Option<u64> {
         None
     }
 }
 
-/// An event that was just read, and may be deferred.
+/// An event that was just read and may be deferred.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate<'e> {
     event: Event<'e>,
@@ -47,14 +51,15 @@ impl<'e> Candidate<'e> {
         &self.event
     }
 
-    /// Whether younger events may have been given already, so that it is out of order.
+    /// Whether newer events may have been delivered already, which makes this one out of
+    /// order.
     #[inline(always)]
     pub fn is_late(&self) -> bool {
         self.is_late
     }
 
-    /// A number that stands for the event's type until the next sequence point, also if the stream gives
-    /// its id to another meanwhile. `None`: the type is not defined.
+    /// A number that identifies the event's type until the next sequence point, even if
+    /// the stream reuses the type's id before. `None` if the type is not defined.
     #[inline(always)]
     pub fn type_number(&self) -> Option<u32> {
         let metadata = &self.event.context.tables.metadata;
@@ -62,8 +67,9 @@ impl<'e> Candidate<'e> {
         (slot != NO_SLOT).then_some(slot)
     }
 
-    /// The same for its stack, for [`FilteredEvents::stack`]; 0 for none. What [`Event::stack_id`] is for an
-    /// event in time order. Version 3, whose stacks have no ids: `None`.
+    /// A number that identifies the event's stack, for [`FilteredEvents::stack`]; 0 if it
+    /// has none. Equal to the [`Event::stack_id`] of an event in time order. `None` in
+    /// version 3, where stacks have no ids.
     #[inline(always)]
     pub fn stack_number(&self) -> Option<u32> {
         if self.event.context.is_v3() {
@@ -76,16 +82,17 @@ impl<'e> Candidate<'e> {
     }
 }
 
-/// The time up to which all events were read, in ticks.
+/// The time up to which all events have been read, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Watermark {
-    /// Up to this time, itself included.
+    /// Up to and including this time.
     UpTo(u64),
-    /// Everything so far, and numbers of stacks and types die: a sequence point comes, or the end.
+    /// Everything so far. The numbers of stacks and types become invalid, because a
+    /// sequence point or the end comes next.
     All,
 }
 
-/// Takes what a run gives: shows it to the filter, and queues what that defers.
+/// Shows the events of a run to the filter, and queues those that it defers.
 struct Filtered<'a, F> {
     filter: &'a mut F,
     queue: &'a mut Queue,
@@ -117,13 +124,14 @@ impl<F: PendingFilter> Take for Filtered<'_, F> {
     }
 }
 
-/// Events in time order. A filter sees each of them first.
+/// Events in time order that pass a filter first.
 pub trait FilteredEvents {
-    /// Reads on, showing events to `filter`, until some are complete: nothing that is older will come.
-    /// Those that were deferred are to be taken by [`FilteredEvents::ready`]; before all are, this does nothing.
-    /// `None`: there are no more events.
+    /// Reads on, passing events to `filter`, until some are complete: no older event can
+    /// follow. Take the deferred ones among them with [`FilteredEvents::ready`]; until
+    /// all are taken, this call does nothing. `None` if there are no more events.
     ///
-    /// What `filter` did not defer counts towards [`TimeOrdered::out_of_order`] all the same.
+    /// Events that `filter` does not defer also count towards
+    /// [`TimeOrdered::out_of_order`].
     ///
     /// ```
     /// use nettrace_parser::Reader;
@@ -155,13 +163,15 @@ pub trait FilteredEvents {
     /// As [`Reader::next_event`](crate::Reader::next_event).
     fn advance(&mut self, filter: &mut impl PendingFilter) -> Result<Option<Watermark>, Error>;
 
-    /// The next of the events that waited and are complete, in time order.
+    /// The next deferred event that is complete, in time order.
     fn ready(&mut self) -> Option<Event<'_>>;
 
-    /// Timestamp and [offset](Event::payload_offset) of what [`FilteredEvents::ready`] gives next.
+    /// Timestamp and [offset](Event::payload_offset) of the event that
+    /// [`FilteredEvents::ready`] would return next.
     fn peek(&self) -> Option<(u64, u64)>;
 
-    /// The stack of a [number](Candidate::stack_number); empty for 0, and for one that died.
+    /// The stack with a [number](Candidate::stack_number); empty for 0, and for a number
+    /// that has become invalid.
     fn stack(&self, number: u32) -> Stack<'_>;
 }
 
@@ -194,7 +204,8 @@ impl<S: Source> FilteredEvents for TimeOrdered<S> {
                         return Ok(Some(self.complete()));
                     }
                 }
-                // What waits holds the bytes behind it, too: it may not wait for ever.
+                // Queued events keep all bytes after them in memory, so they must not
+                // wait forever.
                 Step::Block(_) | Step::Skipped(_) | Step::Passed if self.spans_too_much() => {
                     self.queue.allow_all();
                     self.note_limit();
@@ -213,7 +224,8 @@ impl<S: Source> FilteredEvents for TimeOrdered<S> {
 
     #[inline]
     fn ready(&mut self) -> Option<Event<'_>> {
-        let (resolved, payload_at) = self.queue.pop(&self.reader.state().context, &mut self.header)?;
+        let (resolved, payload_at) =
+            self.queue.pop(&self.reader.state().context, &mut self.header)?;
         let (context, source) = (&self.reader.state().context, self.reader.source());
         let (window, start) = (source.bytes(), source.start());
         Some(Event::new(context, &self.header, Some(resolved), payload_at, window, start))
@@ -236,13 +248,19 @@ impl<S: Source> TimeOrdered<S> {
         Watermark::UpTo(self.queue.watermark())
     }
 
-    /// Shows the event that the cursor is on.
+    /// Shows the event at the cursor to the filter.
     fn filter_current(&mut self, filter: &mut impl PendingFilter) {
         let state = self.reader.state();
         let (context, header) = (&state.context, &state.cursor.header);
         let source = self.reader.source();
-        let event =
-            Event::new(context, header, None, state.cursor.payload_at, source.bytes(), source.start());
+        let event = Event::new(
+            context,
+            header,
+            None,
+            state.cursor.payload_at,
+            source.bytes(),
+            source.start(),
+        );
         let is_late = self.queue.is_late(header);
         if filter.is_deferred(&Candidate { event, is_late }) {
             self.queue.push(context, header, state.cursor.payload_at);
@@ -251,7 +269,8 @@ impl<S: Source> TimeOrdered<S> {
         }
     }
 
-    /// Shows the events that are left in the current block, as long as there is room.
+    /// Shows the remaining events of the current block to the filter, as long as there is
+    /// room.
     fn filter_block<F: PendingFilter>(&mut self, filter: &mut F) {
         while !self.queue.is_full() && !filter.is_full() {
             match self.reader.run(&mut Filtered { filter, queue: &mut self.queue }) {
@@ -270,7 +289,7 @@ mod tests {
     use crate::reader::Reader;
     use nettrace_testdata::synth::{Blob, EventBlock, SequencePoint, Stream, Trace, Version};
 
-    /// Takes everything, and notes what is late.
+    /// Takes every event, and notes which are late.
     struct Taking(Vec<bool>);
 
     impl PendingFilter for Taking {

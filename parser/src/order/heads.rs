@@ -1,24 +1,27 @@
-//! The first times of runs, the least of which is at hand.
+//! The first times of all runs, in a heap.
 
-/// The time of a run's first event and, below it, the number of the run: of equal times the one goes first that stands
-/// first in the stream. Times count from a base that all have in common.
+/// The time of a run's first event combined with the run's number in the low bits: of
+/// runs with equal times, the first in the stream comes first. Times are relative to a
+/// common base.
 pub(super) trait Head: Copy + Ord {
-    /// Greater than any other.
+    /// Greater than every other head.
     const NONE: Self;
-    /// The greatest time that there may be.
+    /// The greatest time that can be represented.
     const MOST: u64;
-    /// No run has this number: behind all runs of its time.
+    /// A number that no run has; sorts after all runs with the same time.
     const NO_RUN: usize;
 
     fn new(time: u64, run: usize) -> Self;
     fn run(self) -> usize;
-    /// The time up to which this run goes before `next`, which is greater.
+    /// Up to which time this run can go before it is the turn of `next`, which is
+    /// greater.
     fn goes_up_to(self, next: Self) -> u64;
 }
 
 const RUN_BITS: u32 = 24;
 
-/// Most streams': what waits spans less than 2^40 ticks, and there are fewer than 2^24 runs.
+/// Sufficient for most streams: queued events span less than 2^40 ticks and form fewer
+/// than 2^24 runs.
 impl Head for u64 {
     const NONE: u64 = u64::MAX;
     const MOST: u64 = (u64::MAX >> RUN_BITS) - 1;
@@ -61,11 +64,13 @@ impl Head for u128 {
     }
 }
 
-/// A binary heap whose places come in pairs, so that the two below one are looked at by one look.
+/// A binary heap that stores siblings as pairs, so that both children are in the same
+/// cache line.
 #[derive(Debug)]
 pub(super) struct Heads<H> {
     first: H,
-    /// Below the first one lies pair 0, below place `side` of pair n lies pair 2n + 1 + side: none of it is less.
+    /// Pair 0 holds the children of the first element, pair 2n + 1 + side those of side
+    /// `side` of pair n. No child is less than its parent.
     pairs: Vec<[H; 2]>,
     count: usize,
 }
@@ -76,7 +81,7 @@ impl<H: Head> Default for Heads<H> {
     }
 }
 
-/// The place of a pair that is side by side with others, and the side.
+/// Converts an index into pairs laid side by side to a pair and a side.
 #[inline(always)]
 fn pair_and_side(place: usize) -> (usize, usize) {
     (place / 2, place % 2)
@@ -89,13 +94,13 @@ impl<H: Head> Heads<H> {
         self.count = 0;
     }
 
-    /// The least.
+    /// The least element.
     #[inline(always)]
     pub(super) fn first(&self) -> H {
         self.first
     }
 
-    /// The least of the others.
+    /// The least of the other elements.
     #[inline(always)]
     pub(super) fn second(&self) -> H {
         self.pairs.first().map_or(H::NONE, |[one, other]| *one.min(other))
@@ -128,15 +133,18 @@ impl<H: Head> Heads<H> {
         }
     }
 
-    /// Another one in the place of the least. [`Head::NONE`] takes it away.
+    /// Replaces the least element. [`Head::NONE`] removes it.
     #[inline(always)]
     pub(super) fn replace_first(&mut self, head: H) {
         let mut hole = &mut self.first;
         let mut number = 0usize;
-        // The pairs from the one below the hole on.
+        // The pairs from the one below the hole on. A slice that gets shorter needs one
+        // bounds check a level; indexing the whole of it would need two.
         let mut rest = self.pairs.as_mut_slice();
         while let Some((pair, behind)) = rest.split_first_mut() {
             let [one, other] = pair;
+            // Which of two runs is older is a coin's toss, so this must not become a
+            // branch.
             let is_other = *other < *one;
             let least = if is_other { other } else { one };
             if head <= *least {
@@ -169,10 +177,12 @@ mod tests {
     fn the_two_least_are_at_hand<H: Head + std::fmt::Debug>() {
         let (mut heads, mut plain, mut state) = (Heads::<H>::default(), Vec::new(), 7u64);
         for step in 0..5000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let new = H::new(state >> 50, step);
             match state >> 33 & 3 {
-                // More are added than removed at first, and fewer later.
+                // At first more elements are added than removed, later fewer.
                 choice if choice == 0 || choice == 1 && step < 2500 => {
                     heads.add(new);
                     plain.push(new);
@@ -205,7 +215,7 @@ mod tests {
         assert!(most.run() == H::NO_RUN && most < H::NONE);
         let last = H::new(H::MOST, 9);
         assert_eq!((last.run(), last.goes_up_to(most)), (9, H::MOST));
-        // Of equal times the earlier run's go first.
+        // Of equal times, the earlier run comes first.
         assert_eq!(H::new(3, 9).goes_up_to(H::new(7, 10)), 7);
         assert_eq!(H::new(3, 9).goes_up_to(H::new(7, 8)), 6);
         assert_eq!(H::new(7, 8).goes_up_to(H::new(7, 9)), 7);

@@ -1,31 +1,41 @@
 //! Events in time order (FORMAT.md 11).
 //!
 //! ```text
-//!   events, in file order   1 3 4 8 | *2 5 6 | *7 9     (* sorted)
-//!   runs                    a-------  b------  c---
-//!   heap of first times     1a 2b 7c  →  2b 3a 7c  →  3a 5b 7c  →  5b 7c 8a  →  7c 8a  →  8a 9c
-//!   delivered               1            2            3 4          5 6          7         (up to the watermark, 7)
+//!   events, in file order   1 3 4 8   2 5 9   *7 10     (* marked sorted)
+//!   runs                    a------   b----   c----
+//!   heap of first times     1a 2b 7c  →  2b 3a 7c  →  3a 5b 7c  →  5b 7c 8a  →  7c 8a 9b  →  8a 9b 10c
+//!   delivered               1            2            3 4          5            7            (up to the watermark, 7)
 //! ```
-//! Between two sequence points a writer flushes one thread's events after the other's: times ascend, and begin anew with
-//! the next thread. Such a stretch is a *run*. An event that is marked *sorted* promises that nothing behind it is older:
-//! everything that waits and is not younger may go. The newest such timestamp is the *watermark*.
+//! Between two sequence points (the code calls them barriers: no event moves across one),
+//! a writer flushes the events of each thread in turn, so times ascend and then start over
+//! with the next thread. Such an ascending sequence
+//! is a *run*. An event that is marked *sorted* promises that no later event is older, so
+//! all queued events that are not newer can be delivered. The newest such timestamp is
+//! the *watermark*.
 //!
-//! Events wait in file order, as records of 32 bytes; what many in a row have in common lies in *segments* beside them.
-//! Nothing is sorted. A run begins where an event is older than the one before it, and lateness is asked for only there.
-//! Now and then, and at every sequence point, runs are merged: the one whose first event is the oldest gives events as
-//! long as they are not younger than the first one of another; of equal times the earlier run's go first. What is above
-//! the watermark waits on in its place, until more has gone than waits: then the rest moves together.
+//! Events are queued in file order as records of 32 bytes; values that many consecutive
+//! events share are stored in *segments*. Nothing is sorted. A run begins at each event
+//! that is older than the one before it. From time to time, and at every sequence point,
+//! the runs are merged: the run with the oldest first event delivers its events as long as
+//! none is newer than the first event of another run; of equal times, the earlier run goes
+//! first. Events newer than the watermark stay where they are until more have been
+//! delivered than remain; then the rest moves to the front.
 //!
-//! An event that is older than the watermark is out of order: it counts as if it had the watermark's time, which delivers
-//! it at once, behind what was delivered before it. So the order does not depend on when runs are merged.
+//! An event older than the watermark is *out of order*. It is queued as if it had the
+//! watermark's time (its own timestamp is not changed), so it comes right after the events
+//! already delivered. So the order does not depend on when runs are merged, unless a limit
+//! or [`TimeOrdered::release`] delivers events before the watermark allows it.
 
 mod filter;
 mod heads;
 mod queue;
 mod queued_event;
 mod runs;
+
+/// Counts the work that hostile timestamps cause.
 #[cfg(test)]
-mod tests;
+#[path = "../../tests/steps/time_order.rs"]
+mod steps;
 
 use crate::blob::BlobHeader;
 use crate::block::trace::Trace;
@@ -41,15 +51,18 @@ pub use filter::{Candidate, FilteredEvents, PendingFilter, Watermark};
 use queue::{Fill, Queue};
 use queued_event::Segments;
 
-/// Runs are merged when this many events wait, beyond those that could not go the last time.
+/// Runs are merged when this many events are queued, in addition to twice those that the
+/// last merge left over.
 const BATCH_EVENTS: usize = 8192;
-/// … or when they span this many bytes more than the last time.
+/// Runs are also merged when the queued events span this many bytes, in addition to twice
+/// what the last merge left over.
 const BATCH_BYTES: u64 = 1 << 20;
 
-/// Gives a reader's events in time order: by timestamp, and by place in the file where timestamps
-/// are equal.
+/// Delivers a reader's events in time order: by timestamp, and by position in the file if
+/// timestamps are equal. An event that arrives too late to be delivered in order comes
+/// after newer ones, and is counted by [`out_of_order`](Self::out_of_order).
 ///
-/// What waits is bounded by the stream's sequence points and sorted marks, and by
+/// The queue is bounded by the stream's sequence points and sorted marks, and by
 /// [`Limits::queue_events`](crate::Limits::queue_events) and
 /// [`Limits::queue_bytes`](crate::Limits::queue_bytes).
 ///
@@ -69,26 +82,29 @@ const BATCH_BYTES: u64 = 1 << 20;
 pub struct TimeOrdered<S> {
     reader: Reader<S>,
     queue: Queue,
-    /// The caller wants everything, also what is not in the batch under way.
+    /// [`release`](Self::release) was called: everything queued is delivered next.
     is_released: bool,
-    /// Events were shown to a filter since everything was complete.
+    /// Whether a filter has seen events since the stream was last known to be complete.
     has_filtered: bool,
-    /// Header of the event lent last.
+    /// Header of the most recently returned event.
     header: BlobHeader,
 }
 
-/// When runs are merged for the first time.
+/// When to merge runs for the first time.
 fn first_fill(limits: Limits) -> Fill {
-    Fill { events: BATCH_EVENTS.min(most_events(limits)), bytes: BATCH_BYTES.min(limits.queue_bytes) }
+    Fill {
+        events: BATCH_EVENTS.min(most_events(limits)),
+        bytes: BATCH_BYTES.min(limits.queue_bytes),
+    }
 }
 
-/// So many events wait at most.
+/// The maximum number of queued events.
 fn most_events(limits: Limits) -> usize {
     limits.queue_events.clamp(1, Segments::MOST_EVENTS)
 }
 
 impl<S: Source> Reader<S> {
-    /// Gives events in time order.
+    /// Returns the events in time order.
     pub fn time_ordered(self) -> TimeOrdered<S> {
         TimeOrdered::new(self)
     }
@@ -128,7 +144,7 @@ impl<S: Source> TimeOrdered<S> {
         }
     }
 
-    /// Gives all events that are left to `take`, in time order.
+    /// Passes all remaining events to `take`, in time order.
     ///
     /// # Errors
     /// As [`Reader::for_each`].
@@ -137,8 +153,9 @@ impl<S: Source> TimeOrdered<S> {
         self.visit(&mut take)
     }
 
-    /// The same with a visitor, as [`Reader::visit`]. The fastest way through a stream in time order: an
-    /// event that a short visitor takes needs no place in memory.
+    /// Passes all remaining events to a visitor, like [`Reader::visit`]. The fastest way
+    /// to read a stream in time order: a short visitor is inlined, so its [`Event`] is never
+    /// put together in memory.
     ///
     /// # Errors
     /// As [`Reader::for_each`].
@@ -154,10 +171,11 @@ impl<S: Source> TimeOrdered<S> {
         Ok(())
     }
 
-    /// Gives the events that are left to `take`, in time order, until it fails: see [`Reader::try_for_each`].
+    /// Passes the remaining events to `take`, in time order, until it returns an error:
+    /// see [`Reader::try_for_each`].
     ///
     /// # Errors
-    /// What `take` reports, and what [`Reader::for_each`] does.
+    /// Errors of `take`, and those of [`Reader::for_each`].
     #[inline]
     pub fn try_for_each<E: From<Error>>(
         &mut self,
@@ -168,7 +186,7 @@ impl<S: Source> TimeOrdered<S> {
         each.result
     }
 
-    /// Reads on until events are ready. `false`: there are no more.
+    /// Keeps reading until events can be delivered. `false` if there are no more.
     #[inline(never)]
     fn fill(&mut self) -> Result<bool, Error> {
         if self.queue.finish() {
@@ -189,7 +207,8 @@ impl<S: Source> TimeOrdered<S> {
                         return Ok(true);
                     }
                 }
-                // What waits holds the bytes behind it, too: it may not wait for ever.
+                // Queued events keep all bytes after them in memory, so they must not
+                // wait forever.
                 Step::Block(_) | Step::Skipped(_) | Step::Passed if self.spans_too_much() => {
                     self.queue.allow_all();
                     self.note_limit();
@@ -206,7 +225,7 @@ impl<S: Source> TimeOrdered<S> {
         }
     }
 
-    /// Takes the events that are left in the current block, as long as there is room.
+    /// Queues the remaining events of the current block, as long as there is room.
     fn fill_from_block(&mut self) {
         while !self.queue.is_full() {
             match self.reader.run(&mut self.queue) {
@@ -221,12 +240,13 @@ impl<S: Source> TimeOrdered<S> {
         }
     }
 
-    /// Lets go what may. `true`: something may.
+    /// Releases the events that can be delivered. `true` if there are any.
     fn merge_batch(&mut self) -> bool {
         let limits = self.reader.state().limits;
         let waiting = self.queue.waiting();
         let is_over = waiting >= most_events(limits) || self.queue.bytes() >= limits.queue_bytes;
-        // At the limit the oldest half goes, although something older may still come.
+        // At the limit, the oldest half is delivered, although an older event may still
+        // arrive.
         let at_least = if is_over { waiting.div_ceil(2) } else { 0 };
         if self.queue.allow_to_watermark(at_least) {
             self.note_limit();
@@ -238,26 +258,28 @@ impl<S: Source> TimeOrdered<S> {
         may_go
     }
 
-    /// Whether the stream went on for too long without an event that could let others go.
+    /// Whether the stream has gone on for too long without an event that releases others.
     fn spans_too_much(&self) -> bool {
         let limit = self.reader.state().limits.queue_bytes;
-        self.queue.position().is_some_and(|first| self.reader.reached().saturating_sub(first) >= limit)
+        self.queue
+            .position()
+            .is_some_and(|first| self.reader.reached().saturating_sub(first) >= limit)
     }
 
     fn note_limit(&mut self) {
         let cursor = &self.reader.state().cursor;
         let frame = cursor.frame;
-        // The newest event that waits is the current one, unless its block is over.
-        let newest = self.queue.newest_position().unwrap_or(cursor.blob).max(frame.body.start);
-        let at = index(newest, frame.body.start);
+        // The last queued event is the current one, unless its block is finished.
+        let last = self.queue.last_position().unwrap_or(cursor.blob).max(frame.body.start);
+        let at = index(last, frame.body.start);
         let damage = &mut self.reader.state_mut().damage;
         damage.in_block(frame).add(Class::Note, at, 0, "time order", Fault::QueueLimit);
     }
 
-    /// Looking again pays when as much again waits.
+    /// Merging again is worthwhile when the number of queued events has doubled.
     fn plan_next(&mut self) {
         let limits = self.reader.state().limits;
-        // Up to where reading is: the events that went may have been the last ones.
+        // How far the reader has read: the events just delivered may have been the last.
         let reached = self.reader.reached().max(self.reader.state().cursor.at);
         let span = self.queue.position().map_or(0, |first| reached.saturating_sub(first));
         self.queue.plan(Fill {
@@ -271,24 +293,25 @@ impl<S: Source> TimeOrdered<S> {
         });
     }
 
-    /// Lets everything that waits be delivered by the next calls of
-    /// [`next_event`](Self::next_event), for live use when no bytes come. An older event that comes
-    /// later is still delivered, and counted by [`out_of_order`](Self::out_of_order).
+    /// Lets the next calls of [`next_event`](Self::next_event) deliver everything that is
+    /// queued, for live streams that are idle. If an older event arrives later, it is
+    /// still delivered, and counted by [`out_of_order`](Self::out_of_order).
     pub fn release(&mut self) {
         self.is_released = true;
     }
 
-    /// Number of events that wait.
+    /// Number of queued events.
     pub fn waiting(&self) -> usize {
         self.queue.waiting()
     }
 
-    /// Events that came too late for their place: delivered, but behind younger ones.
+    /// Number of events that arrived too late to be delivered in order: they came after
+    /// newer ones.
     pub fn out_of_order(&self) -> u64 {
         self.queue.out_of_order
     }
 
-    /// The reader, for everything but events.
+    /// The reader, for everything except events.
     pub fn reader(&self) -> &Reader<S> {
         &self.reader
     }
@@ -298,7 +321,7 @@ impl<S: Source> TimeOrdered<S> {
         self.reader.source_mut()
     }
 
-    /// See [`Reader::into_source`]. Events that wait are lost.
+    /// See [`Reader::into_source`]. Queued events are lost.
     pub fn into_source(self) -> S {
         self.reader.into_source()
     }
@@ -311,7 +334,7 @@ impl<S: Source> TimeOrdered<S> {
         &mut self.reader
     }
 
-    /// Begins again, with the memory it has: the reader has another stretch of the stream to read.
+    /// Restarts on another region of the stream, keeping the allocated memory.
     pub(crate) fn begin_again(&mut self) {
         self.queue.begin_again(first_fill(self.reader.state().limits));
         (self.is_released, self.has_filtered) = (false, false);

@@ -1,4 +1,4 @@
-//! Events that wait for their turn, in file order, and how they go.
+//! Events queued for time order, in file order, and how they are delivered.
 
 use super::queued_event::{Ids, QueuedEvent, Segment, Segments, low_bits};
 use super::runs::Runs;
@@ -9,58 +9,61 @@ use crate::reader::{BlobForm, Take, Visit};
 use crate::tables::{Covered, NO_SLOT};
 use crate::work;
 
-/// The number of events that room is made for at first.
+/// Initial capacity, in events.
 const LEAST_ROOM: usize = 256;
-/// The room of events that were given is reclaimed only when this many of them have gathered.
+/// Space of delivered events is reclaimed only when at least this many have accumulated:
+/// moving the rest for the sake of a few would cost more than their 32 bytes each.
 const LEAST_GONE: usize = 4096;
 
-/// No thread's upper half.
+/// The upper half of no thread id.
 const UNSETTLED: u64 = u64::MAX;
 
-/// When to look whether something may go: at this number of events that wait, or of bytes from the first to the last of
-/// them.
+/// When to check whether events can be delivered: at this number of queued events, or of
+/// bytes from the first to the last of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fill {
     pub(super) events: usize,
     pub(super) bytes: u64,
 }
 
-/// Events that wait, as the picture of [the module](super) has them.
+/// Queued events, as in the diagram in [the module](super).
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// The first `count` of these are in file order, and those of them wait that their run still has. What is behind them
-    /// is room for more.
+    /// The first `count` records are in file order; the queued ones are those that a run
+    /// still contains. The records after them are spare capacity.
     events: Vec<QueuedEvent>,
     count: usize,
-    /// Of those that went, the ones still counted.
+    /// How many of the delivered events are still included in `count`.
     gone: usize,
     runs: Runs,
     segments: Segments,
-    /// The newest segment's number, its base, the upper half of its thread's id, its processor.
+    /// The newest segment's number, its base, the upper half of its thread id, and its
+    /// processor.
     segment: u32,
     base: u64,
-    /// [`UNSETTLED`]: the next event may be of another segment, though its header does not say so.
+    /// [`UNSETTLED`]: the next event may need another segment, although its header does
+    /// not say so.
     high: u64,
     processor: u32,
-    /// It has activities, or labels.
+    /// Whether it has activities or labels.
     has_extra: bool,
-    /// The ids that the events of a run have, and where their block ends.
+    /// The ids defined for the events of a run, and where their block ends.
     covered: Covered,
     block_end: u64,
     is_v6: bool,
-    /// A run takes no more events than up to this place at once.
+    /// A run fills the queue up to this index at most.
     stop: usize,
-    /// What is not below this continues the newest run, and is not late.
+    /// An event whose time is not below this continues the newest run and is not late.
     last: u64,
-    /// The newest time of an event that waits, or waited, apart from those of the newest run.
+    /// The newest time of any queued or delivered event outside the newest run.
     newest: u64,
     /// The newest time that may have been delivered.
     watermark: u64,
-    /// The newest time of an event that did not wait and promised nothing.
+    /// The newest time of an event that was not queued and was not marked sorted.
     newest_passed: u64,
     pub(super) out_of_order: u64,
     next: Fill,
-    /// Stream position of a payload that is `next.bytes` behind the first.
+    /// Stream position of the payload that lies `next.bytes` after the first.
     full_at: u64,
 }
 
@@ -91,7 +94,7 @@ impl Queue {
         }
     }
 
-    /// Forgets everything but the memory it has.
+    /// Discards everything but the allocated memory.
     pub(super) fn begin_again(&mut self, next: Fill) {
         self.clear();
         (self.watermark, self.newest_passed, self.out_of_order) = (0, 0, 0);
@@ -107,13 +110,13 @@ impl Queue {
         self.high = UNSETTLED;
     }
 
-    /// Sets when to look whether something may go.
+    /// Sets when to check whether events can be delivered.
     pub(super) fn plan(&mut self, next: Fill) {
         self.next = next;
         self.full_at = self.first().map_or(0, |first| first.saturating_add(next.bytes));
     }
 
-    /// Number of events that wait.
+    /// Number of queued events.
     pub(super) fn waiting(&self) -> usize {
         self.count.saturating_sub(self.gone)
     }
@@ -122,13 +125,13 @@ impl Queue {
         self.count == self.gone
     }
 
-    /// Whether events are ready.
+    /// Whether events are ready to be delivered.
     #[inline]
     pub(super) fn has_ready(&self) -> bool {
         self.runs.is_ready()
     }
 
-    /// The first event that waits.
+    /// The first queued event.
     fn first_event(&self) -> Option<&QueuedEvent> {
         self.events.get(self.runs.first()).filter(|_| !self.is_empty())
     }
@@ -137,24 +140,24 @@ impl Queue {
         self.events.get(self.count.checked_sub(1)?).filter(|_| !self.is_empty())
     }
 
-    /// Stream position of the first payload that waits.
+    /// Stream position of the first queued event's payload.
     fn first(&self) -> Option<u64> {
         self.first_event().map(|event| self.segments.of(event).payload_at(event))
     }
 
-    /// Bytes of the stream from the first event that waits to the last.
+    /// Bytes of the stream from the first to the last queued event.
     pub(super) fn bytes(&self) -> u64 {
         let last = self.last_event().map(|event| self.segments.of(event).payload_at(event));
         last.unwrap_or(0).saturating_sub(self.first().unwrap_or(0))
     }
 
-    /// Stream position of the first event that waits.
+    /// Stream position of the first queued event.
     pub(super) fn position(&self) -> Option<u64> {
         self.first_event().map(|event| self.segments.of(event).position(event))
     }
 
-    /// Stream position of the last event that waits.
-    pub(super) fn newest_position(&self) -> Option<u64> {
+    /// Stream position of the last queued event.
+    pub(super) fn last_position(&self) -> Option<u64> {
         self.last_event().map(|event| self.segments.of(event).position(event))
     }
 
@@ -163,7 +166,7 @@ impl Queue {
         self.waiting() >= self.next.events || self.bytes() >= self.next.bytes
     }
 
-    /// Prepares for events of a block that ends at `end`.
+    /// Prepares for the events of a block that ends at `end`.
     #[inline(never)]
     pub(super) fn begin(&mut self, end: u64, covered: &Covered) {
         self.covered = *covered;
@@ -173,21 +176,23 @@ impl Queue {
         self.stop = self.most().min(self.events.len());
     }
 
-    /// The place up to which events are taken, and at least one.
+    /// Up to which index events may be queued; leaves room for at least one.
     fn most(&self) -> usize {
         self.gone.saturating_add(self.next.events).max(self.count.saturating_add(1))
     }
 
     fn make_room(&mut self) {
         if self.count >= self.events.len() {
-            // Room that is made is memory that is written, so no more of it than is planned for.
+            // Allocating capacity writes to memory, so allocate no more than is going to
+            // be used.
             let room = self.count.saturating_mul(2).max(LEAST_ROOM);
             let room = room.min(self.most()).max(self.count.saturating_add(1));
             self.events.resize(room, QueuedEvent::NOTHING);
         }
     }
 
-    /// Makes room if that alone has ended a run. `true`: it goes on.
+    /// Allocates capacity if a run only ended for lack of it. `true` if the run can go
+    /// on.
     pub(super) fn grow(&mut self) -> bool {
         let is_out_of_room = self.count >= self.events.len() && !self.is_full();
         if is_out_of_room {
@@ -196,16 +201,19 @@ impl Queue {
         is_out_of_room
     }
 
-    /// Takes any event.
+    /// Queues any event.
     pub(super) fn push(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) {
+        // Its ids may be undefined or its header unusual, so nothing is taken over from the
+        // event before.
         self.begin(payload_at, &context.tables.covered);
         self.settle(context, header, payload_at);
         self.put(context, header, payload_at, ids(context, header));
-        // What is special about this one is not so of the next.
+        // What is special about this event does not apply to the next.
         self.high = UNSETTLED;
     }
 
-    /// Takes an event of a run, whose ids are all defined. `false`: that is enough of them.
+    /// Queues an event of a run, whose ids are all defined. `false` if the run must pause
+    /// after it.
     #[inline(always)]
     pub(super) fn append(
         &mut self,
@@ -216,7 +224,10 @@ impl Queue {
     ) -> bool {
         let changes = form.changes_what_lasts.unwrap_or_else(|| {
             let has_guids = !(header.activity.is_zero() && header.related_activity.is_zero());
-            (header.processor != self.processor) | has_guids | (header.label_list != 0) | self.has_extra
+            (header.processor != self.processor)
+                | has_guids
+                | (header.label_list != 0)
+                | self.has_extra
         });
         let high = if form.is_v6 { 0 } else { upper_half(header.thread) };
         if changes | (high != self.high) {
@@ -230,22 +241,35 @@ impl Queue {
         self.put(context, header, payload_at, Ids { metadata, stack, thread })
     }
 
-    /// The same for one that may be of another segment than the one before.
+    /// The same for an event that may need another segment than the one before.
     #[inline(never)]
-    fn append_unsettled(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
+    fn append_unsettled(
+        &mut self,
+        context: &Context,
+        header: &BlobHeader,
+        payload_at: u64,
+    ) -> bool {
         self.settle(context, header, payload_at);
         self.put(context, header, payload_at, ids(context, header))
     }
 
     #[inline(always)]
     fn put(&mut self, context: &Context, header: &BlobHeader, payload_at: u64, ids: Ids) -> bool {
+        // The usual event continues its run, so it is only stored. Starting a run, and
+        // finding out whether the event is late, is left to the rare case.
         let mut time = header.timestamp;
         if time < self.last {
             time = self.turn_back(context, header, payload_at);
         }
         let at = self.count;
         if let Some(event) = self.events.get_mut(at) {
-            *event = QueuedEvent::new(time, header, within_4_gib(payload_at, self.base), ids, self.segment);
+            *event = QueuedEvent::new(
+                time,
+                header,
+                within_4_gib(payload_at, self.base),
+                ids,
+                self.segment,
+            );
         }
         self.last = time;
         self.count = at.wrapping_add(1);
@@ -255,7 +279,8 @@ impl Queue {
         self.count < self.stop && payload_at < self.full_at
     }
 
-    /// Finds the segment of an event; the first of all begins a run, and says where what may wait ends.
+    /// Finds the segment of an event. The first event of all starts a run and determines
+    /// the end of the range to queue.
     #[inline(never)]
     fn settle(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) {
         if self.is_empty() {
@@ -263,6 +288,8 @@ impl Queue {
         }
         if !self.runs.is_open() {
             self.runs.begin(self.count);
+            // The new run has no event yet, but one older than the watermark must still be
+            // noticed: it is late.
             self.last = self.watermark;
         }
         self.is_v6 = context.is_v6();
@@ -271,9 +298,11 @@ impl Queue {
         let has_activity = !(header.activity.is_zero() && header.related_activity.is_zero());
         let segment = Segment {
             capture_thread: header.capture_thread,
-            // It stays as long as it can, for what is left of the block, too.
+            // Keeps the base as long as possible, for the rest of the block too.
             base: match self.segments.newest().base {
-                base if payload_at >= base && self.block_end.saturating_sub(base) <= u64::from(u32::MAX) => {
+                base if payload_at >= base
+                    && self.block_end.saturating_sub(base) <= u64::from(u32::MAX) =>
+                {
                     base
                 }
                 _ => payload_at,
@@ -285,10 +314,16 @@ impl Queue {
                 (true, false) => header.thread,
             },
             processor: header.processor,
-            sequence: if context.is_v3() { 0 } else { header.sequence.wrapping_sub(low_bits(self.count)) },
+            sequence: if context.is_v3() {
+                0
+            } else {
+                header.sequence.wrapping_sub(low_bits(self.count))
+            },
             extra: match (self.is_v6, has_activity) {
                 (true, _) => resolved.labels,
-                (false, true) => self.segments.activity_pair([header.activity, header.related_activity]),
+                (false, true) => {
+                    self.segments.activity_pair([header.activity, header.related_activity])
+                }
                 (false, false) => NO_SLOT,
             },
             metadata_id: if resolved.metadata == NO_SLOT { header.metadata_id } else { 0 },
@@ -297,10 +332,11 @@ impl Queue {
         self.segment = self.segments.number(segment);
         (self.base, self.processor) = (segment.base, segment.processor);
         self.has_extra = segment.extra != NO_SLOT;
-        // What was late, or without a type, does not make the next one so. And where ids do not say what slots are, each
-        // event is looked up.
-        let is_unsettled =
-            segment.late_by != 0 || resolved.metadata == NO_SLOT || !self.covered.has_slots_in_order;
+        // Being late, or having no type, is not inherited by the next event. And if slots
+        // cannot be computed from ids, each event must be looked up.
+        let is_unsettled = segment.late_by != 0
+            || resolved.metadata == NO_SLOT
+            || !self.covered.has_slots_in_order;
         self.high = match (is_unsettled, self.is_v6) {
             (true, _) => UNSETTLED,
             (false, true) => 0,
@@ -308,7 +344,8 @@ impl Queue {
         };
     }
 
-    /// An event that is older than the one before: it begins a run, or is late. The time it counts as.
+    /// Handles an event that is older than the one before: it starts a run, or is late.
+    /// Returns the time it is treated as having.
     #[inline(never)]
     fn turn_back(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> u64 {
         if self.is_late(header) {
@@ -323,13 +360,13 @@ impl Queue {
         time
     }
 
-    /// Whether younger events may have been delivered already.
+    /// Whether newer events may have been delivered already.
     #[inline(always)]
     pub(super) fn is_late(&self, header: &BlobHeader) -> bool {
         header.timestamp < self.watermark
     }
 
-    /// Heeds what an event that does not wait says about the order.
+    /// Accounts for an event that is not queued but affects the order.
     #[inline(always)]
     pub(super) fn pass(&mut self, header: &BlobHeader) {
         self.out_of_order = self.out_of_order.wrapping_add(u64::from(self.is_late(header)));
@@ -338,7 +375,8 @@ impl Queue {
         } else {
             self.newest_passed = self.newest_passed.max(header.timestamp);
         }
-        // Numbers go on, and what lasts may have changed with it.
+        // The sequence number advanced, and values that usually stay the same may have
+        // changed.
         self.high = UNSETTLED;
     }
 
@@ -353,21 +391,25 @@ impl Queue {
         self.last = self.last.max(self.watermark);
     }
 
-    /// The time that the next event that is ready counts as, and the stream position of its payload.
+    /// The time of the next event that is ready, and the stream position of its payload.
     #[inline]
     pub(super) fn peek(&self) -> Option<(u64, u64)> {
         let event = self.events.get(self.runs.next()?)?;
         Some((event.time, self.segments.of(event).payload_at(event)))
     }
 
-    /// The next event that is ready: writes its header, and gives its references and the stream
-    /// position of its payload.
+    /// Removes the next event that is ready: writes its header, and returns its
+    /// references and the stream position of its payload.
     #[inline]
-    pub(super) fn pop(&mut self, context: &Context, header: &mut BlobHeader) -> Option<(Resolved, u64)> {
+    pub(super) fn pop(
+        &mut self,
+        context: &Context,
+        header: &mut BlobHeader,
+    ) -> Option<(Resolved, u64)> {
         let place = self.runs.next()?;
         let event = *self.events.get(place)?;
         self.gone = self.gone.wrapping_add(1);
-        self.runs.went_one(self.events.get(..self.count).unwrap_or_default());
+        self.runs.delivered_one(self.events.get(..self.count).unwrap_or_default());
         let segment = self.segments.of(&event);
         let row = context.tables.metadata.row(event.metadata);
         let resolved = if context.is_v6() {
@@ -383,10 +425,16 @@ impl Queue {
         Some((resolved, segment.payload_at(&event)))
     }
 
-    /// Gives the events that are ready to `visitor`, for as long as it wants more.
+    /// Passes the events that are ready to `visitor`, for as long as it wants more.
     #[inline(always)]
-    pub(super) fn give(&mut self, context: &Context, window: &[u8], start: u64, visitor: &mut impl Visit) {
-        // A loop each, in which the compiler knows what there is to recall.
+    pub(super) fn give(
+        &mut self,
+        context: &Context,
+        window: &[u8],
+        start: u64,
+        visitor: &mut impl Visit,
+    ) {
+        // One loop per version, so that the compiler knows which fields to restore.
         if context.is_v6() {
             self.give_of::<6>(context, window, start, visitor);
         } else if context.is_v3() {
@@ -418,37 +466,41 @@ impl Queue {
                     let segment = self.segments.of(event);
                     let row = context.tables.metadata.row(event.metadata);
                     let payload_at = segment.payload_at(event);
-                    // A local, which needs no place in memory if the visitor is inlined.
+                    // A local variable, which needs no memory if the visitor is inlined.
                     let mut header = BlobHeader::default();
                     let resolved = event.recall::<V>(place, segment, &mut header, context, row);
                     place = place.wrapping_add(1);
                     if V < 6 && segment.extra != NO_SLOT {
                         let [activity, related_activity] = self.segments.activities(segment);
                         let header = BlobHeader { activity, related_activity, ..header };
-                        visitor
-                            .event(Event::of_row(context, &header, resolved, row, payload_at, window, start));
+                        visitor.event(Event::of_row(
+                            context, &header, resolved, row, payload_at, window, start,
+                        ));
                     } else {
-                        // Apart, so that the compiler sees that there are no activities.
-                        visitor
-                            .event(Event::of_row(context, &header, resolved, row, payload_at, window, start));
+                        // A separate call, so that the compiler sees that there are no
+                        // activities.
+                        visitor.event(Event::of_row(
+                            context, &header, resolved, row, payload_at, window, start,
+                        ));
                     }
                 }
             }
             self.gone = self.gone.wrapping_add(match stopped_at {
-                Some(place) => self.runs.went_before(place),
-                None => self.runs.went(events),
+                Some(place) => self.runs.delivered_before(place),
+                None => self.runs.delivered_all(events),
             });
         }
     }
 
-    /// Lets events go, up to a time and as many.
+    /// Releases up to `count` events up to a time.
     fn allow(&mut self, limit: u64, count: usize) {
         let events = self.events.get(..self.count).unwrap_or_default();
         self.runs.allow(limit, count, self.newest.max(self.last), events);
     }
 
-    /// Lets what is not above the watermark go. With `at_least`, that many of the oldest go all the same, and no more than
-    /// them; `true`: that was needed.
+    /// Releases everything up to the watermark. With `at_least`, releases exactly that
+    /// many of the oldest events if the watermark allows fewer; returns `true` if that
+    /// was necessary.
     #[inline(never)]
     pub(super) fn allow_to_watermark(&mut self, at_least: usize) -> bool {
         let forced = self.time_of(at_least).filter(|time| *time > self.watermark);
@@ -464,7 +516,8 @@ impl Queue {
         forced.is_some()
     }
 
-    /// The time of the last of the `count` oldest events. Asked only when a limit is reached, so it may be slow.
+    /// The time of the last of the `count` oldest events. Only called when a limit is
+    /// reached, so it may be slow.
     fn time_of(&self, at_least: usize) -> Option<u64> {
         let place = at_least.min(self.waiting()).checked_sub(1)?;
         let mut times = self.runs.times(self.events.get(..self.count)?);
@@ -472,7 +525,7 @@ impl Queue {
         (place < times.len()).then(|| *times.select_nth_unstable(place).1)
     }
 
-    /// Lets everything go.
+    /// Releases everything.
     #[inline(never)]
     pub(super) fn allow_all(&mut self) {
         if !self.is_empty() {
@@ -482,7 +535,8 @@ impl Queue {
         self.raise_watermark(self.newest_passed);
     }
 
-    /// Gives up the events that went, when all that were ready did. `false`: none were.
+    /// Discards the delivered events once all that were ready have been delivered.
+    /// `false` if none were ready.
     pub(super) fn finish(&mut self) -> bool {
         if !self.runs.is_allowed() || self.has_ready() {
             return false;
@@ -491,14 +545,14 @@ impl Queue {
         true
     }
 
-    /// Nothing goes for now.
+    /// Stops delivering for now.
     fn rest(&mut self) {
         let count = self.runs.rest();
         let waiting = self.waiting();
         if waiting == 0 {
             self.clear();
         } else {
-            // Those at the end went.
+            // The events at the end were delivered.
             self.count = count;
             self.gone = count.saturating_sub(waiting);
             if self.gone > waiting.saturating_add(LEAST_GONE) || self.segments.are_many() {
@@ -509,18 +563,19 @@ impl Queue {
         self.plan(self.next);
     }
 
-    /// Gives up the room of events that went.
+    /// Reclaims the space of delivered events.
     fn compact(&mut self) {
         work::count(self.waiting());
         self.segments.begin_carrying();
         let (segments, has_activities) = (&mut self.segments, !self.is_v6);
         let waiting = self.events.get_mut(..self.count).unwrap_or_default();
-        self.count = self.runs.compact(waiting, |events, by| segments.carry(events, by, has_activities));
+        self.count =
+            self.runs.compact(waiting, |events, by| segments.carry(events, by, has_activities));
         self.gone = 0;
     }
 }
 
-/// What the ids of an event stand for.
+/// Looks up the ids of an event.
 fn ids(context: &Context, header: &BlobHeader) -> Ids {
     let resolved = context.resolved(header);
     Ids {
@@ -546,7 +601,7 @@ fn low_bits_of_thread(thread: u64) -> u32 {
     thread as u32
 }
 
-/// A distance that was seen to be below 4 GiB.
+/// A distance that is known to be below 4 GiB.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "a segment has another base if not")]
 fn within_4_gib(payload_at: u64, base: u64) -> u32 {

@@ -1,4 +1,4 @@
-//! An event that waits for its turn, and what it shares with those around it.
+//! A queued event, and what it shares with the events around it.
 
 use crate::blob::BlobHeader;
 use crate::block::metadata::Metadata;
@@ -6,25 +6,28 @@ use crate::context::{Context, Resolved};
 use crate::tables::{NO_SLOT, Slot};
 use nettrace_guid::Guid;
 
-/// An event that waits: what differs from event to event. Two of them are one cache line.
+/// The part of a queued event that differs from event to event. Two of them fill a cache
+/// line.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(32))]
 pub(super) struct QueuedEvent {
-    /// The time that it counts as: its own, or the watermark that it came behind.
+    /// The time used for ordering: the event's own, or the watermark if the event was
+    /// late.
     pub(super) time: u64,
-    /// Counted from the segment's base.
+    /// Relative to the segment's base.
     payload_at: u32,
     payload_size: u32,
     pub(super) metadata: Slot,
-    /// Slot of the stack; version 3: its size.
+    /// Slot of the stack; in version 3 its size.
     stack: u32,
-    /// Low bits of the thread's id; version 6: slot of its row.
+    /// Low bits of the thread's id; in version 6 the slot of its row.
     thread: u32,
-    /// From the lowest bit: 24 bits for the segment, 7 for the size of the header, 1 for the sorted mark.
+    /// From the lowest bit: 24 bits segment number, 7 bits header size, 1 bit sorted
+    /// mark.
     packed: u32,
 }
 
-/// What an event's ids stand for, as it is kept.
+/// What an event's ids refer to, in stored form.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ids {
     pub(super) metadata: Slot,
@@ -37,37 +40,37 @@ const SEGMENT_MASK: u32 = (1 << SEGMENT_BITS) - 1;
 const HEADER_SIZE_MASK: u32 = 0x7f;
 const SORTED: u32 = 1 << 31;
 
-/// What lasts for many events in a row, most of all because they are of one thread.
+/// Values shared by many consecutive events, mostly because they come from one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) capture_thread: u64,
-    /// Stream position that payloads are counted from.
+    /// Stream position to which payload positions are relative.
     pub(super) base: u64,
-    /// Ticks between the event's own time and the one that it counts as, if it was late.
+    /// If the event was late, ticks between its own time and the one used for ordering.
     pub(super) late_by: u64,
-    /// High bits of the thread's id; version 6: a thread without a row.
+    /// High bits of the thread's id; in version 6, the id of a thread without a row.
     pub(super) thread: u64,
     pub(super) processor: u32,
-    /// Number of the event in place 0, if the segment began there.
+    /// Sequence number of the event at index 0, if the segment had begun there.
     pub(super) sequence: u32,
-    /// Pair of activities (versions 3 to 5), or slot of the labels (version 6).
+    /// Index of the activity ids (versions 3 to 5), or slot of the labels (version 6).
     pub(super) extra: u32,
-    /// Before version 6, of an event without a type.
+    /// Before version 6, the metadata id of an event without a type.
     pub(super) metadata_id: u32,
     pub(super) is_doubted: bool,
 }
 
-/// The segments that waiting events refer to.
+/// The segments that queued events refer to.
 #[derive(Debug, Default)]
 pub(super) struct Segments {
     list: Vec<Segment>,
     /// Pairs of activity ids that segments refer to.
     activities: Vec<[Guid; 2]>,
-    /// What was there before, while the rest is carried over.
+    /// The previous contents, while those still in use are copied over.
     before: (Vec<Segment>, Vec<[Guid; 2]>),
 }
 
-/// A place as sequence numbers count: they wrap, and so may this.
+/// An index as sequence numbers count: they wrap, so the index may too.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "only differences count, and they wrap")]
 pub(super) fn low_bits(place: usize) -> u32 {
@@ -85,7 +88,8 @@ impl QueuedEvent {
         packed: 0,
     };
 
-    /// `segment` is the number of the event's segment, `payload_at` counts from its base.
+    /// `segment` is the number of the event's segment; `payload_at` is relative to its
+    /// base.
     #[inline(always)]
     pub(super) fn new(
         time: u64,
@@ -101,8 +105,10 @@ impl QueuedEvent {
             metadata: ids.metadata,
             stack: ids.stack,
             thread: ids.thread,
-            // The size of a header that was read without a fault is at most 88.
-            packed: segment | header.header_size << SEGMENT_BITS | if header.is_sorted { SORTED } else { 0 },
+            // A header that was decoded without a fault has at most 88 bytes.
+            packed: segment
+                | header.header_size << SEGMENT_BITS
+                | if header.is_sorted { SORTED } else { 0 },
         }
     }
 
@@ -115,8 +121,8 @@ impl QueuedEvent {
         self.packed >> SEGMENT_BITS & HEADER_SIZE_MASK
     }
 
-    /// Writes the header of the event in `place`, and gives its references. `V` is the stream's version, which the
-    /// compiler shall know.
+    /// Restores the header of the event at index `place` and returns its references. `V`
+    /// is the stream's version, a constant so that the compiler can specialise.
     #[inline(always)]
     pub(super) fn recall<const V: u8>(
         &self,
@@ -150,7 +156,8 @@ impl QueuedEvent {
         } else {
             self.stack
         };
-        let (thread, labels) = if V == 6 { (self.thread, segment.extra) } else { (NO_SLOT, NO_SLOT) };
+        let (thread, labels) =
+            if V == 6 { (self.thread, segment.extra) } else { (NO_SLOT, NO_SLOT) };
         Resolved { metadata: self.metadata, stack, thread, labels }
     }
 }
@@ -174,21 +181,22 @@ impl Segment {
         self.base.wrapping_add(u64::from(event.payload_at))
     }
 
-    /// The id of an event without a type, apart from where all others go.
+    /// The id of an event without a type, kept out of the common path.
     #[cold]
     fn id_without_type(&self) -> u32 {
         self.metadata_id
     }
 
-    /// Stream position of its first byte.
+    /// Stream position of the event's first byte.
     pub(super) fn position(&self, event: &QueuedEvent) -> u64 {
         self.payload_at(event).saturating_sub(u64::from(event.header_size()))
     }
 }
 
 impl Segments {
-    /// So many events may wait, each of which may have a segment of its own: twice as many are numbered, as some are
-    /// still there whose events went.
+    /// The maximum number of queued events. Each may have its own segment, and twice as
+    /// many segment numbers exist because segments of delivered events remain for a
+    /// while.
     pub(super) const MOST_EVENTS: usize = 1 << (SEGMENT_BITS - 2);
 
     /// The segment of an event.
@@ -197,7 +205,7 @@ impl Segments {
         self.list.get(event.segment()).unwrap_or(&Segment::NOTHING)
     }
 
-    /// The activities of a segment that has some.
+    /// The activities of a segment that has any.
     pub(super) fn activities(&self, segment: &Segment) -> [Guid; 2] {
         self.activities.get(segment.extra as usize).copied().unwrap_or_default()
     }
@@ -206,7 +214,7 @@ impl Segments {
         self.list.last().unwrap_or(&Segment::NOTHING)
     }
 
-    /// The number of a segment, which is the newest or is made it.
+    /// The number of a segment, which becomes the newest if it is not already.
     pub(super) fn number(&mut self, segment: Segment) -> u32 {
         if self.list.last() != Some(&segment) {
             self.list.push(segment);
@@ -214,7 +222,7 @@ impl Segments {
         low_bits(self.list.len()).wrapping_sub(1) & SEGMENT_MASK
     }
 
-    /// The number of a pair of activity ids. Runs of events share theirs.
+    /// The index of a pair of activity ids. Consecutive events share theirs.
     pub(super) fn activity_pair(&mut self, pair: [Guid; 2]) -> u32 {
         if self.activities.last() != Some(&pair) {
             self.activities.push(pair);
@@ -227,21 +235,27 @@ impl Segments {
         self.activities.clear();
     }
 
-    /// Whether enough have gathered to make it worth giving up those without events.
+    /// Whether there are enough segments to make removing unused ones worthwhile.
     pub(super) fn are_many(&self) -> bool {
         self.list.len() > 2 * Self::MOST_EVENTS
     }
 
-    /// Begins anew; what is still referred to comes by [`Segments::carry`].
+    /// Starts over; segments still in use are added by [`Segments::carry`].
     pub(super) fn begin_carrying(&mut self) {
         std::mem::swap(&mut self.list, &mut self.before.0);
         std::mem::swap(&mut self.activities, &mut self.before.1);
         self.clear();
     }
 
-    /// Carries over the segments of events that moved towards the front together, by the same number of places. `has_activities`:
-    /// not in version 6, where segments refer to labels.
-    pub(super) fn carry(&mut self, events: &mut [QueuedEvent], moved_by: usize, has_activities: bool) {
+    /// Copies over the segments of a group of events that moved to the front by the same
+    /// distance. `has_activities` is `false` in version 6, where segments refer to
+    /// labels.
+    pub(super) fn carry(
+        &mut self,
+        events: &mut [QueuedEvent],
+        moved_by: usize,
+        has_activities: bool,
+    ) {
         let mut last = usize::MAX;
         let mut number = 0;
         for event in events {
@@ -250,7 +264,8 @@ impl Segments {
                 let mut segment = self.before.0.get(last).copied().unwrap_or(Segment::NOTHING);
                 segment.sequence = segment.sequence.wrapping_add(low_bits(moved_by));
                 if has_activities && segment.extra != NO_SLOT {
-                    let pair = self.before.1.get(segment.extra as usize).copied().unwrap_or_default();
+                    let pair =
+                        self.before.1.get(segment.extra as usize).copied().unwrap_or_default();
                     segment.extra = self.activity_pair(pair);
                 }
                 number = self.number(segment);

@@ -1,17 +1,18 @@
-//! Runs of events whose times ascend, and the order in which they take turns.
+//! Runs (events in file order whose times never decrease) and the order in which they take
+//! turns; an example is in [`super`].
 
 use super::heads::{Head, Heads};
 use super::queued_event::QueuedEvent;
 use crate::work;
 
-/// Events in consecutive places whose times ascend: those that have not gone.
+/// The part of a run that has not been delivered: indices `next..end` of the queue.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     next: usize,
     end: usize,
 }
 
-/// Events of one run that go one after the other.
+/// Consecutive events of one run that are delivered without interruption.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Stretch {
     pub(super) place: usize,
@@ -24,27 +25,34 @@ impl Stretch {
     }
 }
 
-/// So many stretches are worked out at once, in a loop that does nothing else.
+/// How many stretches are computed at a time, in a tight loop. If each were computed just
+/// before it is delivered, the heap's state could not stay in registers across the visitor's
+/// code.
 const AHEAD: usize = 64;
 
-/// Runs in file order.
+/// The runs, in file order.
 #[derive(Debug)]
 pub(super) struct Runs {
     list: Vec<Run>,
-    /// No run before this one has anything left, but for what is ahead.
+    /// All runs before this index have been delivered.
     oldest: usize,
-    /// The newest run may go on; until [`Runs::allow`] it has no end.
+    /// Whether the newest run can still grow; it has no end until [`Runs::allow`] is
+    /// called.
     is_open: bool,
-    /// Events may go, and as many.
+    /// Whether events are being delivered: from [`Runs::allow`] to [`Runs::rest`].
     is_allowed: bool,
+    /// How many more may be.
     left: usize,
-    /// First times of the runs, counted from the oldest, and the time up to which they may go; of those that are far apart
-    /// in the wide heap.
+    /// The first time of each run since `base`, and the time up to which they may be
+    /// delivered.
     heads: Heads<u64>,
+    /// The same, used if times are too far apart for 64 bits.
     wide_heads: Heads<u128>,
     is_wide: bool,
+    /// The first time of all runs.
     base: u64,
-    /// What goes next, in this order, from the first that is not yet gone. Runs have it no more.
+    /// Stretches in the order of delivery. `ahead[next..filled]` have not been delivered,
+    /// but their events no longer belong to a run of `list`.
     ahead: [Stretch; AHEAD],
     next: usize,
     filled: usize,
@@ -90,22 +98,25 @@ impl Runs {
         self.is_allowed
     }
 
-    /// The event in this place begins a run.
+    /// The event at this index starts a run.
     pub(super) fn begin(&mut self, place: usize) {
         self.close(place);
         self.list.push(Run { next: place, end: usize::MAX });
         self.is_open = true;
     }
 
-    /// Says where the newest run ends, as far as it is known.
+    /// Records where the newest run ends, as far as that is known.
     fn close(&mut self, end: usize) {
         if let Some(run) = self.list.last_mut().filter(|_| self.is_open) {
             run.end = end;
         }
     }
 
-    /// Lets events go, up to a time and as many; `events` are all there are, of which none is younger than `newest`.
+    /// Begins delivering: up to `count` events with times up to and including `limit`.
+    /// `events` is the whole queue; no time in it is later than `newest`.
     pub(super) fn allow(&mut self, limit: u64, count: usize, newest: u64, events: &[QueuedEvent]) {
+        // While events are delivered none is added, so the newest run has an end like all
+        // others.
         self.close(events.len());
         (self.is_allowed, self.left) = (true, count);
         let runs = self.list.get(self.oldest..).unwrap_or_default();
@@ -115,9 +126,14 @@ impl Runs {
         self.heads.clear();
         self.wide_heads.clear();
         let Some(limit) = limit.checked_sub(self.base) else { return };
+        // Only corrupt times are further apart than 2^40 ticks. Streams without such times
+        // have heads of 64 bits, which compare faster.
         self.is_wide = newest.saturating_sub(self.base) > <u64 as Head>::MOST;
         let times = (self.oldest..).zip(runs);
-        let times = times.filter_map(|(number, run)| Some((first(run)?.wrapping_sub(self.base), number)));
+        let times =
+            times.filter_map(|(number, run)| Some((first(run)?.wrapping_sub(self.base), number)));
+        // The limit is one more head, which names no run: runs stop before it as they stop
+        // before each other, so nothing is compared with the limit itself.
         if self.is_wide {
             times.for_each(|(time, number)| self.wide_heads.add(Head::new(time, number)));
             self.wide_heads.add(Head::new(limit, u128::NO_RUN));
@@ -128,7 +144,7 @@ impl Runs {
         self.look_ahead(events);
     }
 
-    /// Works out what goes next.
+    /// Computes the stretches to deliver next.
     #[inline(never)]
     fn look_ahead(&mut self, events: &[QueuedEvent]) {
         let (list, ahead, mut left) = (self.list.as_mut_slice(), &mut self.ahead, self.left);
@@ -141,44 +157,47 @@ impl Runs {
         self.left = left;
     }
 
-    /// The place of the next event that may go, if one may.
+    /// The index of the next event that may be delivered, if there is one.
     #[inline(always)]
     pub(super) fn next(&self) -> Option<usize> {
         self.ahead().first().map(|stretch| stretch.place)
     }
 
-    /// What goes next.
+    /// The stretches to deliver next.
     #[inline(always)]
     pub(super) fn ahead(&self) -> &[Stretch] {
         self.ahead.get(self.next..self.filled).unwrap_or_default()
     }
 
-    /// All that was ahead went, and what comes next is ahead: the number of events that went.
+    /// Marks all stretches ahead as delivered and computes the next ones. Returns the
+    /// number of delivered events.
     #[inline(always)]
-    pub(super) fn went(&mut self, events: &[QueuedEvent]) -> usize {
-        let gone = self.ahead().iter().fold(0usize, |sum, stretch| sum.wrapping_add(stretch.count()));
+    pub(super) fn delivered_all(&mut self, events: &[QueuedEvent]) -> usize {
+        let delivered =
+            self.ahead().iter().fold(0usize, |sum, stretch| sum.wrapping_add(stretch.count()));
         self.look_ahead(events);
-        gone
+        delivered
     }
 
-    /// What was ahead went, before the event in this place, which is ahead too: the number of events that went.
-    pub(super) fn went_before(&mut self, place: usize) -> usize {
-        let mut gone = 0usize;
+    /// Marks what is ahead as delivered up to, but not including, the event at `place`,
+    /// which must be ahead. Returns the number of delivered events.
+    pub(super) fn delivered_before(&mut self, place: usize) -> usize {
+        let mut delivered = 0usize;
         for stretch in self.ahead.get_mut(self.next..self.filled).unwrap_or_default() {
             if (stretch.place..stretch.end).contains(&place) {
-                gone = gone.wrapping_add(place.wrapping_sub(stretch.place));
+                delivered = delivered.wrapping_add(place.wrapping_sub(stretch.place));
                 stretch.place = place;
                 break;
             }
-            gone = gone.wrapping_add(stretch.count());
+            delivered = delivered.wrapping_add(stretch.count());
             self.next = self.next.wrapping_add(1);
         }
-        gone
+        delivered
     }
 
-    /// The next event went.
+    /// Marks the next event as delivered.
     #[inline(always)]
-    pub(super) fn went_one(&mut self, events: &[QueuedEvent]) {
+    pub(super) fn delivered_one(&mut self, events: &[QueuedEvent]) {
         let Some(stretch) = self.ahead.get_mut(self.next) else { return };
         stretch.place = stretch.place.wrapping_add(1);
         if stretch.place >= stretch.end {
@@ -189,22 +208,25 @@ impl Runs {
         }
     }
 
-    /// The times of all events that wait.
+    /// The times of all queued events.
     pub(super) fn times(&self, events: &[QueuedEvent]) -> Vec<u64> {
         let runs = self.list.get(self.oldest..).unwrap_or_default();
         let waiting = runs.iter().filter_map(|run| events.get(run.next..run.end.min(events.len())));
         waiting.flatten().map(|event| event.time).collect()
     }
 
-    /// Nothing goes for now. Gives up runs at the end that have nothing left, and says how many events are left then. The
-    /// place of the first that waits is [`Runs::first`].
+    /// Ends delivering; only called when nothing is ready. Removes delivered runs at the end
+    /// and returns the new length of the queue, which includes delivered events in front of
+    /// the last one that is queued. The first queued event is at [`Runs::first`].
     pub(super) fn rest(&mut self) -> usize {
         self.is_allowed = false;
+        // New events go where the last run ends, so delivered events after the last queued
+        // one are dropped first.
         while let Some(run) = self.list.last() {
             if run.next < run.end {
                 break;
             }
-            // What comes next does not go on where something is missing.
+            // The run lost its last event: the next event begins a new one.
             self.is_open = false;
             self.list.pop();
         }
@@ -219,13 +241,13 @@ impl Runs {
         end
     }
 
-    /// The place of the first event that waits, in file order.
+    /// The index of the first queued event, in file order.
     pub(super) fn first(&self) -> usize {
         self.list.get(self.oldest).map_or(0, |run| run.next)
     }
 
-    /// Moves what waits to the front; `moved` is told of each run in its new place, and of how far it moved. Gives the new
-    /// number of events.
+    /// Moves the queued events to the front. `moved` is called for each run with its new
+    /// place and the distance moved. Returns the new number of events.
     pub(super) fn compact(
         &mut self,
         events: &mut [QueuedEvent],
@@ -233,6 +255,8 @@ impl Runs {
     ) -> usize {
         let all = events.len();
         let mut count = 0usize;
+        // In file order, and always towards the front: no run is overwritten before it has
+        // moved.
         self.list.retain_mut(|run| {
             let (from, to) = (run.next, run.end.min(all));
             let length = to.saturating_sub(from);
@@ -251,7 +275,8 @@ impl Runs {
     }
 }
 
-/// Takes the events that go next from their runs, `left` at most: the number of stretches of them.
+/// Takes the next stretches from their runs, up to `left` events. Returns the number of
+/// stretches.
 #[inline(always)]
 fn take_turns<H: Head>(
     heads: &mut Heads<H>,
@@ -264,9 +289,13 @@ fn take_turns<H: Head>(
     let mut filled = 0usize;
     for stretch in ahead {
         let first = heads.first();
-        // Where the limit comes first there is no run.
+        // The limit is first, or there is no head: nothing more may be delivered.
         let Some(run) = runs.get_mut(first.run()) else { break };
+        // As long as no event is newer than the first event of the next run, the heap need
+        // not be touched: in recorded streams that is hundreds of events at a time.
         let bound = base.wrapping_add(first.goes_up_to(heads.second()));
+        // The first event of the head's run is delivered in any case, so each turn makes
+        // progress.
         let place = run.next;
         let mut end = place.wrapping_add(1);
         let mut next = H::NONE;

@@ -1,4 +1,4 @@
-//! Finding regions, ahead of those who read them.
+//! Finds regions, ahead of the threads that read them.
 
 use crate::damage::Class;
 use crate::error::Error;
@@ -9,56 +9,62 @@ use crate::reader::{Plan, PlannedBlock, Reader, Step};
 use crate::source::Source;
 use crate::tables::Tables;
 
-/// A stretch without sequence point, to be read.
+/// A region to be read.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) plan: Box<Plan>,
-    /// What the count of losses must know before the region's events.
+    /// Loss-counting steps to replay before the region's events.
     pub(super) before: Vec<loss::Step>,
-    /// Bytes of its event blocks.
+    /// Total size of its event blocks, in bytes.
     pub(super) bytes: u64,
 }
 
-/// What comes next.
+/// What the index found next.
 #[derive(Debug)]
 pub(super) enum Next {
     Job(Job),
-    /// From here on the stream must be read by one thread.
+    /// From here on, the stream must be read by one thread.
     Irregular,
     End,
 }
 
-/// Event bytes of a region in file order that is large enough for a worker of its own.
-const PORTION_BYTES: u64 = 1 << 20;
-
-/// Event bytes of the largest region. What is made of a region is held whole until its turn comes, so a stream with
-/// larger ones is for one thread, which gives events as it goes. Runtimes write a sequence point every 10 MiB.
+/// Maximum size of a region, in event bytes. The result of a region is held in memory
+/// until its turn comes, so streams with larger regions are read by one thread, which
+/// delivers events as it goes. Runtimes write a sequence point every 10 MiB.
 const REGION_BYTES: u64 = 16 << 20;
 
-/// So many bytes of tables may be copied for each byte of the stream. Rows are larger in memory than in the stream.
+/// Bytes of tables that may be copied per byte of the stream. Rows are larger in memory
+/// than in the stream.
 const COPIES: u64 = 64;
+
+/// Size of a table in bytes above which it must not change between regions: each region in
+/// flight would have a copy. No real trace comes near it.
+const MOST_COPIED: u64 = 4 << 20;
 
 /// Walks the stream block by block.
 #[derive(Debug)]
 pub(super) struct Index<S> {
     reader: Reader<S>,
     blocks: Vec<PlannedBlock>,
-    /// Plans that were read: memory for the next ones.
+    /// Finished plans, whose memory is reused.
     #[expect(clippy::vec_box, reason = "they go from thread to thread, and are large")]
     spare: Vec<Box<Plan>>,
     nothing: Tables,
     bytes: u64,
-    /// Bytes of the tables that regions shared and that were copied because they changed.
+    /// Bytes of shared tables that had to be copied because they changed.
     copied: u64,
-    /// Which tables were shared last.
+    /// The tables that were shared most recently.
     shared: [usize; 2],
-    /// Regions may be cut between blocks: their events need not be sorted.
-    may_cut: bool,
+    /// Whether a large table changed.
+    is_copy_large: bool,
+    /// Minimum size of a region that ends between blocks, in event bytes. `None` if regions
+    /// must not, because their events have to be sorted.
+    cut_bytes: Option<u64>,
     is_ended: bool,
 }
 
 impl<S: Source> Index<S> {
-    pub(super) fn new(source: S, limits: Limits, may_cut: bool) -> Index<S> {
+    pub(super) fn new(source: S, limits: Limits, cut_bytes: Option<u64>) -> Index<S> {
         let reader = Reader::index(source, limits);
         Index {
             reader,
@@ -68,12 +74,13 @@ impl<S: Source> Index<S> {
             bytes: 0,
             copied: 0,
             shared: [0; 2],
-            may_cut,
+            is_copy_large: false,
+            cut_bytes,
             is_ended: false,
         }
     }
 
-    /// The next region. Empty ones are passed over.
+    /// The next region. Empty regions are skipped.
     pub(super) fn next(&mut self) -> Result<Next, Error> {
         while !self.is_ended {
             match self.reader.step()? {
@@ -87,7 +94,9 @@ impl<S: Source> Index<S> {
                     if frame.kind == BlockKind::RemoveThread || is_large || self.is_surprised() {
                         return Ok(Next::Irregular);
                     }
-                    if self.may_cut && self.bytes >= PORTION_BYTES && self.bytes >= self.copied_bytes() {
+                    if self.cut_bytes.is_some_and(|least| self.bytes >= least)
+                        && self.bytes >= self.copied_bytes()
+                    {
                         return Ok(self.job(false));
                     }
                 }
@@ -103,29 +112,34 @@ impl<S: Source> Index<S> {
         if self.blocks.is_empty() { Ok(Next::End) } else { Ok(self.job(true)) }
     }
 
-    /// Whether something was met that more than one thread cannot tell right: version 3, a block
-    /// that the input's end cuts, damage. What is wrong behind or between blocks is harmless.
+    /// Whether there was something that several threads cannot handle correctly: version
+    /// 3, a block cut off by the input's end, damage. Faults after or between blocks do
+    /// not matter.
     fn is_surprised(&self) -> bool {
         let state = self.reader.state();
         state.is_irregular
             || state.context.is_v3()
             || !state.is_block_whole()
-            // Many small regions between which large tables change are read faster by one.
+            // Many small regions with large tables that change in between are faster on
+            // one thread.
+            || self.is_copy_large
             || self.copied > self.reader.position().saturating_mul(COPIES)
             || state.damage.findings().iter().any(|finding| {
                 finding.block.is_some() || !matches!(finding.class, Class::Note | Class::Incomplete)
             })
     }
 
-    /// Hands over what was found. At a sequence point the tables go along; the point itself is read
-    /// by the next step.
+    /// Hands over the blocks found so far. At a sequence point the tables are handed over
+    /// too; the point itself is read in the next step.
     fn job(&mut self, is_at_barrier: bool) -> Next {
         let before = self.reader.state_mut().losses.take_log();
         let mut plan = self.spare.pop().unwrap_or_else(|| Box::new(Plan::empty()));
         let context = &mut self.reader.state_mut().context;
         for (last, (table, bytes)) in self.shared.iter_mut().zip(context.tables.shared()) {
-            if std::mem::replace(last, table) != table {
+            let before = std::mem::replace(last, table);
+            if before != table {
                 self.copied = self.copied.saturating_add(bytes);
+                self.is_copy_large |= before != 0 && bytes > MOST_COPIED;
             }
         }
         if is_at_barrier {
@@ -138,12 +152,13 @@ impl<S: Source> Index<S> {
         Next::Job(Job { plan, before, bytes: std::mem::take(&mut self.bytes) })
     }
 
-    /// What is copied with a portion: where stacks are many, portions are larger.
+    /// What has to be copied with a region. If there are many stacks, regions are made
+    /// larger.
     fn copied_bytes(&self) -> u64 {
         self.reader.state().context.tables.copied_bytes()
     }
 
-    /// Takes back a plan that was read. What it shared is let go: tables that others share are copied
+    /// Takes back a finished plan. Drops what it shared, because shared tables are copied
     /// when they change.
     pub(super) fn take_back(&mut self, mut plan: Box<Plan>) {
         self.nothing.share_with(&mut plan.context.tables);
@@ -154,7 +169,7 @@ impl<S: Source> Index<S> {
         self.reader.state().context.is_v6()
     }
 
-    /// What the count of losses must know behind the last region.
+    /// Loss-counting steps to replay after the last region.
     pub(super) fn take_log(&mut self) -> Vec<loss::Step> {
         self.reader.state_mut().losses.take_log()
     }
@@ -169,17 +184,20 @@ mod tests {
     use super::*;
     use crate::source::Whole;
     use nettrace_testdata::synth::{
-        Blob, EventBlock, SequencePoint, Stack, StackBlock, Stream, ThreadBlock, ThreadRow, Trace, Version,
+        Blob, EventBlock, SequencePoint, Stack, StackBlock, Stream, ThreadBlock, ThreadRow, Trace,
+        Version,
     };
 
-    /// Regions of one event each, between which a thread is defined; before them, a number of threads.
+    /// Regions of one event each with a thread definition in between, preceded by a
+    /// number of threads.
     fn regions(threads: u64, count: u64) -> Vec<u8> {
         let mut stream = Stream::new(Version::V6);
         stream.trace(&Trace::default());
         let row = |index| ThreadRow::new(index, 1, index);
         stream.thread_block(&ThreadBlock::new((1..=threads).map(row).collect::<Vec<_>>()));
         for index in threads + 1..=threads + count {
-            let event = Blob { thread_id: 1, capture_thread_id: 1, ticks: index, ..Blob::default() };
+            let event =
+                Blob { thread_id: 1, capture_thread_id: 1, ticks: index, ..Blob::default() };
             stream.event_block(&EventBlock::new([event]));
             stream.sequence_point(&SequencePoint { ticks: index, ..SequencePoint::default() });
             stream.thread_block(&ThreadBlock::new(vec![row(index)]));
@@ -195,28 +213,33 @@ mod tests {
             stream.trace(&Trace::default());
             for first_id in (1..).take(stacks) {
                 let stack = Stack { bytes: vec![0; 64 << 10], size: None };
-                stream.stack_block(&StackBlock { first_id, stacks: vec![stack], ..StackBlock::default() });
+                stream.stack_block(&StackBlock {
+                    first_id,
+                    stacks: vec![stack],
+                    ..StackBlock::default()
+                });
             }
             for number in 1..=128 {
-                let event = Blob { sequence_number: number, payload: vec![0; 64 << 10], ..Blob::default() };
+                let event =
+                    Blob { sequence_number: number, payload: vec![0; 64 << 10], ..Blob::default() };
                 stream.event_block(&EventBlock::new([event]));
             }
             stream.end();
-            let mut index = Index::new(Whole::new(&stream.bytes), Limits::default(), true);
+            let mut index = Index::new(Whole::new(&stream.bytes), Limits::default(), Some(1 << 20));
             let mut portions = 0;
             while let Next::Job(_) = index.next().unwrap() {
                 portions += 1;
             }
             portions
         };
-        // Events have 8 MiB, stacks nothing, and 4 MiB and what belongs to them.
+        // 8 MiB of events; no stacks, or 4 MiB of stacks and overhead.
         assert_eq!((portions(0), portions(64)), (8, 2));
     }
 
-    /// How many regions are given to several threads, and whether the rest is for one.
+    /// How many regions go to several threads, and whether the rest goes to one.
     fn given(bytes: &[u8]) -> (u64, bool) {
-        let mut index = Index::new(Whole::new(bytes), Limits::default(), false);
-        // They are read by others for as long as they are here.
+        let mut index = Index::new(Whole::new(bytes), Limits::default(), None);
+        // As long as the jobs are here, others are reading them.
         let mut jobs = Vec::new();
         loop {
             match index.next().unwrap() {

@@ -1,14 +1,22 @@
 //! Reading with several threads.
 //!
-//! One thread finds blocks and keeps the tables; at every sequence point it hands the event blocks
-//! found since the last one, with the tables as they are, to a worker. A worker reads the events of
-//! its *region*, in file order or in time order, and makes something of them; what it made comes back
-//! to the caller in the stream's order. So the result is that of one thread, whatever their number.
+//! The caller's thread finds blocks and maintains the tables. The event blocks between two
+//! sequence points are a *region*, which any thread can read, in file order or in time
+//! order, with a copy of the tables. What is computed from the events of regions is passed
+//! to the caller in stream order, so the outcome is the same as with one thread, however
+//! many there are. The caller's thread reads regions too, when it has nothing to find and
+//! nothing to pass on.
 //!
-//! Only streams without surprises are read so. Whatever asks for the whole stream's story to be reported
-//! right (damage, ids that are not defined or defined twice, threads that end within a region,
-//! events out of order) sends the rest of the stream through one thread; so do version 3, which has no
-//! sequence points, regions of more than 16 MiB, because what is made of a region is held until its turn comes, and
+//! [`read`] passes on one result for each region. [`read_in_parts`] is for output that is
+//! larger than what it is made from, such as text: parts of the region whose turn it is
+//! are passed on while it is being read, and those of others wait, up to
+//! [`Options::held_bytes`].
+//!
+//! This only works for streams without surprises. Anything that can only be reported
+//! correctly by reading the whole stream in sequence sends the rest of the stream through
+//! one thread: damage, ids that are undefined or defined twice, threads that end within a
+//! region, events out of order. So do version 3, which has no sequence points; regions
+//! above 16 MiB, because a region's result is held in memory until its turn comes; and
 //! sources that are not in memory.
 //!
 //! ```
@@ -30,18 +38,21 @@
 //! # Ok::<(), nettrace_parser::Error>(())
 //! ```
 
+mod desk;
 mod index;
+mod parts;
 mod region;
-pub(crate) mod regular;
 mod workers;
 
 pub use crate::outcome::Outcome;
+pub use parts::MakeParts;
 pub use region::Region;
 
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::reader::Reader;
 use crate::source::{Source, Whole};
+use parts::{InParts, Whole as WholeRegions, Work};
 use region::Events;
 use std::ops::ControlFlow;
 
@@ -49,10 +60,10 @@ use std::ops::ControlFlow;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Order {
-    /// By time, and by place in the file where times are equal.
+    /// By time, and by position in the file if times are equal.
     #[default]
     Time,
-    /// As they stand in the stream.
+    /// As in the stream.
     File,
 }
 
@@ -60,24 +71,36 @@ pub enum Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Threads that read events; 1 reads in the caller's thread. Default: as many as the machine
-    /// has processors.
+    /// Number of threads that read events, the caller's thread included. Default: the
+    /// number of processors.
     pub threads: usize,
     /// The order of events.
     pub order: Order,
-    /// How much the stream may ask for.
+    /// How many resources the stream may use.
     pub limits: Limits,
+    /// Bytes of parts that may wait because it is not their region's turn, of all threads
+    /// together; see [`read_in_parts`]. A thread that has no room left waits for its turn.
+    /// Default: 64 MiB per processor. A region of most traces is up to 40 MiB as NDJSON.
+    pub held_bytes: usize,
 }
+
+/// Default of [`Options::held_bytes`], per processor.
+const HELD_PER_PROCESSOR: usize = 64 << 20;
 
 impl Default for Options {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, |count| count.get());
-        Options { threads, order: Order::Time, limits: Limits::default() }
+        Options {
+            threads,
+            order: Order::Time,
+            limits: Limits::default(),
+            held_bytes: HELD_PER_PROCESSOR.saturating_mul(threads),
+        }
     }
 }
 
 impl Options {
-    /// As many threads as the machine has processors, time order, default limits.
+    /// One thread per processor, time order, default limits.
     pub fn new() -> Options {
         Options::default()
     }
@@ -85,6 +108,12 @@ impl Options {
     /// Sets [`Options::threads`].
     pub fn threads(mut self, threads: usize) -> Options {
         self.threads = threads.max(1);
+        self
+    }
+
+    /// Sets [`Options::held_bytes`].
+    pub fn held_bytes(mut self, held_bytes: usize) -> Options {
+        self.held_bytes = held_bytes;
         self
     }
 
@@ -101,9 +130,9 @@ impl Options {
     }
 }
 
-/// Reads a whole stream in memory. `work` makes something of the events of each region, on any
-/// thread; `collect` gets what was made, in the stream's order, on the caller's, and may stop the
-/// reading.
+/// Reads a whole stream in memory. `work` computes something from the events of each
+/// region, on any thread. `collect` receives the results in stream order on the caller's
+/// thread, and may stop reading.
 ///
 /// # Errors
 /// As [`Reader::next_event`](crate::Reader::next_event).
@@ -116,9 +145,9 @@ pub fn read_slice<'d, T: Send>(
     read(|| Whole::new(bytes), options, work, collect)
 }
 
-/// The same for a stream of which any number of threads can have a source of their own, such as
-/// [`MappedFile::reopened`](crate::MappedFile::reopened). Each source begins at the stream's first
-/// byte.
+/// The same for a stream that several threads can read through sources of their own, such
+/// as [`MappedFile::reopened`](crate::MappedFile::reopened). Each source begins at the
+/// stream's first byte.
 ///
 /// # Errors
 /// As [`Reader::next_event`](crate::Reader::next_event).
@@ -128,18 +157,63 @@ pub fn read<S: Source, T: Send>(
     work: impl Fn(&mut Region<'_, S>) -> Result<T, Error> + Sync,
     mut collect: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
-    let mut done = 0;
-    if options.threads > 1 {
-        match workers::read(&source, options, &work, &mut collect)? {
-            workers::End::Whole(outcome) => return Ok(*outcome),
-            workers::End::Irregular { events } => done = events,
-        }
-    }
-    let reader = Reader::with_limits(source(), options.limits);
-    in_one_thread(reader, options.order, done, &work, &mut collect)
+    read_with(&source, options, &WholeRegions::new(work), &mut collect)
 }
 
-/// Reads from any source in the caller's thread, in portions as [`read_slice`] gives them.
+/// Reads like [`read`], but what is made of the events is passed on in parts of a few
+/// hundred kilobytes, however large regions are. Each thread that reads has a `maker`.
+///
+/// With one thread, or where a stream has to be read by one, parts are passed on as they
+/// are made.
+///
+/// ```
+/// use nettrace_parser::parallel::{self, MakeParts, Options};
+/// use nettrace_parser::{Event, Whole};
+/// use std::ops::ControlFlow;
+///
+/// #[derive(Default)]
+/// struct Lines(String);
+///
+/// impl MakeParts for Lines {
+///     type Part = String;
+///
+///     fn event(&mut self, event: Event<'_>) {
+///         self.0.push_str(&format!("{} {}\n", event.timestamp_ticks(), event.name()));
+///     }
+///
+///     fn part_bytes(&self) -> usize {
+///         self.0.len()
+///     }
+///
+///     fn part(&mut self) -> String {
+///         std::mem::take(&mut self.0)
+///     }
+/// }
+///
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut text = String::new();
+/// let source = || Whole::new(&bytes);
+/// parallel::read_in_parts(source, Options::new(), Lines::default, |lines| {
+///     text.push_str(&lines);
+///     ControlFlow::Continue(())
+/// })?;
+/// assert_eq!(text.lines().count(), 4);
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Reader::next_event`](crate::Reader::next_event).
+pub fn read_in_parts<S: Source, M: MakeParts + Send>(
+    source: impl Fn() -> S + Sync,
+    options: Options,
+    maker: impl Fn() -> M + Sync,
+    mut collect: impl FnMut(M::Part) -> ControlFlow<()>,
+) -> Result<Outcome, Error> {
+    read_with(&source, options, &InParts::new(maker), &mut collect)
+}
+
+/// Reads from any source on the caller's thread, in portions like those of
+/// [`read_slice`].
 ///
 /// # Errors
 /// As [`Reader::next_event`](crate::Reader::next_event).
@@ -150,47 +224,56 @@ pub fn read_source<S: Source, T>(
     mut collect: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     let reader = Reader::with_limits(source, options.limits);
-    in_one_thread(reader, options.order, 0, &work, &mut collect)
+    in_one_thread(reader, options.order, 0, &WholeRegions::new(work), &mut collect)
 }
 
-/// Events of one portion, where there are no regions.
-const PORTION_EVENTS: u64 = 8192;
+fn read_with<S: Source, W: Work<S, Made: Send> + Sync>(
+    source: &(impl Fn() -> S + Sync),
+    options: Options,
+    work: &W,
+    collect: &mut impl FnMut(W::Made) -> ControlFlow<()>,
+) -> Result<Outcome, Error> {
+    let mut done = 0;
+    if options.threads > 1 {
+        match workers::read(source, options, work, collect)? {
+            workers::End::Whole(outcome) => return Ok(*outcome),
+            workers::End::Irregular { events } => done = events,
+        }
+    }
+    let reader = Reader::with_limits(source(), options.limits);
+    in_one_thread(reader, options.order, done, work, collect)
+}
 
-/// Gives all events that are left in portions.
-fn in_portions<S: Source, T>(
+/// Passes all remaining events in portions.
+fn in_portions<S: Source, W: Work<S>>(
     events: &mut Events<S>,
-    work: &impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
-    collect: &mut impl FnMut(T) -> ControlFlow<()>,
+    work: &W,
+    collect: &mut impl FnMut(W::Made) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Error> {
     loop {
-        let mut region = Region::new(events, PORTION_EVENTS);
-        let made = work(&mut region)?;
-        if !region.is_stopped() {
-            // What the work did not ask for is passed over, as workers do, or this would never end.
-            region.for_each(|_| {})?;
-        }
-        let is_done = region.is_done();
-        if collect(made).is_break() {
-            return Ok(ControlFlow::Break(()));
-        }
-        if is_done {
-            return Ok(ControlFlow::Continue(()));
+        let mut region = Region::new(events, W::PORTION_EVENTS);
+        let mut flow = ControlFlow::Continue(());
+        work.work(&mut region, &mut |part| {
+            flow = collect(part.made);
+            flow
+        })?;
+        if flow.is_break() || region.is_done() {
+            return Ok(flow);
         }
     }
 }
 
-fn in_one_thread<S: Source, T>(
+fn in_one_thread<S: Source, W: Work<S>>(
     reader: Reader<S>,
     order: Order,
     done: u64,
-    work: &impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
-    collect: &mut impl FnMut(T) -> ControlFlow<()>,
+    work: &W,
+    collect: &mut impl FnMut(W::Made) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     let mut events = Events::new(reader, order);
-    for _ in 0..done {
-        events.next_event()?;
-    }
-    // Either way this is the end.
+    // What several threads have passed on already.
+    Region::new(&mut events, done).for_each(|_| {})?;
+    // Stopped or not, this is the end.
     let _ = in_portions(&mut events, work, collect)?;
     let (reader, out_of_order) = events.into_reader();
     Ok(Outcome::of(&reader, out_of_order))

@@ -1,11 +1,10 @@
-//! Some consecutive events.
+//! A range of consecutive events.
 
 use super::Order;
-use crate::block::stack::Stack;
 use crate::error::Error;
 use crate::event::Event;
-use crate::order::{Candidate, FilteredEvents, PendingFilter, TimeOrdered, Watermark};
-use crate::reader::{Plan, Reader};
+use crate::order::TimeOrdered;
+use crate::reader::{Plan, Reader, Visit};
 use crate::source::Source;
 
 /// A reader in one of the two orders.
@@ -31,7 +30,7 @@ impl<S: Source> Events<S> {
         }
     }
 
-    /// Begins again with a plan; memory is kept.
+    /// Starts over with a plan, keeping the allocated memory.
     pub(super) fn plan(&mut self, plan: &mut Plan) {
         match self {
             Events::File(reader) => reader.plan(plan),
@@ -56,6 +55,12 @@ impl<S: Source> Events<S> {
         }
     }
 
+    /// Whether nothing was met so far that several threads cannot handle correctly.
+    pub(super) fn is_regular(&self) -> bool {
+        let state = self.reader().state();
+        !state.is_irregular && self.out_of_order() == 0 && state.damage.findings().is_empty()
+    }
+
     pub(super) fn out_of_order(&self) -> u64 {
         match self {
             Events::File(_) => 0,
@@ -74,9 +79,9 @@ impl<S: Source> Events<S> {
     }
 }
 
-/// Some consecutive events of a stream: those between two sequence points, or a portion of a stream
-/// that is read by one thread. Events that are not asked for are passed over, unless [`Region::stop_here`]
-/// says that they are still wanted.
+/// Consecutive events of a stream: those between two sequence points, or a portion of a
+/// stream that is read by one thread. Events that `work` does not read are skipped,
+/// unless it calls [`Region::stop_here`].
 #[derive(Debug)]
 pub struct Region<'r, S> {
     events: &'r mut Events<S>,
@@ -84,14 +89,14 @@ pub struct Region<'r, S> {
     is_done: bool,
     is_portion: bool,
     is_stopped: bool,
-    /// Times of the oldest and the youngest event given.
+    /// Times of the oldest and the newest event returned.
     pub(super) oldest: u64,
     pub(super) youngest: u64,
     pub(super) count: u64,
 }
 
 impl<'r, S: Source> Region<'r, S> {
-    /// At most `left` events; `u64::MAX`: all, and no portion.
+    /// At most `left` events; `u64::MAX` for all of a region between two sequence points.
     pub(super) fn new(events: &'r mut Events<S>, left: u64) -> Region<'r, S> {
         Region {
             events,
@@ -105,7 +110,7 @@ impl<'r, S: Source> Region<'r, S> {
         }
     }
 
-    /// The next event of the region, or `None` behind the last.
+    /// The next event of the region, or `None` after the last.
     ///
     /// # Errors
     /// As [`Reader::next_event`](crate::Reader::next_event).
@@ -127,45 +132,56 @@ impl<'r, S: Source> Region<'r, S> {
         Ok(Some(event))
     }
 
-    /// Gives the events that are left in the region to `take`.
+    /// Passes the remaining events of the region to `take`.
     ///
     /// # Errors
     /// As [`Reader::next_event`](crate::Reader::next_event).
     #[inline]
     pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
-        // A whole region goes the fastest way.
-        if self.left == u64::MAX {
-            let (oldest, youngest, count) = (&mut self.oldest, &mut self.youngest, &mut self.count);
-            let each = |event: Event<'_>| {
-                let ticks = event.timestamp_ticks();
-                *oldest = (*oldest).min(ticks);
-                *youngest = (*youngest).max(ticks);
-                *count = count.saturating_add(1);
-                take(event);
-            };
-            match &mut *self.events {
-                Events::File(reader) => reader.for_each(each),
-                Events::Time(ordered) => ordered.for_each(each),
-            }?;
-            self.left = 0;
+        self.visit(&mut take)
+    }
+
+    /// Passes the remaining events of the region to a visitor until it wants no more; see
+    /// [`Reader::visit`](crate::Reader::visit). It can be called again for the rest.
+    ///
+    /// # Errors
+    /// As [`Reader::next_event`](crate::Reader::next_event).
+    #[inline(always)]
+    pub fn visit(&mut self, visitor: &mut impl Visit) -> Result<(), Error> {
+        let before = self.left;
+        let mut counted = Counted { visitor, left: before };
+        let result = match &mut *self.events {
+            Events::File(reader) => reader.visit(&mut counted),
+            Events::Time(ordered) => {
+                let (oldest, youngest) = (self.oldest, self.youngest);
+                let mut timed = Timed { counted: &mut counted, oldest, youngest };
+                let result = ordered.visit(&mut timed);
+                (self.oldest, self.youngest) = (timed.oldest, timed.youngest);
+                result
+            }
+        };
+        let wants_more = counted.wants_more();
+        self.left = counted.left;
+        self.count = self.count.saturating_add(before.saturating_sub(self.left));
+        result?;
+        if wants_more {
             self.is_done = true;
-            return Ok(());
-        }
-        while let Some(event) = self.next_event()? {
-            take(event);
+            self.left = 0;
         }
         Ok(())
     }
 
-    /// Whether this is a portion, which ends wherever [`Region::stop_here`] is called. Otherwise it is all between two
-    /// sequence points, read by a worker before it is known whether what was made of it can be taken.
+    /// Whether this is a portion, which ends wherever [`Region::stop_here`] is called.
+    /// Otherwise it is everything between two sequence points, read by a worker before it
+    /// is known whether its result can be used.
     pub fn is_portion(&self) -> bool {
         self.is_portion
     }
 
-    /// Says that enough was made for now. What is left comes with further calls of the work, in portions. Of a region
-    /// that is no portion what was made so far is dropped, and all of it comes again on the caller's thread when its turn
-    /// has come: a work that calls this bounds what it holds, whatever the stream makes of a few bytes.
+    /// Ends this portion: `work` has produced enough for now, and is called again for the
+    /// remaining events. If this is not a portion, the result is discarded, and all its
+    /// events are passed again, in portions, on the caller's thread when their turn
+    /// comes. By calling this, `work` can bound its memory, whatever the stream contains.
     pub fn stop_here(&mut self) {
         self.is_stopped = true;
     }
@@ -175,7 +191,13 @@ impl<'r, S: Source> Region<'r, S> {
         self.is_stopped
     }
 
-    /// What is known of the session.
+    /// Whether the events so far are those that one thread passes. A portion is read by
+    /// one thread.
+    pub(super) fn is_regular(&self) -> bool {
+        self.is_portion || self.events.is_regular()
+    }
+
+    /// What the stream says about the session.
     pub fn session(&self) -> &crate::Trace {
         &self.events.reader().state().context.trace
     }
@@ -184,67 +206,50 @@ impl<'r, S: Source> Region<'r, S> {
     pub(super) fn is_done(&self) -> bool {
         self.is_done
     }
-}
 
-/// In file order nothing waits, and nothing is shown.
-impl<S: Source> FilteredEvents for Region<'_, S> {
-    #[inline]
-    fn advance(&mut self, filter: &mut impl PendingFilter) -> Result<Option<Watermark>, Error> {
-        let Events::Time(ordered) = &mut *self.events else { return Ok(None) };
-        let mut counted = Counted { filter, oldest: self.oldest, youngest: self.youngest, count: self.count };
-        let complete = ordered.advance(&mut counted);
-        (self.oldest, self.youngest, self.count) = (counted.oldest, counted.youngest, counted.count);
-        complete
-    }
-
-    #[inline]
-    fn ready(&mut self) -> Option<Event<'_>> {
-        match &mut *self.events {
-            Events::Time(ordered) => ordered.ready(),
-            Events::File(_) => None,
-        }
-    }
-
-    #[inline]
-    fn peek(&self) -> Option<(u64, u64)> {
-        match &*self.events {
-            Events::Time(ordered) => ordered.peek(),
-            Events::File(_) => None,
-        }
-    }
-
-    fn stack(&self, number: u32) -> Stack<'_> {
-        match &*self.events {
-            Events::Time(ordered) => ordered.stack(number),
-            Events::File(_) => Stack::new(&[], 8),
-        }
+    /// Whether the region has no more events.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.is_done || self.left == 0
     }
 }
 
-/// Counts what is shown, and its times.
-struct Counted<'s, F> {
-    filter: &'s mut F,
+/// Counts events on their way to a visitor.
+struct Counted<'v, V> {
+    visitor: &'v mut V,
+    left: u64,
+}
+
+impl<V: Visit> Visit for Counted<'_, V> {
+    #[inline(always)]
+    fn event(&mut self, event: Event<'_>) {
+        self.left = self.left.saturating_sub(1);
+        self.visitor.event(event);
+    }
+
+    #[inline(always)]
+    fn wants_more(&self) -> bool {
+        self.left > 0 && self.visitor.wants_more()
+    }
+}
+
+/// Notes their times as well.
+struct Timed<'c, V> {
+    counted: &'c mut V,
     oldest: u64,
     youngest: u64,
-    count: u64,
 }
 
-impl<F: PendingFilter> PendingFilter for Counted<'_, F> {
+impl<V: Visit> Visit for Timed<'_, V> {
     #[inline(always)]
-    fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool {
-        let ticks = candidate.event().timestamp_ticks();
+    fn event(&mut self, event: Event<'_>) {
+        let ticks = event.timestamp_ticks();
         self.oldest = self.oldest.min(ticks);
         self.youngest = self.youngest.max(ticks);
-        self.count = self.count.saturating_add(1);
-        self.filter.is_deferred(candidate)
+        self.counted.event(event);
     }
 
     #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.filter.is_full()
-    }
-
-    fn flush_up_to(&self) -> Option<u64> {
-        self.filter.flush_up_to()
+    fn wants_more(&self) -> bool {
+        self.counted.wants_more()
     }
 }

@@ -1,235 +1,361 @@
-//! Workers that read regions, and the caller's thread that finds them and collects.
+//! Threads that read regions. The caller's thread is one of them: it also finds regions
+//! and collects what is made of them.
 
+use super::desk::{CloseOnPanic, Counted, Desk, Done, Message, Task};
 use super::index::{Index, Next};
+use super::parts::{Part, Work};
 use super::region::{Events, Region};
 use super::{Options, Order, Outcome, in_portions};
 use crate::error::Error;
 use crate::loss;
 use crate::reader::{Plan, Reader};
 use crate::source::Source;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 
 /// How reading with several threads ended.
 pub(super) enum End {
-    /// With the stream's end, or because the collector stopped it.
+    /// At the stream's end, or because `collect` stopped.
     Whole(Box<Outcome>),
-    /// So many events were collected; the rest is for one thread.
+    /// At an irregularity after this many events; one thread must read the rest.
     Irregular { events: u64 },
 }
 
-/// What became of a region.
-struct Done<T> {
-    number: u64,
-    /// `None`: it asks for too much; the region is to be read again, in portions.
-    made: Result<Option<T>, Error>,
-    losses: Vec<loss::Step>,
-    /// What was read.
-    plan: Box<Plan>,
-    events: u64,
-    oldest: u64,
-    youngest: u64,
-    is_irregular: bool,
-}
-
-/// Regions on their way, per thread: one that is read, one that is ready to be.
+/// Regions in flight per thread: one being read, and one waiting.
 const REGIONS_PER_THREAD: u64 = 2;
-/// Event bytes of regions on their way, above which no other is sent: what is made of them may be much larger.
+/// Event bytes in flight per thread, above which no further region is sent. The results
+/// may be much larger than the events.
 const BYTES_PER_THREAD: u64 = 16 << 20;
 
-pub(super) fn read<S: Source, T: Send>(
+pub(super) fn read<S: Source, W: Work<S, Made: Send> + Sync>(
     source: &(impl Fn() -> S + Sync),
     options: Options,
-    work: &(impl Fn(&mut Region<'_, S>) -> Result<T, Error> + Sync),
-    collect: &mut impl FnMut(T) -> ControlFlow<()>,
+    work: &W,
+    collect: &mut impl FnMut(W::Made) -> ControlFlow<()>,
 ) -> Result<End, Error> {
-    let (to_workers, jobs) = channel::<(u64, Box<Plan>)>();
-    let (to_collector, results) = channel::<Done<T>>();
-    let jobs = Mutex::new(jobs);
+    let desk = Desk::new(options.threads, options.held_bytes);
+    let may_cut = options.order == Order::File;
+    let index = Index::new(source(), options.limits, may_cut.then_some(W::CUT_BYTES));
+    let mut caller = Caller::new(index, options, &desk, collect);
+    caller.find();
+    let others = caller.wanted_workers();
     std::thread::scope(|scope| {
-        for _ in 0..options.threads {
-            let (jobs, to_collector) = (&jobs, to_collector.clone());
-            scope.spawn(move || worker(source, options, jobs, &to_collector, work));
+        let _close = CloseOnPanic(&desk);
+        for _ in 0..others {
+            scope.spawn(|| worker(source, options, &desk, work));
         }
-        drop(to_collector);
-        // Workers end when nothing can be sent to them any more, which is when this returns.
-        Collector::new(source(), options, to_workers).run(source, &results, work, collect)
+        let end = caller.run(source, work);
+        // Workers wait for regions, or for their turn.
+        desk.close();
+        end
     })
 }
 
-/// Reads one region after the other.
-fn worker<S: Source, T>(
+/// Reads regions one after the other.
+fn worker<S: Source, W: Work<S>>(
     source: &impl Fn() -> S,
     options: Options,
-    jobs: &Mutex<Receiver<(u64, Box<Plan>)>>,
-    results: &Sender<Done<T>>,
-    work: &impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
+    desk: &Desk<W::Made>,
+    work: &W,
 ) {
-    // Source, tables and queue of one region are those of the next: memory that is touched for the first
-    // time costs more than what is read into it.
+    let _close = CloseOnPanic(desk);
+    // Source, tables and queue are reused for the next region: touching new memory costs
+    // more than reading into it.
     let mut events = Events::new(Reader::with_limits(source(), options.limits), options.order);
-    loop {
-        // A worker that panicked leaves the queue as it was.
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, mut plan)) = job else { return };
-        events.plan(&mut plan);
-        let mut region = Region::new(&mut events, u64::MAX);
-        let made = work(&mut region);
-        let is_stopped = region.is_stopped();
-        let made = made.map(|made| Some(made).filter(|_| !is_stopped));
-        // What the work did not ask for must be counted all the same.
-        let rest = region.for_each(|_| {});
-        let (count, oldest, youngest) = (region.count, region.oldest, region.youngest);
-        let out_of_order = events.out_of_order();
-        let reader = events.reader_mut();
-        let state = reader.state_mut();
-        let is_irregular = state.is_irregular || out_of_order > 0 || !state.damage.findings().is_empty();
-        let losses = state.losses.take_log();
-        reader.end_plan(&mut plan);
-        let done = Done {
-            number,
-            made: made.and_then(|made| rest.map(|()| made)),
-            losses,
-            plan,
-            events: count,
-            oldest,
-            youngest,
-            is_irregular,
-        };
-        if results.send(done).is_err() {
-            return;
-        }
+    while let Some((number, plan)) = desk.next_job() {
+        let done = read_region(&mut events, plan, work, &mut |part| desk.hand_over(number, part));
+        desk.finish(number, done);
     }
 }
 
-/// Finds regions, hands them out, and takes back what was made of them.
-struct Collector<S> {
+/// Reads a region and hands on what is made of it.
+fn read_region<S: Source, W: Work<S>>(
+    events: &mut Events<S>,
+    mut plan: Box<Plan>,
+    work: &W,
+    give: &mut dyn FnMut(Part<W::Made>) -> ControlFlow<()>,
+) -> Box<Done> {
+    events.plan(&mut plan);
+    let mut region = Region::new(events, u64::MAX);
+    let result = work.work(&mut region, give);
+    let is_stopped = region.is_stopped();
+    let (count, oldest, youngest) = (region.count, region.oldest, region.youngest);
+    let is_irregular = !events.is_regular();
+    let reader = events.reader_mut();
+    let losses = reader.state_mut().losses.take_log();
+    reader.end_plan(&mut plan);
+    Box::new(Done {
+        result,
+        is_stopped,
+        losses,
+        plan,
+        events: count,
+        oldest,
+        youngest,
+        is_irregular,
+    })
+}
+
+/// Parts of a region that were made before its turn, and its end.
+struct Early<T> {
+    parts: VecDeque<(Part<T>, Counted)>,
+    done: Option<Box<Done>>,
+}
+
+/// The caller's thread.
+struct Caller<'a, S, T, C> {
     index: Index<S>,
     options: Options,
-    to_workers: Sender<(u64, Box<Plan>)>,
-    /// What the count of losses must know before each region on its way, by its number, and the region's bytes.
+    desk: &'a Desk<T>,
+    collect: &'a mut C,
+    /// For each region in flight, by number: the loss-counting steps to replay before it,
+    /// and its size in bytes.
     before: BTreeMap<u64, (Vec<loss::Step>, u64)>,
-    /// Event bytes of the regions on their way.
+    early: BTreeMap<u64, Early<T>>,
+    /// A region that is to be read again, in portions.
+    again: Option<Box<Plan>>,
+    /// Event bytes of the regions in flight.
     bytes: u64,
     found: u64,
     collected: u64,
     losses: loss::Losses,
+    /// Events of regions that were collected completely.
     events: u64,
+    /// Events of the current region whose parts were collected.
+    events_of_region: u64,
+    /// Bytes of its parts that were collected.
+    made_of_region: usize,
     youngest: u64,
+    is_all_found: bool,
+    is_irregular: bool,
+    /// Why nothing more is collected.
+    end: Option<Result<End, Error>>,
+    /// Whether `collect` stopped.
+    is_stopped: bool,
 }
 
-impl<S: Source> Collector<S> {
-    fn new(source: S, options: Options, to_workers: Sender<(u64, Box<Plan>)>) -> Collector<S> {
-        Collector {
-            index: Index::new(source, options.limits, options.order == Order::File),
+impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C> {
+    fn new(index: Index<S>, options: Options, desk: &'a Desk<T>, collect: &'a mut C) -> Self {
+        Caller {
+            index,
             options,
-            to_workers,
+            desk,
+            collect,
             before: BTreeMap::new(),
+            early: BTreeMap::new(),
+            again: None,
             bytes: 0,
             found: 0,
             collected: 0,
             losses: loss::Losses::default(),
             events: 0,
+            events_of_region: 0,
+            made_of_region: 0,
             youngest: 0,
+            is_all_found: false,
+            is_irregular: false,
+            end: None,
+            is_stopped: false,
         }
     }
 
-    fn run<T>(
-        mut self,
-        source: &impl Fn() -> S,
-        results: &Receiver<Done<T>>,
-        work: &impl Fn(&mut Region<'_, S>) -> Result<T, Error>,
-        collect: &mut impl FnMut(T) -> ControlFlow<()>,
-    ) -> Result<End, Error> {
-        // For regions that are read again.
-        let mut again: Option<Events<S>> = None;
-        let mut early: BTreeMap<u64, Done<T>> = BTreeMap::new();
-        let mut is_all_found = false;
-        let mut is_irregular = false;
+    /// Finds regions, as many as may be in flight.
+    fn find(&mut self) {
         let threads = self.options.threads as u64;
         let (ahead, ahead_bytes) =
             (threads.saturating_mul(REGIONS_PER_THREAD), threads.saturating_mul(BYTES_PER_THREAD));
-        loop {
-            while !is_all_found
-                && self.found.saturating_sub(self.collected) < ahead
-                && self.bytes < ahead_bytes
-            {
-                match self.index.next()? {
-                    Next::Job(job) => {
-                        self.bytes = self.bytes.saturating_add(job.bytes);
-                        self.before.insert(self.found, (job.before, job.bytes));
-                        // Workers live as long as this sender does.
-                        let _ = self.to_workers.send((self.found, job.plan));
-                        self.found = self.found.saturating_add(1);
-                    }
-                    Next::Irregular => (is_irregular, is_all_found) = (true, true),
-                    Next::End => is_all_found = true,
+        while !self.is_all_found
+            && !self.is_ended()
+            && self.found.saturating_sub(self.collected) < ahead
+            && self.bytes < ahead_bytes
+        {
+            match self.index.next() {
+                Ok(Next::Job(job)) => {
+                    self.bytes = self.bytes.saturating_add(job.bytes);
+                    self.before.insert(self.found, (job.before, job.bytes));
+                    self.desk.add_job(self.found, job.plan);
+                    self.found = self.found.saturating_add(1);
                 }
+                Ok(Next::Irregular) => (self.is_irregular, self.is_all_found) = (true, true),
+                Ok(Next::End) => self.is_all_found = true,
+                Err(error) => self.end = Some(Err(error)),
             }
-            if self.collected == self.found {
+        }
+    }
+
+    /// How many threads have something to read besides this one.
+    fn wanted_workers(&self) -> usize {
+        let others = self.options.threads.saturating_sub(1);
+        others.min(usize::try_from(self.found).unwrap_or(usize::MAX).saturating_sub(1))
+    }
+
+    fn is_ended(&self) -> bool {
+        self.end.is_some() || self.is_stopped
+    }
+
+    fn run<W: Work<S, Made = T>>(
+        mut self,
+        source: &impl Fn() -> S,
+        work: &W,
+    ) -> Result<End, Error> {
+        let options = self.options;
+        let new = || Events::new(Reader::with_limits(source(), options.limits), options.order);
+        let mut own: Option<Events<S>> = None;
+        loop {
+            self.find();
+            if self.is_ended() || self.collected == self.found {
                 break;
             }
-            // No worker is left only if all panicked, which the scope passes on.
-            let Ok(done) = results.recv() else { break };
-            early.insert(done.number, done);
-            while let Some(mut done) = early.remove(&self.collected) {
-                if !self.is_regular(&done) {
-                    return Ok(End::Irregular { events: self.events });
+            match self.desk.next_task() {
+                Task::Messages(messages) => self.take_all(messages),
+                Task::Job(number, plan) => {
+                    let events = own.get_or_insert_with(new);
+                    let done =
+                        read_region(events, plan, work, &mut |part| self.take_own(number, part));
+                    self.take(number, Message::Done(done));
                 }
-                self.collected = self.collected.saturating_add(1);
-                self.events = self.events.saturating_add(done.events);
-                self.youngest = self.youngest.max(done.youngest);
-                let flow = match done.made? {
-                    Some(made) => collect(made),
-                    None => {
-                        let options = self.options;
-                        let events = again.get_or_insert_with(|| {
-                            Events::new(Reader::with_limits(source(), options.limits), options.order)
-                        });
-                        events.plan(&mut done.plan);
-                        let flow = in_portions(events, work, collect)?;
-                        events.reader_mut().end_plan(&mut done.plan);
-                        flow
-                    }
-                };
-                self.index.take_back(done.plan);
-                if flow.is_break() {
-                    return Ok(End::Whole(Box::new(self.outcome())));
-                }
+                // The scope propagates the panic.
+                Task::Over => break,
+            }
+            while let Some(mut plan) = self.again.take() {
+                let events = own.get_or_insert_with(new);
+                events.plan(&mut plan);
+                self.is_stopped = in_portions(events, work, self.collect)?.is_break();
+                events.reader_mut().end_plan(&mut plan);
+                self.end_region(plan);
+                self.collect_early();
             }
         }
-        if is_irregular {
-            return Ok(End::Irregular { events: self.events });
+        if let Some(end) = self.end.take() {
+            return end;
         }
-        let is_v6 = self.index.is_v6();
         let steps = self.index.take_log();
-        if !self.losses.replay(&steps, is_v6, self.options.limits.table_rows) {
-            return Ok(End::Irregular { events: self.events });
+        if !self.is_stopped && (self.is_irregular || !self.replay(&steps)) {
+            return Ok(self.irregular());
         }
         Ok(End::Whole(Box::new(self.outcome())))
     }
 
-    /// Counts a region's losses; `false` if the region cannot be taken as it is.
-    fn is_regular<T>(&mut self, done: &Done<T>) -> bool {
-        // In time order a region may not reach back before those that were collected.
-        let reaches_back =
-            self.options.order == Order::Time && done.events > 0 && done.oldest < self.youngest;
-        let (before, bytes) = self.before.remove(&done.number).unwrap_or_default();
+    /// Takes a part of a region that this thread reads. Meanwhile others go on.
+    fn take_own(&mut self, number: u64, part: Part<T>) -> ControlFlow<()> {
+        let (mut has_room, mut counted) = (true, Counted::Not);
+        if number > self.collected {
+            has_room = self.desk.count_own(part.bytes);
+            counted = Counted::Ahead;
+        }
+        self.take(number, Message::Part(part, counted));
+        self.take_all(self.desk.messages(false));
+        self.find();
+        while !has_room && number > self.collected && !self.is_ended() && self.again.is_none() {
+            self.take_all(self.desk.messages(true));
+            self.find();
+            has_room = self.desk.has_room();
+        }
+        if self.is_ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn take_all(&mut self, messages: VecDeque<(u64, Message<T>)>) {
+        for (number, message) in messages {
+            self.take(number, message);
+        }
+    }
+
+    /// Takes what a thread says, and collects what is in turn.
+    fn take(&mut self, number: u64, message: Message<T>) {
+        if self.is_ended() {
+            return;
+        }
+        let early = self
+            .early
+            .entry(number)
+            .or_insert_with(|| Early { parts: VecDeque::new(), done: None });
+        match message {
+            Message::Part(part, counted) => early.parts.push_back((part, counted)),
+            Message::Done(done) => early.done = Some(done),
+        }
+        self.collect_early();
+    }
+
+    fn collect_early(&mut self) {
+        while self.again.is_none()
+            && !self.is_ended()
+            && let Some(early) = self.early.get_mut(&self.collected)
+        {
+            if let Some((part, counted)) = early.parts.pop_front() {
+                self.collect_part(part, counted);
+            } else if let Some(done) = early.done.take() {
+                self.early.remove(&self.collected);
+                self.finish_region(*done);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn collect_part(&mut self, part: Part<T>, counted: Counted) {
+        if self.reaches_back(part.events, part.oldest) {
+            self.end = Some(Ok(self.irregular()));
+            return;
+        }
+        self.events_of_region = part.events;
+        self.is_stopped = (self.collect)(part.made).is_break();
+        self.made_of_region = self.made_of_region.saturating_add(part.bytes);
+        self.desk.collected(counted, part.bytes, self.made_of_region);
+    }
+
+    fn finish_region(&mut self, done: Done) {
+        let (before, bytes) = self.before.remove(&self.collected).unwrap_or_default();
         self.bytes = self.bytes.saturating_sub(bytes);
-        let (is_v6, limit) = (self.index.is_v6(), self.options.limits.table_rows);
-        !done.is_irregular
-            && !reaches_back
-            && self.losses.replay(&before, is_v6, limit)
-            && self.losses.replay(&done.losses, is_v6, limit)
+        let is_regular = !done.is_irregular
+            && !self.reaches_back(done.events, done.oldest)
+            && self.replay(&before)
+            && self.replay(&done.losses);
+        if !is_regular {
+            self.end = Some(Ok(self.irregular()));
+            return;
+        }
+        if let Err(error) = done.result {
+            self.end = Some(Err(error));
+            return;
+        }
+        self.events_of_region = done.events;
+        self.youngest = self.youngest.max(done.youngest);
+        if done.is_stopped {
+            self.again = Some(done.plan);
+        } else {
+            self.end_region(done.plan);
+        }
+    }
+
+    fn end_region(&mut self, plan: Box<Plan>) {
+        self.index.take_back(plan);
+        self.events = self.events.saturating_add(std::mem::take(&mut self.events_of_region));
+        self.made_of_region = 0;
+        self.collected = self.collected.saturating_add(1);
+        self.desk.set_turn(self.collected);
+    }
+
+    /// In time order, a region must not contain events older than those already collected.
+    fn reaches_back(&self, events: u64, oldest: u64) -> bool {
+        self.options.order == Order::Time && events > 0 && oldest < self.youngest
+    }
+
+    /// Counts losses; `false` if they cannot be counted correctly in this way.
+    fn replay(&mut self, steps: &[loss::Step]) -> bool {
+        self.losses.replay(steps, self.index.is_v6(), self.options.limits.table_rows)
+    }
+
+    fn irregular(&self) -> End {
+        End::Irregular { events: self.events.saturating_add(self.events_of_region) }
     }
 
     fn outcome(self) -> Outcome {
         let mut reader = self.index.into_reader();
         let state = reader.state_mut();
         state.losses = self.losses;
-        state.statistics.events = self.events;
+        // The index is ahead of what was collected.
+        state.is_complete &= !self.is_stopped;
+        state.statistics.events = self.events.saturating_add(self.events_of_region);
         Outcome::of(&reader, 0)
     }
 }

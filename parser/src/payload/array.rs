@@ -6,7 +6,7 @@ use super::value::Value;
 use crate::schema::FieldType;
 use std::fmt;
 
-/// Elements of one type, made when they are asked for.
+/// Elements of one type, decoded when they are asked for.
 ///
 /// ```
 /// use nettrace_parser::Reader;
@@ -61,8 +61,8 @@ impl<'r> Array<'r> {
         self.payload.bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 
-    /// The elements. They were found to be whole when the array was met; of objects that may not
-    /// be true of what their fields point to.
+    /// The elements. They were verified to be complete when the array was decoded, except
+    /// for data that the fields of objects point to.
     pub fn iter(&self) -> Elements<'r> {
         let Array { payload, element, count, start, .. } = *self;
         let stride = payload.stride(element);
@@ -70,7 +70,7 @@ impl<'r> Array<'r> {
     }
 }
 
-/// By their elements, one after the other.
+/// Compares element by element.
 impl PartialEq for Array<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().eq(other.iter())
@@ -102,7 +102,8 @@ pub struct Elements<'r> {
     element: &'r FieldType,
     left: u32,
     at: usize,
-    /// Bytes of each object: none needs to be walked to find the next.
+    /// The size of each object if it is constant, so that objects need not be walked to
+    /// find the next.
     stride: Option<usize>,
     budget: Budget,
 }
@@ -127,10 +128,11 @@ impl<'r> Iterator for Elements<'r> {
 }
 
 impl<'r> Elements<'r> {
-    /// The next element, of which only a walk tells where it ends.
+    /// The next element, if its end can only be found by walking it.
     #[inline(always)]
     fn next_walked(&mut self) -> Option<Value<'r>> {
-        let value = self.payload.value(self.element, self.at, &Registers::default(), &mut self.budget);
+        let value =
+            self.payload.value(self.element, self.at, &Registers::default(), &mut self.budget);
         match value {
             Ok((value, size)) => {
                 self.at = self.at.saturating_add(size);

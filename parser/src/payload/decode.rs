@@ -12,7 +12,7 @@ use crate::schema::FieldType;
 use nettrace_guid::Guid;
 
 impl<'r> Payload<'r> {
-    /// The value of `kind` at a position, and the bytes it takes.
+    /// Decodes the value of type `kind` at a position, and returns its size in bytes.
     #[inline]
     pub(super) fn value(
         &self,
@@ -46,15 +46,17 @@ impl<'r> Payload<'r> {
         })
     }
 
-    /// A text that ends `end` bytes behind its beginning; `None`: with the payload.
+    /// A text that ends `end` bytes after its beginning; `None` if it ends with the
+    /// payload.
     #[inline]
     pub(super) fn text(&self, at: usize, end: Option<usize>) -> (Value<'r>, usize) {
         let bytes = self.from(at);
         match end {
-            Some(end) => {
-                (Value::Utf16(Utf16::new(bytes.get(..end).unwrap_or_default(), true)), end.saturating_add(2))
-            }
-            // What is there, whole units of it.
+            Some(end) => (
+                Value::Utf16(Utf16::new(bytes.get(..end).unwrap_or_default(), true)),
+                end.saturating_add(2),
+            ),
+            // The text is cut off: use the complete code units.
             None => {
                 let units = bytes.get(..bytes.len() & !1).unwrap_or_default();
                 (Value::Utf16(Utf16::new(units, false)), bytes.len())
@@ -62,7 +64,7 @@ impl<'r> Payload<'r> {
         }
     }
 
-    /// Values of many parts, and the rare ones.
+    /// Composite values, and the rare types.
     fn rare_value(
         &self,
         kind: &'r FieldType,
@@ -81,7 +83,9 @@ impl<'r> Payload<'r> {
             FieldType::DateTime if self.reading.date_size() == 8 => {
                 (Value::DateTime(DateTime::from_file_time(u64::from_le_bytes(self.chunk(at)?))), 8)
             }
-            FieldType::DateTime => (Value::DateTime(DateTime::from_system_time(self.chunk(at)?)), 16),
+            FieldType::DateTime => {
+                (Value::DateTime(DateTime::from_system_time(self.chunk(at)?)), 16)
+            }
             FieldType::Decimal if self.reading.decimal_size() == 8 => {
                 (Value::F64(f64::from_le_bytes(self.chunk(at)?)), 8)
             }
@@ -105,7 +109,8 @@ impl<'r> Payload<'r> {
             }
             FieldType::CountedUtf8 | FieldType::Utf8CodeUnit => {
                 let size = usize::from(u16::from_le_bytes(self.chunk(at)?));
-                let text = bytes.get(2..).and_then(|rest| rest.get(..size)).ok_or(Fault::Truncated)?;
+                let text =
+                    bytes.get(2..).and_then(|rest| rest.get(..size)).ok_or(Fault::Truncated)?;
                 (Value::Utf8(Utf8::new(text)), size + 2)
             }
             FieldType::Array(element) => {
@@ -144,7 +149,7 @@ impl<'r> Payload<'r> {
         })
     }
 
-    /// Arrays of code units are text, arrays of bytes are bytes.
+    /// Arrays of code units become text, arrays of bytes become bytes.
     fn array(&self, element: &'r FieldType, count: u32, at: usize, size: usize) -> Value<'r> {
         let bytes = self.from(at).get(..size).unwrap_or_default();
         match element {

@@ -1,8 +1,8 @@
-//! How many bytes a value takes.
+//! Computes how many bytes a value takes.
 //!
-//! All positions count from the payload's first byte: `RelLoc` and `DataLoc` lead out of the object
-//! or array that they stand in. No work is unbounded: every value that is passed over is paid for,
-//! those of a fixed size all at once.
+//! All positions are relative to the payload's first byte: `RelLoc` and `DataLoc` point
+//! outside the object or array that contains them. Work is bounded: every value that is
+//! skipped is charged to a budget, values of fixed size all at once.
 
 use super::VALUE_LIMIT;
 use super::reading::Reading;
@@ -12,7 +12,7 @@ use crate::primitive::{before, utf16_end, varuint64};
 use crate::schema::{Count, Field, FieldType, Register};
 use std::fmt;
 
-/// A payload and the way it is read.
+/// A payload and how to interpret it.
 #[derive(Clone, Copy)]
 pub(super) struct Payload<'r> {
     pub(super) bytes: &'r [u8],
@@ -28,7 +28,7 @@ impl fmt::Debug for Payload<'_> {
     }
 }
 
-/// Values of one object that its later fields count their elements by.
+/// Values of an object that its later fields use as element counts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Registers([u32; 4]);
 
@@ -48,7 +48,7 @@ impl Registers {
     }
 }
 
-/// Values that may still be passed over or made.
+/// How many values may still be skipped or decoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget(u32);
 
@@ -66,20 +66,20 @@ impl Budget {
     }
 }
 
-/// What a value is part of.
+/// What a value belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A field: it may be absent, at the payload's end.
+    /// A field, which may be absent at the payload's end.
     Record,
-    /// An element, or within one: all of it is there.
+    /// An element, or something within one: it must be complete.
     Element,
 }
 
-/// What a value takes.
+/// The size of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) size: usize,
-    /// Whether nothing in it is absent, or cut off by the payload's end.
+    /// Whether nothing in it is absent or cut off by the payload's end.
     pub(super) is_whole: bool,
 }
 
@@ -89,17 +89,17 @@ impl Extent {
     }
 }
 
-/// What each value of a type takes, if all take as much.
+/// The size of each value of a type, if it is constant.
 #[derive(Debug, Clone, Copy)]
 struct Fixed {
     size: u64,
-    /// Values in it, itself included.
+    /// Number of values in it, including itself.
     values: u64,
-    /// Whether all of it lies here: no `RelLoc`, no `DataLoc`.
+    /// Whether it contains all of its data: no `RelLoc`, no `DataLoc`.
     is_flat: bool,
 }
 
-/// Elements and where they lie.
+/// Elements, and where they are.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Located<'r> {
     pub(super) element: &'r FieldType,
@@ -121,12 +121,12 @@ impl<'r> Payload<'r> {
         self.from(at).first_chunk().copied().ok_or(Fault::Truncated)
     }
 
-    /// `size`, if that many bytes are there.
+    /// An extent of `size` bytes, if they are available.
     fn within(&self, at: usize, size: usize) -> Result<Extent, Fault> {
         if size <= self.from(at).len() { Ok(Extent::whole(size)) } else { Err(Fault::Truncated) }
     }
 
-    /// Bytes of a value of a type that has no parts and always takes as many.
+    /// Size of a value of a type without parts, if it is constant.
     fn scalar_size(&self, kind: &FieldType) -> Option<usize> {
         Some(match kind {
             FieldType::Boolean8 | FieldType::I8 | FieldType::U8 => 1,
@@ -157,8 +157,12 @@ impl<'r> Payload<'r> {
                     })
                 })
             }
-            FieldType::FixedArray(element, count) => self.fixed_elements(element, u32::from(*count)),
-            FieldType::Repeated(element, Count::Fixed(count)) => self.fixed_elements(element, *count),
+            FieldType::FixedArray(element, count) => {
+                self.fixed_elements(element, u32::from(*count))
+            }
+            FieldType::Repeated(element, Count::Fixed(count)) => {
+                self.fixed_elements(element, *count)
+            }
             FieldType::RelLoc(_) | FieldType::DataLoc(_) => {
                 Some(Fixed { size: 4, values: 1, is_flat: false })
             }
@@ -169,7 +173,8 @@ impl<'r> Payload<'r> {
         }
     }
 
-    /// Bytes of each element, if they are objects that all take as many and whose parts lie in them.
+    /// Size of each element, if they are objects of constant size that contain all of
+    /// their data.
     pub(super) fn stride(&self, element: &FieldType) -> Option<usize> {
         match (element, self.fixed(element)?) {
             (FieldType::Object(_), Fixed { size, is_flat: true, .. }) => usize::try_from(size).ok(),
@@ -180,7 +185,8 @@ impl<'r> Payload<'r> {
     fn fixed_elements(&self, element: &FieldType, count: u32) -> Option<Fixed> {
         let element = match element {
             _ if count == 0 => return Some(Fixed { size: 0, values: 1, is_flat: true }),
-            // Whatever a bare one means, in an array it is a code unit of a text.
+            // Bare code units are ambiguous, but in an array they are the units of a
+            // text.
             FieldType::Utf8CodeUnit => Fixed { size: 1, values: 1, is_flat: true },
             element => self.fixed(element)?,
         };
@@ -192,7 +198,7 @@ impl<'r> Payload<'r> {
         })
     }
 
-    /// Bytes of `count` elements. All of them are there, or it is a fault.
+    /// Size of `count` elements. All of them must be available.
     pub(super) fn elements(
         &self,
         element: &FieldType,
@@ -215,21 +221,30 @@ impl<'r> Payload<'r> {
         let mut end = at;
         for _ in 0..count {
             let size = match element {
-                // An array says how many elements it has, so none of them may be unreadable.
+                // An array states how many elements it has, so each of them must be
+                // readable.
                 FieldType::RelLoc(_) | FieldType::DataLoc(_) => {
                     budget.spend(1)?;
                     self.locate(element, end, budget).map(|_| 4)?
                 }
-                element => self.extent(element, end, &Registers::default(), Role::Element, budget)?.size,
+                element => {
+                    self.extent(element, end, &Registers::default(), Role::Element, budget)?.size
+                }
             };
             end = end.saturating_add(size);
         }
         Ok(end.saturating_sub(at))
     }
 
-    /// As [`Payload::elements`], of objects that hold but texts and what has no parts. `None`: they are others, or
-    /// something is wrong.
-    fn simple_objects(&self, fields: &[Field], count: u32, at: usize, budget: &mut Budget) -> Option<usize> {
+    /// Like [`Payload::elements`], for objects that only contain texts and values without
+    /// parts. `None` if they contain others, or something is wrong.
+    fn simple_objects(
+        &self,
+        fields: &[Field],
+        count: u32,
+        at: usize,
+        budget: &mut Budget,
+    ) -> Option<usize> {
         let values_each = u64::try_from(fields.len()).ok()?.checked_add(1)?;
         let values = values_each.checked_mul(u64::from(count))?.checked_add(1)?;
         let mut left = *budget;
@@ -249,7 +264,7 @@ impl<'r> Payload<'r> {
         before.len().checked_sub(rest.len())
     }
 
-    /// Bytes of the value of `kind` at a position.
+    /// Size of the value of type `kind` at a position.
     pub(super) fn extent(
         &self,
         kind: &FieldType,
@@ -262,10 +277,13 @@ impl<'r> Payload<'r> {
             budget.spend(1)?;
             return self.within(at, size);
         }
-        let elements = |element, count, budget| self.elements(element, count, at, budget).map(Extent::whole);
+        let elements =
+            |element, count, budget| self.elements(element, count, at, budget).map(Extent::whole);
         match kind {
             FieldType::FixedArray(element, count) => elements(element, u32::from(*count), budget),
-            FieldType::Repeated(element, count) => elements(element, registers.count(*count), budget),
+            FieldType::Repeated(element, count) => {
+                elements(element, registers.count(*count), budget)
+            }
             FieldType::Array(element) => {
                 let count = u32::from(u16::from_le_bytes(self.chunk(at)?));
                 let size = self.elements(element, count, at.saturating_add(2), budget)?;
@@ -282,8 +300,13 @@ impl<'r> Payload<'r> {
         }
     }
 
-    /// Bytes of a value that has no parts.
-    fn simple_extent(&self, kind: &FieldType, at: usize, budget: &mut Budget) -> Result<Extent, Fault> {
+    /// Size of a value without parts.
+    fn simple_extent(
+        &self,
+        kind: &FieldType,
+        at: usize,
+        budget: &mut Budget,
+    ) -> Result<Extent, Fault> {
         let bytes = self.from(at);
         let ended = |end: Option<usize>, terminator: usize| match end {
             Some(end) => Ok(Extent::whole(end.saturating_add(terminator))),
@@ -305,16 +328,16 @@ impl<'r> Payload<'r> {
                 let extent = self.within(at, 4)?;
                 match self.locate(kind, at, budget) {
                     Err(Fault::ValueLimit) => Err(Fault::ValueLimit),
-                    // Pointing nowhere spoils this one field, when it is asked for.
+                    // An invalid target only affects this field, when it is decoded.
                     _ => Ok(extent),
                 }
             }
-            // All others have parts, or a size of their own.
+            // All other types have parts, or store their size.
             _ => Err(Fault::Truncated),
         }
     }
 
-    /// Bytes of a run of fields, without those whose places are set in `omitted`.
+    /// Size of consecutive fields, except for those whose bits are set in `omitted`.
     pub(super) fn record(
         &self,
         fields: &[Field],
@@ -344,13 +367,15 @@ impl<'r> Payload<'r> {
         Ok(Extent { size: end.saturating_sub(at), is_whole })
     }
 
-    /// Whether a field at a position is absent: the payload ends there, and it would need bytes.
+    /// Whether a field at a position is absent: the payload ends there, and the field
+    /// would need bytes.
     #[inline]
     pub(super) fn is_absent(&self, kind: &FieldType, at: usize, registers: &Registers) -> bool {
         at >= self.bytes.len() && !takes_no_bytes(kind, registers)
     }
 
-    /// The bytes a bad field takes all the same, if that is known: then those behind it are found.
+    /// The size of a broken field, if it is known in spite of the fault; then the fields
+    /// after it can be found.
     pub(super) fn size_despite_fault(&self, kind: &FieldType, at: usize) -> Option<usize> {
         let (prefix, fixed) = match kind {
             FieldType::Array(element) => {
@@ -363,8 +388,8 @@ impl<'r> Payload<'r> {
         self.within(at, size).ok().map(|extent| extent.size)
     }
 
-    /// The elements that a `RelLoc` or `DataLoc` points to: u16 position, u16 size in bytes. They
-    /// are paid for as if they lay here, and what they point to in turn.
+    /// The elements that a `RelLoc` or `DataLoc` (u16 position, u16 size in bytes) points
+    /// to. They are charged to the budget as if they were stored inline.
     pub(super) fn locate<'t>(
         &self,
         kind: &'t FieldType,
@@ -384,10 +409,12 @@ impl<'r> Payload<'r> {
         let element_size = element.fixed_size().ok_or(outside)?;
         let count = match (u32::from(size), element_size) {
             (0, 0) => 0,
-            (size, element_size) => match (size.checked_rem(element_size), size.checked_div(element_size)) {
-                (Some(0), Some(count)) => count,
-                _ => return Err(outside),
-            },
+            (size, element_size) => {
+                match (size.checked_rem(element_size), size.checked_div(element_size)) {
+                    (Some(0), Some(count)) => count,
+                    _ => return Err(outside),
+                }
+            }
         };
         if end > self.bytes.len() {
             return Err(outside);
@@ -397,10 +424,12 @@ impl<'r> Payload<'r> {
     }
 }
 
-/// Whether a value of this type is there although it has no bytes.
+/// Whether a value of this type is present although it has no bytes.
 fn takes_no_bytes(kind: &FieldType, registers: &Registers) -> bool {
     match kind {
-        FieldType::Object(fields) => fields.iter().all(|field| takes_no_bytes(&field.kind, registers)),
+        FieldType::Object(fields) => {
+            fields.iter().all(|field| takes_no_bytes(&field.kind, registers))
+        }
         FieldType::FixedArray(element, count) => *count == 0 || takes_no_bytes(element, registers),
         FieldType::Repeated(element, count) => {
             registers.count(*count) == 0 || takes_no_bytes(element, registers)
@@ -409,7 +438,7 @@ fn takes_no_bytes(kind: &FieldType, registers: &Registers) -> bool {
     }
 }
 
-/// Whether the bit of a place is set.
+/// Whether the bit for an index is set.
 #[inline]
 pub(super) fn is_set(places: u64, place: usize) -> bool {
     places != 0 && place < 64 && places >> place & 1 == 1

@@ -1,4 +1,4 @@
-//! The walk through a payload's fields.
+//! Walks through a payload's fields.
 
 use super::extent::{Budget, Extent, Payload, Registers, Role};
 use super::reading::{self, Reading, TextEnds};
@@ -33,8 +33,8 @@ impl<'r> FieldValue<'r> {
         self.field.map
     }
 
-    /// The name of the value in [`FieldValue::map`]: one of a list, or the set bits joined by
-    /// `|`. `None` when there is no map, or nothing in it fits.
+    /// The name of the value in [`FieldValue::map`]: a single name, or the names of the
+    /// set bits joined by `|`. `None` if there is no map, or nothing in it matches.
     pub fn value_name(&self) -> Option<String> {
         let number = self.value.ok()?.as_u64()?;
         self.field.map?.name_of(number)
@@ -43,12 +43,12 @@ impl<'r> FieldValue<'r> {
 
 /// The fields of one payload, or of one object in it, in payload order.
 ///
-/// - A field at the very end of the payload is [`Value::Absent`], and so are all behind it: an older
-///   writer had fewer.
-/// - A field that begins inside the payload and runs past its end is a fault, and the last one: where
-///   those behind it would begin is not known.
-/// - A fault in a field whose size is known all the same spoils nothing else.
-/// - What lies behind the last field is [`Fields::rest`].
+/// - If the payload ends before a field, that field and all after it are
+///   [`Value::Absent`]: an older writer had fewer fields.
+/// - A field that begins inside the payload and extends past its end is a fault, and the
+///   last field: the position of the following ones is unknown.
+/// - A fault in a field whose size is known does not affect the other fields.
+/// - Bytes after the last field are [`Fields::rest`].
 ///
 /// ```
 /// use nettrace_parser::{Reader, Value};
@@ -68,15 +68,15 @@ impl<'r> FieldValue<'r> {
 #[derive(Clone)]
 pub struct Fields<'r> {
     pub(super) payload: Payload<'r>,
-    /// The fields that come next; empty also behind a bad field of unknown size.
+    /// The next fields; also empty after a broken field of unknown size.
     pub(super) ahead: &'r [Field],
-    /// Where the next one lies.
+    /// Where the next field is.
     pub(super) at: usize,
     /// Where the payload, or the object, ends.
     end: usize,
     registers: Registers,
     budget: Budget,
-    /// Fields that the writer left out (see [`reading`]), bit 0 the next one.
+    /// Fields that the writer omitted (see [`reading`]); bit 0 is the next field.
     pub(super) omitted: u64,
     pub(super) text_ends: TextEnds,
     schema: Option<&'r Schema>,
@@ -88,13 +88,15 @@ impl<'r> Fields<'r> {
         let usual = Payload { bytes, reading: Reading::usual(pointer_size) };
         let mut fields = Fields::of_object(usual, schema.payload_fields(), 0, bytes.len());
         fields.schema = Some(schema);
-        if schema.is_ambiguous() && !reading::is_usual(schema, bytes, pointer_size, &mut fields.text_ends) {
+        if schema.is_ambiguous()
+            && !reading::is_usual(schema, bytes, pointer_size, &mut fields.text_ends)
+        {
             fields.settle(schema);
         }
         fields
     }
 
-    /// Finds out what is meant by a payload that does not end where it usually does.
+    /// Determines how to interpret a payload that does not end where it usually does.
     #[cold]
     fn settle(&mut self, schema: &Schema) {
         let verdict = reading::of(schema, self.payload.bytes, self.payload.reading.pointer_size());
@@ -103,9 +105,14 @@ impl<'r> Fields<'r> {
         self.text_ends = verdict.text_ends;
     }
 
-    /// No fields at all: the payload is bytes.
+    /// A payload without a description: all of it is bytes.
     pub(crate) fn undescribed(bytes: &'r [u8], pointer_size: u8) -> Fields<'r> {
-        Fields::of_object(Payload { bytes, reading: Reading::usual(pointer_size) }, &[], 0, bytes.len())
+        Fields::of_object(
+            Payload { bytes, reading: Reading::usual(pointer_size) },
+            &[],
+            0,
+            bytes.len(),
+        )
     }
 
     #[inline(always)]
@@ -128,8 +135,8 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// The payload's bytes that no field has taken so far. After the last field: surplus bytes,
-    /// those behind a bad field, or those of an undescribed event.
+    /// The bytes of the payload that no field has used so far. After the last field:
+    /// surplus bytes, bytes after a broken field, or the bytes of an undescribed payload.
     pub fn rest(&self) -> &'r [u8] {
         self.payload.bytes.get(self.at..self.end).unwrap_or_default()
     }
@@ -139,21 +146,22 @@ impl<'r> Fields<'r> {
         self.at
     }
 
-    /// Why the description ends before the payload's meaning does, if it does.
+    /// Why the description is incomplete, if it is.
     pub fn opaque(&self) -> Option<Fault> {
         self.schema?.opaque
     }
 
-    /// The next field of a name. The walk goes on behind it; if there is none ahead, it stays where it
-    /// is. Fields before it are passed over, at no cost as far as all of them are of a fixed size, so
-    /// looking for several fields in payload order walks the payload once.
+    /// The next field with a name. The walk continues after it; if there is none ahead,
+    /// the position does not change. Fields before it are skipped, at no cost as long as
+    /// all of them have a fixed size. So looking up several fields in payload order walks
+    /// the payload once.
     #[inline]
     pub fn find(&mut self, name: &str) -> Option<FieldValue<'r>> {
         let distance = place_of(self.ahead, name)?;
         self.at_distance(distance)
     }
 
-    /// The field at an index, if it can be found.
+    /// The field that is `distance` fields ahead, if it can be found.
     #[inline]
     fn at_distance(&mut self, distance: usize) -> Option<FieldValue<'r>> {
         if distance > 0 {
@@ -162,7 +170,7 @@ impl<'r> Fields<'r> {
         self.next()
     }
 
-    /// Passes over fields without making values of them. A bad one may end the walk.
+    /// Skips fields without decoding them. A broken one may end the walk.
     fn pass(&mut self, distance: usize) {
         let left = distance.saturating_sub(self.jump(distance));
         for _ in 0..left {
@@ -176,15 +184,17 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// Goes to the last field, at most `distance` ahead, whose offset is known beforehand. Returns
-    /// how many were passed over.
+    /// Jumps to the last field, at most `distance` ahead, whose offset is fixed. Returns
+    /// how many fields were skipped.
     fn jump(&mut self, distance: usize) -> usize {
         if self.omitted != 0 || !self.payload.reading.is_usual() {
             return 0;
         }
         let ahead = self.ahead.get(..=distance).unwrap_or_default();
         let known = ahead.iter().take_while(|field| field.offset.is_some()).count();
-        let Some((last, passed)) = ahead.get(..known).and_then(<[Field]>::split_last) else { return 0 };
+        let Some((last, passed)) = ahead.get(..known).and_then(<[Field]>::split_last) else {
+            return 0;
+        };
         let pointer_size = self.payload.reading.pointer_size();
         let at = last.offset.map_or(usize::MAX, |offset| offset.start.bytes(pointer_size));
         if at >= self.end || passed.iter().any(|field| field.register.is_some()) {
@@ -195,7 +205,7 @@ impl<'r> Fields<'r> {
         passed.len()
     }
 
-    /// Takes the next field. Returns whether the writer left it out.
+    /// Moves to the next field. Returns whether the writer omitted this one.
     fn advance(&mut self) -> bool {
         let is_omitted = self.omitted & 1 == 1;
         self.omitted >>= 1;
@@ -203,7 +213,7 @@ impl<'r> Fields<'r> {
         is_omitted
     }
 
-    /// Passes over the next field, which is `field`.
+    /// Skips the next field, which is `field`.
     fn pass_one(&mut self, field: &Field) {
         let is_omitted = self.advance();
         if is_omitted || self.payload.is_absent(&field.kind, self.at, &self.registers) {
@@ -215,15 +225,20 @@ impl<'r> Fields<'r> {
             self.at = end.saturating_add(2);
             return;
         }
-        let extent =
-            self.payload.extent(&field.kind, self.at, &self.registers, Role::Record, &mut self.budget);
+        let extent = self.payload.extent(
+            &field.kind,
+            self.at,
+            &self.registers,
+            Role::Record,
+            &mut self.budget,
+        );
         match extent {
             Ok(Extent { size, .. }) => self.at = self.at.saturating_add(size),
             Err(_) => self.recover(field),
         }
     }
 
-    /// Goes behind a bad field, or ends the walk if it is not known where that is.
+    /// Continues after a broken field, or ends the walk if its size is unknown.
     #[cold]
     fn recover(&mut self, field: &Field) {
         match self.payload.size_despite_fault(&field.kind, self.at) {
@@ -232,8 +247,9 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// Goes behind the next field, which is common and has this value. Nothing but the value differs
-    /// from one type to another, so that each arm of [`Fields::next`] may write it where it belongs.
+    /// Moves past the next field, which has a common type and this value. Only the value
+    /// differs from type to type, so that each arm of [`Fields::next`] can write it
+    /// directly to its destination.
     #[inline(always)]
     fn step(&mut self, field: &'r Field, size: usize, value: Value<'r>) -> Option<FieldValue<'r>> {
         let offset = self.at;
@@ -242,7 +258,7 @@ impl<'r> Fields<'r> {
         Some(FieldValue { field, offset, value: Ok(value) })
     }
 
-    /// As [`Fields::next`], for a text that is there.
+    /// [`Fields::next`] for a text that is present.
     #[inline(never)]
     fn next_text(&mut self, field: &'r Field) -> Option<FieldValue<'r>> {
         let known = self.text_ends.take().map(|end| end.saturating_sub(self.at));
@@ -251,7 +267,7 @@ impl<'r> Fields<'r> {
         self.step(field, size, value)
     }
 
-    /// As [`Fields::next`], for all fields.
+    /// [`Fields::next`] for fields of any type.
     #[inline(never)]
     pub(super) fn next_rare(&mut self) -> Option<FieldValue<'r>> {
         loop {
@@ -259,31 +275,32 @@ impl<'r> Fields<'r> {
             let offset = self.at;
             let is_omitted = self.advance();
             let is_padding = matches!(field.kind, FieldType::Padding(_));
-            let value = if is_omitted || self.payload.is_absent(&field.kind, offset, &self.registers) {
-                Ok(Value::Absent)
-            } else {
-                self.payload
-                    .value(&field.kind, offset, &self.registers, &mut self.budget)
-                    .map(|(value, size)| {
-                        self.at = self.at.saturating_add(size);
-                        if let Some(register) = field.register {
-                            self.registers.keep(register, &value);
-                        }
-                        value
-                    })
-                    .map_err(|fault| {
-                        self.recover(field);
-                        PayloadFault { offset, fault }
-                    })
-            };
+            let value =
+                if is_omitted || self.payload.is_absent(&field.kind, offset, &self.registers) {
+                    Ok(Value::Absent)
+                } else {
+                    self.payload
+                        .value(&field.kind, offset, &self.registers, &mut self.budget)
+                        .map(|(value, size)| {
+                            self.at = self.at.saturating_add(size);
+                            if let Some(register) = field.register {
+                                self.registers.keep(register, &value);
+                            }
+                            value
+                        })
+                        .map_err(|fault| {
+                            self.recover(field);
+                            PayloadFault { offset, fault }
+                        })
+                };
             if !is_padding {
                 return Some(FieldValue { field, offset, value });
             }
         }
     }
 
-    /// The next field. Part of both [`Fields::next`] and [`Fields::fold`], where the value needs no place in
-    /// memory.
+    /// The next field. Inlined into both [`Fields::next`] and [`Fields::fold`], where the
+    /// value is never stored in memory.
     #[inline(always)]
     fn next_common(&mut self) -> Option<FieldValue<'r>> {
         let field = self.ahead.first()?;
@@ -291,77 +308,33 @@ impl<'r> Fields<'r> {
             return self.next_rare();
         }
         let rest = self.payload.from(self.at);
+        // A value of a fixed size, if all of it is there.
+        macro_rules! fixed {
+            ($bytes:ident => $value:expr) => {
+                if let Some($bytes) = rest.first_chunk() {
+                    return self.step(field, $bytes.len(), $value);
+                }
+            };
+        }
         match &field.kind {
             FieldType::Utf16Text if !rest.is_empty() => return self.next_text(field),
-            FieldType::Guid => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 16, Value::Guid(Guid::from_bytes(*bytes)));
-                }
-            }
-            FieldType::Boolean8 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 1, Value::Bool(u8::from_le_bytes(*bytes) != 0));
-                }
-            }
-            FieldType::U8 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 1, Value::U8(u8::from_le_bytes(*bytes)));
-                }
-            }
-            FieldType::I8 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 1, Value::I8(i8::from_le_bytes(*bytes)));
-                }
-            }
-            FieldType::U16 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 2, Value::U16(u16::from_le_bytes(*bytes)));
-                }
-            }
-            FieldType::I16 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 2, Value::I16(i16::from_le_bytes(*bytes)));
-                }
-            }
-            FieldType::U32 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 4, Value::U32(u32::from_le_bytes(*bytes)));
-                }
-            }
-            FieldType::I32 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 4, Value::I32(i32::from_le_bytes(*bytes)));
-                }
-            }
-            FieldType::U64 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 8, Value::U64(u64::from_le_bytes(*bytes)));
-                }
-            }
-            FieldType::I64 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 8, Value::I64(i64::from_le_bytes(*bytes)));
-                }
-            }
-            FieldType::F32 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 4, Value::F32(f32::from_le_bytes(*bytes)));
-                }
-            }
-            FieldType::F64 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 8, Value::F64(f64::from_le_bytes(*bytes)));
-                }
-            }
+            FieldType::Guid => fixed!(bytes => Value::Guid(Guid::from_bytes(*bytes))),
+            FieldType::Boolean8 => fixed!(bytes => Value::Bool(u8::from_le_bytes(*bytes) != 0)),
+            FieldType::U8 => fixed!(bytes => Value::U8(u8::from_le_bytes(*bytes))),
+            FieldType::I8 => fixed!(bytes => Value::I8(i8::from_le_bytes(*bytes))),
+            FieldType::U16 => fixed!(bytes => Value::U16(u16::from_le_bytes(*bytes))),
+            FieldType::I16 => fixed!(bytes => Value::I16(i16::from_le_bytes(*bytes))),
+            FieldType::U32 => fixed!(bytes => Value::U32(u32::from_le_bytes(*bytes))),
+            FieldType::I32 => fixed!(bytes => Value::I32(i32::from_le_bytes(*bytes))),
+            FieldType::U64 => fixed!(bytes => Value::U64(u64::from_le_bytes(*bytes))),
+            FieldType::I64 => fixed!(bytes => Value::I64(i64::from_le_bytes(*bytes))),
+            FieldType::F32 => fixed!(bytes => Value::F32(f32::from_le_bytes(*bytes))),
+            FieldType::F64 => fixed!(bytes => Value::F64(f64::from_le_bytes(*bytes))),
             FieldType::Pointer if self.payload.reading.pointer_size() == 8 => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 8, Value::Pointer(u64::from_le_bytes(*bytes)));
-                }
+                fixed!(bytes => Value::Pointer(u64::from_le_bytes(*bytes)));
             }
             FieldType::Boolean32 if self.payload.reading.is_usual() => {
-                if let Some(bytes) = rest.first_chunk() {
-                    return self.step(field, 4, Value::Bool(u32::from_le_bytes(*bytes) != 0));
-                }
+                fixed!(bytes => Value::Bool(u32::from_le_bytes(*bytes) != 0));
             }
             _ => {}
         }
@@ -377,7 +350,7 @@ impl<'r> Iterator for Fields<'r> {
         self.next_common()
     }
 
-    /// Faster than a loop over [`Fields::next`]; `for_each` is made of it.
+    /// Faster than a loop over [`Fields::next`]; `for_each` uses it.
     #[inline]
     fn fold<B, F: FnMut(B, FieldValue<'r>) -> B>(mut self, first: B, mut fold: F) -> B {
         let mut folded = first;
@@ -406,22 +379,25 @@ impl fmt::Debug for Fields<'_> {
     }
 }
 
-/// The first field of a name. What only fills a gap has none.
+/// The index of the first field with a name. Padding has no name.
 #[inline]
 fn place_of(fields: &[Field], name: &str) -> Option<usize> {
-    fields.iter().position(|field| field.name == name && !matches!(field.kind, FieldType::Padding(_)))
+    fields
+        .iter()
+        .position(|field| field.name == name && !matches!(field.kind, FieldType::Padding(_)))
 }
 
-/// Where a field is: its place among the others and, if that is the same in every payload, its bytes.
+/// Where a field is: its index and, if it is the same in every payload, its range of
+/// bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FieldPlace {
     place: usize,
-    /// Where it begins and ends, if both are certain.
+    /// Where it begins and ends, if both are fixed.
     bytes: Option<(usize, usize)>,
 }
 
 impl FieldPlace {
-    /// Where the first field of a name is.
+    /// The place of the first field with a name.
     #[inline]
     pub(crate) fn of(schema: &Schema, name: &str, pointer_size: u8) -> Option<FieldPlace> {
         let fields = schema.payload_fields();
@@ -434,8 +410,8 @@ impl FieldPlace {
         Some(FieldPlace { place, bytes })
     }
 
-    /// Its value in a payload of that schema: one read if its bytes are known beforehand. Where a bad field before it
-    /// ends the walk, what is wrong with that one.
+    /// The field's value in a payload with that schema: a single read if its range is
+    /// fixed. If a broken field before it ends the walk, the fault of that field.
     #[inline]
     pub(crate) fn value<'r>(
         self,
@@ -478,7 +454,7 @@ impl FieldPlace {
     }
 }
 
-/// The value of a number that has exactly these bytes.
+/// The value of a number with exactly these bytes.
 #[inline(always)]
 fn scalar<'r>(kind: &FieldType, own: &[u8]) -> Option<Value<'r>> {
     Some(match kind {

@@ -1,9 +1,10 @@
-//! Payloads: schema and bytes walked together, giving typed values borrowed from the stream
-//! (FORMAT.md 8).
+//! Payloads: walks schema and bytes together and returns typed values borrowed from the
+//! stream (FORMAT.md 8).
 //!
-//! Nothing is decoded before it is asked for, and nothing is copied: texts stay UTF-16, arrays and
-//! objects are walked when they are looked into. A bad field spoils itself and, if its size is not
-//! known, those behind it; what could not be understood is given as bytes.
+//! Nothing is decoded until it is asked for, and nothing is copied: texts stay UTF-16,
+//! arrays and objects are walked when they are accessed. A broken field affects only
+//! itself and, if its size is unknown, the fields after it. What cannot be interpreted is
+//! returned as bytes.
 //!
 //! | module | what it knows |
 //! |---|---|
@@ -16,20 +17,23 @@
 //! | `typed`, `handle` | values as types of Rust, and fields that are found once |
 //!
 //! # Quirks
-//! Where the format's documents and its writers differ (numbers of FORMAT.md 14):
+//! Where the format's documents and its writers disagree (numbers of FORMAT.md 14):
 //!
-//! - Q1: a date has 8 bytes, though the document of version 6 says 16; 16 are read where only they
-//!   fit ([`reading`]).
-//! - Q8: an event without fields but with a payload is undescribed, not broken: its bytes are the
-//!   [`Fields::rest`].
-//! - Q9: self-describing events store a boolean in one byte under the code for four ([`reading`]).
-//! - Q10: they store a decimal as a double ([`reading`]).
-//! - Q11: runtimes before .NET 6 leave out a null text of a native event, terminator and all
+//! - Q1: a date has 8 bytes, although the document for version 6 says 16; 16 bytes are
+//!   used if only they fit ([`reading`]).
+//! - Q8: an event without fields but with a payload is undescribed, not broken; its bytes
+//!   are [`Fields::rest`].
+//! - Q9: self-describing events store a boolean as one byte under the code for four
 //!   ([`reading`]).
-//! - Q12: one-collect once wrote counted texts under the code of a UTF-8 code unit ([`reading`]).
-//! - Q13: payloads may be longer than their fields; that is no fault.
-//! - One nameless object around the fields of a self-describing event is left out: its members are
-//!   the fields (FORMAT.md 15, [`Schema::payload_fields`](crate::Schema::payload_fields)).
+//! - Q10: they store a decimal as a double ([`reading`]).
+//! - Q11: for a null text of a native event, runtimes before .NET 6 write nothing at all,
+//!   not even a terminator ([`reading`]).
+//! - Q12: older one-collect wrote counted texts under the code of a UTF-8 code unit
+//!   ([`reading`]).
+//! - Q13: payloads may be longer than their fields; that is not a fault.
+//! - A nameless object around all fields of a self-describing event is removed: its
+//!   members are the fields (FORMAT.md 15,
+//!   [`Schema::payload_fields`](crate::Schema::payload_fields)).
 
 mod array;
 mod decode;
@@ -62,8 +66,8 @@ use crate::error::Fault;
 use crate::schema::ValueMap;
 use std::fmt;
 
-/// Values that one payload may hold, nested ones included. Types that take no bytes multiply
-/// without costing any.
+/// Number of values in one payload, including nested ones. Without a limit, types that
+/// take no bytes could multiply for free.
 const VALUE_LIMIT: u32 = 1 << 20;
 
 /// What is wrong with one field of a payload.
@@ -84,7 +88,7 @@ impl fmt::Display for PayloadFault {
 
 impl std::error::Error for PayloadFault {}
 
-/// Bytes as `Debug` shows them: the first 16.
+/// Shows the first 16 bytes in `Debug`.
 struct Cut<'a>(&'a [u8]);
 
 impl fmt::Debug for Cut<'_> {
@@ -96,11 +100,12 @@ impl fmt::Debug for Cut<'_> {
 }
 
 impl ValueMap {
-    /// The name of a value, or the names of its bits joined by `|`; bits without a name are shown
-    /// in hexadecimal behind them. `None` when nothing has a name.
+    /// The name of a value, or the names of its bits joined by `|`, followed by bits
+    /// without a name in hexadecimal. `None` if nothing has a name.
     pub fn name_of(&self, value: u64) -> Option<String> {
-        let name_of =
-            |wanted: u64| self.entries.iter().find(|(entry, _)| *entry == wanted).map(|(_, name)| *name);
+        let name_of = |wanted: u64| {
+            self.entries.iter().find(|(entry, _)| *entry == wanted).map(|(_, name)| *name)
+        };
         if !self.is_bitmap || value == 0 {
             return name_of(value).map(str::to_owned);
         }

@@ -1,16 +1,19 @@
-//! What fields are called where each needs a name of its own: in objects of JSON, in columns.
+//! Unique names for fields, as needed for the members of a JSON object or the columns of
+//! a table.
 
 use crate::schema::{Field, FieldType};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// Names for fields as they are shown, none of which is empty or the same as another's: the third field is
-/// `field_3` if it has no name, and the second one of the name `Id` is `Id_2`. Padding has no name.
+/// Names for fields, none of which is empty or equal to another: the third field is
+/// called `field_3` if it has no name, and the second field called `Id` becomes `Id_2`.
+/// Padding is left out.
 pub fn distinct_names(fields: &[Field]) -> impl Iterator<Item = String> {
     let fields = fields.iter().filter(|field| !matches!(field.kind, FieldType::Padding(_)));
     let stored: HashSet<&str> = fields.clone().map(|field| &*field.name).collect();
     let mut given: HashSet<String> = HashSet::new();
-    // The next number behind a name, so that many fields of one name do not try all numbers each.
+    // The next number for each name, so that many fields with the same name do not all
+    // try all numbers.
     let mut numbers: HashMap<String, usize> = HashMap::new();
     fields.enumerate().map(move |(at, field)| {
         let mut text = field.name.to_string();
@@ -31,10 +34,10 @@ pub fn distinct_names(fields: &[Field]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Where a field lies in nested objects, for messages: `Request.Headers.Host`.
+/// The path of a field in nested objects, for messages: `Request.Headers.Host`.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldPath<'a, N> {
-    /// The object's field, if the field is not one of the payload itself.
+    /// The field that contains the object; `None` for a field of the payload itself.
     pub outer: Option<&'a FieldPath<'a, N>>,
     /// The field's name.
     pub name: N,

@@ -6,7 +6,7 @@ use super::value::Value;
 use crate::schema::Field;
 use std::fmt;
 
-/// Fields within a field, walked when they are asked for.
+/// Fields within a field, decoded when they are asked for.
 #[derive(Clone, Copy)]
 pub struct Object<'r> {
     payload: Payload<'r>,
@@ -16,7 +16,12 @@ pub struct Object<'r> {
 }
 
 impl<'r> Object<'r> {
-    pub(super) fn new(payload: Payload<'r>, fields: &'r [Field], start: usize, end: usize) -> Object<'r> {
+    pub(super) fn new(
+        payload: Payload<'r>,
+        fields: &'r [Field],
+        start: usize,
+        end: usize,
+    ) -> Object<'r> {
         let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Object { payload, fields, start: position(start), end: position(end) }
     }
@@ -26,7 +31,7 @@ impl<'r> Object<'r> {
         Fields::of_object(self.payload, self.fields, self.start as usize, self.end as usize)
     }
 
-    /// The value of a field. `None` when there is no such field, or it is bad.
+    /// The value of a field. `None` if there is no such field, or it is broken.
     pub fn field(&self, name: &str) -> Option<Value<'r>> {
         self.fields().find(name)?.value.ok()
     }
@@ -43,7 +48,7 @@ impl<'r> Object<'r> {
     }
 }
 
-/// By the names and values of their fields. A bad field is equal to none.
+/// Compares names and values of the fields. A broken field is not equal to anything.
 impl PartialEq for Object<'_> {
     fn eq(&self, other: &Self) -> bool {
         let is_same = |(one, other): (FieldValue<'_>, FieldValue<'_>)| {
@@ -60,7 +65,7 @@ impl fmt::Debug for Object<'_> {
 }
 
 impl fmt::Display for Object<'_> {
-    /// `{Name=value, Other=[1, 2]}`; of a bad field what is wrong with it, in angle brackets.
+    /// `{Name=value, Other=[1, 2]}`; for a broken field, the fault in angle brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
         for (index, field) in self.fields().enumerate() {

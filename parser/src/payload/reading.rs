@@ -1,11 +1,11 @@
-//! Which of several readings of a payload is meant.
+//! Decides which of several possible interpretations of a payload is the right one.
 //!
-//! Some writers store other bytes than their description says, and nothing but the payload's size
-//! tells. The usual reading stands if it ends exactly at the payload's end, with every field there;
-//! else another is taken if it does; else the usual one stands after all, with surplus or missing
-//! bytes.
+//! Some writers store other bytes than their description says, and only the payload's
+//! size reveals it. If the usual interpretation ends exactly at the payload's end with
+//! every field present, it is used. Otherwise another one is used if it ends exactly. If
+//! none does, the usual one is used after all, with surplus or missing bytes.
 //!
-//! | quirk | type | usual reading | other reading |
+//! | quirk | type | usual | alternative |
 //! |---|---|---|---|
 //! | Q1 | DateTime, version 6 only | 8 bytes, FILETIME | 16 bytes, eight i16 |
 //! | Q9 | Boolean32 | 4 bytes | 1 byte: self-describing events |
@@ -13,9 +13,9 @@
 //! | Q11 | text of a native event | a zero unit ends it | nothing at all: a null text before .NET 6 |
 //! | Q12 | bare UTF-8 code unit, version 6 only | 1 byte | u16 length and UTF-8: old one-collect |
 //!
-//! Another reading holds for all fields of its type in the payload. Payloads whose description is
-//! not known to its end, or with data elsewhere than in their fields, end nowhere in particular:
-//! they are read as usual.
+//! An alternative applies to all fields of its type in the payload. Payloads whose
+//! description is incomplete, or with data outside their fields, have no predictable end:
+//! they always get the usual interpretation.
 
 use super::extent::{Budget, Extent, Payload, Role};
 use crate::primitive::utf16_end;
@@ -23,7 +23,7 @@ use crate::schema::{Ambiguity, FieldType, FixedSize, Schema};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How the ambiguous types are read.
+/// How the ambiguous types are interpreted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading(u8);
 
@@ -100,17 +100,17 @@ impl fmt::Debug for Reading {
     }
 }
 
-/// How a payload is to be read.
+/// How to read a payload.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Verdict {
     pub(super) reading: Reading,
-    /// Top-level fields, by place, that the writer left out.
+    /// Top-level fields that the writer omitted, as a bit set of indices.
     pub(super) omitted: u64,
     pub(super) text_ends: TextEnds,
 }
 
-/// Where the first texts of a payload end: finding out whether the usual reading fits has met them
-/// all, and they need not be searched again.
+/// Where the first texts of a payload end. Checking whether the usual interpretation fits
+/// has found all of them, so they need not be searched for again.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TextEnds {
     ends: [u32; 4],
@@ -120,7 +120,9 @@ pub(super) struct TextEnds {
 
 impl TextEnds {
     fn push(&mut self, end: usize) {
-        if let (Some(place), Ok(end)) = (self.ends.get_mut(usize::from(self.known)), u32::try_from(end)) {
+        if let (Some(place), Ok(end)) =
+            (self.ends.get_mut(usize::from(self.known)), u32::try_from(end))
+        {
             *place = end;
             self.known = self.known.saturating_add(1);
         }
@@ -140,17 +142,30 @@ impl TextEnds {
 
 impl Verdict {
     fn usual(pointer_size: u8) -> Verdict {
-        Verdict { reading: Reading::usual(pointer_size), omitted: 0, text_ends: TextEnds::default() }
+        Verdict {
+            reading: Reading::usual(pointer_size),
+            omitted: 0,
+            text_ends: TextEnds::default(),
+        }
     }
 }
 
-/// Whether the usual reading of a payload of an ambiguous schema ends exactly; then the ends of its texts are known.
+/// Whether the usual interpretation of a payload with an ambiguous schema ends exactly;
+/// if so, the ends of its texts are recorded.
 #[inline(always)]
-pub(super) fn is_usual(schema: &Schema, bytes: &[u8], pointer_size: u8, text_ends: &mut TextEnds) -> bool {
-    schema.runs.as_ref().is_some_and(|runs| fit_of_runs(runs, bytes, pointer_size, text_ends) == Fit::Exact)
+pub(super) fn is_usual(
+    schema: &Schema,
+    bytes: &[u8],
+    pointer_size: u8,
+    text_ends: &mut TextEnds,
+) -> bool {
+    schema
+        .runs
+        .as_ref()
+        .is_some_and(|runs| fit_of_runs(runs, bytes, pointer_size, text_ends) == Fit::Exact)
 }
 
-/// How a payload of an ambiguous schema is to be read.
+/// Decides how to read a payload with an ambiguous schema.
 pub(super) fn of(schema: &Schema, bytes: &[u8], pointer_size: u8) -> Verdict {
     let mut usual = Verdict::usual(pointer_size);
     let fit = match &schema.runs {
@@ -163,12 +178,12 @@ pub(super) fn of(schema: &Schema, bytes: &[u8], pointer_size: u8) -> Verdict {
     }
 }
 
-/// How far a reading goes.
+/// How well an interpretation fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fit {
-    /// All fields are there, and nothing is behind them.
+    /// All fields are present, and nothing follows them.
     Exact,
-    /// All fields are there, and something is behind them.
+    /// All fields are present, and bytes follow them.
     Surplus,
     /// Bytes are missing.
     Short,
@@ -184,10 +199,15 @@ impl Fit {
     }
 }
 
-/// The fit of the usual reading where there are but texts and what has a fixed size, with the ends
-/// of the texts if it is not short.
+/// The fit of the usual interpretation if there are only texts and values of fixed size;
+/// also records the ends of the texts unless bytes are missing.
 #[inline(never)]
-fn fit_of_runs(runs: &[FixedSize], bytes: &[u8], pointer_size: u8, text_ends: &mut TextEnds) -> Fit {
+fn fit_of_runs(
+    runs: &[FixedSize],
+    bytes: &[u8],
+    pointer_size: u8,
+    text_ends: &mut TextEnds,
+) -> Fit {
     let Some((last, runs)) = runs.split_last() else { return Fit::Short };
     let mut at = 0usize;
     for run in runs {
@@ -196,7 +216,7 @@ fn fit_of_runs(runs: &[FixedSize], bytes: &[u8], pointer_size: u8, text_ends: &m
             *text_ends = TextEnds::default();
             return Fit::Short;
         };
-        // Within the payload from here on.
+        // Cannot overflow: it is within the payload.
         at = at.wrapping_add(size);
         text_ends.push(at);
         at = at.wrapping_add(2);
@@ -208,7 +228,7 @@ fn fit_of_runs(runs: &[FixedSize], bytes: &[u8], pointer_size: u8, text_ends: &m
     fit
 }
 
-/// The fit of a reading without the omitted fields.
+/// The fit of an interpretation without the omitted fields.
 fn fit(schema: &Schema, bytes: &[u8], reading: Reading, omitted: u64) -> Fit {
     let mut budget = Budget::FULL;
     let payload = Payload { bytes, reading };
@@ -227,8 +247,8 @@ fn unusual(schema: &Schema, bytes: &[u8], pointer_size: u8, usual_fit: Fit) -> O
             return Some(Verdict { reading, ..usual });
         }
     }
-    // A payload that lacks a text is shorter than its fields ask for, however they are read. One
-    // that is longer is of a later version of the event.
+    // A payload that omits a text is too short for its fields, however they are
+    // interpreted. A payload that is too long belongs to a later version of the event.
     if schema.ambiguity.contains(Ambiguity::NULL_TEXT) && usual_fit == Fit::Short {
         let omitted = without_texts(schema, bytes, usual.reading)?;
         return Some(Verdict { omitted, ..usual });
@@ -236,16 +256,18 @@ fn unusual(schema: &Schema, bytes: &[u8], pointer_size: u8, usual_fit: Fit) -> O
     None
 }
 
-/// Texts of a native event that may be missing together.
+/// How many texts of a native event may be omitted at the same time.
 const MISSING_TEXTS: usize = 6;
 
-/// Runtimes before .NET 6 write no bytes at all for a null text, not even its terminator: leave out
-/// one text, then two, and so on, and take the only way that ends exactly. Reading on to a character
-/// above some limit instead, as others do, would break every message that is not Latin.
+/// Before .NET 6, runtimes write nothing at all for a null text, not even its terminator.
+/// So try to leave out one text, then two, and so on, and use the only combination that
+/// ends exactly. (Others instead end a text at a character above some limit, which breaks
+/// every message that is not in Latin script.)
 ///
-/// Of texts side by side any could be the missing one, and all others fields come out the same; the
-/// last is taken. It is so with the message of ExceptionThrown, which stands behind the type's name.
-/// Ways that differ in more are not taken: which one is meant cannot be known.
+/// If adjacent texts are candidates, all other fields get the same values no matter which
+/// is left out, so the last one is; this is right for ExceptionThrown, whose message
+/// follows the type's name. Combinations that differ in more than that are rejected,
+/// because it cannot be known which one is meant.
 fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64> {
     let mut texts = [(0usize, 0usize); MISSING_TEXTS];
     let mut count = 0;
@@ -261,7 +283,11 @@ fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64>
     }
     let texts = texts.get(..count).unwrap_or_default();
     let chosen = |choice: u32| {
-        texts.iter().enumerate().filter(move |(index, _)| choice >> index & 1 == 1).map(|(_, text)| *text)
+        texts
+            .iter()
+            .enumerate()
+            .filter(move |(index, _)| choice >> index & 1 == 1)
+            .map(|(_, text)| *text)
     };
     for missing in 1..=count {
         let mut found: Option<u32> = None;
@@ -274,7 +300,8 @@ fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64>
             if found.is_some_and(|found| !groups(found).eq(groups(choice))) {
                 return None;
             }
-            // Choices count up, so of equal ones the last stays: it leaves out the last texts.
+            // Combinations are tried in ascending order, so of equal ones the last is
+            // kept: the one that omits the last texts.
             found = Some(choice);
         }
         if let Some(found) = found {

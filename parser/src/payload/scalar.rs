@@ -4,25 +4,27 @@ use crate::clock::{DateTimeParts, system_time, write_utc};
 use std::fmt;
 use std::time::SystemTime;
 
-/// A date of a payload: 100 ns since 1601-01-01 UTC (FILETIME). 0 stands for all earlier dates.
+/// A date in a payload: 100 ns units since 1601-01-01 UTC (FILETIME). 0 stands for all
+/// earlier dates.
 ///
-/// Quirk: streams of version 6 may store eight i16 instead ([FORMAT.md Q1](crate::format_guide#Q1)).
+/// Quirk: streams of version 6 may store eight i16 instead ([FORMAT.md
+/// Q1](crate::format_guide#Q1)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DateTime {
     file_time: u64,
 }
 
-/// 1970-01-01 in units of 100 ns since 1601-01-01.
+/// 1970-01-01 in 100 ns units since 1601-01-01.
 const UNIX_EPOCH: i128 = 116_444_736_000_000_000;
 
 impl DateTime {
-    /// A date from 100 ns since 1601-01-01 UTC.
+    /// A date from 100 ns units since 1601-01-01 UTC.
     pub fn from_file_time(file_time: u64) -> DateTime {
         DateTime { file_time }
     }
 
-    /// A date from eight i16: year, month, day of week, day, hour, minute, second, millisecond.
-    /// One that does not exist is 0.
+    /// A date from eight i16: year, month, day of week, day, hour, minute, second,
+    /// millisecond. 0 if the date does not exist.
     pub(crate) fn from_system_time(bytes: [u8; 16]) -> DateTime {
         let (parts, _) = bytes.as_chunks::<2>();
         let part = |index: usize| parts.get(index).map_or(0, |part| i16::from_le_bytes(*part));
@@ -36,11 +38,12 @@ impl DateTime {
             second: part(6),
             millisecond: part(7),
         };
-        let file_time = date.unix_nanos().map_or(0, |nanos| (nanos / 100).saturating_add(UNIX_EPOCH));
+        let file_time =
+            date.unix_nanos().map_or(0, |nanos| (nanos / 100).saturating_add(UNIX_EPOCH));
         DateTime { file_time: u64::try_from(file_time).unwrap_or(0) }
     }
 
-    /// 100 ns since 1601-01-01 UTC.
+    /// 100 ns units since 1601-01-01 UTC.
     pub fn file_time(self) -> u64 {
         self.file_time
     }
@@ -50,7 +53,7 @@ impl DateTime {
         i128::from(self.file_time).saturating_sub(UNIX_EPOCH).saturating_mul(100)
     }
 
-    /// The date as the standard library has it; `None` for one that it cannot tell.
+    /// The date as [`SystemTime`]; `None` if it cannot be represented.
     pub fn to_system_time(self) -> Option<SystemTime> {
         system_time(self.unix_nanos())
     }
@@ -64,11 +67,12 @@ impl fmt::Display for DateTime {
     }
 }
 
-/// A .NET decimal: 96 bits of digits, and how many of them are behind the point.
+/// A .NET decimal: an integer of 96 bits, and the number of its digits after the decimal
+/// point.
 ///
 /// | offset | bytes | |
 /// |---|---|---|
-/// | 0 | 4 | bits 16–23 digits behind the point, bit 31 sign |
+/// | 0 | 4 | bits 16–23 digits after the point, bit 31 sign |
 /// | 4 | 4 | high digits |
 /// | 8 | 8 | low digits |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,7 +91,7 @@ impl Decimal {
         Decimal { high, low: u64::from_le_bytes(low), scale, is_negative: sign & 0x80 != 0 }
     }
 
-    /// The digits as one number, without the point.
+    /// The integer, without the decimal point.
     fn digits(self) -> u128 {
         u128::from(self.high) << 64 | u128::from(self.low)
     }

@@ -1,13 +1,14 @@
-//! Texts as payloads store them.
+//! Texts as they are stored in payloads.
 
 use std::fmt::{self, Write};
 use std::hash::{Hash, Hasher};
 
-/// UTF-16LE code units, unaligned, as they stand in the payload.
+/// UTF-16LE code units, not aligned, borrowed from the payload.
 ///
-/// Nothing is decoded before it is asked for: `Display`, `to_string` and [`Utf16::chars`] show a
-/// lone surrogate as U+FFFD, [`Utf16::units`] and [`Utf16::bytes`] give what is stored. Two texts
-/// are equal if their units are; a text is equal to a `str` that has the same units in UTF-16.
+/// Nothing is decoded until it is asked for: `Display`, `to_string` and [`Utf16::chars`]
+/// show a lone surrogate as U+FFFD, [`Utf16::units`] and [`Utf16::bytes`] return the
+/// stored data. Two texts are equal if their units are; a text is equal to a `str` that
+/// encodes to the same units.
 ///
 /// ```
 /// use nettrace_parser::Utf16;
@@ -27,7 +28,8 @@ pub struct Utf16<'r> {
 }
 
 impl<'r> Utf16<'r> {
-    /// Text from its bytes, without the zero unit that ends it. `is_terminated`: whether one did.
+    /// A text from its bytes, without the zero unit that ends it. `is_terminated`:
+    /// whether there was one.
     pub fn new(bytes: &'r [u8], is_terminated: bool) -> Utf16<'r> {
         Utf16 { bytes, is_terminated }
     }
@@ -37,7 +39,8 @@ impl<'r> Utf16<'r> {
         self.bytes
     }
 
-    /// Whether a zero unit ends it, or a count; if not, the payload's end cut it off.
+    /// Whether a zero unit or a count ends the text; if not, the payload's end cut it
+    /// off.
     pub fn is_terminated(&self) -> bool {
         self.is_terminated
     }
@@ -47,7 +50,8 @@ impl<'r> Utf16<'r> {
         self.bytes.len() / 2
     }
 
-    /// Whether it has no units. A null text and an empty one are the same bytes.
+    /// Whether it has no units. A null text and an empty one are stored as the same
+    /// bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -62,12 +66,13 @@ impl<'r> Utf16<'r> {
         char::decode_utf16(self.units()).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
-    /// Whether it is this text.
+    /// Whether it equals this text.
     pub fn equals(&self, text: &str) -> bool {
         self.units().eq(text.encode_utf16())
     }
 
-    /// Appends it to a string: the way to decode many texts without an allocation for each.
+    /// Appends it to a string. Use this to decode many texts without an allocation for
+    /// each.
     ///
     /// ```
     /// use nettrace_parser::Utf16;
@@ -77,7 +82,7 @@ impl<'r> Utf16<'r> {
     /// ```
     pub fn append_to(&self, string: &mut String) {
         string.reserve(self.len());
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = self.write_to(string);
     }
 
@@ -85,7 +90,7 @@ impl<'r> Utf16<'r> {
         self.bytes.as_chunks().0
     }
 
-    /// Runs of ASCII in pieces, all else by character.
+    /// Writes ASCII runs as a whole, everything else by character.
     fn write_to(&self, to: &mut impl Write) -> fmt::Result {
         let mut rest = self.pairs();
         while !rest.is_empty() {
@@ -102,7 +107,7 @@ impl<'r> Utf16<'r> {
                 to.write_str(text)?;
             }
             rest = rest.get(length..).unwrap_or_default();
-            // Both halves of a pair are in one run.
+            // A surrogate pair is never split between runs.
             let other = rest.iter().take_while(|unit| !is_ascii(unit)).count();
             let (others, behind) = rest.split_at_checked(other).unwrap_or_default();
             for c in char::decode_utf16(others.iter().map(|unit| u16::from_le_bytes(*unit))) {
@@ -167,7 +172,7 @@ impl From<Utf16<'_>> for String {
     }
 }
 
-/// Bytes that should be UTF-8, as they stand in the payload.
+/// Bytes that should be UTF-8, borrowed from the payload.
 ///
 /// `Display` and `to_string` show ill-formed bytes as U+FFFD.
 ///
@@ -183,7 +188,7 @@ pub struct Utf8<'r> {
 }
 
 impl<'r> Utf8<'r> {
-    /// Text from its bytes.
+    /// A text from its bytes.
     pub fn new(bytes: &'r [u8]) -> Utf8<'r> {
         Utf8 { bytes }
     }
@@ -205,14 +210,18 @@ impl<'r> Utf8<'r> {
 
     /// Appends it to a string.
     pub fn append_to(&self, string: &mut String) {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = self.write_to(string);
     }
 
     fn write_to(&self, to: &mut impl Write) -> fmt::Result {
         self.bytes.utf8_chunks().try_for_each(|chunk| {
             to.write_str(chunk.valid())?;
-            if chunk.invalid().is_empty() { Ok(()) } else { to.write_char(char::REPLACEMENT_CHARACTER) }
+            if chunk.invalid().is_empty() {
+                Ok(())
+            } else {
+                to.write_char(char::REPLACEMENT_CHARACTER)
+            }
         })
     }
 }
@@ -274,7 +283,8 @@ mod tests {
 
     #[test]
     fn half_surrogates_become_replacement_characters() {
-        let units = |units: &[u16]| units.iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>();
+        let units =
+            |units: &[u16]| units.iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>();
         for (stored, shown) in [
             (units(&[0xd83d]), "\u{fffd}"),
             (units(&[0xde80, 0xd83d]), "\u{fffd}\u{fffd}"),
@@ -296,7 +306,10 @@ mod tests {
     #[test]
     fn width_and_precision_count_characters() {
         let bytes = stored("hä🚀");
-        assert_eq!(format!("{:>5}|{:.2}", Utf16::new(&bytes, true), Utf16::new(&bytes, true)), "  hä🚀|hä");
+        assert_eq!(
+            format!("{:>5}|{:.2}", Utf16::new(&bytes, true), Utf16::new(&bytes, true)),
+            "  hä🚀|hä"
+        );
         assert_eq!(format!("{:>3}", Utf8::new(b"h\xff")), " h\u{fffd}");
     }
 }

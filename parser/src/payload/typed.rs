@@ -1,4 +1,4 @@
-//! Values as types of Rust, with a reason where that cannot be.
+//! Values as Rust types, or the reason why that is not possible.
 
 use super::PayloadFault;
 use super::array::Array;
@@ -12,9 +12,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::SystemTime;
 
-/// A type that values of payloads can be asked for: see [`Event::get`](crate::Event::get).
+/// A Rust type that a payload value can be converted to: see
+/// [`Event::get`](crate::Event::get).
 ///
-/// | asked for | given for |
+/// | type | accepts |
 /// |---|---|
 /// | `u8` … `u64`, `i8` … `i64`, `usize` | whole numbers of any width, addresses, code units and truth values, if the number fits |
 /// | `f32`, `f64` | any number, rounded to the nearest |
@@ -29,7 +30,7 @@ use std::time::SystemTime;
 /// | `Option<T>` | as `T`; `None` where the payload ends before the field |
 /// | [`Value`] | everything |
 ///
-/// For a type of your own:
+/// To convert to a type of your own:
 ///
 /// ```
 /// use nettrace_parser::{FromValue, Reader, Value};
@@ -52,10 +53,11 @@ use std::time::SystemTime;
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 pub trait FromValue<'r>: Sized {
-    /// What is wanted, for messages: `"u32"`.
+    /// The expected type in messages, such as `"u32"`.
     const WANTED: &'static str;
 
-    /// The value as this type; `None` if it is no such thing. [`Value::Absent`] is given too.
+    /// Converts the value; `None` if it has another type or does not fit. Also called
+    /// with [`Value::Absent`].
     fn from_value(value: Value<'r>) -> Option<Self>;
 }
 
@@ -137,14 +139,16 @@ impl<'r, T: FromValue<'r>> FromValue<'r> for Vec<T> {
 
     fn from_value(value: Value<'r>) -> Option<Self> {
         match value {
-            Value::Bytes(bytes) => bytes.iter().map(|byte| T::from_value(Value::U8(*byte))).collect(),
+            Value::Bytes(bytes) => {
+                bytes.iter().map(|byte| T::from_value(Value::U8(*byte))).collect()
+            }
             Value::Array(array) => array.iter().map(T::from_value).collect(),
             _ => None,
         }
     }
 }
 
-/// Why a field has no value of the type that was asked for.
+/// Why a field has no value of the requested type.
 ///
 /// ```
 /// use nettrace_parser::Reader;
@@ -159,19 +163,20 @@ impl<'r, T: FromValue<'r>> FromValue<'r> for Vec<T> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldError {
-    /// The event's type has no field of this name, or nobody describes its payload.
+    /// The event's type has no field with this name, or nothing describes its payload.
     #[non_exhaustive]
     Missing {
-        /// The name that was asked for.
+        /// The requested name.
         field: Box<str>,
     },
-    /// The payload ends before the field: an older writer had fewer. Ask for an `Option` where that may be.
+    /// The payload ends before the field, because an older writer had fewer fields.
+    /// Request an `Option` if that can happen.
     #[non_exhaustive]
     Absent {
         /// The field's name.
         field: Box<str>,
     },
-    /// The payload is broken here.
+    /// The payload is broken at this field.
     #[non_exhaustive]
     Fault {
         /// The field's name.
@@ -179,14 +184,14 @@ pub enum FieldError {
         /// What is wrong, and where.
         fault: PayloadFault,
     },
-    /// The value is of another type, or does not fit.
+    /// The value has another type, or does not fit.
     #[non_exhaustive]
     Type {
         /// The field's name.
         field: Box<str>,
-        /// What was asked for.
+        /// The requested type.
         wanted: &'static str,
-        /// What it is: `text`, or `the number 70000`.
+        /// The actual type: `text`, or `the number 70000`.
         found: Box<str>,
     },
 }
@@ -211,7 +216,11 @@ impl FieldError {
     fn mismatch<'r, T: FromValue<'r>>(field: &str, value: &Value<'r>) -> FieldError {
         match value {
             Value::Absent => FieldError::Absent { field: field.into() },
-            value => FieldError::Type { field: field.into(), wanted: T::WANTED, found: found(value).into() },
+            value => FieldError::Type {
+                field: field.into(),
+                wanted: T::WANTED,
+                found: found(value).into(),
+            },
         }
     }
 }
@@ -222,7 +231,9 @@ impl fmt::Display for FieldError {
             FieldError::Missing { field } => write!(f, "there is no field {field}"),
             FieldError::Absent { field } => write!(f, "the payload ends before field {field}"),
             FieldError::Fault { field, fault } => write!(f, "field {field}: {fault}"),
-            FieldError::Type { field, wanted, found } => write!(f, "field {field} is {found}, not {wanted}"),
+            FieldError::Type { field, wanted, found } => {
+                write!(f, "field {field} is {found}, not {wanted}")
+            }
         }
     }
 }
@@ -236,7 +247,8 @@ impl std::error::Error for FieldError {
     }
 }
 
-/// What a value is, for messages. Numbers are shown, as one may be only a little too large.
+/// The type of a value, for messages. Numbers are shown, since a number may just be too
+/// large.
 fn found(value: &Value<'_>) -> String {
     let kind = match value {
         Value::Absent => "nothing",
@@ -253,24 +265,26 @@ fn found(value: &Value<'_>) -> String {
     kind.to_owned()
 }
 
-/// What is known of a field as the type that is asked for.
+/// Converts the result for a field to the requested type.
 #[inline(always)]
 pub(crate) fn typed<'r, T: FromValue<'r>>(
     name: &str,
     value: Option<Result<Value<'r>, PayloadFault>>,
 ) -> Result<T, FieldError> {
     match value {
-        Some(Ok(value)) => T::from_value(value).ok_or_else(|| FieldError::mismatch::<T>(name, &value)),
+        Some(Ok(value)) => {
+            T::from_value(value).ok_or_else(|| FieldError::mismatch::<T>(name, &value))
+        }
         Some(Err(fault)) => Err(FieldError::Fault { field: name.into(), fault }),
         None => Err(FieldError::missing(name)),
     }
 }
 
 impl<'r> FieldValue<'r> {
-    /// The value as a type: see [`Event::get`](crate::Event::get).
+    /// Converts the value to a Rust type: see [`Event::get`](crate::Event::get).
     ///
     /// # Errors
-    /// [`FieldError`] when it is of another type, is not there, or is broken.
+    /// [`FieldError`] if it has another type, is absent, or is broken.
     #[inline]
     pub fn to<T: FromValue<'r>>(&self) -> Result<T, FieldError> {
         typed(self.name(), Some(self.value))
@@ -278,10 +292,11 @@ impl<'r> FieldValue<'r> {
 }
 
 impl<'r> Object<'r> {
-    /// A field's value as a type: see [`Event::get`](crate::Event::get).
+    /// A field's value as a Rust type: see [`Event::get`](crate::Event::get).
     ///
     /// # Errors
-    /// [`FieldError`] when there is no such field, when it is of another type, is not there, or is broken.
+    /// [`FieldError`] if there is no such field, or it has another type, is absent, or is
+    /// broken.
     pub fn get<T: FromValue<'r>>(&self, name: &str) -> Result<T, FieldError> {
         typed(name, self.fields().find(name).map(|field| field.value))
     }

@@ -10,8 +10,9 @@ use std::fmt;
 
 /// One value of a payload, borrowed from it.
 ///
-/// `Display` writes it as people read it; texts, arrays and objects may also be walked. The `as_`
-/// functions ask for a kind and give `None` for all others; those for numbers take every width.
+/// `Display` formats it for people; texts, arrays and objects can also be walked. The
+/// `as_` functions return `None` unless the value has the type they ask for; those for
+/// numbers accept every width.
 ///
 /// ```
 /// use nettrace_parser::Value;
@@ -20,16 +21,17 @@ use std::fmt;
 /// assert_eq!(Value::Pointer(0x7f00).to_string(), "0x7f00");
 /// ```
 ///
-/// Values are equal if they are of the same kind and say the same; floats are compared as numbers, so NaN is not equal
-/// to itself.
+/// Values are equal if they have the same type and content; floats are compared as
+/// numbers, so NaN is not equal to itself.
 #[derive(Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'r> {
-    /// The payload ends before the field: an older writer had fewer, or a null text was left out.
+    /// The payload ends before the field: an older writer had fewer fields, or a null
+    /// text was omitted.
     Absent,
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A UTF-16 code unit, perhaps half of a pair; see [`Value::as_char`].
+    /// A UTF-16 code unit, possibly half of a surrogate pair; see [`Value::as_char`].
     Char(u16),
     /// 8 bits, signed.
     I8(i8),
@@ -47,27 +49,28 @@ pub enum Value<'r> {
     I64(i64),
     /// 64 bits; also a varint.
     U64(u64),
-    /// A float of 32 bits.
+    /// A 32-bit float.
     F32(f32),
-    /// A float of 64 bits.
+    /// A 64-bit float.
     F64(f64),
     /// A decimal number.
     Decimal(Decimal),
     /// An address, of 4 or 8 bytes.
     Pointer(u64),
-    /// A guid.
+    /// A GUID.
     Guid(Guid),
     /// A date.
     DateTime(DateTime),
-    /// Text of UTF-16 code units.
+    /// Text in UTF-16.
     Utf16(Utf16<'r>),
-    /// Text of bytes that should be UTF-8.
+    /// Text in bytes that should be UTF-8.
     Utf8(Utf8<'r>),
     /// Bytes.
     Bytes(&'r [u8]),
-    /// Elements of one type. Those of bytes and of code units are bytes and text instead.
+    /// Elements of one type. Arrays of bytes and of code units are `Bytes` and text
+    /// instead.
     Array(Array<'r>),
-    /// Fields.
+    /// An object's fields.
     Object(Object<'r>),
 }
 
@@ -77,23 +80,17 @@ impl<'r> Value<'r> {
         matches!(self, Value::Absent)
     }
 
-    /// A truth value.
-    pub fn as_bool(&self) -> Option<bool> {
-        match *self {
-            Value::Bool(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    /// A character; U+FFFD for half of a pair.
+    /// A character; U+FFFD for half of a surrogate pair.
     pub fn as_char(&self) -> Option<char> {
         match *self {
-            Value::Char(unit) => Some(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)),
+            Value::Char(unit) => {
+                Some(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER))
+            }
             _ => None,
         }
     }
 
-    /// The bits of a whole number of any size, or of an address: what is shown in hexadecimal digits.
+    /// The bits of an integer of any size, or of an address, for hexadecimal display.
     #[inline]
     pub fn to_bits(&self) -> Option<u64> {
         Some(match *self {
@@ -109,7 +106,7 @@ impl<'r> Value<'r> {
         })
     }
 
-    /// A whole number that is not negative; addresses and truth values too.
+    /// A non-negative integer; also accepts addresses and booleans.
     pub fn as_u64(&self) -> Option<u64> {
         match *self {
             Value::Bool(value) => Some(u64::from(value)),
@@ -125,7 +122,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// A whole number, as far as it fits.
+    /// An integer, if it fits.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
             Value::I8(value) => Some(i64::from(value)),
@@ -136,7 +133,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Any number. Large ones are rounded.
+    /// Any number; large integers are rounded.
     pub fn as_f64(&self) -> Option<f64> {
         match *self {
             Value::F32(value) => Some(f64::from(value)),
@@ -147,44 +144,12 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// A guid.
-    pub fn as_guid(&self) -> Option<Guid> {
-        match *self {
-            Value::Guid(guid) => Some(guid),
-            _ => None,
-        }
-    }
-
-    /// A date.
-    pub fn as_date_time(&self) -> Option<DateTime> {
-        match *self {
-            Value::DateTime(date) => Some(date),
-            _ => None,
-        }
-    }
-
-    /// Text of UTF-16 code units.
-    pub fn as_utf16(&self) -> Option<Utf16<'r>> {
-        match *self {
-            Value::Utf16(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Text of bytes.
-    pub fn as_utf8(&self) -> Option<Utf8<'r>> {
-        match *self {
-            Value::Utf8(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Whether it is text, whatever its encoding.
+    /// Whether it is text in either encoding.
     pub fn is_text(&self) -> bool {
         matches!(self, Value::Utf16(_) | Value::Utf8(_))
     }
 
-    /// The text of a field of text, whatever its encoding.
+    /// The text, in either encoding.
     pub fn to_text(&self) -> Option<String> {
         match self {
             Value::Utf16(text) => Some(text.to_string()),
@@ -192,36 +157,46 @@ impl<'r> Value<'r> {
             _ => None,
         }
     }
+}
 
+macro_rules! of_kind {
+    ($(#[doc = $doc:literal] $name:ident $kind:ident $type:ty;)*) => {
+        /// Values of one kind.
+        impl<'r> Value<'r> {$(
+            #[doc = $doc]
+            pub fn $name(&self) -> Option<$type> {
+                match *self {
+                    Value::$kind(value) => Some(value),
+                    _ => None,
+                }
+            }
+        )*}
+    };
+}
+
+of_kind! {
+    /// A boolean.
+    as_bool Bool bool;
+    /// A GUID.
+    as_guid Guid Guid;
+    /// A date.
+    as_date_time DateTime DateTime;
+    /// Text in UTF-16.
+    as_utf16 Utf16 Utf16<'r>;
+    /// Text in bytes that should be UTF-8.
+    as_utf8 Utf8 Utf8<'r>;
     /// Bytes.
-    pub fn as_bytes(&self) -> Option<&'r [u8]> {
-        match *self {
-            Value::Bytes(bytes) => Some(bytes),
-            _ => None,
-        }
-    }
-
+    as_bytes Bytes &'r [u8];
     /// The fields of an object.
-    pub fn as_object(&self) -> Option<Object<'r>> {
-        match *self {
-            Value::Object(object) => Some(object),
-            _ => None,
-        }
-    }
-
+    as_object Object Object<'r>;
     /// The elements of an array.
-    pub fn as_array(&self) -> Option<Array<'r>> {
-        match *self {
-            Value::Array(array) => Some(array),
-            _ => None,
-        }
-    }
+    as_array Array Array<'r>;
 }
 
 impl fmt::Display for Value<'_> {
-    /// Numbers in decimal, addresses in hexadecimal, dates as `2024-02-29T12:34:56.0080000Z`, bytes
-    /// as hexadecimal digits, arrays as `[1, 2]`, objects as `{Name=value}`; nothing for an absent
-    /// value.
+    /// Numbers in decimal, addresses in hexadecimal, dates as
+    /// `2024-02-29T12:34:56.0080000Z`, bytes as hexadecimal digits, arrays as `[1, 2]`,
+    /// objects as `{Name=value}`; nothing for an absent value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Absent => Ok(()),

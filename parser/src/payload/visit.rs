@@ -1,8 +1,9 @@
-//! Values given to a visitor: the fastest way through payloads.
+//! Passes values to a visitor: the fastest way through payloads.
 //!
-//! [`Fields::next`](Iterator::next) has one place where a value of any type comes out, so whoever takes it has to
-//! find out the type again. Here each type has a place of its own, into which the visitor is inlined; what needs
-//! more than a look at the field goes the way of [`Fields::next`](Iterator::next).
+//! [`Fields::next`](Iterator::next) returns values of all types through one place, so the
+//! caller has to match on the type again. Here each type has its own code path, and the
+//! visitor is inlined into each. Fields that need more than the type to decode go through
+//! [`Fields::next`](Iterator::next).
 
 use super::Fields;
 use super::array::Array;
@@ -14,11 +15,11 @@ use crate::primitive::utf16_end;
 use crate::schema::{Field, FieldType, Schema};
 use nettrace_guid::Guid;
 
-/// Receives values of payloads: see [`Event::visit_fields`](crate::Event::visit_fields), [`Fields::visit`] and
-/// [`Array::visit`].
+/// Receives values of payloads: see [`Event::visit_fields`](crate::Event::visit_fields),
+/// [`Fields::visit`] and [`Array::visit`].
 ///
-/// Mark short methods `#[inline(always)]`: they become part of the walk, once for each type of value, and no value
-/// is put into memory.
+/// Mark short methods `#[inline(always)]`: they become part of the walk, once for each
+/// type of value, and values are never stored in memory.
 ///
 /// ```
 /// use nettrace_parser::{FieldValue, Reader, Value, VisitValues};
@@ -52,14 +53,15 @@ use nettrace_guid::Guid;
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 pub trait VisitValues<'r> {
-    /// Takes a field: of a payload, of an object, or of the objects of an array, one object after the other.
+    /// Receives a field: of the payload, of an object, or of the objects of an array, one
+    /// object after the other.
     fn field(&mut self, field: FieldValue<'r>);
 
-    /// Takes an element of an array of anything but objects.
+    /// Receives an element of an array, unless its elements are objects.
     fn element(&mut self, element: Value<'r>);
 }
 
-/// Takes the next `N` bytes, if they are there.
+/// Splits off the next `N` bytes, if they are available.
 #[inline(always)]
 fn take<'r, const N: usize>(rest: &mut &'r [u8]) -> Option<&'r [u8; N]> {
     let (bytes, behind) = rest.split_first_chunk()?;
@@ -67,7 +69,7 @@ fn take<'r, const N: usize>(rest: &mut &'r [u8]) -> Option<&'r [u8; N]> {
     Some(bytes)
 }
 
-/// A number as a value.
+/// Wraps a number in a value.
 macro_rules! number {
     ($kind:ident, $number:ty, $rest:expr) => {
         match take($rest) {
@@ -77,9 +79,10 @@ macro_rules! number {
     };
 }
 
-/// Walks through fields as far as they are common, with what is left of the payload. `ahead` and `rest` are behind
-/// what was given to the visitor. Returns whether that was all. `KEPT`: whether some fields may be such that others
-/// are counted by.
+/// Walks through fields as long as their types are common. `rest` is the unread part of
+/// the payload; afterwards `ahead` and `rest` begin after what was passed to the visitor.
+/// Returns whether that was everything. `KEPT`: whether some fields may be counts for
+/// other fields.
 #[inline(always)]
 fn common<'r, const KEPT: bool, V: VisitValues<'r>>(
     payload: Payload<'r>,
@@ -93,7 +96,7 @@ fn common<'r, const KEPT: bool, V: VisitValues<'r>>(
             return false;
         }
         let offset = payload.bytes.len().wrapping_sub(rest.len());
-        // The visitor is called in each arm, where it is known what the value is.
+        // The visitor is called in each arm, where the type of the value is known.
         macro_rules! give {
             ($value:expr) => {{
                 let value = $value;
@@ -112,7 +115,9 @@ fn common<'r, const KEPT: bool, V: VisitValues<'r>>(
             FieldType::I8 => give!(number!(I8, i8, rest)),
             FieldType::F64 => give!(number!(F64, f64, rest)),
             FieldType::F32 => give!(number!(F32, f32, rest)),
-            FieldType::Pointer if payload.reading.pointer_size() == 8 => give!(number!(Pointer, u64, rest)),
+            FieldType::Pointer if payload.reading.pointer_size() == 8 => {
+                give!(number!(Pointer, u64, rest))
+            }
             FieldType::Boolean32 if payload.reading.is_usual() => match take(rest) {
                 Some(bytes) => give!(Value::Bool(u32::from_le_bytes(*bytes) != 0)),
                 None => return false,
@@ -139,7 +144,7 @@ fn common<'r, const KEPT: bool, V: VisitValues<'r>>(
     true
 }
 
-/// Gives all fields of a payload to a visitor.
+/// Passes all fields of a payload to a visitor.
 #[inline(always)]
 pub(crate) fn visit<'r, V: VisitValues<'r>>(
     schema: &'r Schema,
@@ -151,7 +156,7 @@ pub(crate) fn visit<'r, V: VisitValues<'r>>(
     if schema.is_ambiguous() && !reading::is_usual(schema, bytes, pointer_size, &mut text_ends) {
         return Fields::new(schema, bytes, pointer_size).visit_apart(visitor);
     }
-    // Most payloads end here, and nothing is made for those that do not.
+    // Most payloads end here; the slow path only needs to be set up for the others.
     let payload = Payload { bytes, reading: Reading::usual(pointer_size) };
     let (mut ahead, mut rest) = (schema.payload_fields(), bytes);
     if schema.keeps_counts
@@ -165,7 +170,8 @@ pub(crate) fn visit<'r, V: VisitValues<'r>>(
 }
 
 impl<'r> Fields<'r> {
-    /// Gives all fields ahead to a visitor: what [`Fields::next`](Iterator::next) would give, several times as fast.
+    /// Passes all remaining fields to a visitor: the same as
+    /// [`Fields::next`](Iterator::next) returns, but several times as fast.
     #[inline(always)]
     pub fn visit<V: VisitValues<'r>>(&mut self, visitor: &mut V) {
         loop {
@@ -174,8 +180,13 @@ impl<'r> Fields<'r> {
                 let mut rest = self.payload.from(self.at);
                 let before = rest.len();
                 let text_ends = &mut self.text_ends;
-                let is_all =
-                    common::<true, V>(self.payload, &mut ahead, &mut rest, || text_ends.take(), visitor);
+                let is_all = common::<true, V>(
+                    self.payload,
+                    &mut ahead,
+                    &mut rest,
+                    || text_ends.take(),
+                    visitor,
+                );
                 self.ahead = ahead;
                 self.at = self.at.saturating_add(before.saturating_sub(rest.len()));
                 if is_all {
@@ -189,7 +200,7 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// The same, for where it is rare.
+    /// The same, for rarely executed places.
     #[inline(never)]
     fn visit_apart<V: VisitValues<'r>>(&mut self, visitor: &mut V) {
         self.visit(visitor);
@@ -197,8 +208,9 @@ impl<'r> Fields<'r> {
 }
 
 impl<'r> Array<'r> {
-    /// Gives all elements to a visitor: of objects their fields, one object after the other. It is what
-    /// [`Array::iter`] would give, and the fields of its objects, several times as fast.
+    /// Passes all elements to a visitor; for objects it passes their fields, one object
+    /// after the other. The same as [`Array::iter`] and the fields of its objects, but
+    /// several times as fast.
     #[inline]
     pub fn visit<V: VisitValues<'r>>(self, visitor: &mut V) {
         let bytes = self.bytes();
@@ -216,13 +228,15 @@ impl<'r> Array<'r> {
             FieldType::I64 => numbers!(I64, i64),
             FieldType::U16 => numbers!(U16, u16),
             FieldType::F64 => numbers!(F64, f64),
-            FieldType::Pointer if self.payload.reading.pointer_size() == 8 => numbers!(Pointer, u64),
+            FieldType::Pointer if self.payload.reading.pointer_size() == 8 => {
+                numbers!(Pointer, u64)
+            }
             FieldType::Object(fields) => self.visit_objects(fields, visitor),
             _ => self.iter().for_each(|element| visitor.element(element)),
         }
     }
 
-    /// Objects lie one behind the other, so where one's fields end the next one's begin.
+    /// Objects are adjacent, so the next one begins where one's fields end.
     #[inline(always)]
     fn visit_objects<V: VisitValues<'r>>(self, fields: &'r [Field], visitor: &mut V) {
         let payload = self.payload;

@@ -1,34 +1,47 @@
-//! Event blobs in every form they take on (FORMAT.md 5, 6.2, 6.3, 7.4).
+//! Event blobs in all their encodings (FORMAT.md 5, 6.2, 6.3, 7.4).
 
 use super::error::{FromFault, complete};
 use super::header::event_block_header;
 use crate::blob::{
-    BlobEncoding, BlobHeader, Extent, careful_blob_v4, careful_blob_v6, fixed_v3, fixed_v4, fixed_v6,
+    BlobEncoding, BlobHeader, Extent, careful_blob_v4, careful_blob_v6, fixed_v3, fixed_v4,
+    fixed_v6,
 };
 use crate::primitive::Parsed;
 use crate::version::Version;
 use nom::IResult;
 
-/// One event blob: in version 6 a row, in metadata blocks of versions 4 and 5 the definition of an event type.
+/// One event blob. In version 6 it is a row; in metadata blocks of versions 4 and 5 its
+/// payload is the definition of an event type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Blob<'a> {
-    /// What its header says, and in compressed blocks what it has from the blobs before.
+    /// Its header; in compressed blocks, including the values inherited from earlier
+    /// blobs.
     pub header: BlobHeader,
     /// The payload.
     pub payload: &'a [u8],
-    /// Version 3: the addresses of the stack, innermost first. Empty in others, which refer to a stack by its id.
+    /// Version 3: the addresses of the stack, innermost first. Empty in other versions,
+    /// which refer to a stack by its id.
     pub stack: &'a [u8],
-    /// All its bytes, padding included.
+    /// All of its bytes, including padding.
     pub bytes: &'a [u8],
 }
 
-fn blob_of<'a>(input: &'a [u8], rest: &'a [u8], header: BlobHeader, extent: Extent) -> (&'a [u8], Blob<'a>) {
+fn blob_of<'a>(
+    input: &'a [u8],
+    rest: &'a [u8],
+    header: BlobHeader,
+    extent: Extent,
+) -> (&'a [u8], Blob<'a>) {
     let bytes = input.get(..extent.next_at).unwrap_or(input);
     let behind = bytes.get(extent.payload_at..).unwrap_or_default();
-    let (payload, behind) = behind.split_at_checked(header.payload_size as usize).unwrap_or_default();
+    let (payload, behind) =
+        behind.split_at_checked(header.payload_size as usize).unwrap_or_default();
     // A stack follows its size.
-    let stack = behind.get(4..).and_then(|stack| stack.get(..header.stack_size as usize)).unwrap_or_default();
+    let stack = behind
+        .get(4..)
+        .and_then(|stack| stack.get(..header.stack_size as usize))
+        .unwrap_or_default();
     (rest, Blob { header, payload, stack, bytes })
 }
 
@@ -58,8 +71,9 @@ fn fixed<'a, E: FromFault<'a>>(
 /// | | | padding, up to the size |
 ///
 /// # Errors
-/// [`Fault::RowSize`](crate::Fault::RowSize), [`Fault::PayloadSize`](crate::Fault::PayloadSize) and
-/// [`Fault::StackSize`](crate::Fault::StackSize) where a size leaves what is around it;
+/// [`Fault::RowSize`](crate::Fault::RowSize),
+/// [`Fault::PayloadSize`](crate::Fault::PayloadSize) and
+/// [`Fault::StackSize`](crate::Fault::StackSize) if a size extends past its container;
 /// [`Fault::Truncated`](crate::Fault::Truncated).
 pub fn blob_v3<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Blob<'a>, E> {
     fixed(input, fixed_v3)
@@ -81,7 +95,8 @@ pub fn blob_v3<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Blob<
 /// | | | padding, up to the size |
 ///
 /// # Errors
-/// [`Fault::RowSize`](crate::Fault::RowSize), [`Fault::PayloadSize`](crate::Fault::PayloadSize),
+/// [`Fault::RowSize`](crate::Fault::RowSize),
+/// [`Fault::PayloadSize`](crate::Fault::PayloadSize),
 /// [`Fault::Truncated`](crate::Fault::Truncated).
 pub fn blob_v4<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Blob<'a>, E> {
     fixed(input, fixed_v4)
@@ -102,9 +117,9 @@ pub fn blob_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Blob<
     fixed(input, fixed_v6)
 }
 
-/// A blob with a compressed header, versions 4 and 5 ([FORMAT.md 6.3](crate::format_guide#6.3)): a byte of flags, the
-/// fields that it announces,
-/// the payload. What is not announced is as in the blob before.
+/// A blob with a compressed header, versions 4 and 5 ([FORMAT.md
+/// 6.3](crate::format_guide#6.3)): a byte of flags, the fields that it announces, and the
+/// payload. Fields that are not announced keep the value they have in the blob before.
 ///
 /// | flag | field | encoding | not announced |
 /// |---|---|---|---|
@@ -118,22 +133,25 @@ pub fn blob_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Blob<
 /// | 0x40 | sorted | | not sorted |
 /// | 0x80 | payload size | varuint32 | as before |
 ///
-/// With 0x02 the number is the one before + *d* + 1. Numbers wrap at 2^32, timestamps at 2^64.
+/// With 0x02 the number is the one before + *d* + 1. Numbers wrap at 2^32, timestamps at
+/// 2^64.
 ///
-/// `running` is the header of the blob before, at a block's begin the default. It becomes that of this blob, and is not
-/// changed if there is an error.
+/// `running` is the header of the previous blob, or the default at the beginning of a
+/// block. It is updated to the header of this blob; it does not change if there is an
+/// error.
 ///
 /// # Errors
-/// [`Fault::PayloadSize`](crate::Fault::PayloadSize) if the payload leaves the input; as
-/// [`varuint64`](super::varuint64). The rest of the block cannot be read then.
+/// [`Fault::PayloadSize`](crate::Fault::PayloadSize) if the payload extends past the
+/// input; those of [`varuint64`](super::varuint64). After an error, the rest of the block
+/// cannot be read.
 pub fn compressed_blob_v4<'a, 's, E: FromFault<'a>>(
     running: &'s mut BlobHeader,
 ) -> impl FnMut(&'a [u8]) -> IResult<&'a [u8], Blob<'a>, E> {
     move |input| compressed(running, input, careful_blob_v4)
 }
 
-/// A row with a compressed header, version 6 ([FORMAT.md 7.4](crate::format_guide#7.4)): as [`compressed_blob_v4`],
-/// but
+/// A row with a compressed header, version 6 ([FORMAT.md 7.4](crate::format_guide#7.4)):
+/// as [`compressed_blob_v4`], but
 ///
 /// | flag | field | encoding | not announced |
 /// |---|---|---|---|
@@ -158,7 +176,8 @@ fn compressed<'a, E: FromFault<'a>>(
     Ok(blob_of(input, rest, header, extent))
 }
 
-/// A blob of any encoding; `running` as of [`compressed_blob_v4`]. The others set it too, and do not look at it.
+/// A blob in any encoding. `running` is as in [`compressed_blob_v4`]; the other encodings
+/// update it but do not use it.
 ///
 /// ```
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -179,7 +198,7 @@ fn compressed<'a, E: FromFault<'a>>(
 /// ```
 ///
 /// # Errors
-/// Those of the encoding's own function.
+/// Those of the function for the encoding.
 pub fn blob<'a, 's, E: FromFault<'a>>(
     encoding: BlobEncoding,
     running: &'s mut BlobHeader,
@@ -197,9 +216,10 @@ pub fn blob<'a, 's, E: FromFault<'a>>(
     }
 }
 
-/// How the blobs of a block are written, by the header that event blocks of all versions but 3 and metadata blocks of
-/// versions 4 and 5 begin with ([FORMAT.md 5](crate::format_guide#5), [6.1](crate::format_guide#6.1)). What is left
-/// begins with the first blob.
+/// The encoding of a block's blobs, from its header: event blocks begin with one in all
+/// versions except 3, metadata blocks in versions 4 and 5 ([FORMAT.md
+/// 5](crate::format_guide#5), [6.1](crate::format_guide#6.1)). The remaining input begins
+/// with the first blob.
 ///
 /// # Errors
 /// As [`event_block_header`].

@@ -1,16 +1,16 @@
-//! Error types that the parsers can give.
+//! Error types that the parsers can return.
 
 use crate::error::{Fault, FaultAt};
 use crate::primitive::Parsed;
 use nom::error::{ErrorKind, FromExternalError, ParseError};
 use nom::{Err, IResult, Needed};
 
-/// What the functions of [`raw`](crate::raw) ask of an error type: nom's own trait for errors, and that it can be
-/// made of a [`Fault`].
+/// What the functions of [`raw`](crate::raw) require of an error type: nom's own trait
+/// for errors, and a conversion from [`Fault`].
 ///
-/// Every type that has both traits has this one: [`FaultAt`], which keeps the fault; nom's
-/// [`Error`](nom::error::Error), `(I, ErrorKind)` and `()`, which keep less; nom-language's `VerboseError`; and
-/// your own:
+/// Every type with both traits implements this one: [`FaultAt`], which keeps the fault;
+/// nom's [`Error`](nom::error::Error), `(I, ErrorKind)` and `()`, which keep less;
+/// nom-language's `VerboseError`; and your own:
 ///
 /// ```
 /// use nettrace_parser::{Fault, raw};
@@ -34,7 +34,7 @@ pub trait FromFault<'a>: ParseError<&'a [u8]> + FromExternalError<&'a [u8], Faul
 
 impl<'a, E: ParseError<&'a [u8]> + FromExternalError<&'a [u8], Fault>> FromFault<'a> for E {}
 
-/// The word that nom has for a fault.
+/// The kind of error that nom would call a fault.
 fn kind_of(fault: Fault) -> ErrorKind {
     match fault {
         Fault::Truncated | Fault::HeaderTruncated => ErrorKind::Eof,
@@ -58,13 +58,13 @@ fn raised<'a, E: FromFault<'a>>(at: FaultAt<'a>) -> E {
     E::from_external_error(at.rest, kind_of(at.fault), at.fault)
 }
 
-/// A result of this crate's own parsers, with the error type that the caller wants. Of a parser that is given all
-/// there is: bytes that end too early are an error.
+/// Converts a result of this crate's own parsers to the caller's error type. For parsers
+/// that are given complete input: missing bytes are an error.
 pub(super) fn complete<'a, T, E: FromFault<'a>>(result: Parsed<'a, T>) -> IResult<&'a [u8], T, E> {
     result.map_err(|error| error.map(raised))
 }
 
-/// The same of a parser of framing: where the bytes end too early, at least one more is needed.
+/// The same for parsers of framing: if bytes are missing, at least one more is needed.
 pub(super) fn streaming<'a, T, E: FromFault<'a>>(result: Parsed<'a, T>) -> IResult<&'a [u8], T, E> {
     match result {
         Err(Err::Error(at) | Err::Failure(at)) if at.fault == Fault::Truncated => need(1),
@@ -72,7 +72,7 @@ pub(super) fn streaming<'a, T, E: FromFault<'a>>(result: Parsed<'a, T>) -> IResu
     }
 }
 
-/// So many more bytes are needed.
+/// This many more bytes are needed.
 pub(super) fn need<'a, T, E>(bytes: usize) -> IResult<&'a [u8], T, E> {
     Err(Err::Incomplete(Needed::new(bytes.max(1))))
 }

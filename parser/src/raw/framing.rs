@@ -1,4 +1,4 @@
-//! The stream's header, and how blocks follow each other (FORMAT.md 1, 3, 7.1).
+//! The stream's header, and the sequence of blocks (FORMAT.md 1, 3, 7.1).
 
 use super::error::{FromFault, complete, need, streaming};
 use crate::block::Block;
@@ -12,11 +12,12 @@ use crate::version::Version;
 use nom::IResult;
 use std::fmt;
 
-/// Where the bytes at hand lie in their stream.
+/// The stream position of a slice.
 ///
-/// Versions 3 to 5 pad content to a multiple of 4 of the *stream's* position, which a part of the input does not tell by
-/// itself. An origin tells it of every part of the slice that it was made of. When that slice moves, as the buffer of a
-/// growing stream does, make a new one.
+/// Versions 3 to 5 pad content to a multiple of 4 of the position in the *stream*, which
+/// cannot be derived from a part of the input alone. An origin knows the position of
+/// every part of the slice it was made from. If that slice moves, like the buffer of a
+/// growing stream, make a new one.
 ///
 /// ```
 /// use nettrace_parser::raw::Origin;
@@ -30,22 +31,22 @@ use std::fmt;
 #[derive(Clone, Copy)]
 pub struct Origin<'a> {
     window: &'a [u8],
-    /// The stream's position of the window's first byte.
+    /// Stream position of the window's first byte.
     start: u64,
 }
 
 impl<'a> Origin<'a> {
-    /// Of a stream that is at hand from its first byte on.
+    /// For a stream that is available from its first byte on.
     pub fn of(stream: &'a [u8]) -> Origin<'a> {
         Origin::at(0, stream)
     }
 
-    /// Of a window whose first byte is at this position of the stream.
+    /// For a window whose first byte is at this position of the stream.
     pub fn at(position: u64, window: &'a [u8]) -> Origin<'a> {
         Origin { window, start: position }
     }
 
-    /// The stream's position of the first byte of a part of the window.
+    /// Stream position of the first byte of a part of the window.
     pub fn position(&self, part: &[u8]) -> u64 {
         self.start.saturating_add(offset(self.window, part) as u64)
     }
@@ -57,9 +58,8 @@ impl fmt::Debug for Origin<'_> {
     }
 }
 
-/// The beginning of a stream of any version ([FORMAT.md 1](crate::format_guide#1)): what is left begins with the
-/// first object or block, which is
-/// `Trace`.
+/// The header of a stream of any version ([FORMAT.md 1](crate::format_guide#1)). The
+/// remaining input begins with the first object or block, which is `Trace`.
 ///
 /// | version | bytes |
 /// |---|---|
@@ -67,8 +67,9 @@ impl fmt::Debug for Origin<'_> {
 /// | 4, 5 | `Nettrace`, u32 20, `!FastSerialization.1` |
 /// | 6 | `Nettrace`, u32 0, u32 major, u32 minor |
 ///
-/// Version 3 is known by the type of the first object, which must be at hand, and is not consumed. Version 5 is not told apart
-/// from 4 here: it is not announced.
+/// Version 3 is recognised by the type of the first object, which must be available and
+/// is not consumed. Version 5 is reported as 4, because streams do not distinguish the
+/// two.
 ///
 /// ```
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -80,10 +81,11 @@ impl fmt::Debug for Origin<'_> {
 /// ```
 ///
 /// # Streaming
-/// `Incomplete` if the bytes do not reach to the end of the first object's type.
+/// `Incomplete` if the input ends before the end of the first object's type.
 ///
 /// # Errors
-/// [`Fault::Foreign`](crate::Fault::Foreign), [`Fault::UnsupportedVersion`](crate::Fault::UnsupportedVersion) and others of
+/// [`Fault::Foreign`](crate::Fault::Foreign),
+/// [`Fault::UnsupportedVersion`](crate::Fault::UnsupportedVersion) and other faults of
 /// the beginning of a stream.
 pub fn stream_header<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Version, E> {
     let from = |at: u64| input.get(index(at, 0)..).unwrap_or_default();
@@ -94,7 +96,8 @@ pub fn stream_header<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8],
     }
 }
 
-/// The begin of an object, and its type ([FORMAT.md 3](crate::format_guide#3)). Versions 3 to 5.
+/// The beginning of an object, up to the end of its type ([FORMAT.md
+/// 3](crate::format_guide#3)). Versions 3 to 5.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -107,7 +110,7 @@ pub fn stream_header<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8],
 /// | 15 + n | 1 | end of the type: 6 |
 ///
 /// # Streaming
-/// `Incomplete` where the bytes end too early.
+/// `Incomplete` if the input ends too early.
 ///
 /// # Errors
 /// [`Fault::Tag`](crate::Fault::Tag), [`Fault::NameLength`](crate::Fault::NameLength).
@@ -115,13 +118,13 @@ pub fn object_type<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], O
     streaming(fastserial::object_type(input))
 }
 
-/// An object of versions 3 to 5, from its begin to its end.
+/// An object of versions 3 to 5, from its begin tag to its end tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Object<'a> {
     /// Its type.
     pub object_type: ObjectType<'a>,
-    /// What it holds, and where that lies.
+    /// What it holds, and where its content is.
     pub block: Block<'a>,
 }
 
@@ -136,24 +139,25 @@ pub struct Object<'a> {
 /// | | values that later versions added: a tag of 8 to 11 and 1, 2, 4 or 8 bytes, or 13 or 14, an i32 length, as many bytes |
 /// | 1 | end of the object: 6 |
 ///
-/// An object of a type that is not known is given like any other if it has this layout. A reader takes it for a block
-/// only if another object, or the end mark, follows. It also refuses types whose minimum version it does not know:
-/// [`ObjectType::is_readable`].
+/// An object of unknown type is returned like any other if it has this layout. A reader
+/// accepts it as a block only if another object, or the end mark, follows. A reader also
+/// refuses types with an unsupported minimum version: [`ObjectType::is_readable`].
 ///
 /// # Streaming
-/// `Incomplete` where the bytes end too early, with the number of bytes that the content needs if that is known. A
-/// hostile size asks for up to 2 GiB: have a limit.
+/// `Incomplete` if the input ends too early, with the number of missing bytes if the
+/// content's size is known. A hostile size asks for up to 2 GiB, so set a limit.
 ///
 /// # Errors
-/// As [`object_type`], and [`Fault::BlockSize`](crate::Fault::BlockSize) of a negative size, or of more than a megabyte of
-/// tagged values.
+/// As [`object_type`]; [`Fault::BlockSize`](crate::Fault::BlockSize) for a negative size,
+/// or more than a megabyte of tagged values.
 pub fn object<'a, E: FromFault<'a>>(
     origin: Origin<'a>,
 ) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Object<'a>, E> + Clone {
     move |input| {
         let position = origin.position(input);
         let (rest, (object_type, frame)) = streaming(fastserial::opening(position, 0)(input))?;
-        let (behind, content) = content(frame, position.saturating_add(before(input, rest) as u64), rest)?;
+        let (behind, content) =
+            content(frame, position.saturating_add(before(input, rest) as u64), rest)?;
         let (rest, ()) = object_end(behind)?;
         Ok((rest, Object { object_type, block: block_of(frame, content) }))
     }
@@ -170,7 +174,7 @@ fn object_end<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], (), E>
     }
 }
 
-/// A block's content, of bytes that begin at `position`, before the padding.
+/// A block's content. `input` is at `position`, before the padding.
 fn content<'a, E: FromFault<'a>>(
     frame: Frame,
     position: u64,
@@ -188,9 +192,9 @@ fn block_of(frame: Frame, content: &[u8]) -> Block<'_> {
     Block { kind: frame.kind, start: frame.start, body: frame.body, content }
 }
 
-/// A block of version 6 ([FORMAT.md 7.1](crate::format_guide#7.1)): a u32 `h`, whose low 24 bits are the size of the
-/// content and whose high 8
-/// bits are the kind, then the content. There is no padding.
+/// A block of version 6 ([FORMAT.md 7.1](crate::format_guide#7.1)): a u32 `h`, whose low
+/// 24 bits are the size of the content and whose high 8 bits are the kind, then the
+/// content. There is no padding.
 ///
 /// | kind | | kind | | kind | |
 /// |---|---|---|---|---|---|
@@ -198,13 +202,14 @@ fn block_of(frame: Frame, content: &[u8]) -> Block<'_> {
 /// | 1 | Trace | 4 | SequencePoint | 7 | RemoveThread |
 /// | 2 | Event | 5 | Stack | 8 | LabelList |
 ///
-/// All others are [`BlockKind::Unknown`](crate::BlockKind::Unknown) and the number.
+/// Other numbers are [`BlockKind::Unknown`](crate::BlockKind::Unknown).
 ///
 /// # Streaming
-/// `Incomplete` where the bytes end too early, with the number of bytes that the content needs, at most 16 MiB.
+/// `Incomplete` if the input ends too early, with the number of missing bytes, at most 16
+/// MiB.
 ///
 /// # Errors
-/// [`Fault::Tag`](crate::Fault::Tag) of kind 0: the stream ends here.
+/// [`Fault::Tag`](crate::Fault::Tag) for kind 0, the end of the stream.
 pub fn block_v6<'a, E: FromFault<'a>>(
     origin: Origin<'a>,
 ) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Block<'a>, E> + Clone {
@@ -223,10 +228,10 @@ pub fn block_v6<'a, E: FromFault<'a>>(
 
 /// A block of any version: an [`object`] without its type, or a [`block_v6`].
 ///
-/// Of an object whose type needs a newer reader ([`ObjectType::is_readable`]) the kind is `Unknown(0)`, for its content
-/// may mean something else.
+/// If an object's type requires a newer reader ([`ObjectType::is_readable`]), its kind is
+/// `Unknown(0)`, because its content may have another meaning.
 ///
-/// With nom's combinators that is the whole of a stream:
+/// With nom's combinators, this is a parser for a whole stream:
 ///
 /// ```
 /// # let bytes = nettrace_testdata::synth::tiny_v6().bytes;
@@ -242,7 +247,7 @@ pub fn block_v6<'a, E: FromFault<'a>>(
 /// ```
 ///
 /// # Streaming, Errors
-/// As of [`object`] and [`block_v6`].
+/// As [`object`] and [`block_v6`].
 pub fn block<'a, E: FromFault<'a>>(
     version: Version,
     origin: Origin<'a>,
@@ -260,17 +265,18 @@ pub fn block<'a, E: FromFault<'a>>(
     }
 }
 
-/// What ends a stream where a block would begin ([FORMAT.md 3](crate::format_guide#3),
-/// [7.1](crate::format_guide#7.1)): a byte 1, NullReference; in version 6 a block of
-/// kind 0, which has no content today.
+/// The end mark, in place of a block ([FORMAT.md 3](crate::format_guide#3),
+/// [7.1](crate::format_guide#7.1)): a byte 1, NullReference; in version 6 a block of kind
+/// 0, currently without content.
 ///
-/// What follows belongs to no stream. A killed process leaves no end.
+/// Bytes after it do not belong to the stream. If the process was killed, there is no end
+/// mark.
 ///
 /// # Streaming
-/// `Incomplete` where the bytes end too early.
+/// `Incomplete` if the input ends too early.
 ///
 /// # Errors
-/// [`Fault::Tag`](crate::Fault::Tag) if something else is here.
+/// [`Fault::Tag`](crate::Fault::Tag) if there is something else.
 pub fn end_of_stream<'a, E: FromFault<'a>>(
     version: Version,
 ) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], (), E> + Clone {

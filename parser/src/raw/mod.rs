@@ -1,10 +1,11 @@
-//! The format's parts as functions of [nom](https://docs.rs/nom/8)'s shape, for those who read a part of a stream, in
-//! an order of their own, or with kinds of blocks that are their own.
+//! The parts of the format as [nom](https://docs.rs/nom/8) parsers: for reading a part of
+//! a stream, for reading it in another order, or for streams with custom kinds of blocks.
 //!
-//! To get at events, a [`Reader`](crate::Reader) is the better way: it knows what ids stand for, and goes on behind
-//! damage. The functions here know nothing of each other. They are the careful way that a reader takes too, wherever a
-//! part is small, and wherever it has to say what is wrong. It decodes most headers of events by another, faster one;
-//! tests hold that both give the same rows, or refuse them at the same place for the same reason.
+//! To read events, use a [`Reader`](crate::Reader) instead: it resolves ids, and
+//! continues after damage. The functions here are independent of each other. They are the
+//! careful path that a reader uses for small parts, and to find out what is wrong. A
+//! reader decodes most event headers on a faster path; tests verify that both produce the
+//! same rows, or reject them at the same offset for the same reason.
 //!
 //! # The blobs of a block
 //!
@@ -27,10 +28,10 @@
 //! assert_eq!((blobs.len(), blobs[1].header.timestamp), (4, 1_000_110));
 //! ```
 //!
-//! # A kind of block that is yours
+//! # Custom kinds of blocks
 //!
-//! Readers skip blocks of kinds that are not known, so a writer may add some. Here those of kind 200 hold a time and a
-//! text each:
+//! Readers skip blocks of unknown kinds, so a writer may add its own. In this example,
+//! blocks of kind 200 contain pairs of a time and a text:
 //!
 //! ```
 //! # use nettrace_testdata::synth::{Content, Stream, Trace, Version};
@@ -54,7 +55,7 @@
 //! # Ok::<(), raw::nom::Err<()>>(())
 //! ```
 //!
-//! # What there is
+//! # Overview
 //!
 //! | part | functions | FORMAT.md |
 //! |---|---|---|
@@ -72,28 +73,31 @@
 //! | threads | [`thread_row`], [`thread_entry`] | 7.6 |
 //! | labels | [`label`], [`label_list`] | 7.8 |
 //!
-//! Texts in UTF-8 are given as bytes, for nothing promises that they are UTF-8.
+//! UTF-8 texts are returned as bytes, because they may be ill-formed.
 //!
 //! # Errors
 //!
-//! All functions are generic over the error type: see [`FromFault`]. [`FaultAt`] says what is wrong and where, and nom's
-//! own `Error` will do as well. All errors are recoverable (`nom::Err::Error`), so that `alt`, `many0` and `opt` go on
-//! from them.
+//! All functions are generic over the error type: see [`FromFault`]. [`FaultAt`] has the
+//! fault and its offset; nom's own `Error` works too. All errors are recoverable
+//! (`nom::Err::Error`), so `alt`, `many0` and `opt` continue after them.
 //!
-//! # Whole input, or more to come
+//! # Streaming and complete parsers
 //!
-//! What reads framing is *streaming*: where the input ends too early it gives `nom::Err::Incomplete`, and can be called
-//! again with more. These functions have a paragraph *Streaming*. [`nom::combinator::complete`] makes errors of it.
+//! Parsers of framing are *streaming*: if the input ends too early, they return
+//! `nom::Err::Incomplete` and can be called again with more. Their documentation has a
+//! section *Streaming*. [`nom::combinator::complete`] turns `Incomplete` into an error.
 //!
-//! All others are *complete*: they are given a block's content, or a part of it, whose end framing has found. If it ends
-//! too early, that is the error [`Fault::Truncated`](crate::Fault::Truncated).
+//! All others are *complete*: their input is a block's content or a part of it, whose end
+//! framing has found. If it ends too early, they return
+//! [`Fault::Truncated`](crate::Fault::Truncated).
 //!
 //! # Hostile input
 //!
-//! Nothing panics, whatever the bytes are. No count or size that was read decides how much memory is taken. Only field
-//! lists and the pairs of a Trace block are collected, one by one, field lists within the limits of FORMAT.md 13.4; all
-//! else borrows from the input. There is nothing that takes a number of rows from a header: read rows to the end of the
-//! block with `many0`, as readers do, and compare.
+//! Nothing panics, whatever the bytes are, and no count or size in the input decides how
+//! much memory is allocated. Only field lists and the pairs of a Trace block are
+//! collected, one by one, and field lists within the limits of FORMAT.md 13.4; everything
+//! else borrows from the input. No function relies on the number of rows in a header:
+//! read rows up to the end of the block with `many0`, as readers do, and compare.
 
 mod blob;
 mod error;
@@ -113,22 +117,24 @@ pub use blob::{
     Blob, blob, blob_encoding, blob_v3, blob_v4, blob_v6, compressed_blob_v4, compressed_blob_v6,
 };
 pub use error::FromFault;
-pub use framing::{Object, Origin, block, block_v6, end_of_stream, object, object_type, stream_header};
+pub use framing::{
+    Object, Origin, block, block_v6, end_of_stream, object, object_type, stream_header,
+};
 pub use header::{
-    IdRange, event_block_header, id_range, metadata_block_header_v6, sequence_point_v4, sequence_point_v6,
-    trace_block_v6, trace_object,
+    IdRange, event_block_header, id_range, metadata_block_header_v6, sequence_point_v4,
+    sequence_point_v6, trace_block_v6, trace_object,
 };
 pub use metadata::{
     field_list_v1, field_list_v2, field_list_v6, metadata_payload, metadata_row_v6, metadata_tag,
     optional_metadata,
 };
-/// nom, so that versions agree.
+/// Re-exported, so that your version of nom matches.
 pub use nom;
 pub use primitive::{
-    guid, le_i16, le_i32, le_i64, le_u8, le_u16, le_u32, le_u64, sized_row, string_v6, utf16z, varint64,
-    varuint32, varuint64,
+    guid, le_i16, le_i32, le_i64, le_u8, le_u16, le_u32, le_u64, sized_row, string_v6, utf16z,
+    varint64, varuint32, varuint64,
 };
 pub use row::{
-    LabelList, ThreadRow, label, label_list, sequence_entry_v4, sequence_entry_v6, stack_row, thread_entry,
-    thread_row,
+    LabelList, ThreadRow, label, label_list, sequence_entry_v4, sequence_entry_v6, stack_row,
+    thread_entry, thread_row,
 };

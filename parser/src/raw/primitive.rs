@@ -10,8 +10,8 @@ macro_rules! little_endian {
     ($($name:ident $leaf:ident $bits:literal),* $(,)?) => {$(
         #[doc = concat!("A little-endian `", stringify!($leaf), "` (FORMAT.md 2), ", $bits, ".")]
         ///
-        /// As nom's function of this name, and several times as fast in a row of them: read from an array, not byte by
-        /// byte.
+        /// Like nom's function of the same name, but several times as fast in sequence,
+        /// because it reads an array instead of single bytes.
         ///
         /// # Errors
         /// [`Fault::Truncated`](crate::Fault::Truncated).
@@ -32,10 +32,11 @@ little_endian! {
     le_i64 i64 "8 bytes",
 }
 
-/// A varuint32 ([FORMAT.md 2](crate::format_guide#2)): 1 to 5 bytes of 7 bits each, lowest first; bit 7 set on all
-/// but the last.
+/// A varuint32 ([FORMAT.md 2](crate::format_guide#2)): 1 to 5 bytes with 7 bits each,
+/// lowest first; bit 7 is set on all but the last.
 ///
-/// The fifth byte is at most `0x0f`. Encodings longer than needed are read.
+/// The fifth byte is at most `0x0f`. Encodings that are longer than necessary are
+/// accepted.
 ///
 /// ```
 /// use nettrace_parser::raw;
@@ -45,13 +46,15 @@ little_endian! {
 /// ```
 ///
 /// # Errors
-/// [`Fault::VarintTooLong`](crate::Fault::VarintTooLong), [`Fault::VarintOverflow`](crate::Fault::VarintOverflow),
+/// [`Fault::VarintTooLong`](crate::Fault::VarintTooLong),
+/// [`Fault::VarintOverflow`](crate::Fault::VarintOverflow),
 /// [`Fault::Truncated`](crate::Fault::Truncated).
 pub fn varuint32<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], u32, E> {
     complete(primitive::varuint32(input))
 }
 
-/// A varuint64 ([FORMAT.md 2](crate::format_guide#2)): as [`varuint32`], of 1 to 10 bytes, the tenth at most `0x01`.
+/// A varuint64 ([FORMAT.md 2](crate::format_guide#2)): like [`varuint32`], but with 1 to
+/// 10 bytes, the tenth at most `0x01`.
 ///
 /// # Errors
 /// As [`varuint32`].
@@ -59,7 +62,8 @@ pub fn varuint64<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], u64
     complete(primitive::varuint64(input))
 }
 
-/// A varint64 ([FORMAT.md 2](crate::format_guide#2)): a [`varuint64`] `z` in zigzag form, `(z >> 1) xor -(z and 1)`.
+/// A varint64 ([FORMAT.md 2](crate::format_guide#2)): a zigzag-encoded [`varuint64`] `z`,
+/// decoded as `(z >> 1) xor -(z and 1)`.
 ///
 /// ```
 /// use nettrace_parser::raw;
@@ -72,7 +76,8 @@ pub fn varint64<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], i64,
     complete(primitive::varint64(input))
 }
 
-/// UTF-16LE code units up to a zero unit ([FORMAT.md 2](crate::format_guide#2)), at any position: 2 (n + 1) bytes.
+/// UTF-16LE code units up to a zero unit ([FORMAT.md 2](crate::format_guide#2)), not
+/// aligned: 2 (n + 1) bytes.
 ///
 /// ```
 /// use nettrace_parser::raw;
@@ -82,24 +87,26 @@ pub fn varint64<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], i64,
 /// ```
 ///
 /// # Errors
-/// [`Fault::Truncated`](crate::Fault::Truncated) without a zero unit. Ill-formed text is no error.
+/// [`Fault::Truncated`](crate::Fault::Truncated) if there is no zero unit. Ill-formed
+/// text is not an error.
 pub fn utf16z<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Utf16<'a>, E> {
     let (rest, bytes) = complete(primitive::utf16z(input))?;
     Ok((rest, Utf16::new(bytes, true)))
 }
 
-/// A string of version 6 ([FORMAT.md 2](crate::format_guide#2)): a [`varuint32`] number of bytes, then UTF-8 without
-/// an end. Gives the bytes, of
-/// which nothing promises that they are UTF-8: [`Utf8`](crate::Utf8) shows them.
+/// A string of version 6 ([FORMAT.md 2](crate::format_guide#2)): a [`varuint32`] number
+/// of bytes, then UTF-8 without a terminator. Returns the bytes, which may be ill-formed;
+/// use [`Utf8`](crate::Utf8) to display them.
 ///
 /// # Errors
-/// As [`varuint32`]; [`Fault::Truncated`](crate::Fault::Truncated) too if there are fewer bytes than it says.
-/// Ill-formed text is no error.
+/// As [`varuint32`]; [`Fault::Truncated`](crate::Fault::Truncated) also if there are
+/// fewer bytes than stated. Ill-formed text is not an error.
 pub fn string_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], &'a [u8], E> {
     complete(primitive::string_v6(input))
 }
 
-/// A guid ([FORMAT.md 2](crate::format_guide#2)), 16 bytes: u32, u16, u16 little-endian, then eight single bytes.
+/// A GUID ([FORMAT.md 2](crate::format_guide#2)), 16 bytes: u32, u16, u16 little-endian,
+/// then eight single bytes.
 ///
 /// # Errors
 /// [`Fault::Truncated`](crate::Fault::Truncated).
@@ -107,9 +114,10 @@ pub fn guid<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Guid, E>
     complete(primitive::guid(input))
 }
 
-/// A row of version 6 that carries its size ([FORMAT.md 7.3](crate::format_guide#7.3),
-/// [7.6](crate::format_guide#7.6)): a u16 number of bytes, itself not included, then
-/// as many. Gives these. What follows them is found even if they cannot be understood.
+/// A row of version 6 with its size ([FORMAT.md 7.3](crate::format_guide#7.3),
+/// [7.6](crate::format_guide#7.6)): a u16 number of bytes, not including itself, then
+/// that many bytes. Returns these bytes. Thanks to the size, what follows can be found
+/// even if a row cannot be decoded.
 ///
 /// ```
 /// use nettrace_parser::raw;
@@ -120,8 +128,8 @@ pub fn guid<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Guid, E>
 /// ```
 ///
 /// # Errors
-/// [`Fault::RowSize`](crate::Fault::RowSize) if the row leaves the input, [`Fault::Truncated`](crate::Fault::Truncated)
-/// if there is no size.
+/// [`Fault::RowSize`](crate::Fault::RowSize) if the row extends past the input,
+/// [`Fault::Truncated`](crate::Fault::Truncated) if there is no size.
 pub fn sized_row<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], &'a [u8], E> {
     complete(primitive::sized_row(input))
 }

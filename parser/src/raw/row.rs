@@ -9,9 +9,9 @@ use crate::primitive;
 use nom::{IResult, Parser};
 use std::fmt;
 
-/// A stack ([FORMAT.md 6.8](crate::format_guide#6.8), [7.5](crate::format_guide#7.5)): a u32 size, and as many bytes
-/// of addresses, innermost first. Gives these:
-/// [`Stack::new`](crate::Stack::new) makes addresses of them.
+/// A stack ([FORMAT.md 6.8](crate::format_guide#6.8), [7.5](crate::format_guide#7.5)): a
+/// u32 size, and that many bytes of addresses, innermost first. Returns these bytes; use
+/// [`Stack::new`](crate::Stack::new) to decode the addresses.
 ///
 /// ```
 /// use nettrace_parser::{Stack, raw};
@@ -20,14 +20,14 @@ use std::fmt;
 /// ```
 ///
 /// # Errors
-/// [`Fault::StackSize`](crate::Fault::StackSize) if it leaves the input, [`Fault::Truncated`](crate::Fault::Truncated).
+/// [`Fault::StackSize`](crate::Fault::StackSize) if it extends past the input,
+/// [`Fault::Truncated`](crate::Fault::Truncated).
 pub fn stack_row<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], &'a [u8], E> {
     complete(stack::row(input))
 }
 
-/// A row of a thread block, version 6 ([FORMAT.md 7.6](crate::format_guide#7.6)): a u16 size, itself not included, a
-/// varuint64 index, and entries to
-/// the row's end.
+/// A row of a version 6 thread block ([FORMAT.md 7.6](crate::format_guide#7.6)): a u16
+/// size, not including itself, a varuint64 index, and entries up to the row's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadRow<'a> {
@@ -40,14 +40,16 @@ pub struct ThreadRow<'a> {
 /// A row of a thread block: see [`ThreadRow`].
 ///
 /// # Errors
-/// [`Fault::RowSize`](crate::Fault::RowSize); of the index, as [`varuint64`](super::varuint64).
+/// [`Fault::RowSize`](crate::Fault::RowSize); for the index, those of
+/// [`varuint64`](super::varuint64).
 pub fn thread_row<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], ThreadRow<'a>, E> {
     let (rest, row) = complete(primitive::sized_row(input))?;
     let (entries, index) = complete(primitive::varuint64(row))?;
     Ok((rest, ThreadRow { index, entries }))
 }
 
-/// An entry of a thread's row ([FORMAT.md 7.6](crate::format_guide#7.6)): a u8 kind, and its content.
+/// An entry of a thread's row ([FORMAT.md 7.6](crate::format_guide#7.6)): a u8 kind, and
+/// its content.
 ///
 /// | kind | content |
 /// |---|---|
@@ -56,24 +58,29 @@ pub fn thread_row<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], Th
 /// | 4 pair | string, string |
 ///
 /// # Errors
-/// [`Fault::UnknownEntry`](crate::Fault::UnknownEntry): such a kind has no size, so it ends its row. Those of the content.
-pub fn thread_entry<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], ThreadEntry<'a>, E> {
+/// [`Fault::UnknownEntry`](crate::Fault::UnknownEntry): the size of an unknown kind is
+/// unknown, so the rest of the row cannot be read. Errors of the content.
+pub fn thread_entry<'a, E: FromFault<'a>>(
+    input: &'a [u8],
+) -> IResult<&'a [u8], ThreadEntry<'a>, E> {
     complete(thread::entry(input))
 }
 
-/// An entry of a sequence point of versions 4 and 5 ([FORMAT.md 6.9](crate::format_guide#6.9)): the u64 id of a
-/// thread, and the u32 number of its
-/// last event.
+/// An entry of a version 4 or 5 sequence point ([FORMAT.md
+/// 6.9](crate::format_guide#6.9)): the u64 id of a thread, and the u32 sequence number of
+/// its last event.
 ///
 /// # Errors
 /// [`Fault::Truncated`](crate::Fault::Truncated).
-pub fn sequence_entry_v4<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], (u64, u32), E> {
+pub fn sequence_entry_v4<'a, E: FromFault<'a>>(
+    input: &'a [u8],
+) -> IResult<&'a [u8], (u64, u32), E> {
     complete(sequence_point::entry_v4(input))
 }
 
-/// An entry of a sequence point ([FORMAT.md 7.9](crate::format_guide#7.9)) or RemoveThread block (7.7) of version 6:
-/// the varuint64 index of a thread,
-/// and the varuint32 number of its last event.
+/// An entry of a version 6 sequence point ([FORMAT.md 7.9](crate::format_guide#7.9)) or
+/// RemoveThread block (7.7): the varuint64 index of a thread, and the varuint32 sequence
+/// number of its last event.
 ///
 /// ```
 /// use nettrace_parser::raw;
@@ -84,13 +91,17 @@ pub fn sequence_entry_v4<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [
 ///
 /// # Errors
 /// As [`varuint64`](super::varuint64).
-pub fn sequence_entry_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], (u64, u32), E> {
+pub fn sequence_entry_v6<'a, E: FromFault<'a>>(
+    input: &'a [u8],
+) -> IResult<&'a [u8], (u64, u32), E> {
     complete(sequence_point::entry_v6(input))
 }
 
-/// A label, and whether it is the last of its list ([FORMAT.md 7.8](crate::format_guide#7.8)). Version 6.
+/// A label, and whether it is the last of its list ([FORMAT.md
+/// 7.8](crate::format_guide#7.8)). Version 6.
 ///
-/// A byte: the kind in the low 7 bits, the high bit on the last label of a list. Then the content:
+/// A byte with the kind in the low 7 bits; the high bit is set on the last label of a
+/// list. Then the content:
 ///
 /// | kind | content | kind | content |
 /// |---|---|---|---|
@@ -101,13 +112,13 @@ pub fn sequence_entry_v6<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [
 /// | 5 text pair | string, string | 10 version | u8 |
 ///
 /// # Errors
-/// [`Fault::UnknownEntry`](crate::Fault::UnknownEntry): such a kind has no size, so it costs the rest of the block. Those
-/// of the content.
+/// [`Fault::UnknownEntry`](crate::Fault::UnknownEntry): the size of an unknown kind is
+/// unknown, so the rest of the block cannot be read. Errors of the content.
 pub fn label<'a, E: FromFault<'a>>(input: &'a [u8]) -> IResult<&'a [u8], (Label<'a>, bool), E> {
     complete(label_list::label(input))
 }
 
-/// A list of labels that was read once, and is whole.
+/// A list of labels that has been validated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LabelList<'a> {
     bytes: &'a [u8],
@@ -119,7 +130,8 @@ impl<'a> LabelList<'a> {
         self.bytes
     }
 
-    /// The labels in stored order. Of kinds that occur twice the last counts, but for texts and numbers, which add up.
+    /// The labels in stored order. If a kind occurs more than once, the last one is
+    /// effective, except for texts and numbers, which accumulate.
     pub fn iter(&self) -> impl Iterator<Item = Label<'a>> + use<'a> {
         label_list::labels_in(self.bytes)
     }
@@ -131,7 +143,8 @@ impl fmt::Debug for LabelList<'_> {
     }
 }
 
-/// A list of labels ([FORMAT.md 7.8](crate::format_guide#7.8)): [`label`]s up to the one that is marked as the last.
+/// A list of labels ([FORMAT.md 7.8](crate::format_guide#7.8)): [`label`]s up to the one
+/// marked as the last.
 ///
 /// ```
 /// use nettrace_parser::{Label, raw};

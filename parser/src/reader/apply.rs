@@ -1,4 +1,4 @@
-//! What blocks do to the reader's tables (FORMAT.md 9).
+//! The effects of blocks on the reader's tables (FORMAT.md 9).
 
 use super::cursor::Cursor;
 use super::state::State;
@@ -20,9 +20,10 @@ use crate::tables::{Defined, Tables};
 use std::sync::Arc;
 
 impl State {
-    /// Reads a block that holds no events.
+    /// Reads a block without events.
     pub(super) fn read_block(&mut self, frame: Frame, content: &[u8]) {
         let (lost_before, rows_before) = (self.unread(), self.statistics.rows(frame.kind));
+        let broken_rows_before = self.damage.count(Class::RowLost);
         match (frame.kind, self.is_v6()) {
             (BlockKind::Metadata, false) => self.read_metadata_v5(frame, content),
             (BlockKind::Metadata, true) => self.read_metadata_v6(frame, content),
@@ -31,22 +32,30 @@ impl State {
             (BlockKind::Thread, _) => self.read_threads(frame, content),
             (BlockKind::RemoveThread, _) => self.read_removals(frame, content),
             (BlockKind::LabelList, _) => self.read_labels(frame, content),
-            // A second Trace block and unknown kinds are passed over, events are walked by the cursor.
+            // A second Trace block and unknown kinds are skipped; the cursor walks
+            // events.
             (BlockKind::Trace | BlockKind::Event | BlockKind::Unknown(_), _) => {}
         }
         self.context.tables.update_covered();
+        self.ids_were_lost |= self.damage.count(Class::RowLost) > broken_rows_before;
         if self.unread() > lost_before {
             self.blocks_were_lost = true;
-            // A block is left at its first row that does not say where the next begins, so if there
-            // is one it is the last loss.
-            self.broken_at = self.broken_at.or(self.damage.last_loss().map(|loss| loss.lost_offset));
+            // Reading stops at a block's first row whose end is unknown, so if there is
+            // such a row, it is the most recent loss.
+            self.broken_at =
+                self.broken_at.or(self.damage.last_loss().map(|loss| loss.lost_offset));
         }
         if self.is_v6() {
-            self.doubt_rest(frame, content, self.statistics.rows(frame.kind).saturating_sub(rows_before));
+            self.doubt_rest(
+                frame,
+                content,
+                self.statistics.rows(frame.kind).saturating_sub(rows_before),
+            );
         }
     }
 
-    /// More than the rows that a block of version 6 states may be more than this block.
+    /// If a version 6 block has more rows than it states, they may belong to another
+    /// block.
     fn doubt_rest(&mut self, frame: Frame, content: &[u8], rows: u64) {
         let has_more = match frame.kind {
             BlockKind::Stack | BlockKind::LabelList => {
@@ -59,13 +68,13 @@ impl State {
         }
     }
 
-    /// How often a block was not read to its end.
+    /// The number of blocks that were not read to their end.
     fn unread(&self) -> u64 {
         let classes = [Class::BlockLost, Class::RestOfBlockLost, Class::Incomplete];
         classes.iter().map(|class| self.damage.count(*class)).sum()
     }
 
-    /// A block of blobs, each a definition.
+    /// A block of blobs, each of which is a definition.
     fn read_metadata_v5(&mut self, frame: Frame, content: &[u8]) {
         let (rest, header) = match event_block_header(content) {
             Ok(done) => done,
@@ -79,7 +88,8 @@ impl State {
             }
         };
         let from = before(content, rest) as u64;
-        let encoding = if header.is_compressed { BlobEncoding::CompressedV4 } else { BlobEncoding::FixedV4 };
+        let encoding =
+            if header.is_compressed { BlobEncoding::CompressedV4 } else { BlobEncoding::FixedV4 };
         let begin = frame.body.start;
         let mut cursor = Cursor::new(
             frame,
@@ -92,7 +102,9 @@ impl State {
             let advanced = match cursor.advance(content, begin) {
                 Ok(())
                     if cursor.may_be_object()
-                        && cursor.is_object(content.get(index(cursor.blob, begin)..).unwrap_or_default()) =>
+                        && cursor.is_object(
+                            content.get(index(cursor.blob, begin)..).unwrap_or_default(),
+                        ) =>
                 {
                     cursor.at = cursor.blob;
                     Err(Fault::BlockSize(i32::try_from(frame.body.len).unwrap_or(i32::MAX)))
@@ -103,7 +115,8 @@ impl State {
                 Ok(()) => {
                     let at = index(cursor.payload_at, begin);
                     let size = cursor.header.payload_size as usize;
-                    let payload = content.get(at..).and_then(|rest| rest.get(..size)).unwrap_or_default();
+                    let payload =
+                        content.get(at..).and_then(|rest| rest.get(..size)).unwrap_or_default();
                     self.define_v5(payload, at, frame);
                     rows = u64::saturating_add(rows, 1);
                 }
@@ -123,18 +136,23 @@ impl State {
         self.blocks_were_lost |= self.block_is_whole;
     }
 
-    /// A definition of versions 3 to 5, in a blob's payload at `at` of the block's content.
+    /// A definition of versions 3 to 5, in a blob's payload at offset `at` of the block's
+    /// content.
     pub(super) fn define_v5(&mut self, payload: &[u8], at: usize, frame: Frame) {
         let mut damage = self.damage.in_block(frame);
         match metadata::payload_v5(payload, at, &mut damage) {
             Ok((_, metadata)) => {
-                define(&mut self.context.tables, metadata, at, self.limits.room(), &mut damage);
+                let room = self.limits.room();
+                self.ids_were_lost |=
+                    define(&mut self.context.tables, metadata, at, room, &mut damage);
                 self.context.tables.update_covered();
             }
             Err(error) => {
                 let error = located(payload, error);
                 let place = at.saturating_add(error.at);
                 damage.row_spoilt(place, at, payload.len(), "metadata payload", error.fault);
+                // In version 3 definitions are among the events.
+                self.ids_were_lost = true;
             }
         }
     }
@@ -142,10 +160,11 @@ impl State {
     fn read_metadata_v6(&mut self, frame: Frame, content: &[u8]) {
         let (tables, room) = (&mut self.context.tables, self.limits.room());
         let mut rows = 0;
+        let ids_were_lost = &mut self.ids_were_lost;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         metadata::block_v6(content, &mut damage, |at, metadata, damage| {
             rows = u64::saturating_add(rows, 1);
-            define(tables, metadata, at, room, damage);
+            *ids_were_lost |= define(tables, metadata, at, room, damage);
         });
         self.statistics.add_rows(BlockKind::Metadata, rows);
     }
@@ -158,11 +177,12 @@ impl State {
             && self.blocks_were_lost
             && self.context.tables.stacks.is_defined(first_id)
         {
-            // Runtimes start over only at a sequence point: it must have been among what was lost.
+            // Runtimes start over only at a sequence point, so one must have been lost.
             damage.note(0, "stack block", Fault::StaleTable);
             self.context.tables.stacks.forget_ids();
         }
         let (stacks, mut rows) = (&mut self.context.tables.stacks, 0);
+        let ids_were_lost = &mut self.ids_were_lost;
         stack::block(content, pointer_size, &mut damage, |id, bytes, at, damage| {
             rows = u64::saturating_add(rows, 1);
             let (defined, is_full) = stacks.define(id, bytes, limit);
@@ -170,6 +190,7 @@ impl State {
                 damage.note(at, "stack id", Fault::Redefined(u64::from(id)));
             }
             if is_full {
+                *ids_were_lost = true;
                 damage.note(at, "stack block", Fault::TableLimit);
             }
         });
@@ -187,6 +208,7 @@ impl State {
             self.context.tables.labels.forget_ids();
         }
         let (labels, mut rows) = (&mut self.context.tables.labels, 0);
+        let ids_were_lost = &mut self.ids_were_lost;
         label_list::block(content, &mut damage, |id, bytes, at, damage| {
             rows = u64::saturating_add(rows, 1);
             let counting = label_list::counting(bytes);
@@ -195,6 +217,7 @@ impl State {
                 damage.note(at, "label list id", Fault::Redefined(u64::from(id)));
             }
             if is_full {
+                *ids_were_lost = true;
                 damage.note(at, "label list block", Fault::TableLimit);
             }
         });
@@ -202,9 +225,11 @@ impl State {
     }
 
     fn read_threads(&mut self, frame: Frame, content: &[u8]) {
-        let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
+        let (tables, losses, limit) =
+            (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let room = self.limits.room();
         let mut rows = 0;
+        let ids_were_lost = &mut self.ids_were_lost;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         thread::block(content, &mut damage, |at, thread, damage| {
             rows = u64::saturating_add(rows, 1);
@@ -215,6 +240,7 @@ impl State {
             }
             losses.define_thread(index, is_alive, limit);
             if Arc::make_mut(&mut tables.threads).define(index, thread, room) {
+                *ids_were_lost = true;
                 damage.note(at, "thread row", Fault::TableLimit);
             }
         });
@@ -222,25 +248,30 @@ impl State {
     }
 
     fn read_removals(&mut self, frame: Frame, content: &[u8]) {
-        let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
+        let must_be_defined = self.must_be_defined();
+        let (tables, losses, limit) =
+            (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         sequence_point::removals(content, &mut damage, |index, number, at, damage| {
             rows = u64::saturating_add(rows, 1);
-            // Removal takes effect for what comes after; events that wait keep their thread.
+            // Removal only affects later events; queued events keep their thread.
             if tables.threads.get(index).is_some() {
                 Arc::make_mut(&mut tables.threads).remove(index);
                 losses.remove_thread(index, number, limit);
             } else {
-                damage.note(at, "thread removal", Fault::UndefinedThread(index));
+                damage.undefined(must_be_defined, at, "thread removal", index);
             }
         });
         self.statistics.add_rows(BlockKind::RemoveThread, rows);
     }
 
-    /// In the order of [FORMAT.md 9.4](crate::format_guide#9.4). What waited was delivered before this is called.
+    /// Steps in the order of [FORMAT.md 9.4](crate::format_guide#9.4). All queued events
+    /// have been delivered by now.
     fn read_sequence_point(&mut self, frame: Frame, content: &[u8], is_v6: bool) {
-        let (tables, losses, limit) = (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
+        let must_be_defined = self.must_be_defined();
+        let (tables, losses, limit) =
+            (&mut self.context.tables, &mut self.losses, self.limits.table_rows);
         let mut rows = 0;
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         let point = if is_v6 {
@@ -249,49 +280,63 @@ impl State {
                 if tables.threads.get(index).is_some() {
                     losses.listed(index, number, limit);
                 } else {
-                    damage.note(at, "sequence point entry", Fault::UndefinedThread(index));
+                    damage.undefined(must_be_defined, at, "sequence point entry", index);
                 }
             })
         } else {
-            losses.begin_list_v4();
             sequence_point::payload_v4(content, &mut damage, |thread, number, _, _| {
                 rows = u64::saturating_add(rows, 1);
-                losses.listed(thread, number, limit);
+                losses.entry_v4(thread, number);
             })
         };
         if let Some(point) = point {
-            if !is_v6 && !self.blocks_were_lost {
-                losses.end_list_v4();
+            if is_v6 {
+                losses.pass_point_v6();
+            } else {
+                let is_whole = rows == u64::from(point.thread_count);
+                losses.end_list_v4(is_whole, !self.blocks_were_lost, limit);
             }
             if point.forgets_threads {
                 losses.forget_threads();
             }
             tables.pass_sequence_point(point.forgets_threads, point.forgets_metadata);
+            let forgets_all = point.forgets_threads && point.forgets_metadata;
+            self.ids_were_lost = (self.ids_were_lost || self.blocks_were_lost) && !forgets_all;
             self.blocks_were_lost = false;
         }
         self.statistics.add_rows(BlockKind::SequencePoint, rows);
         self.tell_contradictions();
         if !is_v6 && let Some(at) = sequence_point::rest_v4(content) {
-            // It may be more than this block.
+            // What follows may not belong to this block.
             self.broken_at = Some(frame.body.start.saturating_add(at as u64));
         }
     }
 }
 
-/// Defines a metadata id ([FORMAT.md 9.2](crate::format_guide#9.2)).
-fn define(tables: &mut Tables, mut metadata: Metadata, at: usize, room: Room, damage: &mut BlockDamage<'_>) {
+/// Defines a metadata id ([FORMAT.md 9.2](crate::format_guide#9.2)). `true` if other ids
+/// had to give way.
+fn define(
+    tables: &mut Tables,
+    mut metadata: Metadata,
+    at: usize,
+    room: Room,
+    damage: &mut BlockDamage<'_>,
+) -> bool {
     let id = u64::from(metadata.id);
     if id == 0 {
-        return damage.note(at, "metadata id", Fault::DefinesNothing(0));
+        damage.note(at, "metadata id", Fault::DefinesNothing(0));
+        return false;
     }
     metadata.settle_schema();
     match tables.metadata.get(id) {
-        Some(before) if *before == metadata => return,
+        Some(before) if *before == metadata => return false,
         Some(_) => damage.note(at, "metadata id", Fault::Redefined(id)),
         None => {}
     }
     metadata.serial = Serial::next();
-    if Arc::make_mut(&mut tables.metadata).define(id, metadata, room) {
+    let is_full = Arc::make_mut(&mut tables.metadata).define(id, metadata, room);
+    if is_full {
         damage.note(at, "metadata id", Fault::TableLimit);
     }
+    is_full
 }

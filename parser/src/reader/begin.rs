@@ -1,4 +1,5 @@
-//! The stream's beginning: its header, its version, its first block. What is wrong here is fatal.
+//! The beginning of the stream: its header, its version, its first block. Faults here are
+//! fatal.
 
 use super::Reader;
 use super::phase::{Phase, body_of};
@@ -22,7 +23,8 @@ impl<S: Source> Reader<S> {
             }
             Begun::Need { bytes, context } => {
                 if !self.source.fill(bytes)? {
-                    // What came last may be wrong, and then it is not the end that is.
+                    // The input has ended. If the bytes read so far are wrong, report
+                    // that instead.
                     match begin(self.source.bytes()) {
                         Begun::Broken { at, context, fault } => self.fail(at, context, fault),
                         _ => {
@@ -33,7 +35,8 @@ impl<S: Source> Reader<S> {
                 }
             }
             Begun::Broken { at, context, fault } => {
-                // The same input gets the same name, however it comes in pieces.
+                // Read enough that the same input is recognised the same way, no matter
+                // how it is split.
                 if matches!(fault, Fault::Foreign(_))
                     && let Some(bytes) = needed_to_name(self.source.bytes())
                     && self.source.fill(bytes as u64)?
@@ -63,10 +66,15 @@ impl<S: Source> Reader<S> {
                     self.fail(end, "Trace block", Fault::HeaderTruncated);
                 }
             }
-            framed @ (Framed::Block(frame) | Framed::Odd(frame, _)) if frame.kind == BlockKind::Trace => {
-                // It does not go on elsewhere: without a session nothing has a meaning.
-                let frame =
-                    if self.state.is_v6() { self.resynced_v6(frame)?.unwrap_or(frame) } else { frame };
+            framed @ (Framed::Block(frame) | Framed::Odd(frame, _))
+                if frame.kind == BlockKind::Trace =>
+            {
+                // Do not search elsewhere: without a session, nothing has a meaning.
+                let frame = if self.state.is_v6() {
+                    self.resynced_v6(frame)?.unwrap_or(frame)
+                } else {
+                    frame
+                };
                 if !self.source.fill(frame.body_end())? {
                     let end = self.source_end();
                     self.fail(end, "Trace block", Fault::HeaderTruncated);

@@ -1,4 +1,4 @@
-//! The way through an event block, blob by blob, and what an event is checked for.
+//! Walks an event block blob by blob, and checks each event.
 
 use super::cursor::{Cursor, Times};
 use super::state::{OddBlob, State};
@@ -7,30 +7,32 @@ use crate::block::event::header as event_block_header;
 use crate::error::{Fault, located};
 use crate::event::Event;
 use crate::frame::{BlockKind, Frame};
-use crate::loss::Place;
+use crate::loss::RowPlace;
 use crate::primitive::before;
 use crate::source::index;
 use crate::tables::NO_SLOT;
 use crate::version::Version;
 
-/// Ids and flags of a block's rows that stand for nothing, with which the block contradicts itself.
+/// This many undefined ids and flags in a block's rows are a contradiction. In version 6
+/// one undefined id is enough, because every id must be defined before it is used.
 const ODD_VALUES: u32 = 3;
 
-/// Rows of zeros, one behind the other, that are no rows.
+/// This many consecutive rows of zeros are not rows.
 const BLANK_ROWS: u32 = 4;
 
-/// No machine has as many processors. What the stream says of theirs may be those that the process could use.
+/// More processors than any machine has. The stream's own number is no limit, because it
+/// may only count processors that the process could use.
 const MOST_PROCESSORS: u32 = 1 << 16;
 
 impl State {
-    /// Passes over what is left of the current event block.
+    /// Skips the rest of the current event block.
     pub(super) fn leave_block(&mut self) {
         self.cursor.at = self.cursor.end;
-        // Not all of its rows were met.
+        // Not all rows have been checked.
         self.cursor.times.span = u64::MAX;
     }
 
-    /// Puts the cursor on the first blob of an event block.
+    /// Moves the cursor to the first blob of an event block.
     pub(super) fn open_events(&mut self, frame: Frame, content: &[u8]) {
         let begin = frame.body.start;
         let mut times = None;
@@ -44,7 +46,12 @@ impl State {
                     (from, BlobEncoding::of(version, header.is_compressed))
                 }
                 Err(error) => {
-                    self.lose_block(frame, content, "event block header", located(content, error).fault);
+                    self.lose_block(
+                        frame,
+                        content,
+                        "event block header",
+                        located(content, error).fault,
+                    );
                     (content.len(), BlobEncoding::FixedV4)
                 }
             },
@@ -60,8 +67,8 @@ impl State {
         self.odd_blob = OddBlob::default();
     }
 
-    /// Steps to the next event of the block. `false`: there was none; the cursor may be done, or
-    /// on a definition that a version 3 block holds among its events.
+    /// Moves to the next event of the block. `false` if there is none; the cursor may
+    /// then be at the end, or at a definition among the events of a version 3 block.
     #[inline(always)]
     pub(super) fn next_blob(&mut self, window: &[u8], start: u64) -> bool {
         if let Err(fault) = self.cursor.advance(window, start) {
@@ -71,7 +78,7 @@ impl State {
         self.accept(window, start)
     }
 
-    /// Takes the blob that the cursor is on for an event, and says whether it is one.
+    /// Accepts the blob at the cursor as an event, and returns whether it is one.
     #[inline]
     pub(super) fn accept(&mut self, window: &[u8], start: u64) -> bool {
         let header = &self.cursor.header;
@@ -85,8 +92,8 @@ impl State {
         }
         let header = &self.cursor.header;
         let is_doubted = self.cursor.is_doubted;
-        let is_next =
-            !is_doubted && self.losses.is_next(header.capture_thread, header.sequence, header.timestamp);
+        let is_next = !is_doubted
+            && self.losses.is_next(header.capture_thread, header.sequence, header.timestamp);
         if !is_next {
             if self.cursor.may_be_object() && self.stops_at_object(window, start) {
                 return false;
@@ -103,8 +110,9 @@ impl State {
         }
         let header = &self.cursor.header;
         let is_within = self.cursor.times.meet(header.timestamp);
-        // Of the next row of a run only the largest time is asked, here as where runs go fast.
-        let is_outside = if is_next { header.timestamp > self.cursor.times.most() } else { !is_within };
+        // In a run, as on the fast path, only the largest time is checked.
+        let is_outside =
+            if is_next { header.timestamp > self.cursor.times.most() } else { !is_within };
         if is_outside {
             self.contradicts("timestamp", Fault::TimeOutside(self.cursor.header.timestamp));
         } else if !is_next && header.processor >= MOST_PROCESSORS && header.processor != u32::MAX {
@@ -120,7 +128,8 @@ impl State {
         true
     }
 
-    /// A row of version 6 that says nothing new, not even a time: of zeros only, it may be no row.
+    /// A version 6 row that changes nothing, not even the time. If it consists of zeros,
+    /// it may not be a row.
     #[cold]
     fn check_blank(&mut self, window: &[u8], start: u64) {
         let (from, to) = (index(self.cursor.blob, start), index(self.cursor.at, start));
@@ -135,14 +144,14 @@ impl State {
         }
     }
 
-    /// The row that the cursor is on cannot have been written by a sound writer.
+    /// A correct writer cannot have written the row at the cursor.
     #[cold]
     fn contradicts(&mut self, context: &'static str, fault: Fault) {
         self.contradicts_at(self.cursor.blob, context, fault);
     }
 
-    /// The same of any place of the block. Only the first contradiction of a block is told: what follows may be made
-    /// of anything.
+    /// The same for any position in the block. Only the first contradiction of a block is
+    /// reported, because what follows it may be arbitrary bytes.
     #[cold]
     pub(super) fn contradicts_at(&mut self, position: u64, context: &'static str, fault: Fault) {
         if std::mem::replace(&mut self.cursor.is_doubted, true) {
@@ -153,29 +162,35 @@ impl State {
         self.damage.in_block(frame).contradicts(index(position, frame.body.start), context, fault);
     }
 
-    /// Tells contradictions that later numbers brought to light. Their rows were given.
+    /// Reports contradictions that later sequence numbers revealed. Their rows have
+    /// already been delivered.
     pub(super) fn tell_contradictions(&mut self) {
         for (place, fault) in self.losses.take_contradictions() {
-            // Every number that a reader meets has its place.
+            // Every sequence number has its place if the reader reads the whole stream.
             let Some(place) = place else { continue };
             let at = index(place.position, place.frame.body.start);
             self.damage.in_block(place.frame).contradicts(at, "sequence number", fault);
         }
     }
 
-    /// All rows of a block were given that reach to where its header says.
+    /// Checks the times that a block states, after all of its rows have been delivered.
     pub(super) fn check_times(&mut self, window: &[u8], start: u64) {
         let times = self.cursor.times;
         let is_met = times.latest == times.span && times.earliest == 0;
         // Other writers round them.
         let is_exact = self.cursor.encoding == BlobEncoding::CompressedV4 && times.span != u64::MAX;
-        if is_met || !is_exact || self.cursor.is_doubted || !self.block_is_whole || self.broken_at.is_some() {
+        if is_met
+            || !is_exact
+            || self.cursor.is_doubted
+            || !self.block_is_whole
+            || self.broken_at.is_some()
+        {
             return;
         }
         self.check_each_time(window, start);
     }
 
-    /// The same by a look at each row, for writers whose threads go back in time.
+    /// The same by checking every row, for writers whose threads go back in time.
     #[cold]
     fn check_each_time(&mut self, window: &[u8], start: u64) {
         let Cursor { frame, encoding, end, times, .. } = self.cursor;
@@ -184,7 +199,7 @@ impl State {
         while !rows.is_done() && rows.advance(window, start).is_ok() {
             rows.times.meet(rows.header.timestamp);
         }
-        // The two times stand behind size and flags.
+        // The two times follow size and flags in the block's header.
         if rows.times.latest < times.span {
             let stated = times.least.saturating_add(times.span);
             let fault = Fault::TimeUnmet { is_largest: true, stated };
@@ -206,8 +221,8 @@ impl State {
         self.leave_block();
     }
 
-    /// Whether the blob that the cursor is on is what ends an object and begins the next: then the
-    /// block's size is wrong, and its rows end here.
+    /// Whether the blob at the cursor is really the end of an object and the beginning of
+    /// the next one. Then the block's size is wrong, and its rows end here.
     #[cold]
     fn stops_at_object(&mut self, window: &[u8], start: u64) -> bool {
         let from = index(self.cursor.blob, start);
@@ -218,14 +233,18 @@ impl State {
         true
     }
 
-    /// Whether the blob that the cursor is on must be looked at first, because it may be none: in version 6,
-    /// where an id of it stands for nothing, which is looked at once a block, or it looks like a block's
-    /// header. Then the cursor is as if it were done, until [`State::resume`] is called.
+    /// Whether the blob at the cursor must be examined first, because it may not be one.
+    /// In version 6 that is the case if one of its ids is undefined, which is examined
+    /// once per block, or if it looks like a block's header. The cursor then behaves as
+    /// if it were at the end until [`State::resume`] is called.
     #[cold]
     fn suspends(&mut self, is_header: bool) -> bool {
         let (block, blob) = (Some(self.cursor.frame.start), Some(self.cursor.blob));
         let was_seen = self.odd_blob.seen == blob || (!is_header && self.odd_blob.block == block);
-        if was_seen || !self.block_is_whole || !(is_header || self.has_unknown_id(&self.cursor.header)) {
+        if was_seen
+            || !self.block_is_whole
+            || !(is_header || self.has_unknown_id(&self.cursor.header))
+        {
             return false;
         }
         let block = if is_header { self.odd_blob.block } else { block };
@@ -234,20 +253,22 @@ impl State {
         true
     }
 
-    /// Goes on with the blob that was to be looked at. It was counted as an event when it was met.
+    /// Continues with the blob that was to be examined. It has already been counted as an
+    /// event.
     pub(super) fn resume(&mut self) {
         if let Some(at) = self.odd_blob.behind.take() {
             self.cursor.at = at;
         }
     }
 
-    /// Takes the blob that was looked at for an event after all.
+    /// Accepts the examined blob as an event after all.
     pub(super) fn accept_resumed(&mut self, window: &[u8], start: u64) -> bool {
         self.statistics.events = self.statistics.events.wrapping_sub(1);
         self.accept(window, start)
     }
 
-    /// The blob that the cursor is on is none, and its block's size is wrong. It was counted as an event.
+    /// The blob at the cursor is not one, and its block's size is wrong. It was counted
+    /// as an event.
     pub(super) fn stop_before_blob(&mut self) {
         self.statistics.events = self.statistics.events.wrapping_sub(1);
         self.cursor.at = self.cursor.blob;
@@ -255,7 +276,7 @@ impl State {
         self.lose_rest(Fault::BlockSize(size));
     }
 
-    /// Metadata id 0: in version 3 a definition, else an event of an undefined type.
+    /// Metadata id 0: a definition in version 3, otherwise an event of an undefined type.
     #[cold]
     fn is_event_without_type(&mut self, window: &[u8], start: u64) -> bool {
         if !self.context.is_v3() {
@@ -272,18 +293,19 @@ impl State {
         false
     }
 
-    /// A number that is not the next of the current thread.
+    /// Checks a sequence number that is not the next of the current thread.
     #[inline(never)]
     fn check_number(&mut self) {
         let header = &self.cursor.header;
-        let (thread, number, limit) = (header.capture_thread, header.sequence, self.limits.table_rows);
+        let (thread, number, limit) =
+            (header.capture_thread, header.sequence, self.limits.table_rows);
         match self.context.version() {
             Some(Version::V3) | None => {}
-            // An event of id 0 takes no number of its own in versions 4 and 5.
+            // In versions 4 and 5, an event with id 0 has no sequence number of its own.
             Some(Version::V4) if header.metadata_id == 0 => {}
             Some(Version::V4) => {
                 let ticks = header.timestamp;
-                let place = Place { frame: self.cursor.frame, position: self.cursor.blob };
+                let place = RowPlace { frame: self.cursor.frame, position: self.cursor.blob };
                 let is_in_order = self.losses.event_v4(thread, number, ticks, Some(place), limit);
                 self.tell_contradictions();
                 if !is_in_order {
@@ -298,14 +320,14 @@ impl State {
         }
     }
 
-    /// Whether all ids of the current event are known to stand for something.
+    /// Whether all ids of the current event are known to be defined.
     #[inline(always)]
     fn has_references(&self) -> bool {
         self.context.tables.covered.covers(&self.cursor.header, self.is_v6())
             && !self.cursor.header.has_reserved_flag
     }
 
-    /// Notes ids of the current event that stand for nothing.
+    /// Reports undefined ids of the current event.
     #[inline(never)]
     fn note_references(&mut self) {
         self.is_irregular |= self.must_cover;
@@ -317,23 +339,31 @@ impl State {
         }
     }
 
-    /// Notes a value that stands for nothing. One is odd; so many are what other bytes look like, unless definitions
-    /// were lost.
+    /// Reports an undefined value. Unless definitions were lost, an undefined id of
+    /// version 6, or several values in a block, indicate that the bytes are not rows.
     fn note_odd(&mut self, context: &'static str, fault: Fault) {
         self.cursor.odd_values = self.cursor.odd_values.saturating_add(1);
-        if self.cursor.odd_values >= ODD_VALUES && !self.blocks_were_lost && !self.cursor.is_doubted {
+        let is_flag = matches!(fault, Fault::ReservedFlag(_));
+        let most = if self.must_be_defined() && !is_flag { 1 } else { ODD_VALUES };
+        let has_all = !self.blocks_were_lost && !self.ids_were_lost;
+        if self.cursor.odd_values >= most && has_all && !self.cursor.is_doubted {
             self.contradicts(context, fault);
         } else {
             self.note_event(context, fault);
         }
     }
 
-    /// Whether an id of an event stands for nothing, or a flag of it.
+    /// Whether every id that a correct writer uses is defined here.
+    pub(super) fn must_be_defined(&self) -> bool {
+        self.is_v6() && !self.blocks_were_lost && !self.ids_were_lost
+    }
+
+    /// Whether an event has an undefined id or flag.
     pub(super) fn has_unknown_id(&self, header: &BlobHeader) -> bool {
         header.has_reserved_flag || self.unknown_ids(header).iter().any(Option::is_some)
     }
 
-    /// Ids of an event that stand for nothing.
+    /// The undefined ids of an event.
     fn unknown_ids(&self, header: &BlobHeader) -> [Option<(&'static str, Fault)>; 5] {
         let tables = &self.context.tables;
         let mut missing = [None; 5];
@@ -348,9 +378,11 @@ impl State {
             if tables.threads.slot(header.thread) == NO_SLOT {
                 missing[2] = Some(("thread index", Fault::UndefinedThread(header.thread)));
             }
-            if header.capture_thread != header.thread && tables.threads.slot(header.capture_thread) == NO_SLOT
+            if header.capture_thread != header.thread
+                && tables.threads.slot(header.capture_thread) == NO_SLOT
             {
-                missing[3] = Some(("capture thread index", Fault::UndefinedThread(header.capture_thread)));
+                missing[3] =
+                    Some(("capture thread index", Fault::UndefinedThread(header.capture_thread)));
             }
             if header.label_list != 0 && tables.labels.slot(header.label_list) == NO_SLOT {
                 missing[4] = Some(("label list id", Fault::UndefinedLabels(header.label_list)));
@@ -366,7 +398,7 @@ impl State {
         self.damage.in_block(frame).note(at, context, fault);
     }
 
-    /// The event the cursor is on.
+    /// The event at the cursor.
     #[inline(always)]
     pub(crate) fn event<'a>(&'a self, window: &'a [u8], start: u64) -> Event<'a> {
         let cursor = &self.cursor;

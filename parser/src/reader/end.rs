@@ -1,51 +1,63 @@
-//! The stream's end: its mark and what follows it, or the place where the bytes run out.
+//! The end of the stream: its end mark and the bytes after it, or the point where the
+//! input ends.
 
 use super::phase::{Phase, STRIDE};
 use super::{Reader, Step};
 use crate::damage::Class;
 use crate::error::{Error, Fault};
 use crate::format::fastserial::{self, FOUND_HEADER, Found};
+use crate::format::v6;
 use crate::resync::v6::{Behind, LOOK_BACK};
 use crate::source::{Source, index};
 
-/// The way through what follows an end mark.
+/// State of the examination of bytes after an end mark.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tail {
-    /// Where the mark lies.
+    /// Where the mark begins.
     mark: u64,
     /// Where it ends.
     from: u64,
-    /// Bytes before this were looked at.
+    /// Bytes before this position have been examined.
     pub(super) at: u64,
-    /// Whether a block that shows that the mark is none is still looked for.
+    /// Whether to search for a block, which would prove that the mark is not one.
     is_searched: bool,
-    /// Whether bytes are waited for.
+    /// Whether to wait for bytes.
     waits: bool,
 }
 
 impl<S: Source> Reader<S> {
-    /// The end mark at `mark`, which may have content, reaches to `end`; the input may stop before.
+    /// Handles an end mark at `mark`. With its content it extends to `end`, which may be
+    /// beyond the end of the input.
     pub(super) fn end_mark(&mut self, mark: u64, end: u64) -> Result<(), Error> {
-        let end = if self.source.fill(end)? { end } else { self.source_end() };
-        self.state.is_complete = true;
+        let is_whole = self.source.fill(end)?;
+        let has_content = self.has_content(mark, end);
+        let end = if is_whole { end } else { self.source_end() };
+        if has_content && !is_whole {
+            // No writer gives the mark content yet. More likely damage changed the kind of
+            // a block.
+            let (class, fault) = (Class::Incomplete, Fault::Truncated);
+            self.state.damage.add_outside(class, mark, 0, "end of stream", fault);
+        }
+        self.state.is_complete = is_whole;
         self.state.end_offset = Some(end);
         self.position = end;
-        let waits = self.state.limits.waits_for_tail || self.is_in_header(end);
+        let waits = self.state.limits.waits_for_tail || has_content || self.is_in_header(end);
         self.phase = Phase::Tail(Tail { mark, from: end, at: end, is_searched: true, waits });
         Ok(())
     }
 
-    /// The input ends before a block's content, if not before the block.
+    /// The input ends before a block's content, or before the block.
     pub(super) fn end_in_header(&mut self, start: u64) {
         let end = self.source_end();
         if end > start {
-            let (class, lost, context) = (Class::Incomplete, end.saturating_sub(start), "block header");
+            let (class, lost, context) =
+                (Class::Incomplete, end.saturating_sub(start), "block header");
             self.state.damage.add_outside(class, start, lost, context, Fault::Truncated);
         }
         self.end_incomplete(end);
     }
 
-    /// Where the source's bytes end, as far as they have been asked for.
+    /// Where the source's bytes end, as far as they have been requested.
     pub(super) fn source_end(&self) -> u64 {
         self.source.start().saturating_add(self.source.bytes().len() as u64)
     }
@@ -56,12 +68,14 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::End;
     }
 
-    /// Bytes behind the end mark do not belong to the stream; how many there are is noted. But the mark
-    /// is a single byte, and damage can make one: if another object follows, it was none. But one right
-    /// behind the mark does not belong to the stream, whatever it looks like.
+    /// Bytes after the end mark do not belong to the stream; their number is reported.
+    /// But the mark is a single byte, and damage can create one: if another object
+    /// follows somewhere, it was not an end mark. An object directly after the mark
+    /// proves nothing; it does not belong to the stream, whatever it looks like.
     pub(super) fn tail(&mut self, tail: Tail) -> Result<Step, Error> {
         let Tail { mark, from, at, mut is_searched, .. } = tail;
-        let needed = if at == from && self.state.is_v6() { mark.saturating_sub(LOOK_BACK) } else { at };
+        let needed =
+            if at == from && self.state.is_v6() { mark.saturating_sub(LOOK_BACK) } else { at };
         self.source.release(self.keep_from.map_or(needed, |keep| keep.min(needed)));
         let is_more = self.ask(at.saturating_add(STRIDE).saturating_add(FOUND_HEADER as u64))?;
         let window = self.window_from(at);
@@ -80,42 +94,58 @@ impl<S: Source> Reader<S> {
                 Behind::Other => is_searched = false,
                 Behind::Nothing => {}
             }
-            return Ok(self.passed_tail(Tail { at: at.saturating_add(passed), is_searched, ..tail }, is_more));
+            return Ok(self.passed_tail(
+                Tail { at: at.saturating_add(passed), is_searched, ..tail },
+                is_more,
+            ));
         }
         match is_searched.then(|| fastserial::find_any(ahead)).flatten() {
-            // Some writers store the mark in four bytes.
-            Some(Found::Block(found)) if is_blank(ahead.get(..found)) && at == from => is_searched = false,
+            // Some writers store the mark as four bytes.
+            Some(Found::Block(found)) if is_blank(ahead.get(..found)) && at == from => {
+                is_searched = false
+            }
             Some(Found::Block(found)) if (found as u64) < passed || !is_more => {
                 self.go_on_behind_mark(mark, at.saturating_add(found as u64));
                 return Ok(Step::Passed);
             }
-            // Another stream begins.
+            // The beginning of another stream.
             Some(Found::Trace(_)) => is_searched = false,
             _ => {}
         }
         Ok(self.passed_tail(Tail { at: at.saturating_add(passed), is_searched, ..tail }, is_more))
     }
 
-    /// Makes the window reach a position behind the end mark, if the bytes come. Nothing is due there: only so much is
-    /// asked for, and nothing waited for, unless the mark seems to be none.
+    /// Extends the window to a position after the end mark, if the bytes are available.
+    /// There need not be any, so only a limited number is requested, and none is waited
+    /// for unless the mark seems to come from damage.
     pub(super) fn ask(&mut self, end: u64) -> Result<bool, Error> {
-        let Phase::Tail(Tail { from, waits, .. }) = self.phase else { return Ok(self.source.fill(end)?) };
-        // One byte more tells whether there are more.
+        let Phase::Tail(Tail { from, waits, .. }) = self.phase else {
+            return Ok(self.source.fill(end)?);
+        };
+        // One more byte shows whether there are more.
         let most = from.saturating_add(self.state.limits.tail_bytes).saturating_add(1);
-        let is_there =
-            if waits { self.source.fill(end.min(most))? } else { self.source.fill_at_once(end.min(most))? };
+        let is_there = if waits {
+            self.source.fill(end.min(most))?
+        } else {
+            self.source.fill_at_once(end.min(most))?
+        };
         Ok(is_there && end <= most)
     }
 
-    /// Whether the mark was the first byte of an object's header, of which the rest stands behind it: one bit makes a
-    /// mark of it.
+    /// Whether this is an end mark of version 6 with content.
+    fn has_content(&self, mark: u64, end: u64) -> bool {
+        self.state.is_v6() && end.saturating_sub(mark) > v6::HEADER as u64
+    }
+
+    /// Whether the mark was the first byte of an object's header, the rest of which
+    /// follows: flipping one bit turns a begin tag into an end mark.
     fn is_in_header(&self, from: u64) -> bool {
         !self.state.is_v6() && fastserial::is_rest_of_header(self.window_from(from))
     }
 
-    /// Bytes up to `at` went by behind the end mark.
+    /// The bytes after the end mark have been examined up to `at`.
     fn passed_tail(&mut self, tail: Tail, is_more: bool) -> Step {
-        let Tail { from, at, .. } = tail;
+        let Tail { mark, from, at, .. } = tail;
         let passed = at.saturating_sub(from);
         if is_more && passed < self.state.limits.tail_bytes {
             self.phase = Phase::Tail(tail);
@@ -126,13 +156,18 @@ impl<S: Source> Reader<S> {
                 [] => Fault::TrailingBytes(passed),
                 _ => Fault::MoreTrailingBytes(passed),
             };
-            self.state.damage.add_outside(Class::Note, from, 0, "end of stream", fault);
+            // A mark with content may be a block whose kind damage has changed, and then
+            // what follows belongs to the stream.
+            let class =
+                if self.has_content(mark, from) { Class::Contradiction } else { Class::Note };
+            self.state.damage.add_outside(class, from, 0, "end of stream", fault);
         }
         self.phase = Phase::End;
         Step::Passed
     }
 
-    /// What was taken for the end mark was none: an object, or a block of version 6, begins at `position`.
+    /// What looked like the end mark was not one: an object, or a version 6 block, begins
+    /// at `position`.
     #[cold]
     fn go_on_behind_mark(&mut self, mark: u64, position: u64) {
         if self.state.is_v6() {
@@ -152,7 +187,7 @@ impl<S: Source> Reader<S> {
     }
 }
 
-/// Whether nothing but what is left of a mark of four bytes is between.
+/// Whether there is nothing in between except the rest of a four-byte mark.
 fn is_blank(between: Option<&[u8]>) -> bool {
     between.is_some_and(|bytes| bytes.len() <= 3 && bytes.iter().all(|byte| *byte == 0))
 }

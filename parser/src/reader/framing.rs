@@ -13,7 +13,8 @@ use crate::resync::v6::LOOK_BACK;
 use crate::source::{Source, Span, index};
 
 impl<S: Source> Reader<S> {
-    /// Frames the block at the position and reads it, if its content is not a run of events.
+    /// Frames the block at the current position, and reads it unless its content is a run
+    /// of events.
     pub(super) fn frame(&mut self) -> Result<Option<Step>, Error> {
         let start = self.position;
         let needed = if self.state.is_v6() { start.saturating_sub(LOOK_BACK) } else { start };
@@ -26,8 +27,10 @@ impl<S: Source> Reader<S> {
             }
             Framed::End(bytes) => {
                 if self.state.is_v6() && bytes > v6::HEADER as u64 {
-                    // It may have content one day. But what damage makes of a header may look like one.
-                    let len = u32::try_from(bytes.saturating_sub(v6::HEADER as u64)).unwrap_or(u32::MAX);
+                    // Future writers may give it content, but a damaged header may also
+                    // look like this.
+                    let len =
+                        u32::try_from(bytes.saturating_sub(v6::HEADER as u64)).unwrap_or(u32::MAX);
                     let body = Span { start: start.saturating_add(v6::HEADER as u64), len };
                     if self.is_no_block(Frame { kind: BlockKind::Unknown(0), start, body })? {
                         return Ok(None);
@@ -36,7 +39,7 @@ impl<S: Source> Reader<S> {
                 self.end_mark(start, start.saturating_add(bytes))?;
                 return Ok(Some(Step::Barrier));
             }
-            // Cut in the padding before the content.
+            // Cut off in the padding before the content.
             Framed::Block(frame) | Framed::Odd(frame, _) | Framed::Refused(frame, _)
                 if !self.source.fill(frame.body.start)? =>
             {
@@ -61,7 +64,8 @@ impl<S: Source> Reader<S> {
                 return Ok(step);
             }
             Framed::Refused(frame, fault) => {
-                self.phase = Phase::Skip { frame, at: frame.body.start, lost: Some(("object type", fault)) };
+                self.phase =
+                    Phase::Skip { frame, at: frame.body.start, lost: Some(("object type", fault)) };
             }
             Framed::Broken { at, fault, context } => {
                 self.lose_framing(
@@ -94,9 +98,17 @@ impl<S: Source> Reader<S> {
                 let fault = Fault::BlockLimit(u64::from(frame.body.len));
                 let at = frame.body.start;
                 if has_objects {
-                    // Such a size is more likely damage than a block, so what it covers is searched.
+                    // Such a size is more likely damage than a block, so search the bytes
+                    // that it covers.
                     let (context, origin) = ("block size", Origin::Limit(frame));
-                    self.begin_search(Search { offset: at, context, fault, origin, at, lost_from: at });
+                    self.begin_search(Search {
+                        offset: at,
+                        context,
+                        fault,
+                        origin,
+                        at,
+                        lost_from: at,
+                    });
                 } else {
                     self.phase = Phase::Skip { frame, at, lost: Some(("block size", fault)) };
                 }
@@ -104,7 +116,7 @@ impl<S: Source> Reader<S> {
             _ => {
                 let passes_over = self.passes_over(&frame);
                 if passes_over {
-                    // Whether its last byte is there tells whether all are.
+                    // Whether the last byte is available shows whether all of them are.
                     self.source.release(frame.body_end().saturating_sub(1).max(frame.body.start));
                 }
                 let is_whole = self.source.fill(frame.body_end())?;
@@ -113,7 +125,8 @@ impl<S: Source> Reader<S> {
                     false => self.window_from(frame.body.start).len() as u64,
                 };
                 self.state.open_block(frame, is_whole, present);
-                // Of events in blocks that are found or given, most are not looked at.
+                // When blocks are only found or returned, most of the events in them are
+                // not read.
                 if !passes_over && (frame.kind != BlockKind::Event || !self.gives_blocks) {
                     self.approach(frame.body);
                 }
@@ -123,7 +136,8 @@ impl<S: Source> Reader<S> {
         Ok(None)
     }
 
-    /// Content is about to be read. Reading may go back into it, but it was brought near once.
+    /// Announces content that is about to be read. Reading may go back into it, but it
+    /// needs to be brought into the cache only once.
     fn approach(&mut self, body: Span) {
         let from = body.start.max(self.approached);
         self.approached = from.max(body.end());
@@ -131,7 +145,7 @@ impl<S: Source> Reader<S> {
         self.source.approach(Span { start: from, len });
     }
 
-    /// Reads a block whose content is in the window, as far as it is there.
+    /// Reads a block whose content is in the window, as far as it is available.
     fn read_block(&mut self, frame: Frame) -> Option<Step> {
         match frame.kind {
             BlockKind::Event if self.passes_over(&frame) => {
@@ -164,7 +178,7 @@ impl<S: Source> Reader<S> {
         Step::Block(frame)
     }
 
-    /// Goes on in the event block. `false`: it is done.
+    /// Continues in the event block. `false` if it is finished.
     pub(super) fn rows(&mut self) -> Result<bool, Error> {
         loop {
             if self.state.odd_blob.behind.is_some() && self.is_odd_blob_event()? {
@@ -195,7 +209,8 @@ impl<S: Source> Reader<S> {
         };
         let start = block.frame.body.start;
         self.source.release(self.keep_from.map_or(start, |keep| keep.min(start)));
-        // It was there when it was found; a file that shrank since gives what is left.
+        // It was available when it was found; if the file has shrunk since, read what is
+        // left.
         self.source.fill(block.frame.body_end())?;
         if let Scope::Planned { next, .. } = &mut self.scope {
             *next = place.saturating_add(1);
@@ -208,7 +223,7 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// All that could be read of a block was read.
+    /// Everything that could be read of a block has been read.
     fn end_content(&mut self, frame: Frame) {
         if frame.kind == BlockKind::Event {
             self.given_to = self.state.damage.lost_to_end_of(frame).unwrap_or(frame.body_end());
@@ -256,7 +271,7 @@ impl<S: Source> Reader<S> {
             }
             ObjectEnd::Need(bytes) => {
                 if !self.source.fill(end.saturating_add(bytes as u64))? {
-                    // The content counts in full; only the end tag is missing.
+                    // All of the content counts; only the end tag is missing.
                     let present = self.window_from(end).len() as u64;
                     self.state.statistics.add_bytes(frame.kind, present);
                     self.end_incomplete(end.saturating_add(present));
@@ -264,8 +279,8 @@ impl<S: Source> Reader<S> {
             }
             ObjectEnd::Broken { at, fault } => {
                 let at = end.saturating_add(at as u64);
-                // The content of blocks was looked through before it was read. A Trace object says
-                // nothing of its size, but bytes of it may be missing.
+                // The content of other blocks has been searched before they were read. A
+                // Trace object has no size, but bytes of it may be missing.
                 let from = if frame.kind == BlockKind::Trace { frame.body.start } else { end };
                 self.lose_framing(at, "object end", fault, Origin::ObjectEnd(frame), end, from);
             }
@@ -273,12 +288,19 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// An object of an unknown type is taken for a block if it ends like one.
+    /// An object of an unknown type is accepted as a block if it ends like one.
     fn unknown_object(&mut self, frame: Frame) -> Result<Option<Step>, Error> {
         let (start, end) = (frame.start, frame.body_end());
         if frame.body.len > self.state.limits.block_bytes {
             let fault = Fault::UnknownLayout;
-            self.lose_framing(start, "object type", fault, Origin::Between, start, start.saturating_add(1));
+            self.lose_framing(
+                start,
+                "object type",
+                fault,
+                Origin::Between,
+                start,
+                start.saturating_add(1),
+            );
             return Ok(None);
         }
         let mut needed = 1;
@@ -287,8 +309,12 @@ impl<S: Source> Reader<S> {
             let behind = self.window_from(end);
             match fastserial::object_end(behind) {
                 ObjectEnd::Need(bytes) if is_there => needed = bytes,
-                ObjectEnd::At(bytes) if is_there && behind.len() <= bytes => needed = bytes.saturating_add(1),
-                ObjectEnd::At(bytes) if behind.get(bytes).is_none_or(|byte| fastserial::may_begin(*byte)) => {
+                ObjectEnd::At(bytes) if is_there && behind.len() <= bytes => {
+                    needed = bytes.saturating_add(1)
+                }
+                ObjectEnd::At(bytes)
+                    if behind.get(bytes).is_none_or(|byte| fastserial::may_begin(*byte)) =>
+                {
                     self.state.damage.in_block(frame).note(0, "object type", Fault::UnknownObject);
                     self.state.count_block(&frame, end);
                     self.state.statistics.add_bytes(frame.kind, bytes as u64);
@@ -312,7 +338,7 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Passes over content without holding it, a stride at a time.
+    /// Skips content without holding it, a stride at a time.
     pub(super) fn skip(
         &mut self,
         frame: Frame,

@@ -1,4 +1,4 @@
-//! Blocks and events in one walk, for tools that look at how a stream is made.
+//! Blocks and events in one sequence, for tools that examine the structure of a stream.
 
 use super::{Reader, Step};
 use crate::block::Block;
@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::source::Source;
 
-/// A block, or an event of the event block given last.
+/// A block, or an event of the most recent event block.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Item<'r> {
@@ -17,8 +17,8 @@ pub enum Item<'r> {
 }
 
 impl<S: Source> Reader<S> {
-    /// The next block or event, in file order, or `None` at the end. A block is given when its rows
-    /// are known to the reader, but before its events.
+    /// The next block or event, in file order, or `None` at the end. A block is returned
+    /// after its rows have been read, but before its events.
     ///
     /// # Errors
     /// As [`Reader::next_event`].
@@ -43,7 +43,9 @@ impl<S: Source> Reader<S> {
         let step = self.item_step();
         self.gives_blocks = false;
         Ok(match step? {
-            Step::Event => Some(Item::Event(self.state.event(self.source.bytes(), self.source.start()))),
+            Step::Event => {
+                Some(Item::Event(self.state.event(self.source.bytes(), self.source.start())))
+            }
             Step::Block(frame) => Some(Item::Block(self.block(frame, true))),
             Step::Skipped(frame) => Some(Item::Block(self.block(frame, false))),
             Step::Passed | Step::Barrier | Step::End => None,

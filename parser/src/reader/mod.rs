@@ -1,11 +1,13 @@
 //! The reader: from a source of bytes to events, one step at a time.
 //!
-//! Reading is a state machine whose every step either completes or leaves everything as it was:
-//! each asks the source for the bytes it needs before it changes anything, so that a source that
-//! has none yet ([`std::io::ErrorKind::WouldBlock`]) only means "call again".
+//! Reading is a state machine. Every step either completes or leaves everything
+//! unchanged: it requests the bytes it needs from the source before it changes anything.
+//! So if the source has no bytes yet ([`std::io::ErrorKind::WouldBlock`]), the caller can
+//! simply repeat the call.
 //!
-//! A step mutates and lends nothing; [`State::event`] lends and mutates nothing. That split lets
-//! [`TimeOrdered`](crate::TimeOrdered) keep marks of events and lend them later.
+//! A step mutates and returns nothing borrowed; [`State::event`] borrows and mutates
+//! nothing. Because of this split, [`TimeOrdered`](crate::TimeOrdered) can queue events
+//! and lend them later.
 
 mod apply;
 mod begin;
@@ -13,14 +15,17 @@ mod blobs;
 mod end;
 mod framing;
 mod item;
-#[cfg(test)]
-mod linear;
 mod phase;
 mod recovery;
 mod run;
 mod scope;
 mod state;
 mod visit;
+
+/// Counts the steps that hostile streams cause.
+#[cfg(test)]
+#[path = "../../tests/steps/search.rs"]
+mod steps;
 
 use crate::block::Block;
 use crate::block::metadata::Metadata;
@@ -47,20 +52,21 @@ use visit::Each;
 pub(crate) use visit::TryEach;
 pub use visit::Visit;
 
-/// What one step of the reader did.
+/// The result of one step of the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The cursor is on an event.
+    /// The cursor is at an event.
     Event,
-    /// A block was read; the tables know its content.
+    /// A block was read; its content is in the tables.
     Block(Frame),
-    /// A block was passed over unread.
+    /// A block was skipped.
     Skipped(Frame),
-    /// Bytes went by that belong to no block.
+    /// Bytes that belong to no block were skipped.
     Passed,
-    /// A sequence point or the end comes next: what waits must be delivered before the next step.
+    /// A sequence point or the end comes next: queued events must be delivered before the
+    /// next step.
     Barrier,
-    /// There is nothing more.
+    /// There is nothing left.
     End,
 }
 
@@ -79,8 +85,8 @@ pub(crate) enum Step {
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 ///
-/// Only what makes a stream unreadable from its beginning is an [`Error`]. Damage further on is
-/// reported by [`Reader::damage`], and everything around it is delivered.
+/// Only a stream whose beginning cannot be read is an [`Error`]. Later damage is reported
+/// by [`Reader::damage`], and everything around it is delivered.
 #[derive(Debug)]
 pub struct Reader<S> {
     source: S,
@@ -88,21 +94,22 @@ pub struct Reader<S> {
     phase: Phase,
     /// Where the next block begins.
     position: u64,
-    /// How far the writer was ahead of our positions, modulo 4: not at all, unless bytes are missing.
+    /// How far the writer was ahead of our positions, modulo 4: 0 unless bytes are
+    /// missing.
     shift: u8,
-    /// Where reading goes on behind the current block, if its size does not say.
+    /// Where reading continues after the current block, if not where its size says.
     goes_on_from: Option<u64>,
     /// The last block.
     last_block: Option<Frame>,
-    /// Up to where events were given, once the block they are in is done.
+    /// Up to where events were delivered, set when their block is finished.
     given_to: u64,
-    /// Content before this position was announced to the source.
+    /// Content before this position has been announced to the source.
     approached: u64,
-    /// What was looked through for blocks whose sizes are wrong.
+    /// Which bytes have been searched for blocks with wrong sizes.
     looked_through: LookedThrough,
-    /// Bytes from here on are still needed by those who wait for their turn.
+    /// Bytes from here on are still needed by queued events.
     keep_from: Option<u64>,
-    /// Whether the caller wants blocks, those of events too.
+    /// Whether the caller wants blocks, including event blocks.
     gives_blocks: bool,
     scope: Scope,
 }
@@ -115,19 +122,20 @@ impl<'d> Reader<Whole<&'d [u8]>> {
 }
 
 impl<R: Read> Reader<Buffered<R>> {
-    /// Reads from a pipe, a socket, a file. Memory is bounded by the largest block.
+    /// Reads from a pipe, a socket or a file. Memory is bounded by the largest block.
     pub fn from_read(input: R) -> Self {
         Reader::new(Buffered::new(input))
     }
 }
 
 impl<S: Source> Reader<S> {
-    /// Reads from a source. Does not touch it: the stream's header is read by the first step.
+    /// Reads from a source. The source is not accessed until the first step, which reads
+    /// the stream's header.
     pub fn new(source: S) -> Self {
         Reader::with_limits(source, Limits::default())
     }
 
-    /// Reads from a source with other limits than the default ones.
+    /// Reads from a source with limits other than the defaults.
     pub fn with_limits(source: S, limits: Limits) -> Self {
         Reader {
             source,
@@ -146,10 +154,10 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Reads everything but events: [`Reader::next_block`] gives event blocks without their content, and
-    /// a source that need not read what is passed over, such as
-    /// [`PositionedFile`](crate::PositionedFile), does not. The sizes that event blocks state are taken
-    /// at their word where the end of the content gives no reason to doubt it.
+    /// Reads everything except events: [`Reader::next_block`] returns event blocks
+    /// without their content, and a source that can skip, such as
+    /// [`PositionedFile`](crate::PositionedFile), does not read it. The stated sizes of
+    /// event blocks are trusted unless the end of the content gives reason to doubt them.
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -170,7 +178,7 @@ impl<S: Source> Reader<S> {
         reader
     }
 
-    /// The same for those who read the events elsewhere.
+    /// The same, for a caller whose events are read elsewhere.
     pub(crate) fn index(source: S, limits: Limits) -> Self {
         let mut reader = Reader::with_limits(source, limits);
         reader.scope = Scope::Index;
@@ -178,8 +186,9 @@ impl<S: Source> Reader<S> {
         reader
     }
 
-    /// Begins to read the events in blocks that were found before, and gives up what was known. The
-    /// source goes on: blocks of one plan lie behind those of the plan before.
+    /// Starts to read the events in blocks that were found before, and discards the
+    /// previous state. The source continues: the blocks of each plan come after those of
+    /// the plan before.
     pub(crate) fn plan(&mut self, plan: &mut Plan) {
         self.state = State::new(self.state.limits);
         std::mem::swap(&mut self.state.context, &mut plan.context);
@@ -190,7 +199,7 @@ impl<S: Source> Reader<S> {
         self.keep_from = None;
     }
 
-    /// Gives the plan that was read back, to be used again.
+    /// Returns a finished plan for reuse.
     pub(crate) fn end_plan(&mut self, plan: &mut Plan) {
         std::mem::swap(&mut self.state.context, &mut plan.context);
         if let Scope::Planned { blocks, .. } = std::mem::replace(&mut self.scope, Scope::All) {
@@ -199,7 +208,8 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::End;
     }
 
-    /// What the session was. Reads the stream's header if that has not happened yet.
+    /// What the stream says about the session. Reads the stream's header if that has not
+    /// happened yet.
     ///
     /// # Errors
     /// See [`Reader::next_event`].
@@ -207,7 +217,7 @@ impl<S: Source> Reader<S> {
         while matches!(self.phase, Phase::Header | Phase::Trace) {
             self.step()?;
         }
-        // The header is read by now, or reading it failed before and fails again.
+        // The header has been read by now, or reading it failed before and fails again.
         match self.state.trace() {
             Some(trace) => Ok(trace),
             None => Err(self.phase.again()),
@@ -217,26 +227,28 @@ impl<S: Source> Reader<S> {
     /// The next event in file order, or `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Format`] when the stream cannot be read from its beginning; the same again on
-    /// every further call. [`Error::Io`] when the source fails; after
-    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) the same call goes on.
+    /// [`Error::Format`] if the beginning of the stream cannot be read; every further
+    /// call returns the same error. [`Error::Io`] if the source fails; after
+    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock), repeat the call.
     #[inline]
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
         loop {
             match self.step()? {
-                Step::Event => return Ok(Some(self.state.event(self.source.bytes(), self.source.start()))),
+                Step::Event => {
+                    return Ok(Some(self.state.event(self.source.bytes(), self.source.start())));
+                }
                 Step::Block(_) | Step::Skipped(_) | Step::Passed | Step::Barrier => {}
                 Step::End => return Ok(None),
             }
         }
     }
 
-    /// Gives all events that are left to `take`, in file order. The fastest way through a stream:
-    /// a block is walked without coming back here between its events.
+    /// Passes all remaining events to `take`, in file order. The fastest way to read a
+    /// stream: a block is walked without returning here for each event.
     ///
     /// # Errors
-    /// As [`Reader::next_event`]; after [`WouldBlock`](std::io::ErrorKind::WouldBlock) the same call
-    /// goes on.
+    /// As [`Reader::next_event`]; after [`WouldBlock`](std::io::ErrorKind::WouldBlock),
+    /// repeat the call.
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -251,8 +263,8 @@ impl<S: Source> Reader<S> {
         self.visit(&mut take)
     }
 
-    /// The same with something that need not be a closure, and so can say how it is compiled, and when it has
-    /// had enough.
+    /// The same with a type that implements [`Visit`] instead of a closure, which can
+    /// control inlining and stop when it has had enough.
     ///
     /// # Errors
     /// As [`Reader::for_each`].
@@ -275,11 +287,12 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// Gives the events that are left to `take`, in file order, until it fails. The same reader can go on behind
-    /// the event with which that happened. As fast as [`Reader::for_each`].
+    /// Passes the remaining events to `take`, in file order, until it returns an error.
+    /// The reader can then continue after the event that caused it. As fast as
+    /// [`Reader::for_each`].
     ///
     /// # Errors
-    /// What `take` reports, and what [`Reader::for_each`] does.
+    /// Errors of `take`, and those of [`Reader::for_each`].
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -303,9 +316,9 @@ impl<S: Source> Reader<S> {
         each.result
     }
 
-    /// The next block, or `None` at the end. For tools: the events that are left in the block that
-    /// is being read are passed over, and events of the blocks given here are not counted as read,
-    /// so losses cannot be counted.
+    /// The next block, or `None` at the end. For tools: the remaining events of the
+    /// current block are skipped. Events of the blocks returned here do not count as
+    /// read, so losses are not counted.
     ///
     /// # Errors
     /// As [`Reader::next_event`].
@@ -330,7 +343,7 @@ impl<S: Source> Reader<S> {
     }
 
     fn block(&self, frame: Frame, is_read: bool) -> Block<'_> {
-        // What is passed over is not held.
+        // Skipped content is not held.
         let content = if is_read { body_of(&self.source, &frame) } else { &[] };
         Block { kind: frame.kind, start: frame.start, body: frame.body, content }
     }
@@ -345,18 +358,19 @@ impl<S: Source> Reader<S> {
         self.state.version()
     }
 
-    /// Whether the stream's end mark was seen. A killed process leaves none.
+    /// Whether the stream's end mark was read. If the process was killed, there is none.
     pub fn is_complete(&self) -> bool {
         self.state.is_complete
     }
 
-    /// Where the stream ended, once it has: behind its end mark, or where the bytes ran out.
+    /// Where the stream ended: after its end mark, or where the input ended. `None`
+    /// before that.
     pub fn end_offset(&self) -> Option<u64> {
         self.state.end_offset
     }
 
-    /// The event types that are defined at this point of the stream, in the order of their
-    /// definition; also those without events.
+    /// The event types defined at this point of the stream, in order of definition,
+    /// including those without events.
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
@@ -370,7 +384,8 @@ impl<S: Source> Reader<S> {
         self.state.context.tables.metadata.live()
     }
 
-    /// Events that the stream's numbers prove to be missing; nothing is known for version 3.
+    /// Events that are missing according to the stream's sequence numbers. Version 3 has
+    /// none, so nothing is known about its losses.
     pub fn losses(&self) -> &Losses {
         &self.state.losses
     }
@@ -390,18 +405,20 @@ impl<S: Source> Reader<S> {
         &self.source
     }
 
-    /// The source, to tell it something: a socket's timeout, or bytes that have come. Bytes that it has shown
-    /// must stay what they were, or events are read that nobody wrote.
+    /// The source, for example to set a socket's timeout or to add bytes. Bytes that it
+    /// has already returned must not change, or the reader returns events that nobody
+    /// wrote.
     pub fn source_mut(&mut self) -> &mut S {
         &mut self.source
     }
 
-    /// Gives the source back, with the bytes that it read and the reader did not use.
+    /// Returns the source, including bytes that it read and the reader did not use.
     pub fn into_source(self) -> S {
         self.source
     }
 
-    /// Stream position up to which bytes went by, also within a stretch that is passed over.
+    /// Stream position up to which bytes were processed, even in the middle of a range
+    /// that is being skipped.
     pub(crate) fn reached(&self) -> u64 {
         self.phase.reached().unwrap_or(self.position).max(self.position)
     }
@@ -414,18 +431,18 @@ impl<S: Source> Reader<S> {
         &mut self.state
     }
 
-    /// Gives the events ahead to `take`; see [`State::run`].
+    /// Passes the next events to `take`; see [`State::run`].
     #[inline(always)]
     pub(crate) fn run(&mut self, take: &mut impl Take) -> RunEnd {
         self.state.run(self.source.bytes(), self.source.start(), take)
     }
 
-    /// Whether the blob that a run stopped on is an event.
+    /// Whether the blob at which a run stopped is an event.
     pub(crate) fn accept(&mut self) -> bool {
         self.state.accept(self.source.bytes(), self.source.start())
     }
 
-    /// From now on what follows the end mark is waited for.
+    /// From now on, waits for bytes after the end mark.
     pub(crate) fn wait_for_tail(&mut self) {
         self.state.limits.waits_for_tail = true;
     }
@@ -440,7 +457,7 @@ impl<S: Source> Reader<S> {
         self.source.bytes().get(index..).unwrap_or_default()
     }
 
-    /// One step. The way through an event block is inlined; everything else is not.
+    /// One step. Walking an event block is inlined; everything else is not.
     #[inline]
     pub(crate) fn step(&mut self) -> Result<Step, Error> {
         if !self.state.cursor.is_done() {

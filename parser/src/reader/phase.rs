@@ -1,4 +1,4 @@
-//! What comes next in the stream, and the step that does it.
+//! What comes next in the stream, and the step that handles it.
 
 use super::end::Tail;
 use super::recovery::Search;
@@ -7,37 +7,37 @@ use crate::error::{Error, Fault};
 use crate::frame::Frame;
 use crate::source::{Source, part};
 
-/// What the next step does.
+/// The next step.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Phase {
-    /// Reads the stream's header.
+    /// Read the stream's header.
     Header,
-    /// Reads the first block.
+    /// Read the first block.
     Trace,
-    /// Frames the next block, at the reader's position.
+    /// Frame the next block, at the reader's position.
     Frame,
-    /// Walks the blobs of the block that the cursor is in.
+    /// Walk the blobs of the cursor's block.
     Rows,
-    /// Reads a sequence point, after its barrier was announced.
+    /// Read a sequence point, after its barrier was announced.
     SequencePoint(Frame),
-    /// Checks what follows a block's content.
+    /// Check what follows a block's content.
     AfterContent(Frame),
-    /// Passes over content that is not read; with a fault, it is lost.
+    /// Skip content without reading it; with a fault, it is lost.
     Skip { frame: Frame, at: u64, lost: Option<(&'static str, Fault)> },
-    /// Searches for the next object.
+    /// Search for the next object.
     Search(Search),
-    /// Looks at bytes behind the end mark.
+    /// Examine bytes after the end mark.
     Tail(Tail),
-    /// Opens the next block that was found before.
+    /// Open the next block that was found before.
     Planned,
-    /// Nothing more.
+    /// Nothing is left.
     End,
     /// The stream's beginning could not be read.
     Failed { offset: u64, context: &'static str, fault: Fault },
 }
 
 impl Phase {
-    /// How far a stretch was passed over, in the middle of it.
+    /// How far a range has been skipped, while in the middle of it.
     pub(super) fn reached(&self) -> Option<u64> {
         match *self {
             Phase::Skip { at, .. } | Phase::Tail(Tail { at, .. }) => Some(at),
@@ -47,20 +47,22 @@ impl Phase {
         }
     }
 
-    /// The error that ended the reading before it began.
+    /// The error that made reading fail at the beginning.
     pub(super) fn again(&self) -> Error {
         match *self {
             Phase::Failed { offset, context, fault } => Error::Format { offset, context, fault },
-            _ => Error::Format { offset: 0, context: "stream header", fault: Fault::HeaderTruncated },
+            _ => {
+                Error::Format { offset: 0, context: "stream header", fault: Fault::HeaderTruncated }
+            }
         }
     }
 }
 
-/// How far ahead bytes are asked for where no size tells how many there are.
+/// How many bytes to request at a time if no size says how many there are.
 pub(super) const STRIDE: u64 = 64 * 1024;
 
 impl<S: Source> Reader<S> {
-    /// One step outside the way through an event block.
+    /// One step, except for walking an event block.
     #[inline(never)]
     pub(super) fn step_block(&mut self) -> Result<Step, Error> {
         loop {
@@ -94,7 +96,7 @@ impl<S: Source> Reader<S> {
     }
 }
 
-/// A block's content, as far as the window has it.
+/// A block's content, as far as it is in the window.
 pub(super) fn body_of<'s, S: Source>(source: &'s S, frame: &Frame) -> &'s [u8] {
     part(source.bytes(), source.start(), frame.body)
 }

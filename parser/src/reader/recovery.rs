@@ -1,4 +1,5 @@
-//! Carries out what [`resync`](crate::resync) decides where a stream is damaged, and notes what was lost.
+//! Carries out what [`resync`](crate::resync) decides about a damaged stream, and records
+//! what was lost.
 
 use super::phase::{Phase, STRIDE};
 use super::{Reader, Step};
@@ -12,17 +13,17 @@ use crate::resync::v6::{Blocks, LOOK_BACK};
 use crate::resync::{Expects, Need, Refused, Verdict, Window, size_fault};
 use crate::source::Source;
 
-/// A search for the next object header, after the framing was lost.
+/// A search for the next object header, after framing was lost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search {
-    /// What was wrong, and where.
+    /// Where the fault is.
     pub(super) offset: u64,
     pub(super) context: &'static str,
     pub(super) fault: Fault,
     pub(super) origin: Origin,
-    /// Bytes before this were searched.
+    /// Bytes before this position have been searched.
     pub(super) at: u64,
-    /// First byte that is lost, unless it was reported as lost before.
+    /// First lost byte, unless it was reported as lost before.
     pub(super) lost_from: u64,
 }
 
@@ -33,12 +34,12 @@ pub(super) enum Origin {
     Between,
     /// A block's content is not followed by what ends an object.
     ObjectEnd(Frame),
-    /// A block is above the limit, which is more likely damage than a block.
+    /// A block is larger than the limit, which is more likely damage than a block.
     Limit(Frame),
 }
 
 impl Search {
-    /// What the search was, when it has ended.
+    /// The result of the step in which the search ends.
     fn step(&self) -> Step {
         match self.origin {
             Origin::Limit(frame) => Step::Skipped(frame),
@@ -46,7 +47,7 @@ impl Search {
         }
     }
 
-    /// Where the search ends although nothing was found.
+    /// Where the search ends even if nothing was found.
     fn end(&self) -> Option<u64> {
         match self.origin {
             Origin::Limit(frame) => Some(frame.body_end()),
@@ -56,7 +57,7 @@ impl Search {
 }
 
 impl<S: Source> Reader<S> {
-    /// Asks the source for bytes that a decision needs.
+    /// Requests the bytes that a decision needs from the source.
     fn provide(&mut self, need: Need, refused: &mut Refused) -> Result<(), Error> {
         let is_tail = matches!(self.phase, Phase::Tail(_));
         if need.expects != Expects::Content && is_tail {
@@ -68,18 +69,18 @@ impl<S: Source> Reader<S> {
                 refused.unawaited.push(need.to);
             }
         } else if !self.source.fill(need.to)? {
-            // The input ends. What it has left is in the window.
+            // The input ends here. Its remaining bytes are in the window.
             refused.from = self.source_end().saturating_add(1);
         }
         Ok(())
     }
 
-    /// Whether bytes are due. Where the bytes at hand end like a whole stream, what follows may never come: a pipe that
-    /// is held open would hold up the reader.
+    /// Whether bytes should be waited for. If the available bytes end like a complete
+    /// stream, no more may follow: a pipe that is held open would block the reader.
     fn is_worth_waiting_for(&self, need: Need) -> bool {
         match need.expects {
             Expects::Content => true,
-            // In version 6 the end mark is four zeros.
+            // In version 6, the end mark is four zeros.
             Expects::More => {
                 let is_next = need.to == self.source_end().saturating_add(1);
                 !(is_next && self.state.is_v6() && self.source.bytes().ends_with(&[0; v6::HEADER]))
@@ -91,8 +92,11 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Takes a decision about objects, once the bytes are there that it needs.
-    pub(super) fn decide<T>(&mut self, decide: impl Fn(&Objects<'_>) -> Result<T, Need>) -> Result<T, Error> {
+    /// Makes a decision about objects, as soon as the bytes that it needs are available.
+    pub(super) fn decide<T>(
+        &mut self,
+        decide: impl Fn(&Objects<'_>) -> Result<T, Need>,
+    ) -> Result<T, Error> {
         let mut refused = Refused::NOTHING;
         loop {
             let objects = Objects {
@@ -108,7 +112,8 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Takes a decision about blocks of version 6, once the bytes are there that it needs.
+    /// Makes a decision about version 6 blocks, as soon as the bytes that it needs are
+    /// available.
     pub(super) fn decide_v6<T>(
         &mut self,
         decide: impl Fn(&mut Blocks<'_>) -> Result<T, Need>,
@@ -130,13 +135,13 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Whether the block is only found, and its content not asked for.
+    /// Whether the block is only found, without requesting its content.
     pub(super) fn passes_over(&self, frame: &Frame) -> bool {
         frame.kind == BlockKind::Event && matches!(self.scope, super::Scope::Index)
     }
 
-    /// The block with the end that fits what is behind it and in it. Where none does, the frame is
-    /// as it was.
+    /// The block with an end that fits its content and what follows. If none fits, the
+    /// frame is unchanged.
     pub(super) fn resynced(&mut self, frame: Frame) -> Result<Frame, Error> {
         let has_tag = !matches!(frame.kind, BlockKind::Trace | BlockKind::Unknown(_));
         if !has_tag || frame.body.len > self.state.limits.block_bytes {
@@ -149,7 +154,7 @@ impl<S: Source> Reader<S> {
             return Ok(frame);
         }
         if self.passes_over(&frame) {
-            // Its content would tell, and is not here.
+            // Deciding requires the content, which was not requested.
             self.state.is_irregular = true;
             return Ok(frame);
         }
@@ -157,10 +162,11 @@ impl<S: Source> Reader<S> {
         Ok(self.carry_out(frame, frame.body.start, verdict).unwrap_or(frame))
     }
 
-    /// The same for a block of version 6. `None`: there is no block, and reading goes on elsewhere.
+    /// The same for a version 6 block. `None` if there is no block, and reading continues
+    /// elsewhere.
     pub(super) fn resynced_v6(&mut self, frame: Frame) -> Result<Option<Frame>, Error> {
         if self.passes_over(&frame) {
-            // Its content would tell, and is not asked for.
+            // Deciding would require its content, which is not requested.
             self.source.release(frame.body_end().saturating_sub(LOOK_BACK).max(frame.start));
             let is_followed = self.decide_v6(|blocks| blocks.is_followed(frame.body_end()))?;
             self.state.is_irregular |= !is_followed;
@@ -170,7 +176,8 @@ impl<S: Source> Reader<S> {
         Ok(self.carry_out(frame, frame.start, verdict))
     }
 
-    /// Whether what looks like a block that nothing is known of is none. `true`: reading goes on elsewhere.
+    /// Whether something that looks like a block of unknown kind is not one. If `true`,
+    /// reading continues elsewhere.
     pub(super) fn is_no_block(&mut self, frame: Frame) -> Result<bool, Error> {
         let found = self.decide_v6(|blocks| blocks.blocks_instead(frame))?;
         if let Some(position) = found {
@@ -179,8 +186,8 @@ impl<S: Source> Reader<S> {
         Ok(found.is_some())
     }
 
-    /// Does what was decided about a block. What is wrong with its size is noted `at` a position. `None`: there is no
-    /// block, and reading goes on elsewhere.
+    /// Carries out a decision about a block. A wrong size is reported at position `at`.
+    /// `None` if there is no block, and reading continues elsewhere.
     fn carry_out(&mut self, frame: Frame, at: u64, verdict: Verdict) -> Option<Frame> {
         match verdict {
             Verdict::Accept => Some(frame),
@@ -202,14 +209,14 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Notes that a block's size is wrong. The block is `block`.
+    /// Reports that a block's size is wrong; `block` is the corrected block.
     fn note_size(&mut self, frame: Frame, block: Frame, at: u64) {
         let (end, fault) = (block.body_end(), size_fault(&frame));
         self.state.damage.add_framing_lost(block, at, end, 0, "block size", fault);
     }
 
-    /// A row of the block is broken from `from` on. `true`: another block begins in what looks like the rest of this
-    /// one, and reading goes on there.
+    /// A row of the block is broken from `from` on. If `true`, another block begins in
+    /// what looked like the rest of this one, and reading continues there.
     pub(super) fn leaves_block(&mut self, frame: &Frame, from: u64) -> Result<bool, Error> {
         let found = match self.state.is_v6() {
             true => self.decide_v6(|blocks| blocks.block_within(frame, from))?,
@@ -226,13 +233,14 @@ impl<S: Source> Reader<S> {
         Ok(true)
     }
 
-    /// Looks at a blob that may be none, because its block's size is too large. `true`: it is an event after all.
+    /// Examines a blob that may not be one, because its block's size may be too large.
+    /// `true` if it is an event after all.
     #[cold]
     pub(super) fn is_odd_blob_event(&mut self) -> Result<bool, Error> {
         let (blob, end) = (self.state.cursor.blob, self.state.cursor.end);
         let is_header = self.state.odd_blob.is_header;
         let found = self.decide_v6(|blocks| blocks.blocks_from_blob(blob, end, is_header))?;
-        // Only who reads the whole stream knows what was looked through.
+        // Only a reader of the whole stream knows which bytes have been searched.
         self.state.is_irregular |= self.state.must_cover && found.is_some();
         self.state.resume();
         if let Some(within) = found.filter(|within| within.ends_block) {
@@ -245,19 +253,20 @@ impl<S: Source> Reader<S> {
         Ok(self.state.accept_resumed(self.source.bytes(), self.source.start()))
     }
 
-    /// The block at hand reaches to `position` only, where another begins.
+    /// The current block only extends to `position`, where another one begins.
     fn end_at(&mut self, position: u64) {
         let frame = self.state.cursor.frame;
         self.take_back(position);
         self.state.blocks_were_lost = true;
         let mut block = frame;
-        block.body.len = u32::try_from(position.saturating_sub(frame.body.start)).unwrap_or(frame.body.len);
+        block.body.len =
+            u32::try_from(position.saturating_sub(frame.body.start)).unwrap_or(frame.body.len);
         self.note_size(frame, block, frame.start);
         self.state.cursor.frame = block;
         self.state.cursor.end = position;
     }
 
-    /// What was taken for a block is none: another begins at `position`.
+    /// What looked like a block is not one: another one begins at `position`.
     fn pass_over(&mut self, frame: Frame, position: u64) {
         self.take_back(position);
         let (at, lost) = (frame.start, position.saturating_sub(frame.start));
@@ -268,15 +277,19 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::Frame;
     }
 
-    /// Another block begins at `position`, perhaps in what was taken for the last rows of the one before, which
-    /// ends there. Of what that block was reported to cost only what lies before is lost.
+    /// Another block begins at `position`, possibly within what looked like the last rows
+    /// of the previous one, which then ends there. Of the losses reported for that block,
+    /// only the part before `position` remains.
     pub(super) fn take_back(&mut self, position: u64) {
-        let Some(last) = self.last_block.as_mut().filter(|last| position < last.body_end()) else { return };
+        let Some(last) = self.last_block.as_mut().filter(|last| position < last.body_end()) else {
+            return;
+        };
         self.state.statistics.take_bytes(last.kind, last.body_end().saturating_sub(position));
         self.state.damage.shorten_losses(last.start, position);
         self.state.damage.spare(self.given_to);
-        // Whoever takes back more takes it from what is left.
-        last.body.len = u32::try_from(position.saturating_sub(last.body.start)).unwrap_or(last.body.len);
+        // If more is taken back later, it is taken from what is left now.
+        last.body.len =
+            u32::try_from(position.saturating_sub(last.body.start)).unwrap_or(last.body.len);
     }
 
     pub(super) fn lose_framing(
@@ -289,7 +302,8 @@ impl<S: Source> Reader<S> {
         search_from: u64,
     ) {
         if self.state.is_v6() {
-            // Nothing marks a block's beginning: everything before stands, and that is all.
+            // Nothing marks the beginning of a block: everything before is kept, and
+            // nothing else is known.
             self.state.damage.add_outside(Class::FramingLost, offset, 0, context, fault);
             self.end_incomplete(offset);
             return;
@@ -302,7 +316,8 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::Search(search);
     }
 
-    /// Searches for an object header, a stride at a time, in memory bounded by the stride.
+    /// Searches for an object header, a stride at a time, in memory bounded by the
+    /// stride.
     pub(super) fn search(&mut self, search: Search) -> Result<Step, Error> {
         self.source.release(self.keep_from.map_or(search.at, |keep| keep.min(search.at)));
         match self.decide(|objects| objects.search(search.at, search.end(), STRIDE))? {
@@ -312,14 +327,15 @@ impl<S: Source> Reader<S> {
                 self.phase = Phase::Frame;
             }
             Searched::Nothing(end) => {
-                // An ordinary block after all, only too large.
+                // It was an ordinary block after all, only too large.
                 self.report_search(&search, end, false);
                 if let Origin::Limit(frame) = search.origin {
                     self.phase = Phase::AfterContent(frame);
                 }
             }
             Searched::Ended => {
-                // A search that begins behind a broken row at the very end begins behind the input.
+                // A search that starts after a broken row at the very end starts after
+                // the input.
                 let end = self.source_end();
                 self.report_search(&search, end, false);
                 self.end_incomplete(end);
@@ -332,8 +348,8 @@ impl<S: Source> Reader<S> {
         Ok(search.step())
     }
 
-    /// Reports what was wrong and how much was passed over because of it. `is_found`: an object
-    /// begins at `to`, and reading goes on there.
+    /// Reports the fault and how much was skipped because of it. `is_found`: an object
+    /// begins at `to`, and reading continues there.
     fn report_search(&mut self, search: &Search, to: u64, is_found: bool) {
         let (offset, context, fault) = (search.offset, search.context, search.fault);
         let lost = to.saturating_sub(search.lost_from);
@@ -344,9 +360,12 @@ impl<S: Source> Reader<S> {
             }
             Origin::ObjectEnd(frame) => {
                 if is_found && to < search.lost_from {
-                    // The other object lies in what was taken for the rest of the block's content.
+                    // The object that was found lies in what looked like the rest of the
+                    // block's content.
                     self.state.damage.shorten_last_loss(to);
-                    self.state.statistics.take_bytes(frame.kind, search.lost_from.saturating_sub(to));
+                    self.state
+                        .statistics
+                        .take_bytes(frame.kind, search.lost_from.saturating_sub(to));
                 }
                 let from = search.lost_from;
                 self.state.damage.add_framing_lost(frame, offset, from, lost, context, fault);

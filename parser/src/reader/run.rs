@@ -1,20 +1,20 @@
-//! The fast way through a block of events.
+//! The fast path through a block of events.
 
 use super::state::State;
 use crate::blob::{
-    BlobEncoding, BlobHeader, Extent, Watch, at_end, compressed_v4, compressed_v6, quick_v4, quick_v6,
-    says_number, says_what_lasts, size_of_header,
+    BlobEncoding, BlobHeader, Extent, Watch, at_end, compressed_v4, compressed_v6, quick_v4,
+    quick_v6, says_number, says_what_lasts, size_of_header,
 };
 use crate::context::Context;
 use crate::source::index;
 use crate::tables::Covered;
 use nettrace_guid::Guid;
 
-/// Receives events. Methods are inlined into the loop over a block, which closures passed through
-/// several layers would not be.
+/// Receives events. Its methods are inlined into the loop over a block, which would not
+/// happen for closures passed through several layers.
 pub(crate) trait Take {
-    /// An event, by its header, what is left of the block from the payload on, and the stream
-    /// position of that. `false`: no more for now.
+    /// Receives an event: its header, the rest of the block from the payload on, and the
+    /// stream position of that. `false` to stop for now.
     fn take(
         &mut self,
         context: &Context,
@@ -24,81 +24,112 @@ pub(crate) trait Take {
         form: BlobForm,
     ) -> bool;
 
-    /// A run begins, in a block that ends at `end`. All ids of its events are `covered`, and all are of one capture thread.
+    /// A run begins in a block that ends at `end`. All ids of its events are in
+    /// `covered`, and all its events are from one capture thread.
     #[inline(always)]
     fn begin(&mut self, _end: u64, _covered: &Covered) {}
 }
 
-/// What is known of an event of a run beside its header.
+/// Facts about an event of a run, beside its header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlobForm {
     pub(crate) is_v6: bool,
-    /// Whether the processor, the activities or the labels may be others than those of the event before. `None`: the
-    /// header is whole, and does not say what is new.
+    /// Whether the processor, the activities or the labels may differ from the event
+    /// before. `None` if headers are complete and do not say what changed.
     pub(crate) changes_what_lasts: Option<bool>,
 }
 
-/// How a run ended.
+/// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunEnd {
-    /// The cursor is behind the last event that was given.
+    /// The cursor is after the last event that was passed on.
     Between,
-    /// The cursor is on a blob that was not given, because something about it is unusual.
+    /// The cursor is at a blob that was not passed on, because something about it is
+    /// unusual.
     OnBlob,
 }
 
-/// What the next blob must be like to be given without a further look. Told of whatever a header has;
-/// what it inherits was usual before.
+/// What the next blob must be like to be passed on without further checks. It is notified
+/// of every field that a header stores; inherited fields have been checked before.
 struct Usual {
     covered: Covered,
-    /// Runs of one capture thread are long: its thread row and its next number are settled once.
+    /// Threads write many events in a row, so the thread and its next sequence number are
+    /// computed once per run.
     thread: u64,
-    /// The thread's next number. In a block of compressed headers it is that of the header before, and
-    /// one: headers need no number of their own on the way.
+    /// The thread's next sequence number. With compressed headers that is one more than
+    /// in the previous header, so headers do not need to track a number.
     number: u32,
-    /// Numbers that an unusual header leaves out.
+    /// Sequence numbers that an unusual header skips.
     left_out: u32,
-    /// Something is unusual, or wrong.
-    is_odd: bool,
+    /// A row is unusual if its time is not below this: one tick after the latest time that
+    /// its block states, or 0 once anything else about the row is unusual. So one
+    /// comparison checks for both.
+    odd_from: u64,
     is_wrong: bool,
 }
 
 impl Usual {
-    /// `None`: nothing can be said without a further look.
+    /// `None` if further checks are needed in any case.
     #[inline]
-    fn of(covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
+    fn of(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<Usual> {
         let (thread, number) = run?;
-        // A type of id 0 takes no number in some versions; those who define it get the careful way.
+        // In some versions, an event of type 0 has no sequence number. If a stream
+        // defines that type, use the careful path.
         let is_countable = !covered.metadata.contains(0);
-        is_countable.then_some(Usual { covered, thread, number, left_out: 0, is_odd: false, is_wrong: false })
+        is_countable.then_some(Usual {
+            covered,
+            thread,
+            number,
+            left_out: 0,
+            // The careful path decides about the largest possible time.
+            odd_from: most_ticks.saturating_add(1),
+            is_wrong: false,
+        })
     }
 
-    /// The same, where the next blob inherits from the one before.
+    /// The same, if the next blob inherits from the previous one.
     #[inline]
-    fn after(header: &BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
-        let mut usual = Usual::of(covered, run)?;
-        usual.metadata(header.metadata_id);
-        usual.stack(header.stack);
-        usual.is_odd |= header.capture_thread != usual.thread;
-        usual.is_odd |= header.sequence.wrapping_add(1) != usual.number;
-        (!usual.is_odd).then_some(usual)
+    fn after(
+        header: &BlobHeader,
+        covered: Covered,
+        run: Option<(u64, u32)>,
+        most_ticks: u64,
+    ) -> Option<Usual> {
+        let is_usual = covered.metadata.contains(u64::from(header.metadata_id))
+            && covered.stacks.contains(u64::from(header.stack));
+        Usual::of(covered, run, most_ticks).filter(|usual| {
+            is_usual
+                && header.capture_thread == usual.thread
+                && header.sequence.wrapping_add(1) == usual.number
+        })
     }
 
     /// The same for version 6.
     #[inline]
-    fn after_v6(header: &BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
-        let mut usual = Usual::after(header, covered, run)?;
-        usual.is_odd |= !covered.threads.contains(usual.thread);
-        usual.thread(header.thread);
-        usual.labels(header.label_list, header.has_reserved_flag);
-        (!usual.is_odd).then_some(usual)
+    fn after_v6(
+        header: &BlobHeader,
+        covered: Covered,
+        run: Option<(u64, u32)>,
+        most_ticks: u64,
+    ) -> Option<Usual> {
+        let is_usual = !header.has_reserved_flag
+            && covered.threads.contains(header.thread)
+            && covered.labels.contains(u64::from(header.label_list));
+        Usual::after(header, covered, run, most_ticks)
+            .filter(|usual| is_usual && covered.threads.contains(usual.thread))
+    }
+
+    /// Whether the decoded row is unusual, by its time or because it was marked so.
+    #[inline(always)]
+    fn is_odd(&self, ticks: u64) -> bool {
+        ticks >= self.odd_from
     }
 }
 
-/// Keeps what hardly ever happens out of the way.
+/// The time that every row reaches. Cold, so that the branch counts as unlikely.
 #[cold]
-fn odd() -> bool {
-    true
+fn always() -> u64 {
+    0
 }
 
 impl Watch for Usual {
@@ -108,14 +139,14 @@ impl Watch for Usual {
     #[inline(always)]
     fn metadata(&mut self, id: u32) {
         if !self.covered.metadata.contains(u64::from(id)) {
-            self.is_odd = odd();
+            self.odd_from = always();
         }
     }
 
     #[inline(always)]
     fn capture(&mut self, _: &mut u32, thread: u64, step: u32) {
         if thread != self.thread || step != 0 {
-            self.is_odd = odd();
+            self.odd_from = always();
             self.left_out = step;
         }
     }
@@ -123,31 +154,31 @@ impl Watch for Usual {
     #[inline(always)]
     fn thread(&mut self, id: u64) {
         if id != self.thread && !self.covered.threads.contains(id) {
-            self.is_odd = odd();
+            self.odd_from = always();
         }
     }
 
     #[inline(always)]
     fn stack(&mut self, id: u32) {
         if !self.covered.stacks.contains(u64::from(id)) {
-            self.is_odd = odd();
+            self.odd_from = always();
         }
     }
 
     #[inline(always)]
     fn labels(&mut self, id: u32, has_reserved_flag: bool) {
         if has_reserved_flag || !self.covered.labels.contains(u64::from(id)) {
-            self.is_odd = odd();
+            self.odd_from = always();
         }
     }
 
     #[cold]
     fn wrong(&mut self) {
-        (self.is_odd, self.is_wrong) = (true, true);
+        (self.odd_from, self.is_wrong) = (0, true);
     }
 }
 
-/// The same before version 6, where threads are known by their ids alone.
+/// The same before version 6, where threads are identified by their ids alone.
 struct UsualV4(Usual);
 
 impl Watch for UsualV4 {
@@ -179,21 +210,27 @@ impl Watch for UsualV4 {
     }
 }
 
-/// One way to write blobs.
+/// One encoding of blobs.
 trait Decode {
-    /// What is unusual in it.
+    /// Observes the blob's fields and records what is unusual.
     type Watch: Watch;
-    /// Whether a header inherits from the one before.
+    /// Whether a header inherits from the previous one.
     const INHERITS: bool;
     const IS_V6: bool;
-    /// `None`: the next blob needs a further look.
-    fn begin(header: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Self::Watch>;
+    /// `None` if the next blob needs further checks.
+    fn begin(
+        header: &mut BlobHeader,
+        covered: Covered,
+        run: Option<(u64, u32)>,
+        most_ticks: u64,
+    ) -> Option<Self::Watch>;
     fn usual(watch: &mut Self::Watch) -> &mut Usual;
-    /// Whether the blob that was decoded is unusual.
+    /// Whether the decoded blob is unusual.
     fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool;
-    /// The blob at the beginning of `rest`, if it is whole there. If not, `header` is of no use.
+    /// Decodes the blob at the beginning of `rest`, if all of it is there. Otherwise
+    /// `header` is unusable.
     fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent>;
-    /// Works out the number of an unusual blob.
+    /// Computes the sequence number of an unusual blob.
     fn settle(header: &mut BlobHeader, blob: &[u8], usual: &Usual);
 }
 
@@ -230,16 +267,24 @@ macro_rules! compressed {
                 header: &mut BlobHeader,
                 covered: Covered,
                 run: Option<(u64, u32)>,
+                most_ticks: u64,
             ) -> Option<Self::Watch> {
-                $begin(header, covered, run)
+                $begin(header, covered, run, most_ticks)
             }
             #[inline(always)]
-            fn is_odd(_: &BlobHeader, watch: &mut Self::Watch) -> bool {
-                Self::usual(watch).is_odd
+            fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
+                Self::usual(watch).is_odd(header.timestamp)
             }
             #[inline(always)]
-            #[expect(clippy::arithmetic_side_effects, reason = "64 bits hold a window's index and 32 bits")]
-            fn decode(header: &mut BlobHeader, rest: &[u8], watch: &mut Self::Watch) -> Option<Extent> {
+            #[expect(
+                clippy::arithmetic_side_effects,
+                reason = "64 bits hold a window's index and 32 bits"
+            )]
+            fn decode(
+                header: &mut BlobHeader,
+                rest: &[u8],
+                watch: &mut Self::Watch,
+            ) -> Option<Extent> {
                 let end;
                 let window = match rest.first_chunk() {
                     Some(window) => window,
@@ -249,13 +294,13 @@ macro_rules! compressed {
                     }
                 };
                 let payload_at = $decode(header, window, watch);
-                // Two bytes of zeros say that nothing is new, not even the time.
+                // Two zero bytes mean that nothing changed, not even the time.
                 if Self::IS_V6
                     && let [0, 0, ..] = window
                 {
-                    Self::usual(watch).is_odd = odd();
+                    Self::usual(watch).odd_from = always();
                 }
-                // A wrong header's size is far beyond any block.
+                // The size of a wrong header is far larger than any block.
                 let next_at = payload_at as u64 + u64::from(header.payload_size);
                 header.header_size = size_of_header(payload_at);
                 let next_at = usize::try_from(next_at).ok()?;
@@ -263,8 +308,9 @@ macro_rules! compressed {
             }
             fn settle(header: &mut BlobHeader, blob: &[u8], usual: &Usual) {
                 header.sequence = usual.number.wrapping_add(usual.left_out);
-                // A type of id 0 takes none.
-                if header.metadata_id == 0 && !blob.first().is_some_and(|flags| says_number(*flags)) {
+                // Events of type 0 have no sequence number.
+                if header.metadata_id == 0 && !blob.first().is_some_and(|flags| says_number(*flags))
+                {
                     header.sequence = header.sequence.wrapping_sub(1);
                 }
             }
@@ -279,17 +325,23 @@ macro_rules! fixed {
             $version!();
             const INHERITS: bool = false;
             #[inline(always)]
-            fn begin(_: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Self::Watch> {
-                $begin(covered, run)
+            fn begin(
+                _: &mut BlobHeader,
+                covered: Covered,
+                run: Option<(u64, u32)>,
+                most_ticks: u64,
+            ) -> Option<Self::Watch> {
+                $begin(covered, run, most_ticks)
             }
             #[inline(always)]
             fn is_odd(header: &BlobHeader, watch: &mut Self::Watch) -> bool {
                 let (usual, has_threads) = (Self::usual(watch), $has_threads);
-                !(usual.covered.metadata.contains(u64::from(header.metadata_id))
+                !(!usual.is_odd(header.timestamp)
+                    && usual.covered.metadata.contains(u64::from(header.metadata_id))
                     && usual.covered.stacks.contains(u64::from(header.stack))
                     && header.capture_thread == usual.thread
                     && header.sequence == usual.number
-                    // Threads that write about others, and labels, are rare.
+                    // Threads that write about other threads, and labels, are rare.
                     && (!has_threads
                         || (header.thread ^ header.capture_thread) | u64::from(header.label_list) == 0
                         || usual.covered.threads.contains(header.thread)
@@ -297,7 +349,8 @@ macro_rules! fixed {
             }
             #[inline(always)]
             fn decode(header: &mut BlobHeader, rest: &[u8], _: &mut Self::Watch) -> Option<Extent> {
-                // Said where the compiler sees it: no field needs to be kept from one blob to the next.
+                // Stated explicitly so that the compiler does not keep fields from one
+                // blob to the next.
                 *header = BlobHeader::default();
                 $decode(header, rest)
             }
@@ -311,27 +364,33 @@ fn begin_compressed_v4(
     header: &mut BlobHeader,
     covered: Covered,
     run: Option<(u64, u32)>,
+    most_ticks: u64,
 ) -> Option<UsualV4> {
-    // Said where the compiler sees it.
+    // Stated explicitly for the compiler.
     (header.label_list, header.has_reserved_flag) = (0, false);
-    Usual::after(header, covered, run).map(UsualV4)
+    Usual::after(header, covered, run, most_ticks).map(UsualV4)
 }
 
 #[inline(always)]
-fn begin_compressed_v6(header: &mut BlobHeader, covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
-    // Said where the compiler sees it.
+fn begin_compressed_v6(
+    header: &mut BlobHeader,
+    covered: Covered,
+    run: Option<(u64, u32)>,
+    most_ticks: u64,
+) -> Option<Usual> {
+    // Stated explicitly for the compiler.
     (header.activity, header.related_activity) = (Guid::ZERO, Guid::ZERO);
-    Usual::after_v6(header, covered, run)
+    Usual::after_v6(header, covered, run, most_ticks)
 }
 
 #[inline(always)]
-fn begin_fixed_v4(covered: Covered, run: Option<(u64, u32)>) -> Option<UsualV4> {
-    Usual::of(covered, run).map(UsualV4)
+fn begin_fixed_v4(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<UsualV4> {
+    Usual::of(covered, run, most_ticks).map(UsualV4)
 }
 
 #[inline(always)]
-fn begin_fixed_v6(covered: Covered, run: Option<(u64, u32)>) -> Option<Usual> {
-    Usual::of(covered, run).filter(|usual| covered.threads.contains(usual.thread))
+fn begin_fixed_v6(covered: Covered, run: Option<(u64, u32)>, most_ticks: u64) -> Option<Usual> {
+    Usual::of(covered, run, most_ticks).filter(|usual| covered.threads.contains(usual.thread))
 }
 
 compressed!(CompressedV4, compressed_v4, version_4, begin_compressed_v4);
@@ -340,11 +399,11 @@ fixed!(FixedV4, quick_v4, version_4, begin_fixed_v4, false);
 fixed!(FixedV6, quick_v6, version_6, begin_fixed_v6, true);
 
 impl State {
-    /// Gives the events ahead to `take` for as long as nothing about them is unusual and `take` says
-    /// to go on.
+    /// Passes the next events to `take`, as long as nothing about them is unusual and
+    /// `take` wants more.
     ///
-    /// This is the way most events go. The block's running header is a local here, so that it stays
-    /// in registers, and nothing is looked up that `take` does not ask for.
+    /// Most events take this path. The block's running header is a local variable here,
+    /// so that it stays in registers, and nothing is looked up unless `take` asks for it.
     #[inline(always)]
     pub(crate) fn run(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
         match self.cursor.encoding {
@@ -357,34 +416,37 @@ impl State {
     }
 
     #[inline(always)]
-    #[expect(clippy::arithmetic_side_effects, reason = "positions within a block, which ends within 64 bits")]
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "positions within a block, which ends within 64 bits"
+    )]
     fn run_blobs<D: Decode>(&mut self, window: &[u8], start: u64, take: &mut impl Take) -> RunEnd {
         if self.cursor.is_done() || self.cursor.is_doubted {
             return RunEnd::Between;
         }
         let mut header = self.cursor.header;
         let times = self.cursor.times;
-        let most_ticks = times.most();
         let mut last_ticks = header.timestamp;
-        let begun = D::begin(&mut header, self.context.tables.covered, self.losses.run());
+        let covered = self.context.tables.covered;
+        let begun = D::begin(&mut header, covered, self.losses.run(), times.most());
         let Some(mut watch) = begun else { return RunEnd::Between };
         let first = D::usual(&mut watch).number;
         take.begin(self.cursor.end, &self.context.tables.covered);
         let (from, to) = (index(self.cursor.at, start), index(self.cursor.end, start));
-        // What is left of the block. One length is all there is to check and to keep up.
+        // The rest of the block. Its length is the only thing to check and to update.
         let mut rest = window.get(from..to).unwrap_or_default();
         let mut run_end = RunEnd::Between;
         while !rest.is_empty() {
-            // A blob that is broken spoils `header`; it is decoded again, carefully, and its block
-            // ends with it.
+            // A broken blob makes `header` unusable. It is decoded again on the careful
+            // path, and ends its block.
             let Some(blob) = D::decode(&mut header, rest, &mut watch) else { break };
             let Some(behind) = rest.get(blob.next_at..) else { break };
             let payload = rest.get(blob.payload_at..).unwrap_or_default();
             let blob_at = self.cursor.end - rest.len() as u64;
             let payload_at = blob_at + blob.payload_at as u64;
-            // Deltas have no sign, so times of a run are not before the block's first.
-            let is_outside = header.timestamp > most_ticks;
-            if D::is_odd(&header, &mut watch) || is_outside {
+            // Deltas are unsigned, so the times of a run are never before the block's
+            // first.
+            if D::is_odd(&header, &mut watch) {
                 if D::usual(&mut watch).is_wrong {
                     break;
                 }
@@ -402,7 +464,9 @@ impl State {
                 header.sequence = usual.number;
             }
             usual.number = usual.number.wrapping_add(1);
-            last_ticks = header.timestamp;
+            if !D::IS_V6 {
+                last_ticks = header.timestamp;
+            }
             let changes_what_lasts = match rest {
                 [flags, ..] if D::INHERITS => Some(says_what_lasts(*flags)),
                 _ => None,
@@ -413,12 +477,19 @@ impl State {
                 break;
             }
         }
-        // Times of one thread rise: its last is the latest. Where they do not, another look tells.
-        self.cursor.times.latest = times.latest.max(last_ticks.wrapping_sub(times.least));
         let next = D::usual(&mut watch).number;
+        if !D::IS_V6 {
+            // The times of one thread rise, so its last one is the latest. If they do not,
+            // another check finds out.
+            self.cursor.times.latest = times.latest.max(last_ticks.wrapping_sub(times.least));
+        }
         self.losses.advance_run(next, last_ticks);
         self.statistics.events += u64::from(next.wrapping_sub(first));
         if D::INHERITS {
+            if run_end == RunEnd::Between {
+                // Computed here, so that the loop does not have to keep it.
+                header.sequence = next.wrapping_sub(1);
+            }
             self.cursor.header = header;
         }
         self.cursor.at = self.cursor.end - rest.len() as u64;

@@ -1,4 +1,5 @@
-//! Which of a stream's blocks a reader reads: for several threads, one finds what others read.
+//! Which blocks of a stream a reader reads. With several threads, one finds blocks and
+//! others read them.
 
 use crate::context::Context;
 use crate::frame::Frame;
@@ -9,20 +10,20 @@ use crate::tables::Covered;
 pub(crate) enum Scope {
     /// All of them.
     All,
-    /// All but the content of event blocks: those are only found.
+    /// All, but event blocks are only found, and their content is not read.
     Index,
-    /// The events of blocks that were found before.
+    /// Only the events of blocks that were found before.
     Planned { blocks: Vec<PlannedBlock>, next: usize },
 }
 
-/// An event block that was found, and what was defined when it was.
+/// An event block that was found, and the definitions at that point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlannedBlock {
     pub(crate) frame: Frame,
     pub(crate) covered: Covered,
 }
 
-/// Event blocks that were found, and all that is needed to read them.
+/// Event blocks that were found, and everything needed to read them.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) blocks: Vec<PlannedBlock>,
@@ -30,7 +31,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// A plan of nothing.
+    /// A plan without blocks.
     pub(crate) fn empty() -> Plan {
         Plan { blocks: Vec::new(), context: Context::new() }
     }

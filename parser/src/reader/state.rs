@@ -1,4 +1,4 @@
-//! What the reader knows, but for its source and its place in it.
+//! The reader's state, except for its source and its position.
 
 use super::cursor::Cursor;
 use crate::block::trace::{self, Trace};
@@ -11,7 +11,7 @@ use crate::loss::Losses;
 use crate::statistics::Statistics;
 use crate::version::Version;
 
-/// Everything the reader knows, but for its source and its place.
+/// Everything the reader knows, except for its source and its position.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) limits: Limits,
@@ -22,31 +22,37 @@ pub(crate) struct State {
     pub(crate) statistics: Statistics,
     /// The event block that is being read.
     pub(crate) cursor: Cursor,
-    /// Whether the input holds the current block to its end.
+    /// Whether the input contains all of the current block.
     pub(super) block_is_whole: bool,
-    /// Where the current block's first broken row lies.
+    /// Where the current block's first broken row begins.
     pub(super) broken_at: Option<u64>,
     pub(super) odd_blob: OddBlob,
-    /// Blocks were lost since the last sequence point, perhaps a sequence point among them.
+    /// Whether blocks were lost since the last sequence point, possibly including a
+    /// sequence point.
     pub(super) blocks_were_lost: bool,
+    /// Whether definitions that outlive sequence points may be missing, because blocks or
+    /// rows were lost or a table was full. Version 6 requires a definition before each use, so
+    /// otherwise an undefined id is no writer's.
+    pub(super) ids_were_lost: bool,
     pub(crate) is_complete: bool,
     pub(super) end_offset: Option<u64>,
-    /// Every reference must be covered by what the reader knows; see [`State::is_irregular`].
+    /// Whether every reference must be defined by what this reader knows; see
+    /// [`State::is_irregular`].
     pub(super) must_cover: bool,
-    /// Something was met that only a reader of the whole stream can report.
+    /// Whether something was found that only a reader of the whole stream can report.
     pub(crate) is_irregular: bool,
 }
 
-/// A blob of version 6 that may be none.
+/// A version 6 blob that may not be one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OddBlob {
-    /// The block that was looked through because of an id that stands for nothing.
+    /// The block that was searched because of an undefined id.
     pub(super) block: Option<u64>,
-    /// The blob that was looked at.
+    /// The blob that was examined.
     pub(super) seen: Option<u64>,
-    /// It is looked at because it looks like a block's header.
+    /// Whether it is examined because it looks like a block's header.
     pub(super) is_header: bool,
-    /// Where the next blob begins, while this one has yet to be looked at.
+    /// Where the next blob begins, until this one has been examined.
     pub(super) behind: Option<u64>,
 }
 
@@ -64,6 +70,7 @@ impl State {
             broken_at: None,
             odd_blob: OddBlob::default(),
             blocks_were_lost: false,
+            ids_were_lost: false,
             is_complete: false,
             end_offset: None,
             must_cover: false,
@@ -95,7 +102,8 @@ impl State {
         self.has_trace.then_some(&self.context.trace)
     }
 
-    /// Reads the first block. A fault in it is fatal: without it nothing has a meaning.
+    /// Reads the first block. A fault in it is fatal: without a session, nothing has a
+    /// meaning.
     pub(super) fn read_trace(&mut self, frame: Frame, content: &[u8]) -> Result<(), (u64, Fault)> {
         self.open_block(frame, true, u64::from(frame.body.len));
         let mut damage = self.damage.in_block(frame);
@@ -117,25 +125,33 @@ impl State {
         }
     }
 
-    /// Counts a block up to the position `end`, which may lie in the middle of it. What follows the
-    /// content is counted when it is met.
+    /// Counts a block up to position `end`, which may be in the middle of it. Bytes after
+    /// the content are counted when they are read.
     pub(super) fn count_block(&mut self, frame: &Frame, end: u64) {
-        self.statistics.add_block(frame.kind, end.min(frame.body_end()).saturating_sub(frame.start));
+        self.statistics
+            .add_block(frame.kind, end.min(frame.body_end()).saturating_sub(frame.start));
     }
 
-    /// Begins a block of which `present` bytes of content and what follows are in the window.
+    /// Opens a block. `present` bytes of its content, and what follows, are in the
+    /// window.
     pub(super) fn open_block(&mut self, frame: Frame, is_whole: bool, present: u64) {
         self.block_is_whole = is_whole;
         self.broken_at = None;
         self.count_block(&frame, frame.body.start.saturating_add(present));
     }
 
-    /// Takes what is wrong with the current block.
+    /// Collects the faults of the current block.
     pub(super) fn damage_in(&mut self, frame: Frame) -> BlockDamage<'_> {
         self.damage.in_part_of_block(frame, self.block_is_whole)
     }
 
-    pub(super) fn lose_block(&mut self, frame: Frame, content: &[u8], context: &'static str, fault: Fault) {
+    pub(super) fn lose_block(
+        &mut self,
+        frame: Frame,
+        content: &[u8],
+        context: &'static str,
+        fault: Fault,
+    ) {
         self.broken_at = Some(frame.body.start);
         self.blocks_were_lost = true;
         self.damage_in(frame).block_lost(0, content.len(), context, fault);

@@ -1,11 +1,11 @@
-//! Who takes events as they come.
+//! Visitors that receive events.
 
 use super::{BlobForm, Take};
 use crate::blob::BlobHeader;
 use crate::context::Context;
 use crate::event::Event;
 
-/// Takes events, in the form that [`Reader::visit`](crate::Reader::visit) wants.
+/// Receives events, for use with [`Reader::visit`](crate::Reader::visit).
 ///
 /// ```
 /// use nettrace_parser::{Event, Reader, Visit};
@@ -32,11 +32,12 @@ use crate::event::Event;
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 pub trait Visit {
-    /// Takes an event. Mark it `#[inline(always)]` if it is short: it is then part of the loop over a
-    /// block, where an event's fields need not be put into memory.
+    /// Receives an event. Mark short implementations `#[inline(always)]`: they become
+    /// part of the loop over a block, and the event's fields are never stored in memory.
     fn event(&mut self, event: Event<'_>);
 
-    /// Whether more events are wanted; asked behind each. If not, the same reader can go on later.
+    /// Whether more events are wanted; called after each. If not, the same reader can
+    /// continue later.
     #[inline(always)]
     fn wants_more(&self) -> bool {
         true
@@ -50,7 +51,7 @@ impl<F: FnMut(Event<'_>)> Visit for F {
     }
 }
 
-/// Gives events to a function until it fails.
+/// Passes events to a function until it returns an error.
 pub(crate) struct TryEach<F, E> {
     take: F,
     pub(crate) result: Result<(), E>,
@@ -74,7 +75,7 @@ impl<F: FnMut(Event<'_>) -> Result<(), E>, E> Visit for TryEach<F, E> {
     }
 }
 
-/// Makes events of what a run gives.
+/// Turns the output of a run into events.
 pub(super) struct Each<'a, V>(pub(super) &'a mut V);
 
 impl<V: Visit> Take for Each<'_, V> {
@@ -87,7 +88,14 @@ impl<V: Visit> Take for Each<'_, V> {
         payload_at: u64,
         _: BlobForm,
     ) -> bool {
-        self.0.event(Event { header, resolved: None, row: None, context, rest: payload, payload_at });
+        self.0.event(Event {
+            header,
+            resolved: None,
+            row: None,
+            context,
+            rest: payload,
+            payload_at,
+        });
         self.0.wants_more()
     }
 }

@@ -1,12 +1,18 @@
-//! Versions 3 to 5: where an object ends whose size cannot be right, and where the next one begins (FORMAT.md 13.3).
+//! Versions 3 to 5: decides where an object with an incorrect size ends, and where the
+//! next one begins (FORMAT.md 13.3).
 //!
-//! A size is believed when the end tag stands behind what it covers. Where it does not, the block is
-//! looked through for another object *before* its rows are read: rows that were given cannot be taken
-//! back, and what looks like the rest of this block may be rows of the next.
+//! A size is trusted if the end tag follows the bytes that it covers. If not, the block
+//! is searched for another object *before* its rows are read: rows that have been
+//! delivered cannot be taken back, and what looks like the rest of this block may be rows
+//! of the next one.
 //!
-//! Objects pad their content to a multiple of 4 of the stream's positions. Where a stretch of the
-//! stream was lost, or something was put into it, all that follows is off, and with the usual padding
-//! each block would be read up to three bytes away from its content.
+//! Writers pad so that the content of a block begins at a position of the stream that is
+//! divisible by 4. After bytes were lost or inserted, our positions differ from the
+//! writer's, and padding computed from them would place the content up to three bytes off
+//! (see [`Objects::shift`]).
+//!
+//! Each decision looks at the bytes that are there. `Err(Need)` is no failure: the reader
+//! fetches these bytes and asks again, so some calls are made only for their `?`.
 
 use super::{Expects, GROWN_BYTES, Need, Verdict, Window};
 use crate::blob::{BlobEncoding, BlobHeader, fixed_v3};
@@ -20,32 +26,34 @@ use crate::primitive::before;
 use crate::source::index;
 use crate::version::Version;
 
-/// So much of each block's end is looked through although the end tag is behind it. Where bytes are
-/// missing, the tag may be that of the next object's type, or any 6 of its content.
+/// How many bytes at the end of each block are searched even though the end tag follows.
+/// If bytes are missing, the 6 that is found there may be the end tag of the next object's
+/// type, or any byte of its content.
 const CHECKED_TAIL: usize = 256;
 
-/// Three bytes of padding, the end tag, the next header.
+/// Three bytes of padding, the end tag, and the next header.
 const AHEAD: u64 = 3 + 1 + NEXT_HEADER as u64;
 
-/// Decisions about objects.
+/// What the decisions need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Objects<'w> {
     pub(crate) window: Window<'w>,
     pub(crate) version: Option<Version>,
-    /// How far the writer was ahead of our positions, modulo 4.
+    /// Bytes that were lost before this position, modulo 4: the writer padded for a
+    /// position that much further on.
     pub(crate) shift: u8,
-    /// A larger block is not read.
+    /// The limit above which blocks are not read.
     pub(crate) most_bytes: u32,
 }
 
-/// How far a search for an object came.
+/// Result of a search for an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Searched {
     /// An object begins here.
     Object(u64),
-    /// None begins before this position, and more bytes follow.
+    /// None begins before this position, and there are more bytes.
     Further(u64),
-    /// None begins in what was to be searched, which ends here.
+    /// None begins in the range that was searched, which ends here.
     Nothing(u64),
     /// None begins before the input's end.
     Ended,
@@ -54,8 +62,9 @@ pub(crate) enum Searched {
 impl Objects<'_> {
     /// Whether a block ends where its size says, and there is no reason to doubt it.
     pub(crate) fn is_sound(&self, frame: &Frame) -> Result<bool, Need> {
-        // A stream that is still written has the end tag along with the content, and nothing behind it
-        // for a while: as long as nothing is odd, that is not waited for.
+        // In a stream that is still being written, the end tag arrives together with the
+        // content, but nothing after it for a while. Do not wait for that as long as
+        // nothing is odd.
         let has_end = self.window.reaches(frame.body_end().saturating_add(1), Expects::Content)?;
         let tag = self.window.from(frame.body_end()).first();
         Ok(has_end && tag == Some(&fastserial::TAG_END) && !self.has_object_in_tail(frame))
@@ -69,20 +78,24 @@ impl Objects<'_> {
         fastserial::find_in_short(window.get(..length).unwrap_or(window)).is_some()
     }
 
-    /// Where a block ends that is not sound.
+    /// Where a block that is not sound ends.
     #[cold]
     pub(crate) fn resync(&self, frame: Frame) -> Result<Verdict, Need> {
         let end = frame.body_end();
-        self.behind(end, end.saturating_add(1).saturating_add(FOUND_HEADER as u64))?;
-        // Only the tag is wrong, or nothing. A payload may well hold an object, and end with it.
+        self.reaches_after(end, end.saturating_add(1).saturating_add(FOUND_HEADER as u64))?;
+        // Something follows where the size says, so at most the end tag is wrong. The
+        // exception: the content ends with whole objects and is not all rows. Then bytes of
+        // this block are missing, and its size covers the objects after it. That it ends
+        // with an object is not enough, because a payload may contain a copy of one.
         let goes_on = self.begins_at(end.saturating_add(1)) || self.is_followed(&frame)?;
         if goes_on && (!self.ends_with_objects(&frame) || self.is_all_rows(frame)) {
             return Ok(Verdict::Accept);
         }
-        // Padding may have been read for content, or the other way round.
+        // Padding may have been mistaken for content, or the other way round.
         let found = self.object_in(frame.body.start.saturating_sub(3), end);
-        // Where an object begins well before the end, the size is wrong, whatever the padding: so no
-        // block is walked that others lie in, and the work is linear.
+        // If an object begins well before the end, the size is wrong, whatever the
+        // padding is. Deciding this first ensures that a block that contains others is
+        // never walked, so the work stays linear.
         if found.is_none_or(|position| position.saturating_add(3) >= end)
             && let Some(realigned) = self.realigned(frame)?
         {
@@ -96,11 +109,14 @@ impl Objects<'_> {
         }
     }
 
-    /// The block up to the next object, if all before it is rows of the block: then its size was too
-    /// small.
+    /// The block extended to the next object, if everything before that consists of rows
+    /// of the block: then its size was too small.
     fn grown(&self, frame: Frame) -> Result<Verdict, Need> {
         let from = frame.body_end();
-        self.behind(from, from.saturating_add(GROWN_BYTES).saturating_add(FOUND_HEADER as u64))?;
+        self.reaches_after(
+            from,
+            from.saturating_add(GROWN_BYTES).saturating_add(FOUND_HEADER as u64),
+        )?;
         let Some(position) = self.object_in(from, from.saturating_add(GROWN_BYTES)) else {
             return Ok(Verdict::Accept);
         };
@@ -114,15 +130,17 @@ impl Objects<'_> {
         Ok(Verdict::Resize { block, loses_blocks: false, next: None })
     }
 
-    /// Whether objects, one behind the other, fill the content's end: then as many bytes of the block are
-    /// missing as they have. A mere copy of an object in a payload does not end where the block does.
+    /// Whether the end of the content consists of consecutive objects: then the block lost
+    /// as many bytes as these take, and its size covers them instead. A mere copy of an
+    /// object in a payload would not end where the block does.
     fn ends_with_objects(&self, frame: &Frame) -> bool {
         let end = frame.body_end();
         let mut next = self.object_in(tail(frame), end);
         while let Some(position) = next {
             next = None;
             for shift in 0..4 {
-                let Framed::Block(object) = fastserial::frame(self.window.from(position), position, shift)
+                let Framed::Block(object) =
+                    fastserial::frame(self.window.from(position), position, shift)
                 else {
                     return false;
                 };
@@ -138,13 +156,14 @@ impl Objects<'_> {
         false
     }
 
-    /// Whether the end tag, perhaps with tagged values before it, and another object follow.
+    /// Whether the end tag, possibly after tagged values, and another object follow.
     fn is_followed(&self, frame: &Frame) -> Result<bool, Need> {
         let end = frame.body_end();
         match fastserial::object_end(self.window.from(end)) {
             ObjectEnd::At(bytes) => self.goes_on_at(end.saturating_add(bytes as u64)),
             ObjectEnd::Need(bytes) => {
-                // With these bytes the question is asked anew.
+                // Returns if these bytes can still come, and is asked again with them. Else the
+                // stream ends first, and nothing follows.
                 self.window.reaches(end.saturating_add(bytes as u64), Expects::Content)?;
                 Ok(false)
             }
@@ -154,15 +173,16 @@ impl Objects<'_> {
 
     /// Whether an object begins at the position, or the stream ends there.
     fn goes_on_at(&self, position: u64) -> Result<bool, Need> {
-        // At its end tag, if an object ends right before.
+        // Start at its end tag, if an object ends just before.
         let tag = position.saturating_sub(1);
-        let is_more = self.behind(tag, position.saturating_add(NEXT_HEADER as u64))?;
+        let is_more = self.reaches_after(tag, position.saturating_add(NEXT_HEADER as u64))?;
         let window = self.window.from(position);
         Ok(fastserial::goes_on(window.get(..NEXT_HEADER).unwrap_or(window), !is_more))
     }
 
-    /// Whether the stream reaches a position behind a block that ends at `end`, and may be the last.
-    fn behind(&self, end: u64, to: u64) -> Result<bool, Need> {
+    /// Whether the stream reaches `to`. The block that ends at `end` may be the last one,
+    /// so no more bytes are waited for if the stream looks complete there.
+    fn reaches_after(&self, end: u64, to: u64) -> Result<bool, Need> {
         self.window.reaches(to, Expects::Behind(end))
     }
 
@@ -172,7 +192,7 @@ impl Objects<'_> {
         fastserial::find(window.get(..FOUND_HEADER).unwrap_or(window)) == Some(0)
     }
 
-    /// The first known object that begins from `from` on, at `to` at the latest.
+    /// The first known object that begins between `from` and `to`, inclusive.
     fn object_in(&self, from: u64, to: u64) -> Option<u64> {
         let window = self.window.from(from);
         let reach = index(to.saturating_add(FOUND_HEADER as u64), from);
@@ -181,34 +201,40 @@ impl Objects<'_> {
         (position <= to).then_some(position)
     }
 
-    /// Another object begins within what the block's size covers: the block ends there.
+    /// Another object begins within the bytes that the block's size covers: the block
+    /// ends there.
     fn cut_at(&self, frame: Frame, position: u64) -> Verdict {
         let before = position.saturating_sub(1);
-        let has_tag =
-            before >= frame.body.start && self.window.from(before).first() == Some(&fastserial::TAG_END);
+        let has_tag = before >= frame.body.start
+            && self.window.from(before).first() == Some(&fastserial::TAG_END);
         let end = if has_tag { before } else { position };
         let mut block = frame;
         block.body.start = frame.body.start.min(end);
-        block.body.len = u32::try_from(end.saturating_sub(block.body.start)).unwrap_or(frame.body.len);
+        block.body.len =
+            u32::try_from(end.saturating_sub(block.body.start)).unwrap_or(frame.body.len);
         Verdict::Resize { block, loses_blocks: true, next: Some(position) }
     }
 
-    /// A row of the block is broken from `from` on. If another object begins in what looks like the
-    /// block's rest, its size is what is wrong, though it happens to fit: reading goes on there.
+    /// A row of the block is broken from `from` on. If another object begins in what
+    /// looks like the rest of the block, the block's size is wrong even though it happens
+    /// to fit, and reading continues at that object.
     pub(crate) fn object_within(&self, frame: &Frame, from: u64) -> Result<Option<u64>, Need> {
         let end = frame.body_end();
-        self.behind(end, end.saturating_add(FOUND_HEADER as u64))?;
+        self.reaches_after(end, end.saturating_add(FOUND_HEADER as u64))?;
         Ok(self.object_in(from, end).filter(|position| *position < end))
     }
 
-    /// The next object from `from` on, within `stride` bytes. `to`: only what begins before it counts.
+    /// The next object after `from`, within `stride` bytes. With `to`, only an object
+    /// that begins before it.
     pub(crate) fn search(&self, from: u64, to: Option<u64>, stride: u64) -> Result<Searched, Need> {
         let wanted = to.map_or(u64::MAX, |to| to).min(from.saturating_add(stride));
-        let is_more = self.window.reaches(wanted.saturating_add(FOUND_HEADER as u64), Expects::Content)?;
+        let is_more =
+            self.window.reaches(wanted.saturating_add(FOUND_HEADER as u64), Expects::Content)?;
         let window = self.window.from(from);
         let ahead = index(wanted, from);
         let searched = window.get(..ahead.saturating_add(FOUND_HEADER)).unwrap_or(window);
-        // What begins behind a block above the limit is the next object, and not lost with it.
+        // `to` is the end of a block that is too large to read. An object that begins
+        // exactly there is simply the next one, not part of what is lost.
         let is_within = |found: &usize| to.is_none() || *found < ahead;
         if let Some(found) = fastserial::find(searched).filter(is_within) {
             return Ok(Searched::Object(from.saturating_add(found as u64)));
@@ -220,10 +246,11 @@ impl Objects<'_> {
         Ok(if is_more { Searched::Further(wanted) } else { Searched::Ended })
     }
 
-    /// The block with another padding that fits: its content looks like its kind, the object's end is
-    /// behind it, and another object behind that. `None`: something else is wrong.
+    /// Tries the three other paddings. One fits if the content looks like its kind, and the
+    /// object's end tag and another object, or the end of the stream, follow. `None` if
+    /// something else is wrong.
     fn realigned(&self, frame: Frame) -> Result<Option<Verdict>, Need> {
-        self.behind(frame.body_end(), frame.body_end().saturating_add(AHEAD))?;
+        self.reaches_after(frame.body_end(), frame.body_end().saturating_add(AHEAD))?;
         if self.looks_right(frame) {
             return Ok(None);
         }
@@ -231,15 +258,20 @@ impl Objects<'_> {
             let shift = self.shift.wrapping_add(further) % 4;
             let mut block = frame;
             block.body.start = self.padded(frame, shift);
-            let is_ended = fastserial::object_end(self.window.from(block.body_end())) == ObjectEnd::At(1);
-            if is_ended && self.goes_on_at(block.body_end().saturating_add(1))? && self.looks_right(block) {
+            let is_ended =
+                fastserial::object_end(self.window.from(block.body_end())) == ObjectEnd::At(1);
+            if is_ended
+                && self.goes_on_at(block.body_end().saturating_add(1))?
+                && self.looks_right(block)
+            {
                 return Ok(Some(Verdict::Realign { block, shift }));
             }
         }
         Ok(None)
     }
 
-    /// Where the block's content begins, with another shift than the one it was framed with.
+    /// Where the block's content begins with another shift than the one it was framed
+    /// with.
     fn padded(&self, frame: Frame, shift: u8) -> u64 {
         let header = self.window.from(frame.start);
         match fastserial::frame(header, frame.start, shift) {
@@ -248,13 +280,14 @@ impl Objects<'_> {
         }
     }
 
-    /// Whether the content begins like that of a block of its kind; for blocks without a header of
-    /// their own, whether it is one to its end.
+    /// Whether the content begins like that of a block of its kind. For blocks without a
+    /// header of their own, all of it is checked.
     fn looks_right(&self, frame: Frame) -> bool {
         let content = self.window.content(&frame);
         match frame.kind {
             BlockKind::Event if self.version == Some(Version::V3) => is_whole_v3(content),
-            // All writers store the least size, and these are the only blocks without other marks.
+            // All writers store the smallest header, 20 bytes. Nothing else tells blocks of
+            // these kinds apart from other bytes.
             BlockKind::Event | BlockKind::Metadata => {
                 EventBlockHeader::parse(content).is_ok_and(|header| header.size == 20)
             }
@@ -264,15 +297,17 @@ impl Objects<'_> {
         }
     }
 
-    /// Whether the content is a block of its kind to its end.
+    /// Whether all of the content is a block of its kind.
     fn is_all_rows(&self, frame: Frame) -> bool {
         let content = self.window.content(&frame);
-        if !matches!(frame.kind, BlockKind::Event | BlockKind::Metadata) || self.version == Some(Version::V3)
+        if !matches!(frame.kind, BlockKind::Event | BlockKind::Metadata)
+            || self.version == Some(Version::V3)
         {
             return self.looks_right(frame);
         }
         let Ok((rows, header)) = event_block_header(content) else { return false };
-        let encoding = if header.is_compressed { BlobEncoding::CompressedV4 } else { BlobEncoding::FixedV4 };
+        let encoding =
+            if header.is_compressed { BlobEncoding::CompressedV4 } else { BlobEncoding::FixedV4 };
         let (begin, from) = (frame.body.start, before(content, rows) as u64);
         let (at, end) = (begin.saturating_add(from), begin.saturating_add(content.len() as u64));
         let mut cursor = Cursor::new(frame, encoding, at, end);
@@ -285,7 +320,7 @@ impl Objects<'_> {
     }
 }
 
-/// Whether the content of a block of version 3 is all rows.
+/// Whether all of the content of a version 3 block consists of rows.
 fn is_whole_v3(content: &[u8]) -> bool {
     let mut rest = content;
     while !rest.is_empty() {
@@ -297,7 +332,7 @@ fn is_whole_v3(content: &[u8]) -> bool {
     true
 }
 
-/// Where the end of a block's content begins that is looked through.
+/// Where the part of a block's content begins that is searched at its end.
 pub(crate) fn tail(frame: &Frame) -> u64 {
     frame.body_end().saturating_sub(CHECKED_TAIL as u64).max(frame.body.start)
 }

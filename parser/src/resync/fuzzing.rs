@@ -1,4 +1,5 @@
-//! Decisions about a block, with any bytes around it: for the fuzzer, and for the replay of its corpus.
+//! Asks for decisions about a block with arbitrary bytes around it: for the fuzzer, and
+//! for the replay of its corpus.
 
 use super::fastserial::{Objects, Searched};
 use super::looked_through::LookedThrough;
@@ -10,13 +11,16 @@ use crate::frame::{BlockKind, Frame};
 use crate::source::Span;
 use crate::version::Version;
 
-/// How many bytes of an input say what is asked: the version, where the block stands, where it is broken.
+/// How many bytes of an input select the question: the version, where the block is, where
+/// it is broken.
 const CHOICES: usize = 4;
 
-/// Asks about the block that begins in these bytes, with all of them at hand and with no more than was asked for. Both
-/// must get the same answers, and an answer must lie within the bytes.
+/// Asks about the block at the beginning of these bytes, once with all of them available
+/// and once with only those that were requested. Both must give the same answers, and
+/// every answer must lie within the bytes.
 pub fn decisions(bytes: &[u8]) {
-    let Some((&[version, start, broken, is_known], bytes)) = bytes.split_first_chunk::<CHOICES>() else {
+    let Some((&[version, start, broken, is_known], bytes)) = bytes.split_first_chunk::<CHOICES>()
+    else {
         return;
     };
     let (start, broken) = (u64::from(start), u64::from(broken));
@@ -28,7 +32,8 @@ pub fn decisions(bytes: &[u8]) {
     }
 }
 
-/// The answer to a question, with all bytes at hand, and with those that it asked for.
+/// The answer to a question, with all bytes available, and with only those that it
+/// requested.
 fn answers<T: PartialEq + std::fmt::Debug>(
     bytes: &[u8],
     mut ask: impl FnMut(Window<'_>, bool) -> Result<T, Need>,
@@ -39,7 +44,11 @@ fn answers<T: PartialEq + std::fmt::Debug>(
     at_once
 }
 
-fn answer<T>(bytes: &[u8], mut len: usize, mut ask: impl FnMut(Window<'_>) -> Result<T, Need>) -> T {
+fn answer<T>(
+    bytes: &[u8],
+    mut len: usize,
+    mut ask: impl FnMut(Window<'_>) -> Result<T, Need>,
+) -> T {
     let mut refused = Refused::NOTHING;
     loop {
         let window = Window::new(bytes.get(..len).unwrap_or(bytes), 0, &refused);
@@ -59,7 +68,7 @@ fn answer<T>(bytes: &[u8], mut len: usize, mut ask: impl FnMut(Window<'_>) -> Re
     }
 }
 
-/// Holds a verdict to the bytes and to the block that it is of.
+/// Verifies that a verdict fits the bytes and the block.
 fn assert_within(verdict: Verdict, frame: Frame, end: u64) {
     match verdict {
         Verdict::Accept => {}
@@ -74,7 +83,10 @@ fn assert_within(verdict: Verdict, frame: Frame, end: u64) {
         }
         Verdict::Skip { to } => {
             assert!(to.saturating_add(LOOK_BACK) >= frame.start && to <= end, "{to}");
-            assert!(to <= frame.body_end().max(frame.body.start.saturating_add(GROWN_BYTES)), "{to}");
+            assert!(
+                to <= frame.body_end().max(frame.body.start.saturating_add(GROWN_BYTES)),
+                "{to}"
+            );
         }
     }
 }
@@ -95,7 +107,9 @@ fn of_objects(bytes: &[u8], version: Version, start: u64, broken: u64) {
     let verdict = answers(bytes, |window, _| objects(window, version).resync(frame));
     assert_within(verdict, frame, end);
     let from = frame.body.start.saturating_add(broken).min(frame.body_end()).min(end);
-    if let Some(position) = answers(bytes, |window, _| objects(window, version).object_within(&frame, from)) {
+    if let Some(position) =
+        answers(bytes, |window, _| objects(window, version).object_within(&frame, from))
+    {
         assert!((from..frame.body_end()).contains(&position), "{position}");
     }
     for to in [None, Some(frame.body_end())] {
@@ -103,7 +117,9 @@ fn of_objects(bytes: &[u8], version: Version, start: u64, broken: u64) {
             Searched::Object(position) | Searched::Nothing(position) => {
                 assert!(position <= end, "{position}")
             }
-            Searched::Further(position) => assert!(position > from && position <= end, "{position}"),
+            Searched::Further(position) => {
+                assert!(position > from && position <= end, "{position}")
+            }
             Searched::Ended => {}
         }
     }
@@ -115,10 +131,12 @@ fn of_blocks(bytes: &[u8], start: u64, broken: u64, is_known: bool) {
     let end = bytes.len() as u64;
     let frame = match v6::frame(window.from(start), start) {
         Framed::Block(frame) => frame,
-        // What an end mark says to have is looked at as a block.
+        // The content that an end mark announces is examined as a block.
         Framed::End(_) => {
-            let body =
-                Span { start: start.saturating_add(v6::HEADER as u64), len: u32::from(bytes.len() > 300) };
+            let body = Span {
+                start: start.saturating_add(v6::HEADER as u64),
+                len: u32::from(bytes.len() > 300),
+            };
             Frame { kind: BlockKind::Unknown(0), start, body }
         }
         _ => return,
@@ -127,22 +145,27 @@ fn of_blocks(bytes: &[u8], start: u64, broken: u64, is_known: bool) {
     assert_within(verdict, frame, end);
     let from = frame.body.start.saturating_add(broken);
     if from <= frame.body_end().min(end) {
-        if let Some(position) = blocks(bytes, is_known, |blocks| blocks.block_within(&frame, from)) {
+        if let Some(position) = blocks(bytes, is_known, |blocks| blocks.block_within(&frame, from))
+        {
             assert!((from..frame.body_end()).contains(&position), "{position}");
         }
         for is_header in [false, true] {
-            let ask = |blocks: &mut Blocks<'_>| blocks.blocks_from_blob(from, frame.body_end(), is_header);
+            let ask = |blocks: &mut Blocks<'_>| {
+                blocks.blocks_from_blob(from, frame.body_end(), is_header)
+            };
             if let Some(within) = blocks(bytes, is_known, ask) {
                 assert!((from..=frame.body_end()).contains(&within.from), "{within:?}");
             }
         }
     }
     blocks(bytes, is_known, |blocks| blocks.is_followed(frame.body_end()));
-    // The reader has looked at what lies behind a mark before it asks.
+    // The reader has examined the bytes after a mark before it asks.
     let (from, to) = (frame.body.start, frame.body.start.saturating_add(256).min(end));
     let bytes = bytes.get(..usize::try_from(to).unwrap_or(usize::MAX)).unwrap_or(bytes);
     let behind = |window, looked_through: &mut LookedThrough| {
-        ask_blocks(window, is_known, looked_through, |blocks| blocks.behind_mark(frame.start, from, from, to))
+        ask_blocks(window, is_known, looked_through, |blocks| {
+            blocks.behind_mark(frame.start, from, from, to)
+        })
     };
     let refused = Refused { from: to.saturating_add(1), ..Refused::NOTHING };
     let window = Window::new(bytes, 0, &refused);
@@ -151,7 +174,8 @@ fn of_blocks(bytes: &[u8], start: u64, broken: u64, is_known: bool) {
     }
 }
 
-/// The answer about blocks. What was looked through is remembered from one call to the next, as the reader does.
+/// The answer to a question about version 6 blocks. What has been searched is remembered
+/// between calls, as in the reader.
 fn blocks<T: PartialEq + std::fmt::Debug>(
     bytes: &[u8],
     is_known: bool,
@@ -170,7 +194,13 @@ fn ask_blocks<T>(
     ask: impl Fn(&mut Blocks<'_>) -> Result<T, Need>,
 ) -> Result<T, Need> {
     let is_unknown = |_: &BlobHeader| !is_known;
-    ask(&mut Blocks { window, looked_through, is_unknown: &is_unknown, has_session: true, last_content: 0 })
+    ask(&mut Blocks {
+        window,
+        looked_through,
+        is_unknown: &is_unknown,
+        has_session: true,
+        last_content: 0,
+    })
 }
 
 #[cfg(test)]
@@ -185,7 +215,8 @@ mod tests {
         }
     }
 
-    /// The bytes from some way before a block on, and how a question about it begins.
+    /// The bytes from some distance before a block on, and the parameters of the
+    /// question.
     fn question(bytes: &[u8], start: usize, version: u8, broken: u8) -> Vec<u8> {
         let from = start.saturating_sub(200);
         let window = &bytes[from..bytes.len().min(start + 20_000)];

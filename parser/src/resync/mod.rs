@@ -1,24 +1,27 @@
-//! How reading goes on where a stream is damaged (FORMAT.md 13.3).
+//! How reading continues where a stream is damaged (FORMAT.md 13.3).
 //!
-//! Everything here is a pure function of the bytes at hand. The reader shows a [`Window`] and asks about a block whose
-//! size it doubts; the answer is a [`Verdict`], or the bytes that are needed before there is one ([`Need`]). Nothing here
-//! reads, waits or changes the reader. So the same bytes get the same answer whether they come from a file or one by
-//! one from a socket, and the fuzz target `resync` calls the decisions alone.
+//! Everything here is a pure function of the available bytes. The reader passes a
+//! [`Window`] and asks about a block whose size it doubts. The answer is a [`Verdict`],
+//! or the bytes that are needed to decide ([`Need`]). Nothing here reads, waits or
+//! changes the reader. So the same bytes get the same answer whether they come from a
+//! file or one by one from a socket, and the fuzz target `resync` can test the decisions
+//! alone.
 //!
 //! | file | decides |
 //! |---|---|
-//! | [`fastserial`] | versions 3 to 5: tags and type names stand at both ends of an object, and can be searched for |
-//! | [`v6`] | version 6: nothing marks a block, so its content and the blocks behind it have to speak for it |
-//! | [`rows`] | where the rows of a block of version 6 end |
-//! | [`looked_through`] | what was looked at before, so that no stream makes the same bytes be looked at again and again |
+//! | [`fastserial`] | versions 3 to 5: an object has tags and a type name at its beginning and a tag at its end, and can be searched for |
+//! | [`v6`] | version 6: nothing marks a block, so its content and the blocks after it are the only evidence |
+//! | [`rows`] | where the rows of a version 6 block end |
+//! | [`looked_through`] | remembers what has been searched, so that no stream can make the same bytes be searched over and over |
 //!
-//! An example of version 6. A block says that it has 300 bytes, but somebody has overwritten its length:
+//! An example in version 6: a block's header says that it has 300 bytes, but its length
+//! was overwritten.
 //!
 //! ```text
 //!        block of 300 bytes, as its header says
 //!  ├──────────────────────────────────────────────┤
 //!  │ 9 rows, 120 bytes │ block │ block │ block │ … │ 47 11 …     no block begins here: doubt
-//!                      └ three blocks, one behind the other: the first block ends here (`Resize`)
+//!                      └ three consecutive blocks: the first block ends here (`Resize`)
 //! ```
 
 pub(crate) mod fastserial;
@@ -32,10 +35,11 @@ use crate::error::Fault;
 use crate::frame::Frame;
 use crate::source::{index, part};
 
-/// So far behind the end that a block states another one is looked for. The blocks of runtimes are smaller.
+/// How far after the stated end of a block the real end is searched. The blocks of
+/// runtimes are smaller than this.
 pub(crate) const GROWN_BYTES: u64 = 128 * 1024;
 
-/// The bytes of a stream that are at hand.
+/// The available bytes of a stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window<'w> {
     bytes: &'w [u8],
@@ -43,17 +47,17 @@ pub(crate) struct Window<'w> {
     refused: &'w Refused,
 }
 
-/// Positions that the source was asked to reach, and does not.
+/// Positions that the source was asked to reach but does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// It will not reach this one, nor any behind it.
+    /// It will not reach this position or any later one.
     pub(crate) from: u64,
     /// It would have to wait to reach these, which is not worth it.
     pub(crate) unawaited: Vec<u64>,
 }
 
 impl Refused {
-    /// Nothing was asked for yet.
+    /// Nothing has been requested yet.
     pub(crate) const NOTHING: Refused = Refused { from: u64::MAX, unawaited: Vec::new() };
 }
 
@@ -65,43 +69,44 @@ pub(crate) struct Need {
     pub(crate) expects: Expects,
 }
 
-/// Whether bytes that are not there are worth waiting for.
+/// Whether bytes that are not available yet are worth waiting for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expects {
     /// A block says that it has them.
     Content,
     /// The stream may end before them.
     More,
-    /// They lie behind a block that ends here and may be the last.
+    /// They come after a block that ends here and may be the last one.
     Behind(u64),
 }
 
-/// What became of a block whose size was doubted.
+/// The decision about a block whose size was doubted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It ends where it says, or nothing better is known.
+    /// It ends where it says, or no better end was found.
     Accept,
-    /// It is this block.
+    /// It is this block instead.
     Resize {
         block: Frame,
         /// Its size covered other blocks, and more of them may be damaged.
         loses_blocks: bool,
-        /// Where the next one begins, if not where this one ends.
+        /// Where the next block begins, if not where this one ends.
         next: Option<u64>,
     },
-    /// Versions 3 to 5: its content lies up to three bytes off, because bytes before it are missing or too many.
+    /// Versions 3 to 5: its content is shifted by up to three bytes, because bytes before
+    /// it are missing or were inserted.
     Realign { block: Frame, shift: u8 },
-    /// It is no block. One begins here.
+    /// It is not a block. The next one begins here.
     Skip { to: u64 },
 }
 
 impl<'w> Window<'w> {
-    /// The bytes from the stream position `start` on.
+    /// The available bytes, which begin at stream position `start`.
     pub(crate) fn new(bytes: &'w [u8], start: u64, refused: &'w Refused) -> Window<'w> {
         Window { bytes, start, refused }
     }
 
-    /// Where the bytes at hand end.
+    /// Where the available bytes end.
     pub(crate) fn end(&self) -> u64 {
         self.start.saturating_add(self.bytes.len() as u64)
     }
@@ -111,7 +116,7 @@ impl<'w> Window<'w> {
         self.bytes.get(index(position, self.start)..).unwrap_or_default()
     }
 
-    /// A block's content, as far as it is at hand.
+    /// A block's content, as far as it is available.
     fn content(&self, frame: &Frame) -> &'w [u8] {
         part(self.bytes, self.start, frame.body)
     }

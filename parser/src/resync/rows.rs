@@ -1,32 +1,33 @@
-//! The rows of a block of version 6, passed over to see where they end.
+//! Walks the rows of a version 6 block to find out where they end.
 
 use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event;
 use crate::block::kinds::{RowWalk, StepOver};
 use crate::cursor::Cursor;
 use crate::error::located;
-use crate::frame::{BlockKind, Frame};
+use crate::frame::Frame;
 use crate::primitive::before;
 use crate::work;
 
-/// Where the next row of a block begins.
+/// The position of the next row of a block.
 #[derive(Debug)]
 pub(crate) struct Rows {
     /// Steps over a row.
     next: Option<StepOver>,
-    /// Blobs inherit from each other.
+    /// Blobs inherit from each other, so a cursor walks them.
     cursor: Option<Cursor>,
-    /// Rows that are left, where their number ends them.
+    /// Number of remaining rows, if the block states it.
     left: u32,
     at: u64,
-    /// Up to where bytes of a row were looked at that is not whole.
+    /// Up to where the bytes of an incomplete row were examined.
     broken_at: u64,
 }
 
 impl Rows {
-    /// On the first row of a block whose rows may reach to `end`, or stop at a number that it states. The
-    /// window begins at `start`. `None`: the block does not begin as one of its kind.
-    pub(crate) fn of(frame: Frame, window: &[u8], start: u64, end: u64, is_counted: bool) -> Option<Rows> {
+    /// Starts at the first row of a block whose rows may extend to `end`, or end after a
+    /// stated number of rows. The window begins at `start`. `None` if the block does not
+    /// begin like one of its kind.
+    pub(crate) fn of(frame: Frame, window: &[u8], start: u64, end: u64) -> Option<Rows> {
         let content = from(window, start, frame.body.start)?;
         let mut left = u32::MAX;
         let mut cursor = None;
@@ -38,18 +39,18 @@ impl Rows {
             }
             RowWalk::Blobs => {
                 let (rest, header) = event::header(content).ok()?;
-                let encoding =
-                    if header.is_compressed { BlobEncoding::CompressedV6 } else { BlobEncoding::FixedV6 };
+                let encoding = if header.is_compressed {
+                    BlobEncoding::CompressedV6
+                } else {
+                    BlobEncoding::FixedV6
+                };
                 let at = frame.body.start.saturating_add(before(content, rest) as u64);
                 cursor = Some(Cursor::new(frame, encoding, at, end));
                 rest
             }
             RowWalk::Each { first, next: step } => {
                 let (rest, stated) = first(content).ok()?;
-                // A sequence point has no more entries than it states; of ids, more may follow.
-                if is_counted || frame.kind == BlockKind::SequencePoint {
-                    left = stated.unwrap_or(u32::MAX);
-                }
+                left = stated.unwrap_or(u32::MAX);
                 next = Some(*step);
                 rest
             }
@@ -58,27 +59,27 @@ impl Rows {
         Some(Rows { next, cursor, left, at, broken_at: at })
     }
 
-    /// Where the next row begins, or what follows the last.
+    /// Where the next row begins; after the last row, what follows it.
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
-    /// Up to where bytes were looked at.
+    /// Up to where bytes were examined.
     pub(crate) fn passed(&self) -> u64 {
         self.at.max(self.broken_at)
     }
 
-    /// The header of the row that was passed over last, if it is an event's.
+    /// The header of the row that was walked last, if it is an event.
     pub(crate) fn header(&self) -> Option<&BlobHeader> {
         self.cursor.as_ref().map(|cursor| &cursor.header)
     }
 
-    /// Whether no row is left of those that are stated.
+    /// Whether all stated rows have been walked.
     pub(crate) fn are_all(&self) -> bool {
         self.left == 0 || self.left == u32::MAX
     }
 
-    /// Steps over a row. `false`: there is none that is whole and right.
+    /// Steps over a row. `false` if there is no complete and valid one.
     pub(crate) fn step(&mut self, window: &[u8], start: u64) -> bool {
         work::count(1);
         let Some(left) = self.left.checked_sub(1) else { return false };
@@ -92,7 +93,7 @@ impl Rows {
         let Some(next) = self.next else { return false };
         match next(rest) {
             Ok((behind, ())) => self.at = self.at.saturating_add(before(rest, behind) as u64),
-            // A list of labels may have been long.
+            // A long list of labels may have been examined.
             Err(error) => {
                 self.broken_at = self.at.saturating_add(located(rest, error).at as u64);
                 return false;
@@ -107,10 +108,11 @@ fn from(window: &[u8], start: u64, position: u64) -> Option<&[u8]> {
     window.get(crate::source::index(position, start)..)
 }
 
-/// Where the rows end that a block states, if more follows: it may be more than the block.
+/// Where the stated rows of a block end, if more bytes follow: these may not belong to
+/// the block.
 pub(crate) fn end_of_stated(frame: Frame, content: &[u8]) -> Option<u64> {
     let end = frame.body_end();
-    let mut rows = Rows::of(frame, content, frame.body.start, end, true)?;
+    let mut rows = Rows::of(frame, content, frame.body.start, end)?;
     while rows.step(content, frame.body.start) {}
     (rows.at() < end).then_some(rows.at())
 }

@@ -1,13 +1,14 @@
-//! Ids to slots: an array where ids are dense, as every real writer makes them, a map for the rest.
+//! Maps ids to slots: an array for dense ids, which every real writer uses, and a map for
+//! the rest.
 
 use super::{NO_SLOT, Slot};
 use crate::forget;
 use std::collections::HashMap;
 
-/// Holes of this many ids are bridged in the array; further away ids go to the map, so that a
-/// hostile id cannot make the array grow by more than its own row is worth.
+/// Gaps up to this many ids are bridged in the array; ids further away go to the map. So
+/// a hostile id cannot make the array grow by more than its own row is worth.
 const BRIDGE: u64 = 64;
-/// The array's end, in ids behind the first.
+/// The maximum length of the array, in ids after the first.
 const DENSE_LIMIT: u64 = 1 << 22;
 
 /// A range of ids.
@@ -15,7 +16,7 @@ const DENSE_LIMIT: u64 = 1 << 22;
 pub(crate) struct IdRange {
     first: u64,
     count: u64,
-    /// What is to be added to an id for its slot, if slots are in the order of ids.
+    /// Add this to an id to get its slot, if slots are in the order of ids.
     shift: Slot,
 }
 
@@ -25,14 +26,15 @@ impl IdRange {
         id.wrapping_sub(self.first) < self.count
     }
 
-    /// The slot of an id in the range, if [slots are in order](IdTable::has_slots_in_order). Of an
-    /// id 0 that was put into it, the one before the first, or [`NO_SLOT`].
+    /// The slot of an id in the range, if [slots are in
+    /// order](IdTable::has_slots_in_order). For an id 0 that was added by
+    /// [`IdRange::with_zero`], the slot before the first, or [`NO_SLOT`].
     #[inline(always)]
     pub(crate) fn slot(self, id: u32) -> Slot {
         id.wrapping_add(self.shift)
     }
 
-    /// The same with id 0 in it, if that leaves it one range.
+    /// The same range including id 0, if it is then still contiguous.
     pub(crate) fn with_zero(self) -> IdRange {
         match (self.first, self.count) {
             (_, 0) => IdRange { first: 0, count: 1, shift: NO_SLOT },
@@ -47,9 +49,10 @@ pub(super) struct IdTable {
     /// Id of `dense[0]`: the first id that was inserted.
     base: u64,
     dense: Vec<Slot>,
-    /// So many ids from `base` on are defined without a hole.
+    /// Number of ids from `base` on that are defined without a gap.
     gapless: u64,
-    /// A slot of the array is not as far from the first as its id.
+    /// Whether some slot in the array is not as far from the first slot as its id from
+    /// the first id.
     is_bent: bool,
     sparse: HashMap<u64, Slot>,
     count: usize,
@@ -62,7 +65,7 @@ impl Clone for IdTable {
         other
     }
 
-    /// Into the memory that is there.
+    /// Reuses the allocated memory.
     fn clone_from(&mut self, other: &IdTable) {
         (self.base, self.gapless, self.count) = (other.base, other.gapless, other.count);
         self.is_bent = other.is_bent;
@@ -74,7 +77,10 @@ impl Clone for IdTable {
 impl IdTable {
     #[inline]
     pub(super) fn get(&self, id: u64) -> Slot {
-        match usize::try_from(id.wrapping_sub(self.base)).ok().and_then(|index| self.dense.get(index)) {
+        match usize::try_from(id.wrapping_sub(self.base))
+            .ok()
+            .and_then(|index| self.dense.get(index))
+        {
             Some(&slot) if slot != NO_SLOT => slot,
             _ => self.get_sparse(id),
         }
@@ -82,16 +88,25 @@ impl IdTable {
 
     #[cold]
     fn get_sparse(&self, id: u64) -> Slot {
-        if self.sparse.is_empty() { NO_SLOT } else { self.sparse.get(&id).copied().unwrap_or(NO_SLOT) }
+        if self.sparse.is_empty() {
+            NO_SLOT
+        } else {
+            self.sparse.get(&id).copied().unwrap_or(NO_SLOT)
+        }
     }
 
-    /// The ids that are defined without a hole: the first, and how many.
+    /// The ids that are defined without a gap.
     pub(super) fn gapless(&self) -> IdRange {
         let first = self.dense.first().copied().unwrap_or_default();
-        IdRange { first: self.base, count: self.gapless, shift: first.wrapping_sub(low_bits(self.base)) }
+        IdRange {
+            first: self.base,
+            count: self.gapless,
+            shift: first.wrapping_sub(low_bits(self.base)),
+        }
     }
 
-    /// Whether the slots of ids without a hole follow each other as the ids do: nobody has defined one anew.
+    /// Whether the slots of ids without a gap are in the same order as the ids, which is
+    /// the case unless an id was redefined.
     pub(super) fn has_slots_in_order(&self) -> bool {
         !self.is_bent
     }
@@ -100,7 +115,8 @@ impl IdTable {
         self.count
     }
 
-    /// What a walk over all ids costs, and a copy: more than there are ids, where most were removed.
+    /// What walking all ids costs, and copying them: more than the number of ids if most
+    /// were removed.
     pub(super) fn room(&self) -> usize {
         self.dense.len().saturating_add(self.sparse.capacity())
     }
@@ -117,7 +133,8 @@ impl IdTable {
         self.insert_anywhere(id, slot);
     }
 
-    /// Whether the id is one more than all that are defined, as all real writers number stacks and types.
+    /// Whether the id is one more than all defined ids; all real writers number stacks
+    /// and types like this.
     #[inline]
     pub(super) fn is_next(&self, id: u64) -> bool {
         let next = self.dense.len() as u64;
@@ -142,7 +159,7 @@ impl IdTable {
             if index >= self.dense.len() {
                 self.dense.resize(index.saturating_add(1), NO_SLOT);
             }
-            // The first one anew, and all others are elsewhere.
+            // The first id was redefined, so all other slots are out of order.
             self.is_bent |= match self.dense.first() {
                 Some(first) if index > 0 => first.wrapping_add(low_bits(index as u64)) != slot,
                 _ => self.dense.len() > 1,
@@ -153,7 +170,8 @@ impl IdTable {
             if index as u64 == self.gapless {
                 self.gapless = self.gapless.wrapping_add(1);
             }
-            // An id that went to the map when it was far away must not be found there again.
+            // An id that was put in the map when it was far away must not be found there
+            // any more.
             if !self.sparse.is_empty() {
                 self.sparse.remove(&id);
             }
@@ -187,7 +205,11 @@ impl IdTable {
     }
 
     pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.dense.iter().copied().filter(|slot| *slot != NO_SLOT).chain(self.sparse.values().copied())
+        self.dense
+            .iter()
+            .copied()
+            .filter(|slot| *slot != NO_SLOT)
+            .chain(self.sparse.values().copied())
     }
 
     /// Keeps the ids whose slots pass.
@@ -200,7 +222,7 @@ impl IdTable {
         self.count = self.slots().count();
     }
 
-    /// Gives every slot a new name.
+    /// Renumbers all slots.
     pub(super) fn rename(&mut self, name: impl Fn(Slot) -> Slot) {
         for slot in self.dense.iter_mut().filter(|slot| **slot != NO_SLOT) {
             *slot = name(*slot);
@@ -218,7 +240,7 @@ impl IdTable {
     }
 }
 
-/// Of an id, or an index, as slots count.
+/// An id, or an index, truncated to the width of slots.
 #[expect(clippy::cast_possible_truncation, reason = "slots wrap")]
 fn low_bits(id: u64) -> Slot {
     id as Slot
@@ -228,7 +250,7 @@ fn low_bits(id: u64) -> Slot {
 mod tests {
     use super::*;
 
-    /// What an id alone says about an event is what the table has.
+    /// What is derived from an id alone must match the table.
     fn assert_told(table: &IdTable, is_in_order: bool) {
         assert_eq!(table.has_slots_in_order(), is_in_order);
         let range = table.gapless();

@@ -1,12 +1,12 @@
-//! What a row costs in memory, so that tables can be bounded in bytes.
+//! How much memory a row uses, so that tables can be bounded in bytes.
 
 use crate::block::metadata::Metadata;
 use crate::block::thread::Thread;
 use crate::schema::{Field, FieldType};
 
-/// Something that is kept in a table.
+/// Something that is stored in a table.
 pub(crate) trait Weigh {
-    /// Bytes it holds outside of itself, about.
+    /// Approximate number of heap bytes that it owns.
     fn bytes_elsewhere(&self) -> usize;
 }
 
@@ -47,7 +47,7 @@ fn of_fields(fields: &[Field]) -> usize {
     })
 }
 
-/// Types are nested up to a limit, so this ends.
+/// Ends because the nesting of types is limited.
 fn of_type(kind: &FieldType) -> usize {
     match kind {
         FieldType::Object(fields) => of_fields(fields),

@@ -4,12 +4,12 @@ use super::{KnownProvider, text};
 use crate::event::Event;
 use crate::payload::{Array, Utf16};
 
-/// A start, a stop or an event of a DiagnosticSource or ActivitySource:
-/// `Microsoft-Diagnostics-DiagnosticSource`, any event with arguments.
+/// A start, a stop or another event of a DiagnosticSource or ActivitySource: any event of
+/// `Microsoft-Diagnostics-DiagnosticSource` with arguments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Activity<'r> {
-    /// Whether it starts, stops, or just happens.
+    /// Whether it starts, stops, or is a single point in time.
     pub edge: ActivityEdge,
     /// The source's name.
     pub source: Utf16<'r>,
@@ -18,13 +18,13 @@ pub struct Activity<'r> {
     arguments: Option<Array<'r>>,
 }
 
-/// What an activity event marks.
+/// What an event marks in the life of an activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ActivityEdge {
-    /// It begins.
+    /// The activity starts.
     Start,
-    /// It ends.
+    /// The activity stops.
     Stop,
     /// Neither.
     Instant,
@@ -54,7 +54,7 @@ impl<'r> Activity<'r> {
         Some(Activity { edge, source: source?, name: name?, arguments })
     }
 
-    /// Keys and values that go with it.
+    /// The keys and values of its arguments.
     pub fn arguments(&self) -> impl Iterator<Item = (Utf16<'r>, Utf16<'r>)> + use<'r> {
         self.arguments.into_iter().flat_map(|array| array.iter()).filter_map(|argument| {
             let mut fields = argument.as_object()?.fields();
@@ -62,7 +62,7 @@ impl<'r> Activity<'r> {
         })
     }
 
-    /// The value of a key.
+    /// The value of an argument.
     pub fn argument(&self, key: &str) -> Option<Utf16<'r>> {
         self.arguments().find(|(name, _)| name.equals(key)).map(|(_, value)| value)
     }

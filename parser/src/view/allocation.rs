@@ -4,9 +4,9 @@ use super::{KnownProvider, number, number32, text};
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// An allocation that was looked at: runtime 10 (allocation tick, about each 100 KB of a heap),
-/// versions 2 to 4, and runtime 303 (allocation sampled, .NET 10), version 0. Earlier ticks name no
-/// type and have no view.
+/// A sampled allocation: runtime 10 (allocation tick, for about every 100 KB of a heap),
+/// versions 2 to 4, and runtime 303 (allocation sampled, .NET 10), version 0. Earlier
+/// ticks have no type and no view.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Allocation<'r> {
@@ -14,7 +14,7 @@ pub struct Allocation<'r> {
     pub is_random_sample: bool,
     /// 0 small objects, 1 large objects, 2 pinned objects.
     pub kind: u32,
-    /// Ticks: bytes allocated since the last one.
+    /// For ticks: bytes allocated since the last one.
     pub bytes_since_last: Option<u64>,
     /// The object's type.
     pub type_id: u64,

@@ -3,7 +3,7 @@
 use super::{KnownProvider, number, number32, value};
 use crate::event::Event;
 
-/// A thread waits for a lock: runtime 81, versions 1 and 2.
+/// A thread starts to wait for a lock: runtime 81, versions 1 and 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentionStart {
@@ -20,7 +20,10 @@ pub struct ContentionStart {
 impl ContentionStart {
     /// The view of an event.
     pub fn of(event: &Event<'_>) -> Option<ContentionStart> {
-        if event.known_provider() != KnownProvider::Runtime || event.id() != 81 || event.version() < 1 {
+        if event.known_provider() != KnownProvider::Runtime
+            || event.id() != 81
+            || event.version() < 1
+        {
             return None;
         }
         let has_lock = event.version() >= 2;
@@ -36,7 +39,7 @@ impl ContentionStart {
     }
 }
 
-/// A thread has got its lock: runtime 91, versions 0 and 1.
+/// A thread has acquired its lock: runtime 91, versions 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ContentionStop {
@@ -55,7 +58,11 @@ impl ContentionStop {
         let fields = &mut event.fields();
         Some(ContentionStop {
             flags: number32(fields, "ContentionFlags")?,
-            duration_nanos: if event.version() >= 1 { value(fields, "DurationNs")?.as_f64() } else { None },
+            duration_nanos: if event.version() >= 1 {
+                value(fields, "DurationNs")?.as_f64()
+            } else {
+                None
+            },
         })
     }
 }

@@ -3,32 +3,32 @@
 use crate::event::Event;
 use crate::payload::{Utf16, Value};
 
-/// One value of an EventCounter: the event `EventCounters` of any provider, any id.
+/// One value of an EventCounter: the event `EventCounters` of any provider, with any id.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Counter<'r> {
     /// The counter's name.
     pub name: Utf16<'r>,
-    /// Its name for people.
+    /// Its display name.
     pub display_name: Utf16<'r>,
-    /// The unit for people, possibly empty.
+    /// The unit for display, possibly empty.
     pub display_units: Utf16<'r>,
-    /// What was counted.
+    /// The value.
     pub value: CounterValue,
-    /// Seconds this value stands for.
+    /// Length of the interval that the value covers, in seconds.
     pub interval_seconds: f64,
-    /// `Interval=1000`: the interval asked for in milliseconds. Sessions side by side get each
-    /// other's values; this tells them apart.
+    /// `Interval=1000`: the requested interval in milliseconds. Concurrent sessions
+    /// receive each other's values; this field distinguishes them.
     pub series: Utf16<'r>,
     /// Keys and values of the counter, `key:value,…`.
     pub metadata: Utf16<'r>,
 }
 
-/// What a counter counts.
+/// The value of a counter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum CounterValue {
-    /// The distribution of the values written in the interval.
+    /// The distribution of the values recorded in the interval.
     Mean {
         /// Mean.
         mean: f64,
@@ -41,14 +41,22 @@ pub enum CounterValue {
         /// Largest value.
         max: f64,
     },
-    /// A sum's growth in the interval.
+    /// How much a sum grew in the interval.
     Sum {
-        /// The growth.
+        /// The increase.
         increment: f64,
     },
 }
 
 impl<'r> Counter<'r> {
+    /// How often the session publishes its counters, in seconds: the interval that was
+    /// requested ([`series`](Self::series)), else the one that this value covers.
+    pub fn publication_seconds(&self) -> f64 {
+        let series = self.series.to_string();
+        let millis = series.strip_prefix("Interval=").and_then(|text| text.parse::<f64>().ok());
+        millis.map_or(self.interval_seconds, |millis| millis / 1e3)
+    }
+
     /// The view of an event.
     pub fn of(event: &Event<'r>) -> Option<Counter<'r>> {
         if event.name() != "EventCounters" {
@@ -65,7 +73,7 @@ impl<'r> Counter<'r> {
             metadata: Utf16::default(),
         };
         let (mut name, mut numbers) = (None, Numbers::default());
-        // One pass: runtimes order the fields differently.
+        // A single pass, because runtimes order the fields differently.
         for field in payload.fields() {
             let Ok(value) = field.value else { continue };
             match field.name() {
@@ -84,7 +92,7 @@ impl<'r> Counter<'r> {
     }
 }
 
-/// The numbers of both kinds, as far as they are there.
+/// The numbers of both kinds, as far as they are present.
 #[derive(Debug, Default)]
 struct Numbers {
     mean: Option<f64>,

@@ -6,29 +6,31 @@ use crate::payload::Utf16;
 
 /// An exception was thrown: runtime 80, version 1. Version 0 has no fields and no view.
 ///
-/// Quirk: runtimes before .NET 6 leave out a null message altogether ([FORMAT.md Q11](crate::format_guide#Q11)); it
-/// is then
-/// empty here.
+/// Quirk: runtimes before .NET 6 omit a null message completely ([FORMAT.md
+/// Q11](crate::format_guide#Q11)); the message is then empty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Exception<'r> {
     /// The exception's type.
     pub type_name: Utf16<'r>,
-    /// Its message; .NET 6 and later write `NULL` for none.
+    /// Its message; .NET 6 and later write `NULL` if there is none.
     pub message: Utf16<'r>,
-    /// Address it was thrown at.
+    /// Address of the instruction that threw it.
     pub address: u64,
     /// Its HRESULT.
     pub hresult: u32,
-    /// Flags as stored: 1 has an inner exception, 2 is nested, 4 is thrown again, 8 cannot be
-    /// caught, 16 is CLS compliant.
+    /// Flags as stored: 1 has an inner exception, 2 is nested, 4 was rethrown, 8
+    /// corrupted state, which cannot be caught, 16 is CLS compliant.
     pub flags: u32,
 }
 
 impl<'r> Exception<'r> {
     /// The view of an event.
     pub fn of(event: &Event<'r>) -> Option<Exception<'r>> {
-        if event.known_provider() != KnownProvider::Runtime || event.id() != 80 || event.version() < 1 {
+        if event.known_provider() != KnownProvider::Runtime
+            || event.id() != 80
+            || event.version() < 1
+        {
             return None;
         }
         let fields = &mut event.fields();
@@ -46,12 +48,12 @@ impl<'r> Exception<'r> {
         self.flags & 1 != 0
     }
 
-    /// Whether it is thrown while another exception is being dealt with.
+    /// Whether it was thrown while another exception was being handled.
     pub fn is_nested(&self) -> bool {
         self.flags & 2 != 0
     }
 
-    /// Whether it is thrown again.
+    /// Whether it was rethrown.
     pub fn is_rethrown(&self) -> bool {
         self.flags & 4 != 0
     }

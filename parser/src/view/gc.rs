@@ -3,18 +3,18 @@
 use super::{KnownProvider, number, number32, value};
 use crate::event::Event;
 
-/// A collection begins: runtime 1, versions 0 to 2.
+/// A collection starts: runtime 1, versions 0 to 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcStart {
-    /// Its number, from 1.
+    /// Its number, counting from 1.
     pub number: u32,
     /// The generation it collects; `None` in version 0.
     pub generation: Option<u32>,
-    /// Why, as stored: `GCReasonMap` of the catalog.
+    /// The reason, as stored: see `GCReasonMap` in the catalog.
     pub reason: u32,
-    /// How, as stored: 0 blocking, 1 background, 2 blocking while a background one runs. `None` in
-    /// version 0.
+    /// The kind, as stored: 0 blocking, 1 background, 2 blocking during a background
+    /// collection. `None` in version 0.
     pub kind: Option<u32>,
 }
 
@@ -39,7 +39,7 @@ impl GcStart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcEnd {
-    /// Its number, from 1.
+    /// Its number, counting from 1.
     pub number: u32,
     /// The generation it collected.
     pub generation: u32,
@@ -56,18 +56,18 @@ impl GcEnd {
     }
 }
 
-/// The heap behind a collection: runtime 4, versions 0 to 2.
+/// The heap after a collection: runtime 4, versions 0 to 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcHeapStats {
-    /// Bytes of generations 0, 1 and 2, of the large objects and, from version 2 on, of the pinned
-    /// objects; free space in them counts.
+    /// Size in bytes of generations 0, 1 and 2, of the large object heap and, from
+    /// version 2 on, of the pinned object heap, including free space.
     pub size_bytes: [u64; 5],
-    /// Bytes that the collection promoted out of each.
+    /// Bytes promoted from each of them.
     pub promoted_bytes: [u64; 5],
-    /// Bytes that live on for their finalizers alone.
+    /// Bytes kept alive only by their finalizers.
     pub finalization_bytes: u64,
-    /// Objects that live on for their finalizers alone.
+    /// Number of objects kept alive only by their finalizers.
     pub finalization_count: u64,
     /// Objects that could not be moved.
     pub pinned_objects: u32,
@@ -112,17 +112,18 @@ impl GcHeapStats {
     }
 }
 
-/// All threads are asked to stop, and go on again: runtime 9, 8, 7 and 3, versions 0 and 1.
+/// All threads are suspended, and resumed: runtime 9, 8, 7 and 3, versions 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Suspension {
-    /// A thread begins to stop the others; why, as stored: `GCSuspendEEReasonMap` of the catalog.
+    /// A thread starts to suspend the others; the reason, as stored: see
+    /// `GCSuspendEEReasonMap` in the catalog.
     SuspendStart(u32),
-    /// All are stopped.
+    /// All are suspended.
     SuspendStop,
-    /// They are let go.
+    /// They are about to be resumed.
     RestartStart,
-    /// They may run.
+    /// They have been resumed.
     RestartStop,
 }
 
@@ -142,23 +143,24 @@ impl Suspension {
     }
 }
 
-/// How a collection went: runtime 205, versions 0 to 4.
+/// Details of a collection: runtime 205, versions 0 to 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcGlobalHistory {
-    /// Heaps that took part; more than one with server collection.
+    /// Number of heaps that took part; more than one with server GC.
     pub heaps: u32,
-    /// The generation it collected in the end.
+    /// The generation that was collected in the end.
     pub generation: u32,
     /// Bits as stored: 1 concurrent, 2 compacting, 4 promoting, 8 demoting.
     pub mechanisms: u32,
-    /// How the process wants to be paused, from version 2 on: 0 batch, 1 interactive, 2 low latency,
-    /// 3 sustained low latency, 4 no collection.
+    /// The process's latency mode, from version 2 on: 0 batch, 1 interactive, 2 low
+    /// latency, 3 sustained low latency, 4 no GC.
     pub pause_mode: Option<u32>,
-    /// Memory in use on the machine in percent, from version 2 on.
+    /// Memory in use on the machine, in percent, from version 2 on.
     pub memory_load_percent: Option<u32>,
-    /// Microseconds of phases, from version 4 on: five of marking (sized references, roots, short weak
-    /// handles, finalization, long weak handles); planning; relocating and compacting, or sweeping.
+    /// Duration of phases in microseconds, from version 4 on: five of marking (sized
+    /// references, roots, short weak handles, finalization, long weak handles); planning;
+    /// relocating and compacting, or sweeping.
     pub phase_micros: [Option<u32>; 8],
 }
 
@@ -199,37 +201,40 @@ impl GcGlobalHistory {
 pub struct GcHeapHistory {
     /// Which heap.
     pub heap_index: u32,
-    /// Generations 0, 1 and 2, large objects and, from .NET 5 on, pinned objects; `None` where the
-    /// runtime reports fewer.
+    /// Generations 0, 1 and 2, large objects and, from .NET 5 on, pinned objects; `None`
+    /// if the runtime does not report them.
     pub generations: [Option<GcGenerationHistory>; 5],
 }
 
-/// What a collection did to one generation of one heap. All are bytes.
+/// What a collection did to one generation of one heap. All values are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct GcGenerationHistory {
-    /// Its size before; free space counts.
+    /// Size before, including free space.
     pub before_bytes: u64,
-    /// Free space before: lists of free memory, and gaps too small for them.
+    /// Free space before: free lists, and gaps too small for them.
     pub free_before_bytes: u64,
-    /// Its size behind the collection; free space counts.
+    /// Size after, including free space.
     pub after_bytes: u64,
-    /// Free space behind the collection.
+    /// Free space after.
     pub free_after_bytes: u64,
-    /// What came into it.
+    /// What was moved into it.
     pub in_bytes: u64,
     /// What survived because it is pinned.
     pub pinned_survived_bytes: u64,
-    /// What else survived.
+    /// What survived for other reasons.
     pub survived_bytes: u64,
-    /// What may be allocated in it until the next collection.
+    /// How much may be allocated in it until the next collection.
     pub budget_bytes: u64,
 }
 
 impl GcHeapHistory {
     /// The view of an event.
     pub fn of(event: &Event<'_>) -> Option<GcHeapHistory> {
-        if event.known_provider() != KnownProvider::Runtime || event.id() != 204 || event.version() < 3 {
+        if event.known_provider() != KnownProvider::Runtime
+            || event.id() != 204
+            || event.version() < 3
+        {
             return None;
         }
         let fields = &mut event.fields();

@@ -1,7 +1,8 @@
-//! Dumps of the managed heap: objects, references, roots and types, thousands of rows an event.
+//! Dumps of the managed heap: objects, references, roots and types, thousands of rows per
+//! event.
 //!
-//! Every event is a header and rows that lie behind each other. Views borrow the rows and decode them one by one, so
-//! that nothing is allocated for an object.
+//! Every event is a header followed by rows. Views borrow the rows and decode them one by
+//! one, so that nothing is allocated per object.
 //!
 //! | event | header | row |
 //! |---|---|---|
@@ -20,36 +21,37 @@ use crate::payload::Utf16;
 use crate::primitive::{Parsed, take, u8, u16, u32, u64, utf16z};
 use std::marker::PhantomData;
 
-/// What an event tells of the heap: runtime 15 to 19, 23, and 36 to 38, version 0.
-#[derive(Debug, Clone, Copy)]
+/// What an event says about the heap: runtime 15 to 19, 23, and 36 to 38, version 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeapRows<'r> {
-    /// Types, each once a session, before or behind the objects that have them.
+    /// Types, each once per session, before or after the objects that have them.
     Types(Rows<'r, HeapType<'r>>),
     /// Objects, with how many references each holds.
     Objects(Rows<'r, HeapObject>),
-    /// References of the objects, in the order of the objects: those of the first come first.
+    /// References, grouped by object in the order of the objects.
     References(Rows<'r, HeapReference>),
-    /// What the collector starts from.
+    /// Roots of the collector.
     Roots(Rows<'r, HeapRoot>),
     /// Static variables that hold an object.
     Statics(Rows<'r, HeapStatic<'r>>),
-    /// Values that live as long as their keys.
+    /// Dependent handles: values that live as long as their keys.
     Dependents(Rows<'r, HeapDependent>),
-    /// Objects that COM callers hold.
+    /// Objects that are referenced through COM.
     ComCallable(Rows<'r, HeapComObject>),
-    /// Objects that stand for COM objects.
+    /// Objects that wrap COM objects.
     ComWrappers(Rows<'r, HeapComObject>),
     /// Memory of a generation.
     Range(HeapRange),
 }
 
 /// Rows of an event.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rows<'r, T> {
-    /// Number of the event among those of its kind in a dump, from 0; `None` where the runtime writes none.
+    /// Number of the event among those of its kind in a dump, counting from 0; `None` if
+    /// the runtime does not write it.
     pub index: Option<u32>,
-    /// How many rows the event says it has.
+    /// Number of rows that the event states.
     pub count: u32,
     rest: &'r [u8],
     left: u32,
@@ -63,15 +65,16 @@ pub struct Rows<'r, T> {
 pub struct HeapType<'r> {
     /// Identifies it; objects refer to this number.
     pub type_id: u64,
-    /// Its module; 0: none is known.
+    /// Id of its module; 0 if unknown.
     pub module_id: u64,
-    /// Its metadata token, `0x02…`; of arrays and the like 0x02000000.
+    /// Its metadata token, `0x02…`; 0x02000000 for arrays and similar types.
     pub token: u32,
-    /// As stored: `TypeFlagsMap` of the catalog.
+    /// As stored: see `TypeFlagsMap` in the catalog.
     pub flags: u32,
-    /// Kind of element, as stored: ECMA-335 II.23.1.16.
+    /// Element type, as stored: ECMA-335 II.23.1.16.
     pub element_kind: u8,
-    /// Its name; of a nested one without its outer type, except inside of generic arguments.
+    /// Its name. A nested type's name lacks its outer type, except inside generic
+    /// arguments.
     pub name: Utf16<'r>,
     parameters: &'r [u8],
 }
@@ -88,13 +91,13 @@ impl<'r> HeapType<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapObject {
-    /// Where it lies.
+    /// Its address.
     pub address: u64,
-    /// Bytes that it takes itself.
+    /// Its own size in bytes.
     pub bytes: u64,
     /// Its type.
     pub type_id: u64,
-    /// How many references it holds.
+    /// Number of references that it holds.
     pub references: u64,
 }
 
@@ -102,7 +105,7 @@ pub struct HeapObject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapReference {
-    /// The object that is referred to.
+    /// The referenced object.
     pub target: u64,
     /// The field that holds it; runtimes up to .NET 10 write 0.
     pub field: u32,
@@ -112,13 +115,14 @@ pub struct HeapReference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapRoot {
-    /// The object; 0: none.
+    /// The object; 0 if there is none.
     pub object: u64,
-    /// As stored: `GCRootKindMap` of the catalog.
+    /// As stored: see `GCRootKindMap` in the catalog.
     pub kind: u8,
-    /// As stored: `GCRootFlagsMap` of the catalog. Bit 1: a weak reference, which keeps nothing alive.
+    /// As stored: see `GCRootFlagsMap` in the catalog. Bit 1: a weak reference, which
+    /// does not keep the object alive.
     pub flags: u32,
-    /// Identifies it: address of the handle, of the method of the stack frame.
+    /// Identifies the root: the address of the handle, or of the stack frame's method.
     pub root_id: u64,
 }
 
@@ -130,15 +134,16 @@ pub struct HeapStatic<'r> {
     pub root_id: u64,
     /// The object that it holds.
     pub object: u64,
-    /// Type of that object, not of the class that has the variable: no event names that one.
+    /// Type of that object, not of the class that declares the variable; no event
+    /// contains that class.
     pub type_id: u64,
-    /// As stored. Bit 0: one for each thread.
+    /// As stored. Bit 0: thread-static.
     pub flags: u32,
     /// Name of the variable.
     pub name: Utf16<'r>,
 }
 
-/// A dependent handle, of which the value lives as long as the key: runtime 17.
+/// A dependent handle, whose value lives as long as its key: runtime 17.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapDependent {
@@ -160,7 +165,7 @@ pub struct HeapComObject {
     pub type_id: u64,
     /// The interface's address.
     pub interface: u64,
-    /// References by COM.
+    /// Number of references through COM.
     pub references: u32,
 }
 
@@ -170,7 +175,7 @@ pub struct HeapComObject {
 pub struct HeapRange {
     /// 0 to 2; 3 large objects, 4 pinned objects.
     pub generation: u8,
-    /// Where it begins.
+    /// Its first address.
     pub start: u64,
     /// Bytes in use.
     pub used_bytes: u64,
@@ -200,7 +205,8 @@ impl<'r> HeapRows<'r> {
             _ => {
                 let fields = &mut event.fields();
                 HeapRows::Range(HeapRange {
-                    generation: core::primitive::u8::try_from(number32(fields, "Generation")?).ok()?,
+                    generation: core::primitive::u8::try_from(number32(fields, "Generation")?)
+                        .ok()?,
                     start: number(fields, "RangeStart")?,
                     used_bytes: number(fields, "RangeUsedLength")?,
                 })
@@ -216,7 +222,7 @@ impl<'r, T> Rows<'r, T> {
         Some(Rows { index: Some(index), ..rows })
     }
 
-    /// `between`: bytes that stand between the count and the runtime's instance.
+    /// `between`: number of bytes between the count and the runtime's instance id.
     fn unnumbered(payload: &'r [u8], pointer_size: u8, between: usize) -> Option<Rows<'r, T>> {
         let (rest, count) = u32(payload).ok()?;
         let (rest, _) = take(between)(rest).ok()?;
@@ -226,7 +232,8 @@ impl<'r, T> Rows<'r, T> {
 }
 
 impl<'r> Rows<'r, HeapComObject> {
-    /// The two kinds of rows are told apart by what would be the size of a pointer, which they do not have.
+    /// The two kinds of rows do not depend on the pointer size, so its parameter is used
+    /// to distinguish them.
     fn of_row_kind(self, is_callable: bool) -> Rows<'r, HeapComObject> {
         Rows { pointer_size: if is_callable { COM_CALLABLE } else { COM_WRAPPER }, ..self }
     }
@@ -235,84 +242,59 @@ impl<'r> Rows<'r, HeapComObject> {
 const COM_CALLABLE: u8 = 1;
 const COM_WRAPPER: u8 = 0;
 
-#[inline]
-fn pointer(input: &[u8], size: u8) -> Parsed<'_, core::primitive::u64> {
-    if size == 4 { u32(input).map(|(rest, value)| (rest, value.into())) } else { u64(input) }
-}
-
 /// A row that can be read from bytes.
 trait FromRow<'r>: Sized {
     fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, Self>;
 }
 
-impl<'r> FromRow<'r> for HeapType<'r> {
-    fn parse(input: &'r [u8], _pointer_size: u8) -> Parsed<'r, HeapType<'r>> {
-        let (rest, type_id) = u64(input)?;
-        let (rest, module_id) = u64(rest)?;
-        let (rest, token) = u32(rest)?;
-        let (rest, flags) = u32(rest)?;
-        let (rest, element_kind) = u8(rest)?;
-        let (rest, name) = utf16z(rest)?;
-        let (rest, count) = u32(rest)?;
-        let (rest, parameters) = take((count as usize).saturating_mul(8))(rest)?;
-        let name = Utf16::new(name, true);
-        Ok((rest, HeapType { type_id, module_id, token, flags, element_kind, name, parameters }))
-    }
+#[inline]
+fn name(input: &[u8]) -> Parsed<'_, Utf16<'_>> {
+    utf16z(input).map(|(rest, name)| (rest, Utf16::new(name, true)))
 }
 
-impl<'r> FromRow<'r> for HeapObject {
-    #[inline]
-    fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapObject> {
-        let (rest, address) = pointer(input, pointer_size)?;
-        let (rest, bytes) = u64(rest)?;
-        let (rest, type_id) = u64(rest)?;
-        let (rest, references) = u64(rest)?;
-        Ok((rest, HeapObject { address, bytes, type_id, references }))
-    }
+/// A number of ids, and the bytes of these ids.
+#[inline]
+fn ids(input: &[u8]) -> Parsed<'_, &[u8]> {
+    let (rest, count) = u32(input)?;
+    take((count as usize).saturating_mul(8))(rest)
 }
 
-impl<'r> FromRow<'r> for HeapReference {
-    #[inline]
-    fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapReference> {
-        let (rest, target) = pointer(input, pointer_size)?;
-        let (rest, field) = u32(rest)?;
-        Ok((rest, HeapReference { target, field }))
-    }
+/// Rows whose fields lie one after the other. The name between the bars stands for the
+/// field that is as large as a pointer of the process.
+macro_rules! from_row {
+    (|$pointer:ident| $($row:ident $(<$life:lifetime>)? { $($field:ident: $parse:ident),* })*) => {$(
+        impl<'r> FromRow<'r> for $row $(<$life>)? {
+            #[inline]
+            fn parse(rest: &'r [u8], pointer_size: u8) -> Parsed<'r, Self> {
+                let $pointer = |input: &'r [u8]| match pointer_size {
+                    4 => u32(input).map(|(rest, value)| (rest, value.into())),
+                    _ => u64(input),
+                };
+                let _ = $pointer;
+                $(let (rest, $field) = $parse(rest)?;)*
+                Ok((rest, $row { $($field),* }))
+            }
+        }
+    )*};
 }
 
-impl<'r> FromRow<'r> for HeapRoot {
-    fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapRoot> {
-        let (rest, object) = pointer(input, pointer_size)?;
-        let (rest, kind) = u8(rest)?;
-        let (rest, flags) = u32(rest)?;
-        let (rest, root_id) = pointer(rest, pointer_size)?;
-        Ok((rest, HeapRoot { object, kind, flags, root_id }))
+from_row! {
+    |pointer|
+    HeapType<'r> {
+        type_id: u64, module_id: u64, token: u32, flags: u32, element_kind: u8, name: name,
+        parameters: ids
     }
-}
-
-impl<'r> FromRow<'r> for HeapStatic<'r> {
-    fn parse(input: &'r [u8], _pointer_size: u8) -> Parsed<'r, HeapStatic<'r>> {
-        let (rest, root_id) = u64(input)?;
-        let (rest, object) = u64(rest)?;
-        let (rest, type_id) = u64(rest)?;
-        let (rest, flags) = u32(rest)?;
-        let (rest, name) = utf16z(rest)?;
-        Ok((rest, HeapStatic { root_id, object, type_id, flags, name: Utf16::new(name, true) }))
-    }
-}
-
-impl<'r> FromRow<'r> for HeapDependent {
-    fn parse(input: &'r [u8], pointer_size: u8) -> Parsed<'r, HeapDependent> {
-        let (rest, key) = pointer(input, pointer_size)?;
-        let (rest, value) = pointer(rest, pointer_size)?;
-        let (rest, root_id) = pointer(rest, pointer_size)?;
-        Ok((rest, HeapDependent { key, value, root_id }))
-    }
+    HeapObject { address: pointer, bytes: u64, type_id: u64, references: u64 }
+    HeapReference { target: pointer, field: u32 }
+    HeapRoot { object: pointer, kind: u8, flags: u32, root_id: pointer }
+    HeapStatic<'r> { root_id: u64, object: u64, type_id: u64, flags: u32, name: name }
+    HeapDependent { key: pointer, value: pointer, root_id: pointer }
 }
 
 impl<'r> FromRow<'r> for HeapComObject {
     fn parse(input: &'r [u8], kind: u8) -> Parsed<'r, HeapComObject> {
-        // What stands in front of the object, behind the interface and behind the count of references.
+        // The sizes of what precedes the object, follows the interface, and follows the
+        // number of references.
         let (front, middle, behind) = if kind == COM_CALLABLE { (8, 0, 8) } else { (0, 8, 4) };
         let (rest, _) = take(front)(input)?;
         let (rest, object) = u64(rest)?;
@@ -327,7 +309,7 @@ impl<'r> FromRow<'r> for HeapComObject {
 
 macro_rules! rows {
     ($($row:ty),*) => {$(
-        /// Ends early if the payload does: [`Rows::missing`] tells.
+        /// Ends early if the payload does: see [`Rows::missing`].
         impl<'r> Iterator for Rows<'r, $row> {
             type Item = $row;
 
@@ -350,10 +332,19 @@ macro_rules! rows {
     )*};
 }
 
-rows!(HeapType<'r>, HeapObject, HeapReference, HeapRoot, HeapStatic<'r>, HeapDependent, HeapComObject);
+rows!(
+    HeapType<'r>,
+    HeapObject,
+    HeapReference,
+    HeapRoot,
+    HeapStatic<'r>,
+    HeapDependent,
+    HeapComObject
+);
 
 impl<T> Rows<'_, T> {
-    /// Rows that were not given yet; behind the last one, those that the event counts and does not hold.
+    /// Number of rows not returned yet; after the last one, the rows that the event
+    /// states but does not contain.
     pub fn missing(&self) -> u32 {
         self.left
     }

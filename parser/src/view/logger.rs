@@ -4,7 +4,8 @@ use super::KnownProvider;
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// A log message: `Microsoft-Extensions-Logging` `FormattedMessage` and `MessageJson`, any version.
+/// A log message: `FormattedMessage` and `MessageJson` of `Microsoft-Extensions-Logging`,
+/// any version.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct LogMessage<'r> {
@@ -14,13 +15,14 @@ pub struct LogMessage<'r> {
     pub logger: Utf16<'r>,
     /// The message's event id, a number as text.
     pub event_id: Utf16<'r>,
-    /// The message's event name, mostly empty.
+    /// The message's event name, usually empty.
     pub event_name: Utf16<'r>,
-    /// The text. Of `MessageJson` the formatted text where the writer adds it, else empty.
+    /// The text. For `MessageJson`, the formatted text if the writer includes it, else
+    /// empty.
     pub message: Utf16<'r>,
-    /// `MessageJson`: the arguments as JSON.
+    /// `MessageJson` only: the arguments as JSON.
     pub arguments_json: Option<Utf16<'r>>,
-    /// `MessageJson`: the exception as JSON.
+    /// `MessageJson` only: the exception as JSON.
     pub exception_json: Option<Utf16<'r>>,
 }
 

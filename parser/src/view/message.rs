@@ -3,8 +3,8 @@
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// `EventSourceMessage` (event 0) of any EventSource: what it says of its own errors, and what
-/// `EventSource.Write(string)` writes.
+/// `EventSourceMessage` (event 0) of any EventSource: reports of its own errors, and
+/// texts written by `EventSource.Write(string)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Message<'r> {

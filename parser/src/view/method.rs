@@ -1,11 +1,12 @@
-//! Methods: code that came, went, or was there when the session began or ended.
+//! Methods: code that was loaded or unloaded, or existed when the session started or
+//! ended.
 
 use super::{KnownProvider, number, number32, text};
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// A method's code and name: runtime 141 to 144, rundown 141 to 144, versions 0 to 2. The events
-/// without names (141, 142) leave the texts empty.
+/// A method's code and name: runtime 141 to 144, rundown 141 to 144, versions 0 to 2. For
+/// the events without names (141, 142) the texts are empty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Method<'r> {
@@ -15,9 +16,9 @@ pub struct Method<'r> {
     pub method_id: u64,
     /// Identifies its module; see [`Module`](super::Module).
     pub module_id: u64,
-    /// First address of the code.
+    /// First address of its code.
     pub start: u64,
-    /// Bytes of the code.
+    /// Size of its code in bytes.
     pub size: u32,
     /// Metadata token; 0 for helpers and stubs.
     pub token: u32,
@@ -25,47 +26,47 @@ pub struct Method<'r> {
     pub flags: u32,
     /// Namespace and type.
     pub namespace: Utf16<'r>,
-    /// Name.
+    /// Method name.
     pub name: Utf16<'r>,
-    /// Signature in IL's notation.
+    /// Signature in IL notation.
     pub signature: Utf16<'r>,
     /// Identifies the code version, from version 2 on.
     pub rejit_id: Option<u64>,
 }
 
-/// Why a method is reported: it was loaded, unloaded, or listed.
+/// Why a method is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MethodChange {
-    /// Its code was made or loaded now.
+    /// Its code was compiled or loaded.
     Load,
-    /// Its code goes now.
+    /// Its code was unloaded.
     Unload,
-    /// It was there when the session began.
+    /// It existed when the session started.
     AtStart,
-    /// It was there when the session ended.
+    /// It existed when the session ended.
     AtEnd,
 }
 
-/// How a method's code was made. Means something only if [`Method::is_jitted`].
+/// How a method's code was compiled. Only meaningful if [`Method::is_jitted`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Tier {
     /// Not reported.
     Unknown,
-    /// Without optimisation, as asked.
+    /// Without optimisation, as requested.
     MinOptJitted,
-    /// Optimised at once.
+    /// With optimisation from the start, without tiers.
     Optimized,
     /// Tier 0.
     QuickJitted,
     /// Tier 1.
     OptimizedTier1,
-    /// Tier 1 entered in a loop that was running (on-stack replacement).
+    /// Tier 1, entered from a running loop (on-stack replacement).
     OptimizedTier1Osr,
-    /// Tier 0 with counters.
+    /// Tier 0 with instrumentation.
     QuickJittedInstrumented,
-    /// Tier 1 with counters.
+    /// Tier 1 with instrumentation.
     OptimizedTier1Instrumented,
 }
 
@@ -117,7 +118,7 @@ impl<'r> Method<'r> {
         })
     }
 
-    /// Whether the method has no metadata of its own: a helper, a stub, emitted code.
+    /// Whether the method has no metadata: a helper, a stub, or dynamically emitted code.
     pub fn is_dynamic(&self) -> bool {
         self.flags & 1 != 0
     }
@@ -127,12 +128,13 @@ impl<'r> Method<'r> {
         self.flags & 2 != 0
     }
 
-    /// Whether the code was compiled in this process; if not, it came ready to run.
+    /// Whether the code was compiled in this process; if not, it was precompiled
+    /// (ReadyToRun).
     pub fn is_jitted(&self) -> bool {
         self.flags & 8 != 0
     }
 
-    /// How the code was made.
+    /// How the code was compiled.
     pub fn tier(&self) -> Tier {
         match self.flags >> 7 & 7 {
             1 => Tier::MinOptJitted,
@@ -146,14 +148,14 @@ impl<'r> Method<'r> {
         }
     }
 
-    /// Which part of the method's code this is: 0 the hot one, 1 the cold one.
+    /// Which part of the method's code this is: 0 hot, 1 cold.
     pub fn extent(&self) -> u32 {
         self.flags >> 28
     }
 }
 
-/// A thread begins to compile a method: runtime 145, versions 0 and 1. Its [`Method`] follows on the
-/// same thread.
+/// A thread starts to compile a method: runtime 145, versions 0 and 1. Its [`Method`]
+/// follows on the same thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct MethodJitting<'r> {
@@ -163,13 +165,13 @@ pub struct MethodJitting<'r> {
     pub module_id: u64,
     /// Metadata token; 0 for helpers and stubs.
     pub token: u32,
-    /// Bytes of its IL; 0 for emitted code.
+    /// Size of its IL in bytes; 0 for dynamically emitted code.
     pub il_bytes: u32,
     /// Namespace and type.
     pub namespace: Utf16<'r>,
     /// Name.
     pub name: Utf16<'r>,
-    /// Signature in IL's notation.
+    /// Signature in IL notation.
     pub signature: Utf16<'r>,
 }
 

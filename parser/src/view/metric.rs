@@ -4,16 +4,17 @@ use super::KnownProvider;
 use crate::event::Event;
 use crate::payload::Utf16;
 
-/// A value of an instrument: `System.Diagnostics.Metrics` `CounterRateValuePublished`,
-/// `GaugeValuePublished`, `HistogramValuePublished` and `UpDownCounterRateValuePublished`, any
-/// version. Rates, values and quantiles are texts in the invariant culture; an empty one means that there
-/// is nothing to tell yet, or that the series ended.
+/// A value of an instrument: `CounterRateValuePublished`, `GaugeValuePublished`,
+/// `HistogramValuePublished` and `UpDownCounterRateValuePublished` of
+/// `System.Diagnostics.Metrics`, any version. Rates, values and quantiles are texts in
+/// the invariant culture; an empty text means that there is no value yet, or that the
+/// series ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Metric<'r> {
-    /// What kind of value.
+    /// The kind of instrument.
     pub kind: MetricKind,
-    /// The session it was published for.
+    /// The session for which it was published.
     pub session_id: Utf16<'r>,
     /// The meter.
     pub meter: Utf16<'r>,
@@ -25,15 +26,15 @@ pub struct Metric<'r> {
     pub unit: Utf16<'r>,
     /// `key=value,…`.
     pub tags: Utf16<'r>,
-    /// The change since the last publication; counters and up-down counters.
+    /// Change since the last publication; counters and up-down counters only.
     pub rate: Option<Utf16<'r>>,
-    /// The value: of a gauge the last one, of counters the sum (from version 1 on).
+    /// The value: a gauge's last value, a counter's sum (from version 1 on).
     pub value: Option<Utf16<'r>>,
-    /// `0.5=10.125;0.95=18.9375;…`; histograms.
+    /// `0.5=10.125;0.95=18.9375;…`; histograms only.
     pub quantiles: Option<Utf16<'r>>,
-    /// Number of values in the interval; histograms.
+    /// Number of values in the interval; histograms only.
     pub count: Option<i64>,
-    /// Sum of the values in the interval; histograms from version 1 on.
+    /// Sum of the values in the interval; histograms only, from version 1 on.
     pub sum: Option<f64>,
     /// Number of the instrument in the process, from version 2 on.
     pub instrument_id: Option<i64>,
@@ -43,11 +44,11 @@ pub struct Metric<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MetricKind {
-    /// Grows only.
+    /// Only grows.
     Counter,
     /// Grows and shrinks.
     UpDownCounter,
-    /// Has a value.
+    /// Has a current value.
     Gauge,
     /// Has a distribution.
     Histogram,

@@ -1,8 +1,8 @@
-//! Typed views of the events that converters and reports ask for most.
+//! Typed views of the events that converters and reports use most.
 //!
-//! A view borrows from the event; `of` gives `None` for every other event, and for one whose
-//! payload is too damaged for the fields that the view cannot do without. Each names the events and
-//! versions it stands for; fields that only later versions have are `Option`.
+//! A view borrows from the event. Its `of` function returns `None` for every other event,
+//! and if the payload is too damaged to contain the required fields. Each view documents
+//! the events and versions it covers; fields that only later versions have are `Option`.
 //!
 //! ```
 //! use nettrace_parser::{Reader, view};
@@ -37,10 +37,12 @@ pub use allocation::Allocation;
 pub use contention::{ContentionStart, ContentionStop};
 pub use counter::{Counter, CounterValue};
 pub use exception::Exception;
-pub use gc::{GcEnd, GcGenerationHistory, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart, Suspension};
+pub use gc::{
+    GcEnd, GcGenerationHistory, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart, Suspension,
+};
 pub use heap::{
-    HeapComObject, HeapDependent, HeapObject, HeapRange, HeapReference, HeapRoot, HeapRows, HeapStatic,
-    HeapType, Rows as HeapRowsOf,
+    HeapComObject, HeapDependent, HeapObject, HeapRange, HeapReference, HeapRoot, HeapRows,
+    HeapStatic, HeapType, Rows as HeapRowsOf,
 };
 pub use logger::LogMessage;
 pub use message::Message;
@@ -52,7 +54,8 @@ pub use sample::{Sample, SampleState};
 
 use crate::payload::{Fields, Utf16, Value};
 
-/// The next field of a name, walking on from the last one; views ask in payload order.
+/// The next field with a name; continues after the previous one, so views request fields
+/// in payload order.
 fn value<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Value<'r>> {
     fields.find(name)?.value.ok()
 }
@@ -65,7 +68,7 @@ fn number32(fields: &mut Fields<'_>, name: &str) -> Option<u32> {
     u32::try_from(number(fields, name)?).ok()
 }
 
-/// A text; one that the writer left out is empty.
+/// A text; empty if the writer omitted it.
 fn text<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Utf16<'r>> {
     match value(fields, name)? {
         Value::Utf16(text) => Some(text),

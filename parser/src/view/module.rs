@@ -1,12 +1,12 @@
-//! Modules: files and memory that methods come from.
+//! Modules: the files and memory that methods belong to.
 
 use super::{KnownProvider, number, number32, text, value};
 use crate::event::Event;
 use crate::payload::{Utf16, Value};
 use nettrace_guid::Guid;
 
-/// A module: runtime 152 (load) and 153 (unload), rundown 153 (start) and 154 (end), versions 0 to
-/// 3.
+/// A module: runtime 152 (load) and 153 (unload), rundown 153 (start) and 154 (end),
+/// versions 0 to 3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Module<'r> {
@@ -18,29 +18,29 @@ pub struct Module<'r> {
     pub assembly_id: u64,
     /// Flags as stored.
     pub flags: u32,
-    /// Path of the file with IL.
+    /// Path of the file with its IL.
     pub il_path: Utf16<'r>,
-    /// Path of the file with precompiled code.
+    /// Path of the file with its precompiled code.
     pub native_path: Utf16<'r>,
     /// Signature of the managed PDB, from version 2 on.
     pub pdb_signature: Option<Guid>,
     /// Age of the managed PDB, from version 2 on.
     pub pdb_age: Option<u32>,
-    /// Path of the managed PDB where it was built, from version 2 on.
+    /// Path of the managed PDB at build time, from version 2 on.
     pub pdb_path: Option<Utf16<'r>>,
 }
 
-/// Why a module is reported: it was loaded, unloaded, or listed.
+/// Why a module is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ModuleChange {
-    /// It was loaded now.
+    /// It was loaded.
     Load,
-    /// It goes now.
+    /// It was unloaded.
     Unload,
-    /// It was there when the session began.
+    /// It existed when the session started.
     AtStart,
-    /// It was there when the session ended.
+    /// It existed when the session ended.
     AtEnd,
 }
 
@@ -78,12 +78,12 @@ impl<'r> Module<'r> {
         })
     }
 
-    /// Whether it holds precompiled code that the runtime uses.
+    /// Whether it contains precompiled code that the runtime uses.
     pub fn is_ready_to_run(&self) -> bool {
         self.flags & 0x20 != 0
     }
 
-    /// Whether it was made in memory.
+    /// Whether it was generated in memory.
     pub fn is_dynamic(&self) -> bool {
         self.flags & 4 != 0
     }

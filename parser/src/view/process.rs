@@ -1,4 +1,4 @@
-//! What the process and its runtime are.
+//! The traced process and its runtime.
 
 use super::{KnownProvider, number32, text};
 use crate::event::Event;
@@ -35,11 +35,12 @@ impl<'r> ProcessInfo<'r> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct RuntimeInformation<'r> {
-    /// Version of the base class library: .NET 10.0.9 says 10, 0, 9; .NET Core 3.1 says 4, 0, 0.
+    /// Version of the base class library: 10, 0, 9 for .NET 10.0.9, but 4, 0, 0 for .NET
+    /// Core 3.1.
     pub version: [u32; 3],
     /// Command line.
     pub command_line: Utf16<'r>,
-    /// Path of the runtime's library; of .NET Core 3.1 the only hint at its version.
+    /// Path of the runtime's library; for .NET Core 3.1 the only hint at its version.
     pub runtime_path: Utf16<'r>,
 }
 

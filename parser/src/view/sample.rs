@@ -3,8 +3,8 @@
 use super::KnownProvider;
 use crate::event::Event;
 
-/// `Microsoft-DotNETCore-SampleProfiler` 0, version 0: one thread's stack at one moment. The thread
-/// is the event's, the stack too.
+/// `Microsoft-DotNETCore-SampleProfiler` 0, version 0: the stack of one thread at one
+/// moment. Thread and stack are those of the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sample {
@@ -12,17 +12,17 @@ pub struct Sample {
     pub state: SampleState,
 }
 
-/// What a sampled thread was doing, as far as the runtime can tell.
+/// What a sampled thread was doing, as far as the runtime knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SampleState {
     /// The sampler failed.
     Error,
-    /// In native code or blocked: no proof of use of a processor.
+    /// In native code or blocked; the thread may or may not have used a processor.
     External,
     /// In managed code.
     Managed,
-    /// A value that is not known.
+    /// An unknown value.
     Unknown(u32),
 }
 
@@ -36,7 +36,7 @@ impl Sample {
         Sample::of_payload(event.payload())
     }
 
-    /// The view of a payload of such an event, if that is known already.
+    /// The view of a payload that is known to belong to such an event.
     #[inline]
     pub fn of_payload(payload: &[u8]) -> Option<Sample> {
         let state = match u32::from_le_bytes(*payload.first_chunk()?) {

@@ -1,4 +1,5 @@
-//! An allocator that counts, each thread for itself, so that tests beside each other do not disturb.
+//! An allocator that counts, each thread for itself, so that tests beside each other do
+//! not disturb.
 #![allow(dead_code, reason = "each test target uses a part of it")]
 #![allow(unsafe_code, reason = "an allocator has no safe form")]
 
@@ -22,7 +23,8 @@ fn count(calls: u64, bytes: i64) {
     });
 }
 
-// SAFETY: every call goes to the system's allocator unchanged; counting touches nothing of it.
+// SAFETY: every call goes to the system's allocator unchanged; counting touches nothing
+// of it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(1, layout.size() as i64);

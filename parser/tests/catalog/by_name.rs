@@ -6,7 +6,12 @@ use nettrace_testdata::synth::{
 };
 
 /// A stream with one event of one type.
-fn one_event(version: Version, event_type: EventType, labels: Vec<Label>, values: Vec<Value>) -> Vec<u8> {
+fn one_event(
+    version: Version,
+    event_type: EventType,
+    labels: Vec<Label>,
+    values: Vec<Value>,
+) -> Vec<u8> {
     let event = SessionEvent { labels, values, ..SessionEvent::default() };
     let session = Session {
         types: vec![event_type],
@@ -29,7 +34,8 @@ fn an_old_diagnostic_source_event_has_texts_and_pairs_of_texts() {
         name: "Activity1Start".into(),
         ..EventType::default()
     };
-    let pairs = vec![Value::Object(vec![text("Id"), text("1")]), Value::Object(vec![text("語"), text("")])];
+    let pairs =
+        vec![Value::Object(vec![text("Id"), text("1")]), Value::Object(vec![text("語"), text("")])];
     let values = vec![text("HttpHandlerDiagnosticListener"), text("Request"), Value::Array(pairs)];
     let bytes = one_event(Version::V4, event_type, vec![], values);
     let mut reader = Reader::from_slice(&bytes);
@@ -37,7 +43,10 @@ fn an_old_diagnostic_source_event_has_texts_and_pairs_of_texts() {
     assert_eq!(event.catalog().unwrap().name, "Activity1/Start");
     assert_eq!(event.field("SourceName").unwrap().to_string(), "HttpHandlerDiagnosticListener");
     assert_eq!(event.field("EventName").unwrap().to_string(), "Request");
-    assert_eq!(event.field("Arguments").unwrap().to_string(), "[{Key=Id, Value=1}, {Key=語, Value=}]");
+    assert_eq!(
+        event.field("Arguments").unwrap().to_string(),
+        "[{Key=Id, Value=1}, {Key=語, Value=}]"
+    );
     let mut fields = event.fields();
     assert_eq!(fields.by_ref().count(), 3);
     assert!(fields.rest().is_empty());

@@ -1,7 +1,7 @@
 //! Renders the catalog's generated files from the table of native events.
 //!
-//! The table is `parser/catalog/clr-events.json`. It is the extract of the runtime's manifest (ClrEtwAll.man) with names
-//! from TraceEvent's parsers.
+//! The table is `parser/catalog/clr-events.json`. It is the extract of the runtime's
+//! manifest (ClrEtwAll.man) with names from TraceEvent's parsers.
 
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -49,7 +49,8 @@ pub(crate) fn files(table: &Value) -> Vec<File> {
                 let part = RUNTIME_PARTS.iter().position(|(_, takes)| takes(number(event, "id")));
                 parts[part.expect("the last part takes all")].push(event);
             }
-            let names: Vec<String> = RUNTIME_PARTS.iter().map(|(part, _)| (*part).to_owned()).collect();
+            let names: Vec<String> =
+                RUNTIME_PARTS.iter().map(|(part, _)| (*part).to_owned()).collect();
             for (part, events) in names.iter().zip(&parts) {
                 files.push((format!("{part}.rs"), events_file(provider, events, "super::runtime")));
             }
@@ -92,8 +93,10 @@ fn module_file(modules: &[String]) -> String {
 /// A provider with its maps; its events too, unless they are in `parts`.
 fn provider_file(provider: &Value, parts: &[String], events: &[&Value]) -> String {
     let name = text(provider, "name");
-    let mut out =
-        head(&format!("{name}: provider, value names{}.", if parts.is_empty() { ", events" } else { "" }));
+    let mut out = head(&format!(
+        "{name}: provider, value names{}.",
+        if parts.is_empty() { ", events" } else { "" }
+    ));
     let maps = object(provider, "maps");
     let mut body = String::new();
     provider_item(&mut body, provider, parts);
@@ -173,7 +176,8 @@ fn provider_item(out: &mut String, provider: &Value, parts: &[String]) {
     let guid = text(provider, "guid");
     writeln!(out, "pub(super) static PROVIDER: CatalogProvider = CatalogProvider {{").unwrap();
     writeln!(out, "    name: NAME,\n    // {guid}").unwrap();
-    writeln!(out, "    guid: Some(Guid::from_bytes([\n        {},\n    ])),", guid_bytes(guid)).unwrap();
+    writeln!(out, "    guid: Some(Guid::from_bytes([\n        {},\n    ])),", guid_bytes(guid))
+        .unwrap();
     let mut keywords: Vec<(u64, &str)> = array(provider, "keywords")
         .iter()
         .map(|keyword| (hex(text(keyword, "mask")), text(keyword, "name")))
@@ -251,7 +255,8 @@ fn event_item(out: &mut String, event: &Value) {
         writeln!(out, "    // {}", note.as_str().unwrap()).unwrap();
     }
     let seen: Vec<&str> = event.get("seen").map_or(Vec::new(), |seen| {
-        let mut seen: Vec<&str> = seen.as_array().unwrap().iter().map(|at| at.as_str().unwrap()).collect();
+        let mut seen: Vec<&str> =
+            seen.as_array().unwrap().iter().map(|at| at.as_str().unwrap()).collect();
         seen.sort_by_key(|version| {
             version.split('.').map(|part| part.parse::<u32>().unwrap_or(0)).collect::<Vec<_>>()
         });
@@ -300,7 +305,8 @@ fn rendered_fields(fields: &[Value]) -> Vec<String> {
 /// Where a counting field stands: the names that lead to it.
 type Path = Vec<String>;
 
-/// The registers of one event: the path of each field that a later one names as its count.
+/// The registers of one event: the path of each field that a later one names as its
+/// count.
 fn registers(fields: &[Value]) -> Vec<Path> {
     fn walk(fields: &[Value], at: &[String], open: &mut Vec<Path>, registers: &mut Vec<Path>) {
         let first = open.len();
@@ -326,7 +332,8 @@ fn registers(fields: &[Value]) -> Vec<Path> {
     registers
 }
 
-/// The register of the field that `count` names: a field of the record at `at`, or of one around it.
+/// The register of the field that `count` names: a field of the record at `at`, or of one
+/// around it.
 fn register_of(count: &str, at: &[String], registers: &[Path]) -> usize {
     (0..=at.len())
         .rev()
@@ -390,8 +397,8 @@ fn rendered(field: &Value, at: &[String], siblings: &[Value], registers: &[Path]
     out
 }
 
-/// What a number counts. The manifest does not say, but its names do: those with one of these words count
-/// bytes, unless they count things or lie somewhere.
+/// What a number counts. The manifest does not say, but its names do: those with one of
+/// these words count bytes, unless they count things or lie somewhere.
 const BYTES: [&str; 11] = [
     "Budget",
     "Size",
@@ -432,7 +439,8 @@ fn words(name: &str) -> Vec<&str> {
     for at in 1..=bytes.len() {
         let begins = |at: usize| {
             let is_last_of_capitals = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
-            bytes[at].is_ascii_uppercase() && (!bytes[at - 1].is_ascii_uppercase() || is_last_of_capitals)
+            bytes[at].is_ascii_uppercase()
+                && (!bytes[at - 1].is_ascii_uppercase() || is_last_of_capitals)
         };
         let is_end = at == bytes.len() || begins(at);
         if is_end {
@@ -449,14 +457,17 @@ fn gc_dynamic_file(table: &Value) -> String {
     out.push_str("use crate::catalog::event::{CatalogEvent, event, sent};\n");
     row_import(&mut out, &records.iter().collect::<Vec<_>>());
     out.push_str("use super::runtime::NAME;\n\n");
-    writeln!(out, "pub(in crate::catalog) static RECORDS: [CatalogEvent; {}] = [", records.len()).unwrap();
+    writeln!(out, "pub(in crate::catalog) static RECORDS: [CatalogEvent; {}] = [", records.len())
+        .unwrap();
     let carrier = array(&array(table, "providers")[0], "events");
-    let carrier = sent(carrier.iter().find(|event| text(event, "symbol") == "GCDynamicEvent").unwrap());
+    let carrier =
+        sent(carrier.iter().find(|event| text(event, "symbol") == "GCDynamicEvent").unwrap());
     for record in records {
         let name = text(record, "name");
         let fields = wrapped(&rendered_fields(array(record, "fields")), "        ");
         let shown = format!("GC/{name}");
-        writeln!(out, "    event(NAME, 39, 0, {name:?}, {shown:?}, {carrier}, &[\n{fields}    ]),").unwrap();
+        writeln!(out, "    event(NAME, 39, 0, {name:?}, {shown:?}, {carrier}, &[\n{fields}    ]),")
+            .unwrap();
     }
     out.push_str("];\n");
     out

@@ -14,7 +14,8 @@ fn walk(value: &Value<'_>, at: &str) {
         }
         Value::Object(object) => {
             for field in object.fields() {
-                let value = field.value.unwrap_or_else(|fault| panic!("{at} {}: {fault}", field.name()));
+                let value =
+                    field.value.unwrap_or_else(|fault| panic!("{at} {}: {fault}", field.name()));
                 assert!(!matches!(value, Value::Absent), "{at} {}", field.name());
                 walk(&value, at);
             }
@@ -23,7 +24,8 @@ fn walk(value: &Value<'_>, at: &str) {
     }
 }
 
-/// Walks a payload; gives the names of its absent fields and the bytes behind the last one.
+/// Walks a payload; gives the names of its absent fields and the bytes behind the last
+/// one.
 fn walk_event<'r>(event: &Event<'r>, at: &str) -> (Vec<&'r str>, &'r [u8]) {
     let mut absent = Vec::new();
     let mut fields = event.fields();
@@ -72,7 +74,13 @@ fn every_native_event_of_every_trace_is_read_to_the_last_byte() {
             if !is_native(event.provider()) {
                 continue;
             }
-            let at = format!("{} {} {} v{}", trace.name(), event.provider(), event.id(), event.version());
+            let at = format!(
+                "{} {} {} v{}",
+                trace.name(),
+                event.provider(),
+                event.id(),
+                event.version()
+            );
             let known = event.catalog().unwrap_or_else(|| panic!("{at} is not in the catalog"));
             assert_eq!(known.version, event.version(), "{at}");
             let (absent, rest) = walk_event(&event, &at);
@@ -89,7 +97,8 @@ fn every_native_event_of_every_trace_is_read_to_the_last_byte() {
 #[test]
 fn what_recorders_say_of_processes_is_read_by_the_catalog() {
     let mut seen = BTreeSet::new();
-    for trace in corpus::traces().iter().filter(|trace| trace.name().starts_with("one-collect-v6/")) {
+    for trace in corpus::traces().iter().filter(|trace| trace.name().starts_with("one-collect-v6/"))
+    {
         let bytes = trace.bytes();
         let mut reader = Reader::from_slice(&bytes);
         while let Some(event) = reader.next_event().unwrap() {

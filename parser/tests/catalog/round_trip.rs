@@ -1,10 +1,13 @@
-//! Payloads of every row, written from the manifest's extract, and what a reader must find in them.
+//! Payloads of every row, written from the manifest's extract, and what a reader must
+//! find in them.
 //!
 //! The writer knows the table's types by itself and shares nothing with the catalog.
 
 use crate::generate::{array, number, text};
 use nettrace_parser::{FieldValue, Value as Read};
-use nettrace_testdata::synth::{EventType, Session, SessionThread, Step, Value as Written, Version};
+use nettrace_testdata::synth::{
+    EventType, Session, SessionThread, Step, Value as Written, Version,
+};
 use serde_json::Value;
 
 /// What a reader has to find in a field.
@@ -70,7 +73,8 @@ impl Writer {
                 _ if is_count => self.count(field, written),
                 None => self.one(field, written),
                 Some(count) => {
-                    let (_, count) = self.counts.iter().rev().find(|(name, _)| name == count).unwrap();
+                    let (_, count) =
+                        self.counts.iter().rev().find(|(name, _)| name == count).unwrap();
                     self.many(field, *count, written)
                 }
             };
@@ -154,8 +158,13 @@ pub(crate) fn payload(event: &Value, pointer_size: u8, seed: u64) -> Payload {
     Payload { written, expected }
 }
 
-/// A stream in which each event is of a type of its own, named and described as native ones are.
-pub(crate) fn stream(types: &[(&str, &Value, u8)], payloads: &[Payload], pointer_size: u8) -> Vec<u8> {
+/// A stream in which each event is of a type of its own, named and described as native
+/// ones are.
+pub(crate) fn stream(
+    types: &[(&str, &Value, u8)],
+    payloads: &[Payload],
+    pointer_size: u8,
+) -> Vec<u8> {
     let types = types.iter().map(|(provider, event, version)| EventType {
         provider: (*provider).to_owned(),
         event_id: number(event, "id") as u32,
@@ -188,7 +197,11 @@ pub(crate) fn check<'r>(
         assert_eq!(found.name(), expected.name, "{at}");
         assert_eq!(found.field.is_hex, expected.is_hex, "{at}");
         assert_eq!(found.map().map(|map| map.name), expected.map.as_deref(), "{at}");
-        check_value(&found.value.unwrap_or_else(|fault| panic!("{at}: {fault}")), &expected.value, &at);
+        check_value(
+            &found.value.unwrap_or_else(|fault| panic!("{at}: {fault}")),
+            &expected.value,
+            &at,
+        );
     }
     assert!(found.next().is_none(), "{at} has more fields");
 }
@@ -205,7 +218,9 @@ fn check_value(found: &Read<'_>, expected: &Expected, at: &str) {
         (Read::F64(found), Expected::Float(expected)) => found == expected,
         (Read::Pointer(found), Expected::Pointer(expected)) => found == expected,
         (Read::Guid(found), Expected::Guid(expected)) => found.to_bytes() == *expected,
-        (Read::Utf16(_) | Read::Utf8(_), Expected::Text(expected)) => found.to_string() == *expected,
+        (Read::Utf16(_) | Read::Utf8(_), Expected::Text(expected)) => {
+            found.to_string() == *expected
+        }
         (Read::Bytes(found), Expected::Bytes(expected)) => found == expected,
         (Read::Array(found), Expected::Elements(expected)) => {
             assert_eq!(found.iter().count(), expected.len(), "{at}");

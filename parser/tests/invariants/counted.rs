@@ -1,5 +1,5 @@
-//! How often a reader turns to its source, and how far it looks: a measure of work that is the same on
-//! every machine.
+//! How often a reader turns to its source, and how far it looks: a measure of work that
+//! is the same on every machine.
 
 use nettrace_parser::{Reader, Source, Whole};
 use std::cell::Cell;
@@ -38,8 +38,8 @@ pub(crate) fn calls(bytes: &[u8]) -> u64 {
     reader.source().calls.get()
 }
 
-/// The source is asked at most so many times a byte: an event has two bytes at least, and each is
-/// looked at by three calls.
+/// The source is asked at most so many times a byte: an event has two bytes at least, and
+/// each is looked at by three calls.
 pub(crate) fn assert_linear(bytes: &[u8]) {
     let (calls, most) = (calls(bytes), 64 + 4 * bytes.len() as u64);
     assert!(calls <= most, "{calls} calls for {} bytes", bytes.len());

@@ -1,13 +1,16 @@
 //! Every byte of an input is accounted for.
 //!
-//! Each byte is exactly one of these, and the tests' own walk over what the reader gave checks it:
+//! Each byte is exactly one of these, and the tests' own walk over what the reader gave
+//! checks it:
 //!
 //! - the stream's header, or its end mark;
 //! - framing: an object's or block's header, padding, tagged values, end tag;
-//! - content of a block that was read: the block's header, its rows. Of event blocks each row is known,
-//!   because it was given as an event (in version 3 it may be a definition);
+//! - content of a block that was read: the block's header, its rows. Of event blocks each
+//!   row is known, because it was given as an event (in version 3 it may be a
+//!   definition);
 //! - content of a block that was passed over and noted, such as one of an unknown kind;
-//! - lost: within the stretch of exactly one finding, and then no event was given that lies there;
+//! - lost: within the stretch of exactly one finding, and then no event was given that
+//!   lies there;
 //! - behind the end mark.
 
 use nettrace_parser::{BlockKind, EventBlockHeader, Finding, Item, Reader, Version};
@@ -31,7 +34,8 @@ pub(crate) fn assert_every_byte_is_explained(bytes: &[u8]) {
             Ok(Some(Item::Block(block))) => {
                 let content = block.content();
                 // Version 3 has no header in front of the rows.
-                let header = EventBlockHeader::parse(content).map_or(0, |header| u64::from(header.size));
+                let header =
+                    EventBlockHeader::parse(content).map_or(0, |header| u64::from(header.size));
                 blocks.push(Block {
                     start: block.offset(),
                     content: block.span().start,
@@ -42,7 +46,8 @@ pub(crate) fn assert_every_byte_is_explained(bytes: &[u8]) {
                 });
             }
             Ok(Some(Item::Event(event))) => {
-                events.push((event.offset(), event.payload_offset() + event.payload().len() as u64));
+                events
+                    .push((event.offset(), event.payload_offset() + event.payload().len() as u64));
             }
             Ok(Some(other)) => panic!("neither a block nor an event: {other:?}"),
             Ok(None) => break,
@@ -88,15 +93,24 @@ impl Explained<'_> {
     fn check(&self) {
         for (from, to) in &self.events {
             let inside = self.lost.iter().find(|(lost, end)| lost < to && from < end);
-            assert!(inside.is_none(), "event {from:x}..{to:x} was given and told to be lost: {inside:x?}");
+            assert!(
+                inside.is_none(),
+                "event {from:x}..{to:x} was given and told to be lost: {inside:x?}"
+            );
         }
         for pair in self.events.windows(2) {
             assert!(pair[0].1 <= pair[1].0, "events overlap or go back: {pair:x?}");
         }
         for pair in self.blocks.windows(2) {
-            assert!(pair[0].start < pair[1].start, "blocks go back: {:x} {:x}", pair[0].start, pair[1].start);
+            assert!(
+                pair[0].start < pair[1].start,
+                "blocks go back: {:x} {:x}",
+                pair[0].start,
+                pair[1].start
+            );
         }
-        let starts: Vec<u64> = self.blocks.iter().map(|block| block.start).chain([self.end]).collect();
+        let starts: Vec<u64> =
+            self.blocks.iter().map(|block| block.start).chain([self.end]).collect();
         for (block, next) in self.blocks.iter().zip(starts.get(1..).unwrap_or_default()) {
             // Another block may begin in the middle of one whose size is wrong.
             let end = block.end.min(*next);
@@ -130,7 +144,10 @@ impl Explained<'_> {
                 );
             }
         }
-        assert!(at == end || self.lost_at(end).is_some() || end < block.end, "{at:x} is beyond {end:x}");
+        assert!(
+            at == end || self.lost_at(end).is_some() || end < block.end,
+            "{at:x} is beyond {end:x}"
+        );
     }
 
     /// Rows that are not compressed say where the next begins.
@@ -165,7 +182,10 @@ impl Explained<'_> {
                 11 => 9,
                 13 | 14 => 5 + u64::from(self.u32(at + 1).unwrap_or(0)),
                 other => {
-                    panic!("byte {at:x} is {other:#x} between blocks and not lost; lost: {:x?}", self.lost)
+                    panic!(
+                        "byte {at:x} is {other:#x} between blocks and not lost; lost: {:x?}",
+                        self.lost
+                    )
                 }
             };
             at += size;

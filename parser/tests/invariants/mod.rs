@@ -1,5 +1,5 @@
-//! What holds for any bytes at all. The tests of mutations, the replay of the fuzzers' corpus and the
-//! fuzz targets all ask these questions.
+//! What holds for any bytes at all. The tests of mutations, the replay of the fuzzers'
+//! corpus and the fuzz targets all ask these questions.
 #![allow(dead_code, reason = "each test target asks a part of the questions")]
 
 pub(crate) mod counted;
@@ -66,7 +66,11 @@ pub(crate) fn assert_time_order(bytes: &[u8], whole: &Told) {
             Err(error) => break Some(error),
         }
     };
-    assert!(falls <= ordered.out_of_order(), "{falls} steps back, {} counted", ordered.out_of_order());
+    assert!(
+        falls <= ordered.out_of_order(),
+        "{falls} steps back, {} counted",
+        ordered.out_of_order()
+    );
     let is_limited = ordered.damage().notes().any(|note| note.context == "time order");
     assert!(!is_limited, "no stream of a test reaches the queue's limit");
     let mut told = told_of_reader(ordered.reader(), events, error);

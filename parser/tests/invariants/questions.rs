@@ -3,11 +3,12 @@
 use super::mix::Mix;
 use std::hash::Hasher;
 
-/// A test asks all of them. A fuzzer asks the cheap ones of every input and each of the others of one input in
-/// so many, and so comes to several times as many inputs.
+/// A test asks all of them. A fuzzer asks the cheap ones of every input and each of the
+/// others of one input in so many, and so comes to several times as many inputs.
 #[derive(Clone, Copy)]
 pub(crate) struct Questions {
-    /// What is left of a number that follows from the input alone, so that a run can be repeated.
+    /// What is left of a number that follows from the input alone, so that a run can be
+    /// repeated.
     lot: Option<u64>,
 }
 

@@ -9,7 +9,8 @@ use std::io::{self, Read};
 /// Everything an event says, as one number.
 pub(crate) fn digest(event: &Event<'_>) -> u64 {
     let mut hasher = Mix::default();
-    (event.offset(), event.timestamp_ticks(), event.thread_id(), event.capture_thread()).hash(&mut hasher);
+    (event.offset(), event.timestamp_ticks(), event.thread_id(), event.capture_thread())
+        .hash(&mut hasher);
     (event.provider(), event.name(), event.id(), event.version(), event.level()).hash(&mut hasher);
     (event.process_id(), event.processor(), event.sequence_number()).hash(&mut hasher);
     (event.keywords(), event.opcode(), event.is_sorted()).hash(&mut hasher);
@@ -42,10 +43,23 @@ impl Told {
         for Finding { offset, lost_offset, lost_bytes, .. } in &self.findings {
             assert!(*offset <= length, "offset {offset} beyond {length}: {:?}", self.findings);
             let end = lost_offset + lost_bytes;
-            assert!(*lost_bytes == 0 || end <= length, "lost to {end} of {length}: {:?}", self.findings);
+            assert!(
+                *lost_bytes == 0 || end <= length,
+                "lost to {end} of {length}: {:?}",
+                self.findings
+            );
         }
-        assert!(self.lost_bytes <= length, "{} bytes lost of {length}: {:?}", self.lost_bytes, self.findings);
-        assert!(self.end_offset.is_none_or(|end| end <= length), "end {:?} of {length}", self.end_offset);
+        assert!(
+            self.lost_bytes <= length,
+            "{} bytes lost of {length}: {:?}",
+            self.lost_bytes,
+            self.findings
+        );
+        assert!(
+            self.end_offset.is_none_or(|end| end <= length),
+            "end {:?} of {length}",
+            self.end_offset
+        );
         let counted: u64 = self.counts.iter().map(|(_, bytes, _)| bytes).sum();
         assert!(counted <= length, "{counted} bytes of blocks in {length}: {:?}", self.findings);
     }
@@ -66,7 +80,11 @@ impl Told {
     }
 }
 
-pub(crate) fn told_of_reader<S: Source>(reader: &Reader<S>, events: Vec<u64>, error: Option<Error>) -> Told {
+pub(crate) fn told_of_reader<S: Source>(
+    reader: &Reader<S>,
+    events: Vec<u64>,
+    error: Option<Error>,
+) -> Told {
     let statistics = reader.statistics();
     let counts = BlockKind::all()
         .map(|kind| (statistics.blocks(kind), statistics.bytes(kind), statistics.rows(kind)))
@@ -97,8 +115,9 @@ pub(crate) fn told_of_outcome(outcome: Result<Outcome, Error>, events: Vec<u64>)
     };
     let statistics = outcome.statistics();
     // Rows are not counted by those who only read events.
-    let counts =
-        BlockKind::all().map(|kind| (statistics.blocks(kind), statistics.bytes(kind), 0)).collect::<Vec<_>>();
+    let counts = BlockKind::all()
+        .map(|kind| (statistics.blocks(kind), statistics.bytes(kind), 0))
+        .collect::<Vec<_>>();
     let mut lost_by_thread: Vec<(u64, u64)> = outcome.losses().by_thread().collect();
     lost_by_thread.sort_unstable();
     Told {
@@ -123,20 +142,23 @@ pub(crate) fn of_slice(bytes: &[u8]) -> Told {
         match reader.next_event() {
             Ok(Some(event)) => {
                 assert!(event.offset() <= event.payload_offset());
-                assert!(event.payload_offset() + event.payload().len() as u64 <= bytes.len() as u64);
+                assert!(
+                    event.payload_offset() + event.payload().len() as u64 <= bytes.len() as u64
+                );
                 events.push(digest(&event));
             }
             Ok(None) => break None,
             Err(error) => break Some(error),
         }
-        // The least an event takes is two bytes; blocks may be read again from a broken row on, but
-        // each event only once.
+        // The least an event takes is two bytes; blocks may be read again from a broken
+        // row on, but each event only once.
         assert!(events.len() <= bytes.len(), "more events than bytes");
     };
     told_of_reader(&reader, events, error)
 }
 
-/// A reader that gives `size` bytes at a time; if it is `lazy`, only every other call gives any.
+/// A reader that gives `size` bytes at a time; if it is `lazy`, only every other call
+/// gives any.
 struct Pieces<'d> {
     rest: &'d [u8],
     size: usize,

@@ -5,7 +5,8 @@ use crate::random::Random;
 use nettrace_testdata::synth::Damage;
 
 /// What is written over numbers: none, one, the most, nearly, and less than nothing.
-pub(crate) const EXTREMES: [u32; 7] = [0, 1, u32::MAX, u32::MAX - 1, 0x7fff_ffff, 0x7fff_fffe, 0x8000_0000];
+pub(crate) const EXTREMES: [u32; 7] =
+    [0, 1, u32::MAX, u32::MAX - 1, 0x7fff_ffff, 0x7fff_fffe, 0x8000_0000];
 
 /// Ways to damage content.
 pub(crate) const WAYS: usize = 12;

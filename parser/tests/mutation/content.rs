@@ -1,4 +1,5 @@
-//! Damage inside a block whose framing is right: whatever the content, all other blocks are read.
+//! Damage inside a block whose framing is right: whatever the content, all other blocks
+//! are read.
 
 use crate::allocation::usage;
 use crate::change::{WAYS, change};
@@ -34,7 +35,8 @@ fn damaged_content_costs_no_event_of_other_blocks_whatever_it_is() {
                     after: after.start..after.end,
                 };
                 let what = format!("{}, block {at}, way {way}", excerpt.name);
-                let ((), usage) = usage(|| block.assert_rest_is_delivered(&due, &stream.bytes, &what));
+                let ((), usage) =
+                    usage(|| block.assert_rest_is_delivered(&due, &stream.bytes, &what));
                 let most = HELD + HELD_PER_BYTE * stream.bytes.len() as u64;
                 assert!(usage.peak <= most, "{what}: {usage:?}, {} bytes", stream.bytes.len());
             }

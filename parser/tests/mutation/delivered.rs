@@ -1,4 +1,5 @@
-//! Whether all events outside a damaged block were delivered, and said what they say without the damage.
+//! Whether all events outside a damaged block were delivered, and said what they say
+//! without the damage.
 
 use nettrace_parser::{Event, Reader};
 use nettrace_testdata::synth::{PartKind, Version};
@@ -60,7 +61,8 @@ impl Said {
             PartKind::Stack => Said { stack: 0, ..said },
             PartKind::Thread | PartKind::RemoveThread => Said { thread: 0, ..said },
             PartKind::LabelList => Said { labels: 0, level: 0, ..said },
-            // It tells from where on stacks, threads, labels and, in version 6, metadata have new numbers.
+            // It tells from where on stacks, threads, labels and, in version 6, metadata
+            // have new numbers.
             PartKind::SequencePoint if version == Version::V6 => Said { row: said.row, ..NOTHING },
             PartKind::SequencePoint => Said { stack: 0, ..said },
             _ => said,
@@ -89,7 +91,8 @@ pub(crate) struct Damaged {
 }
 
 impl Damaged {
-    /// Compares the events outside the block, of which none may be missing, added or moved.
+    /// Compares the events outside the block, of which none may be missing, added or
+    /// moved.
     pub(crate) fn assert_rest_is_delivered(&self, whole: &[Said], bytes: &[u8], what: &str) {
         let outside = |events: &[Said], inside: &Range<usize>| -> Vec<Said> {
             let events = events.iter().filter(|event| !inside.contains(&(event.offset as usize)));
@@ -102,7 +105,8 @@ impl Damaged {
             let (due, found) = (due.len(), found.len());
             let mut reader = Reader::from_slice(bytes);
             while let Ok(Some(_)) = reader.next_event() {}
-            let findings: Vec<String> = reader.damage().findings().iter().map(ToString::to_string).collect();
+            let findings: Vec<String> =
+                reader.damage().findings().iter().map(ToString::to_string).collect();
             let findings = findings.get(..8).unwrap_or(&findings);
             panic!(
                 "{what}: {found} events outside {self:?}, {due} due, the first that differs: {at:?} {first:#?}; {findings:#?}"

@@ -1,5 +1,5 @@
-//! Blocks of recorded traces, framed anew: small enough to be read often, with every kind of block that the
-//! trace has.
+//! Blocks of recorded traces, framed anew: small enough to be read often, with every kind
+//! of block that the trace has.
 
 use nettrace_parser::{BlockKind, Item, Reader, Version as Read};
 use nettrace_testdata::corpus;
@@ -47,7 +47,8 @@ impl Excerpt {
                     header.get_or_insert(block.offset() as usize);
                     let count = counts.entry(kind).or_default();
                     let content = block.content();
-                    if *count >= MOST_OF_A_KIND || (*count > 0 && size + content.len() > MOST_BYTES) {
+                    if *count >= MOST_OF_A_KIND || (*count > 0 && size + content.len() > MOST_BYTES)
+                    {
                         continue;
                     }
                     *count += 1;
@@ -102,7 +103,8 @@ pub(crate) fn excerpts() -> &'static [Excerpt] {
     EXCERPTS.get_or_init(|| {
         let here = env!("CARGO_MANIFEST_DIR").trim_end_matches("parser");
         let traces = corpus::traces().into_iter().filter(|trace| trace.path().starts_with(here));
-        let excerpts: Vec<_> = traces.map(|trace| Excerpt::of(trace.name(), &trace.bytes())).collect();
+        let excerpts: Vec<_> =
+            traces.map(|trace| Excerpt::of(trace.name(), &trace.bytes())).collect();
         assert!(excerpts.len() >= 15, "{} traces", excerpts.len());
         for version in Version::ALL {
             let is_there = excerpts.iter().any(|excerpt| excerpt.version == version);

@@ -1,6 +1,6 @@
-//! How many events are recovered from version 6 streams whose block lengths are wrong. The figures stand in
-//! docs/decisions/05-recovery.md; `cargo test -p nettrace-parser --test mutation -- --ignored --nocapture figures`
-//! prints them.
+//! How many events are recovered from version 6 streams whose block lengths are wrong.
+//! The figures stand in docs/decisions/05-recovery.md; `cargo test -p nettrace-parser
+//! --test mutation -- --ignored --nocapture figures` prints them.
 
 use crate::change::{WAYS, change};
 use crate::delivered::{rows_of, said};
@@ -35,9 +35,15 @@ fn mutants(excerpt: &Excerpt, whole: &Stream, random: &mut Random) -> Vec<(&'sta
             }));
             let range = random.stretch(part.end - part.start, 60);
             let range = part.start + range.start..part.start + range.end;
-            found.push(("bytes missing", Damage::Delete { range: range.clone() }.applied(&whole.bytes)));
+            found.push((
+                "bytes missing",
+                Damage::Delete { range: range.clone() }.applied(&whole.bytes),
+            ));
             let bytes = random.bytes(range.len());
-            found.push(("bytes inserted", Damage::Insert { at: range.start, bytes }.applied(&whole.bytes)));
+            found.push((
+                "bytes inserted",
+                Damage::Insert { at: range.start, bytes }.applied(&whole.bytes),
+            ));
         }
         let noise = random.bytes(part.content.start - part.start);
         found.push((
@@ -88,7 +94,9 @@ fn figures() {
                 }
             }
             let sum = sums.entry(kind).or_default();
-            for (sum, more) in sum.iter_mut().zip([1, written.len(), recovered, found.len() - recovered]) {
+            for (sum, more) in
+                sum.iter_mut().zip([1, written.len(), recovered, found.len() - recovered])
+            {
                 *sum += more;
             }
         }

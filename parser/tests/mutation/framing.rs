@@ -17,7 +17,8 @@ fn damages(part: &Part, random: &mut Random) -> Vec<Damage> {
     let count = 1 + random.below(40);
     let mut damages = vec![
         Damage::Delete { range: inside(random, 20) },
-        // Those of which the next object's type has its end tag where the block's should be, and more.
+        // Those of which the next object's type has its end tag where the block's should
+        // be, and more.
         Damage::Delete { range: inside(random, 100) },
         Damage::Insert { at: inside(random, 1).start, bytes: random.bytes(count) },
         Damage::Duplicate { range: inside(random, 40) },
@@ -27,19 +28,22 @@ fn damages(part: &Part, random: &mut Random) -> Vec<Damage> {
         Damage::Flip { at: part.end - 1, mask: 1 << random.below(8) },
     ];
     // No object, and an end mark.
-    damages.extend([0x00, 0x01, 0xff].map(|byte| Damage::Overwrite { at: part.start, bytes: vec![byte] }));
+    damages.extend(
+        [0x00, 0x01, 0xff].map(|byte| Damage::Overwrite { at: part.start, bytes: vec![byte] }),
+    );
     damages.extend(part.name_length_field.map(|at| Damage::u32(at, *random.one(&EXTREMES))));
     damages
 }
 
-/// A block's size, as many bytes as the stream has behind its place: none, too few, too many, as many as
-/// a later object ends at.
+/// A block's size, as many bytes as the stream has behind its place: none, too few, too
+/// many, as many as a later object ends at.
 fn sizes(part: &Part, stream: &Stream, random: &mut Random) -> Vec<Damage> {
     let Some(at) = part.size_field else { return Vec::new() };
     let right = part.content.len();
     let rest = stream.bytes.len() - part.content.start;
     let later: Vec<usize> = stream.parts.iter().map(|later| later.content.end).collect();
-    let ends = later.iter().filter(|end| **end > part.content.end).map(|end| end - part.content.start);
+    let ends =
+        later.iter().filter(|end| **end > part.content.end).map(|end| end - part.content.start);
     let ends: Vec<usize> = ends.collect();
     let mut sizes = vec![
         right.saturating_sub(1 + random.below(40)),
@@ -50,7 +54,8 @@ fn sizes(part: &Part, stream: &Stream, random: &mut Random) -> Vec<Damage> {
         rest + random.below(100),
     ];
     sizes.extend((!ends.is_empty()).then(|| *random.one(&ends)));
-    let mut damages: Vec<Damage> = sizes.into_iter().map(|size| Damage::u32(at, size as u32)).collect();
+    let mut damages: Vec<Damage> =
+        sizes.into_iter().map(|size| Damage::u32(at, size as u32)).collect();
     damages.extend((0..4).map(|byte| Damage::Flip { at: at + byte, mask: 1 << random.below(8) }));
     damages.extend(EXTREMES.map(|value| Damage::u32(at, value)));
     damages
@@ -113,7 +118,8 @@ fn a_wrong_length_in_version_6_costs_at_most_the_block_and_the_one_behind_and_is
             lengths.extend((0..3).map(|_| right + 1 + random.below(40)));
             for length in lengths {
                 let mut bytes = whole.bytes.clone();
-                bytes[part.start..part.start + 3].copy_from_slice(&(length as u32).to_le_bytes()[..3]);
+                bytes[part.start..part.start + 3]
+                    .copy_from_slice(&(length as u32).to_le_bytes()[..3]);
                 let mut reader = Reader::from_slice(&bytes);
                 while reader.next_event().expect("it begins well").is_some() {}
                 let what = format!("{}, block {at}, {right} said to be {length}", excerpt.name);
@@ -128,7 +134,8 @@ fn a_wrong_length_in_version_6_costs_at_most_the_block_and_the_one_behind_and_is
                 let behind = whole.parts[at + 1].end;
                 let lost = missing(&|offset| (part.start..behind).contains(&offset));
                 assert_eq!(lost, 0, "{what}: events are missing: {:?}", reader.damage().findings());
-                misled += usize::from(missing(&|offset| (part.start..part.end).contains(&offset)) > 0);
+                misled +=
+                    usize::from(missing(&|offset| (part.start..part.end).contains(&offset)) > 0);
                 assert!(found.len() <= due.len() + 40, "{what}: {} of {}", found.len(), due.len());
                 tried += 1;
             }

@@ -1,11 +1,13 @@
-//! How often a damaged trace passes for whole: mutants of recorded traces, held against what the events were before.
+//! How often a damaged trace passes for whole: mutants of recorded traces, held against
+//! what the events were before.
 //!
-//! A mutant lies when reading it gives no damage, its end mark is there, and more than 1 % of its events are wrong or
-//! missing. What a mutation wrote over says nothing else any more (a payload, an address of a stack, a name), so that
-//! alone is not asked for: bytes that no reader could know to be wrong. All other facts of all events are.
+//! A mutant lies when reading it gives no damage, its end mark is there, and more than 1
+//! % of its events are wrong or missing. What a mutation wrote over says nothing else any
+//! more (a payload, an address of a stack, a name), so that alone is not asked for: bytes
+//! that no reader could know to be wrong. All other facts of all events are.
 //!
-//! `cargo test -p nettrace-parser --test mutation -- --ignored --nocapture lies` prints the table of
-//! `parser/fuzz/README.md`.
+//! `cargo test -p nettrace-parser --test mutation -- --ignored --nocapture lies` prints
+//! the table of `parser/fuzz/README.md`.
 
 use crate::change::EXTREMES;
 use crate::random::Random;
@@ -17,12 +19,13 @@ use std::ops::Range;
 
 /// A stream that is sound, and where its parts are.
 #[derive(Default)]
-struct Sound {
-    name: String,
+pub(crate) struct Sound {
+    pub(crate) name: String,
     is_v6: bool,
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     events: Vec<Told>,
-    /// Bytes that say how the stream is made: framing, headers of blocks and rows, sizes, counts, ids.
+    /// Bytes that say how the stream is made: framing, headers of blocks and rows, sizes,
+    /// counts, ids.
     structure: Vec<usize>,
     /// Fields that hold a length or a count: place and bytes.
     lengths: Vec<(usize, usize)>,
@@ -95,7 +98,7 @@ fn u32_at(bytes: &[u8], at: usize) -> usize {
 
 impl Sound {
     /// The beginning of a trace up to a block, and an end mark.
-    fn of(name: &str) -> Option<Sound> {
+    pub(crate) fn of(name: &str) -> Option<Sound> {
         let whole = corpus::trace(name)?.bytes();
         let mut reader = Reader::from_slice(&whole);
         let mut starts = Vec::new();
@@ -171,7 +174,11 @@ impl Sound {
                 other => panic!("neither a block nor an event: {other:?}"),
             }
         }
-        assert!(reader.is_complete() && reader.damage().findings().is_empty(), "{} is sound", self.name);
+        assert!(
+            reader.is_complete() && reader.damage().findings().is_empty(),
+            "{} is sound",
+            self.name
+        );
         self.bytes = bytes;
     }
 
@@ -192,8 +199,12 @@ impl Sound {
     fn held_against(&self, mutant: &[u8], touched: &Range<usize>) -> Verdict {
         let touches = |range: &Range<usize>| range.start < touched.end && touched.start < range.end;
         let types_are_touched = self.metadata.iter().any(touches);
-        let stacks: HashSet<u64> =
-            self.stacks.iter().filter(|(range, _)| touches(range)).map(|(_, stack)| *stack).collect();
+        let stacks: HashSet<u64> = self
+            .stacks
+            .iter()
+            .filter(|(range, _)| touches(range))
+            .map(|(_, stack)| *stack)
+            .collect();
         let mut reader = Reader::from_slice(mutant);
         let mut verdict = Verdict::default();
         let (mut moved, mut moved_by, mut moves) = (0, (0, 0), 3);
@@ -207,9 +218,14 @@ impl Sound {
                     found.counted.1.wrapping_sub(due.counted.1),
                 );
                 let is_there = due.offset == found.offset && due.row == found.row;
-                // Behind what was written over, other times and numbers are counted from others. What a header adds to
-                // them is right as long as all are moved alike.
-                if is_there && by != (0, 0) && by != moved_by && moves > 0 && due.payload.end > touched.start
+                // Behind what was written over, other times and numbers are counted from
+                // others. What a header adds to them is right as long as all are moved
+                // alike.
+                if is_there
+                    && by != (0, 0)
+                    && by != moved_by
+                    && moves > 0
+                    && due.payload.end > touched.start
                 {
                     (moved_by, moves) = (by, moves - 1);
                 }
@@ -218,15 +234,20 @@ impl Sound {
                     && (by == (0, 0) || by == moved_by)
                     && (due.content == found.content || touches(&due.payload))
                     && (due.stack == found.stack || stacks.contains(&due.stack))
-                    && (due.event_type == found.event_type || types_are_touched && found.is_defined);
+                    && (due.event_type == found.event_type
+                        || types_are_touched && found.is_defined);
             }
             verdict.right += u64::from(is_right);
             verdict.others += u64::from(!is_right);
         }
         verdict.moved = moved;
         verdict.missing = (self.events.len() as u64).saturating_sub(verdict.right);
-        verdict.notes =
-            reader.damage().notes().map(|note| format!("{}: {}", note.context, note.fault)).take(3).collect();
+        verdict.notes = reader
+            .damage()
+            .notes()
+            .map(|note| format!("{}: {}", note.context, note.fault))
+            .take(3)
+            .collect();
         verdict.lost = reader.losses().total();
         verdict.says_whole = !reader.damage().is_damaged() && reader.is_complete();
         verdict
@@ -239,11 +260,13 @@ impl Sound {
     }
 
     fn is_moved(&self, verdict: &Verdict) -> bool {
-        verdict.says_whole && !self.is_lie(verdict) && verdict.moved * 100 > self.events.len() as u64
+        verdict.says_whole
+            && !self.is_lie(verdict)
+            && verdict.moved * 100 > self.events.len() as u64
     }
 
     /// A mutant of a class, and which bytes of it differ.
-    fn mutant(&self, class: &str, random: &mut Random) -> (Vec<u8>, Range<usize>) {
+    pub(crate) fn mutant(&self, class: &str, random: &mut Random) -> (Vec<u8>, Range<usize>) {
         let mut bytes = self.bytes.clone();
         let touched = match class {
             "bit flipped" => {
@@ -297,7 +320,7 @@ struct Verdict {
     lost: u64,
 }
 
-const CLASSES: [&str; 4] = ["bit flipped", "byte set", "stretch zeroed", "length wrong"];
+pub(crate) const CLASSES: [&str; 4] = ["bit flipped", "byte set", "stretch zeroed", "length wrong"];
 
 /// Mutants of a class, and what became of them.
 #[derive(Default, Clone, Copy, Debug)]
@@ -344,8 +367,10 @@ fn table(sums: &BTreeMap<(&'static str, &'static str), Sum>) -> String {
         "| version | class | mutants | wrong at exit 0 | | times or numbers moved at exit 0 | recovered |\n|---|---|---|---|---|---|---|\n"
             .to_owned();
     let mut row = |version: &str, class: &str, sum: &Sum| {
-        let (lies, recovered) =
-            (100.0 * sum.lies as f64 / sum.mutants as f64, 100.0 * sum.right as f64 / sum.events as f64);
+        let (lies, recovered) = (
+            100.0 * sum.lies as f64 / sum.mutants as f64,
+            100.0 * sum.right as f64 / sum.events as f64,
+        );
         let Sum { mutants, lies: count, moved, .. } = sum;
         table += &format!(
             "| {version} | {class} | {mutants} | {count} | {lies:.2} % | {moved} | {recovered:.1} % |\n"

@@ -1,5 +1,6 @@
-//! Recorded traces with damage done to them on purpose: a seeded random generator chooses what and where.
-//! Each stream must be read calmly, and all that lies outside the damaged block must be delivered.
+//! Recorded traces with damage done to them on purpose: a seeded random generator chooses
+//! what and where. Each stream must be read calmly, and all that lies outside the damaged
+//! block must be delivered.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "../allocation/mod.rs"]
@@ -12,6 +13,7 @@ mod splitmix;
 mod change;
 mod content;
 mod delivered;
+mod differential;
 mod excerpt;
 mod figures;
 mod framing;

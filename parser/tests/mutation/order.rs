@@ -41,7 +41,13 @@ fn a_block_that_is_there_twice_gives_its_events_twice_and_all_others_once() {
             due.sort_unstable();
             let mut found = rows_of(&said(&doubled.stream().bytes), None);
             found.sort_unstable();
-            assert!(found == due, "{}, block {at} twice: {} of {}", excerpt.name, found.len(), due.len());
+            assert!(
+                found == due,
+                "{}, block {at} twice: {} of {}",
+                excerpt.name,
+                found.len(),
+                due.len()
+            );
         }
     }
 }
@@ -53,7 +59,8 @@ fn blocks_in_each_others_place_give_the_same_events() {
         let mut due = rows_of(&said(&excerpt.stream().bytes), None);
         due.sort_unstable();
         for round in 0..4 {
-            let (first, second) = (random.below(excerpt.blocks.len()), random.below(excerpt.blocks.len()));
+            let (first, second) =
+                (random.below(excerpt.blocks.len()), random.below(excerpt.blocks.len()));
             let mut swapped = excerpt.clone();
             swapped.blocks.swap(first, second);
             let bytes = swapped.stream().bytes;

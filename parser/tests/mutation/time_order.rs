@@ -1,11 +1,14 @@
-//! Time order against a plain oracle: all events in file order, sorted by the rule of `FORMAT.md` 11 and by nothing else.
+//! Time order against a plain oracle: all events in file order, sorted by the rule of
+//! `FORMAT.md` 11 and by nothing else.
 
 use crate::change::{WAYS, change};
 use crate::excerpt::excerpts;
 use crate::invariants::reading::{digest, told_of_reader};
 use crate::random::Random;
 use nettrace_parser::parallel::{self, Options, Order};
-use nettrace_parser::{BlockKind, Buffered, Event, Fault, Item, Limits, Reader, Source, TimeOrdered, Whole};
+use nettrace_parser::{
+    BlockKind, Buffered, Event, Fault, Item, Limits, Reader, Source, TimeOrdered, Whole,
+};
 use nettrace_testdata::{corpus, synth};
 use std::ops::ControlFlow;
 
@@ -46,7 +49,8 @@ impl Oracle {
             self.watermark = self.watermark.max(time);
             self.given.push(said);
         }
-        // Their order does not matter to the next sort, which keeps that of equal times: that of the file.
+        // Their order does not matter to the next sort, which keeps that of equal times:
+        // that of the file.
     }
 
     fn of(bytes: &[u8], limits: Limits) -> Oracle {
@@ -68,8 +72,9 @@ impl Oracle {
 
 /// All that an event says.
 fn said(event: &Event<'_>) -> u64 {
-    let ids =
-        (u64::from(event.metadata_id()) << 32) ^ event.raw_thread() ^ event.payload_offset().rotate_left(17);
+    let ids = (u64::from(event.metadata_id()) << 32)
+        ^ event.raw_thread()
+        ^ event.payload_offset().rotate_left(17);
     digest(event).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ids
 }
 
@@ -88,7 +93,8 @@ fn by_visit<S: Source>(events: &mut TimeOrdered<S>) -> Vec<u64> {
     given
 }
 
-/// The given order is the oracle's, and losses and damage are those of file order but for notes of the limit.
+/// The given order is the oracle's, and losses and damage are those of file order but for
+/// notes of the limit.
 fn assert_is<S: Source>(
     what: &str,
     bytes: &[u8],

@@ -1,4 +1,5 @@
-//! Streams that are small and claim much: types within types, numbers without end, elements without bytes.
+//! Streams that are small and claim much: types within types, numbers without end,
+//! elements without bytes.
 
 use crate::allocation::usage;
 use crate::delivered::said;
@@ -28,7 +29,8 @@ fn event(number: u32) -> Blob {
     }
 }
 
-/// A stream whose one event type has these fields: two events, with what is put between them.
+/// A stream whose one event type has these fields: two events, with what is put between
+/// them.
 fn stream(version: Version, fields: Vec<Field>, between: Option<Row>) -> Vec<u8> {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
@@ -38,12 +40,18 @@ fn stream(version: Version, fields: Vec<Field>, between: Option<Row>) -> Vec<u8>
         stream.metadata_rows(&MetadataBlock::new(vec![row]));
     } else {
         let definition = match version {
-            Version::V5 => {
-                Definition { metadata_id: 1, tags: vec![Tag::v2_params(&fields)], ..Definition::default() }
-            }
+            Version::V5 => Definition {
+                metadata_id: 1,
+                tags: vec![Tag::v2_params(&fields)],
+                ..Definition::default()
+            },
             _ => Definition { metadata_id: 1, fields, ..Definition::default() },
         };
-        stream.metadata_blobs(&EventBlock::new([Blob::definition(7, 1_000_000, definition.encode())]));
+        stream.metadata_blobs(&EventBlock::new([Blob::definition(
+            7,
+            1_000_000,
+            definition.encode(),
+        )]));
     }
     stream.event_block(&EventBlock::new([event(1)]));
     if let Some(row) = between {
@@ -85,7 +93,8 @@ fn types_nested_100_000_deep_cost_their_event_its_fields_and_nothing_else() {
         for code in [1, 19] {
             let nested = FieldType::Raw(tower(version, code, DEPTH));
             let fields = vec![Field::new("n", FieldType::Byte), Field::new("deep", nested)];
-            let (bytes, what) = (stream(version, fields, None), format!("{version:?}, code {code}"));
+            let (bytes, what) =
+                (stream(version, fields, None), format!("{version:?}, code {code}"));
             assert_bounded(&bytes, &what);
             let mut reader = Reader::from_slice(&bytes);
             let event = reader.next_event().unwrap().expect("it is delivered");
@@ -105,15 +114,25 @@ fn a_type_list_of_version_6_that_is_all_nested_arrays_is_bounded() {
         assert_bounded(&bytes, &format!("code {code}"));
         let mut reader = Reader::from_slice(&bytes);
         let event = reader.next_event().unwrap().expect("it is delivered");
-        assert!(event.fields().opaque().is_some() && event.fields().next().is_none(), "code {code}");
+        assert!(
+            event.fields().opaque().is_some() && event.fields().next().is_none(),
+            "code {code}"
+        );
     }
 }
 
 #[test]
 fn numbers_of_eleven_bytes_cost_their_block_and_nothing_else() {
     let endless = [[0x80; 10].as_slice(), &[1]].concat();
-    let flags =
-        [0, flag::METADATA_ID, flag::CAPTURE, flag::THREAD, flag::STACK, flag::ACTIVITY, flag::PAYLOAD_SIZE];
+    let flags = [
+        0,
+        flag::METADATA_ID,
+        flag::CAPTURE,
+        flag::THREAD,
+        flag::STACK,
+        flag::ACTIVITY,
+        flag::PAYLOAD_SIZE,
+    ];
     for version in [Version::V4, Version::V5, Version::V6] {
         for flags in flags {
             let row = Row::Raw([&[flags], endless.repeat(4).as_slice()].concat());

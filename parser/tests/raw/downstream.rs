@@ -1,4 +1,5 @@
-//! As others use it: with their own error types, their own combinators, their own kinds of blocks.
+//! As others use it: with their own error types, their own combinators, their own kinds
+//! of blocks.
 
 use nettrace_parser::raw::{self, FaultAt, FromFault, Origin};
 use nettrace_parser::{Block, BlockKind, Fault, Label, Version};
@@ -10,7 +11,8 @@ use nom::multi::{fold_many0, length_data, many0, many1};
 use nom::sequence::{preceded, terminated};
 use nom::{Err, IResult, Parser};
 
-/// Collects what was met on the way, as nom-language's `VerboseError` does, and keeps this crate's faults.
+/// Collects what was met on the way, as nom-language's `VerboseError` does, and keeps
+/// this crate's faults.
 #[derive(Debug, PartialEq)]
 struct Trail<'a>(Vec<(&'a [u8], Step)>);
 
@@ -44,7 +46,8 @@ impl<'a> FromExternalError<&'a [u8], Fault> for Trail<'a> {
     }
 }
 
-/// A user's own parser over all of it: the names of the event types of a metadata block of version 6.
+/// A user's own parser over all of it: the names of the event types of a metadata block
+/// of version 6.
 fn names<'a, E: FromFault<'a> + ContextError<&'a [u8]>>(
     content: &'a [u8],
 ) -> IResult<&'a [u8], Vec<&'a [u8]>, E> {
@@ -56,7 +59,8 @@ fn names<'a, E: FromFault<'a> + ContextError<&'a [u8]>>(
 
 fn block_of(bytes: &[u8], kind: BlockKind) -> Vec<u8> {
     let (rest, version) = raw::stream_header::<()>(bytes).unwrap();
-    let blocks = many1(complete(raw::block::<()>(version, Origin::of(bytes)))).parse(rest).unwrap().1;
+    let blocks =
+        many1(complete(raw::block::<()>(version, Origin::of(bytes)))).parse(rest).unwrap().1;
     blocks.iter().find(|block| block.kind() == kind).unwrap().content().to_vec()
 }
 
@@ -79,17 +83,26 @@ fn a_users_error_type_gets_the_fault_and_the_way_to_it() {
     content[header..header + 2].copy_from_slice(&size.to_le_bytes());
 
     let mut row = context("metadata row", raw::sized_row::<Trail<'_>>);
-    let Err(Err::Error(trail)) = row.parse(&content[header..]) else { panic!("the row leaves the block") };
+    let Err(Err::Error(trail)) = row.parse(&content[header..]) else {
+        panic!("the row leaves the block")
+    };
     let fault = (&content[header..], Step::Fault(Fault::RowSize(u64::from(size))));
     assert_eq!(trail.0, [fault, (&content[header..], Step::Within("metadata row"))]);
 
-    let Err(Err::Error(trail)) = names::<Trail<'_>>(&content) else { panic!("the row leaves the block") };
+    let Err(Err::Error(trail)) = names::<Trail<'_>>(&content) else {
+        panic!("the row leaves the block")
+    };
     let steps: Vec<&Step> = trail.0.iter().map(|(_, step)| step).collect();
     // `many0` ends at the row, and what is left is refused.
     assert_eq!(steps, [&Step::Kind(ErrorKind::Eof), &Step::Within("metadata block")]);
 
-    let Err(Err::Error(at)) = names::<FaultAt<'_>>(&content) else { panic!("the row leaves the block") };
-    assert_eq!((at.offset_in(&content), at.fault, at.context), (header, Fault::Truncated, "metadata block"));
+    let Err(Err::Error(at)) = names::<FaultAt<'_>>(&content) else {
+        panic!("the row leaves the block")
+    };
+    assert_eq!(
+        (at.offset_in(&content), at.fault, at.context),
+        (header, Fault::Truncated, "metadata block")
+    );
     let nom_error = raw::sized_row::<Error<&[u8]>>(&content[header..]).unwrap_err();
     assert_eq!(nom_error, Err::Error(Error::new(&content[header..], ErrorKind::LengthValue)));
 }
@@ -102,7 +115,9 @@ fn noms_own_combinators_take_the_parts_as_they_take_their_own() {
     assert_eq!(string.parse(&b"\x03hi"[..]), raw::string_v6(b"\x03hi"));
 
     // alt: whatever the framing is.
-    for (bytes, version) in [(tiny_v4().bytes, Version::V4), (tiny_v6().bytes, Version::V6 { minor: 0 })] {
+    for (bytes, version) in
+        [(tiny_v4().bytes, Version::V4), (tiny_v6().bytes, Version::V6 { minor: 0 })]
+    {
         let rest = raw::stream_header::<()>(&bytes).unwrap().0;
         let origin = Origin::of(&bytes);
         let object = map(raw::object::<()>(origin), |object| object.block);
@@ -111,11 +126,14 @@ fn noms_own_combinators_take_the_parts_as_they_take_their_own() {
         assert_eq!(first.kind(), BlockKind::Trace);
         // Nothing is collected: payload bytes of all event blocks.
         let block = complete(raw::block::<()>(version, origin));
-        let events =
-            map(verify(block, |block: &Block<'_>| block.kind() == BlockKind::Event), payload_bytes(version));
+        let events = map(
+            verify(block, |block: &Block<'_>| block.kind() == BlockKind::Event),
+            payload_bytes(version),
+        );
         let others = map(complete(raw::block(version, origin)), |_| 0);
         let count = fold_many0(alt((events, others)), || 0, |sum, bytes| sum + bytes);
-        let (_, sum) = all_consuming(terminated(count, raw::end_of_stream(version))).parse(rest).unwrap();
+        let (_, sum) =
+            all_consuming(terminated(count, raw::end_of_stream(version))).parse(rest).unwrap();
         let mut expected = 0;
         nettrace_parser::Reader::from_slice(&bytes)
             .for_each(|event| expected += event.payload().len())
@@ -135,8 +153,11 @@ fn payload_bytes(version: Version) -> impl Fn(Block<'_>) -> usize {
     move |block| {
         let (rest, encoding) = raw::blob_encoding::<()>(version)(block.content()).unwrap();
         let mut running = raw::BlobHeader::default();
-        let blobs =
-            fold_many0(raw::blob::<()>(encoding, &mut running), || 0, |sum, blob| sum + blob.payload.len());
+        let blobs = fold_many0(
+            raw::blob::<()>(encoding, &mut running),
+            || 0,
+            |sum, blob| sum + blob.payload.len(),
+        );
         all_consuming(blobs).parse(rest).unwrap().1
     }
 }
@@ -156,7 +177,8 @@ fn a_users_own_kind_of_block_is_read_among_the_others_in_both_framings() {
     let (rest, version) = raw::stream_header::<FaultAt<'_>>(bytes).unwrap();
     let origin = Origin::of(bytes);
     let is_note = |block: &Block<'_>| block.kind() == BlockKind::Unknown(200);
-    let content = map(verify(raw::block_v6::<FaultAt<'_>>(origin), is_note), |block| block.content());
+    let content =
+        map(verify(raw::block_v6::<FaultAt<'_>>(origin), is_note), |block| block.content());
     let note = map(map_parser(content, all_consuming(raw::string_v6)), Mine::Note);
     let known = map(raw::block_v6(origin), |block| Mine::Known(block.kind()));
     let (rest, blocks) = many0(complete(alt((note, known)))).parse(rest).unwrap();

@@ -1,10 +1,13 @@
-//! Any bytes: nothing panics, nothing is reserved for a count, and what is too short is said to be.
+//! Any bytes: nothing panics, nothing is reserved for a count, and what is too short is
+//! said to be.
 
 use crate::allocation::usage;
 use crate::invariants::targets::raw::assert_each_is_calm;
 use nettrace_parser::raw::{self, FaultAt, Origin};
 use nettrace_parser::{Fault, Reader, Version};
-use nettrace_testdata::synth::{self, Content, PartKind, Stream, Trace, malformed, tiny_v4, tiny_v6};
+use nettrace_testdata::synth::{
+    self, Content, PartKind, Stream, Trace, malformed, tiny_v4, tiny_v6,
+};
 use nom::{Err, Needed};
 
 #[test]
@@ -36,7 +39,8 @@ fn every_function_bears_the_largest_and_the_smallest_numbers() {
     }
 }
 
-/// Asking for what is missing leads to the end of the object or block, and never beyond it.
+/// Asking for what is missing leads to the end of the object or block, and never beyond
+/// it.
 #[test]
 fn framing_that_is_cut_asks_for_no_more_than_is_missing() {
     for (stream, version) in [(tiny_v4(), Version::V4), (tiny_v6(), Version::V6 { minor: 0 })] {
@@ -67,7 +71,8 @@ fn a_window_that_begins_anywhere_in_a_stream_pads_as_the_stream_does() {
     let stream = tiny_v4();
     for part in stream.parts.iter().filter(|part| part.end_tag.is_some()) {
         let window = &stream.bytes[part.start..];
-        let (rest, object) = raw::object::<()>(Origin::at(part.start as u64, window))(window).unwrap();
+        let (rest, object) =
+            raw::object::<()>(Origin::at(part.start as u64, window))(window).unwrap();
         assert_eq!(object.block.content(), &stream.bytes[part.content.clone()]);
         assert_eq!(object.block.span().start, part.content.start as u64);
         assert_eq!(rest.len(), stream.bytes.len() - part.end);
@@ -76,9 +81,12 @@ fn a_window_that_begins_anywhere_in_a_stream_pads_as_the_stream_does() {
 
 #[test]
 fn a_fault_in_a_part_that_carries_its_size_is_told_where_it_lies() {
-    // Type 99 of the first of two fields. What is left of the field does not reach to the end of the list.
+    // Type 99 of the first of two fields. What is left of the field does not reach to the
+    // end of the list.
     let list = [2, 0, 3, 0, 1, b'a', 99, 3, 0, 1, b'b', 9];
-    let Err(Err::Error(at)) = raw::field_list_v6::<FaultAt<'_>>(&list) else { panic!("there is no type 99") };
+    let Err(Err::Error(at)) = raw::field_list_v6::<FaultAt<'_>>(&list) else {
+        panic!("there is no type 99")
+    };
     assert_eq!((at.fault, at.offset_in(&list)), (Fault::TypeCode(99), 6));
 
     // A reader says the same of the row that holds the list.
@@ -114,10 +122,15 @@ fn counts_and_sizes_of_two_thousand_millions_reserve_nothing() {
 fn types_that_are_nested_without_end_are_refused_and_do_not_end_the_stack() {
     // In version 6 a byte a level is enough: arrays of arrays.
     let list = [&[1, 0, 0xfe, 0xff, 0][..], &vec![19; 0xfffd]].concat();
-    let Err(Err::Error(at)) = raw::field_list_v6::<FaultAt<'_>>(&list) else { panic!("deeper than a limit") };
+    let Err(Err::Error(at)) = raw::field_list_v6::<FaultAt<'_>>(&list) else {
+        panic!("deeper than a limit")
+    };
     assert_eq!(at.fault, Fault::TypeDepth);
     // Objects of objects.
-    let list = [1, 0, 0, 0].into_iter().chain([1, 0, 0, 0]).cycle().take(80_000).collect::<Vec<u8>>();
-    let Err(Err::Error(at)) = raw::field_list_v1::<FaultAt<'_>>(&list) else { panic!("deeper than a limit") };
+    let list =
+        [1, 0, 0, 0].into_iter().chain([1, 0, 0, 0]).cycle().take(80_000).collect::<Vec<u8>>();
+    let Err(Err::Error(at)) = raw::field_list_v1::<FaultAt<'_>>(&list) else {
+        panic!("deeper than a limit")
+    };
     assert_eq!(at.fault, Fault::TypeDepth);
 }

@@ -4,7 +4,9 @@ use crate::invariants::rows::{all, assert_raw_rows_are_the_readers, blobs, block
 use nettrace_parser::raw::{self, FaultAt};
 use nettrace_parser::{BlockKind, Field, FieldType, Reader, Version as Read};
 use nettrace_testdata::corpus;
-use nettrace_testdata::synth::{PartKind, Session, Version, malformed, strategy};
+use nettrace_testdata::synth::{
+    Blob, EventBlock, PartKind, Session, Stream, Trace, Version, malformed, strategy,
+};
 use nom::Parser;
 use nom::combinator::map_parser;
 use nom::multi::{count, many0};
@@ -33,7 +35,8 @@ fn raw_rows_of_real_traces_are_those_that_a_reader_gives() {
 }
 
 #[test]
-fn raw_rows_of_malformed_streams_are_those_that_a_reader_gives_and_refused_where_and_why_it_refuses_them() {
+fn raw_rows_of_malformed_streams_are_those_that_a_reader_gives_and_refused_where_and_why_it_refuses_them()
+ {
     let (mut rows, mut refused) = (0, 0);
     for (name, bytes) in malformed() {
         let agreed = std::panic::catch_unwind(|| assert_raw_rows_are_the_readers(&bytes));
@@ -44,8 +47,31 @@ fn raw_rows_of_malformed_streams_are_those_that_a_reader_gives_and_refused_where
     assert!(rows > 300 && refused > 20, "{rows} rows, {refused} refused");
 }
 
+#[test]
+fn what_contradicts_other_rows_is_doubted_by_a_reader_and_not_by_raw() {
+    let rows = (1..=4).map(|number| Blob {
+        sequence_number: number,
+        ticks: if number == 2 { 9 } else { 1 },
+        ..Blob::default()
+    });
+    let mut stream = Stream::new(Version::V4);
+    stream.trace(&Trace::default());
+    stream.event_block(&EventBlock { max_ticks: Some(5), ..EventBlock::new(rows) });
+    stream.end();
+    let mut doubted = Vec::new();
+    let mut reader = Reader::from_slice(&stream.bytes);
+    reader.for_each(|event| doubted.push(event.is_doubted())).unwrap();
+    assert_eq!(doubted, [false, true, true, true]);
+    let (version, blocks, _) = blocks(&stream.bytes).unwrap();
+    let block = blocks.iter().find(|block| block.kind() == BlockKind::Event).unwrap();
+    let (blobs, refused) = blobs(version, block.content(), block.span().start);
+    assert_eq!((blobs.len(), refused), (4, None));
+    assert!(blobs.iter().all(|(_, blob)| !blob.header.is_doubted));
+}
+
 fn sessions() -> impl Strategy<Value = Session> {
-    proptest::sample::select(Version::ALL.to_vec()).prop_flat_map(|version| strategy::sessions(version, 40))
+    proptest::sample::select(Version::ALL.to_vec())
+        .prop_flat_map(|version| strategy::sessions(version, 40))
 }
 
 proptest! {
@@ -64,7 +90,8 @@ proptest! {
 
 /// Bytes of event blocks are written over, so that the framing stays.
 #[test]
-fn raw_rows_of_damaged_blocks_are_those_that_a_reader_gives_and_refused_where_and_why_it_refuses_them() {
+fn raw_rows_of_damaged_blocks_are_those_that_a_reader_gives_and_refused_where_and_why_it_refuses_them()
+ {
     let changes = prop::collection::vec((any::<Index>(), any::<u8>(), 1_usize..6), 1..4);
     let (rows, refused) = (Cell::new(0), Cell::new(0));
     let mut runner = TestRunner::new(ProptestConfig::with_cases(768));
@@ -85,10 +112,16 @@ fn raw_rows_of_damaged_blocks_are_those_that_a_reader_gives_and_refused_where_an
             Ok(())
         })
         .unwrap();
-    assert!(rows.get() > 1000 && refused.get() > 50, "{} rows, {} refused", rows.get(), refused.get());
+    assert!(
+        rows.get() > 1000 && refused.get() > 50,
+        "{} rows, {} refused",
+        rows.get(),
+        refused.get()
+    );
 }
 
-/// Rows of all other blocks of an undamaged stream, counted by kind, and the descriptions of event types.
+/// Rows of all other blocks of an undamaged stream, counted by kind, and the descriptions
+/// of event types.
 fn assert_other_rows_are_the_readers(bytes: &[u8]) {
     let mut reader = Reader::from_slice(bytes);
     while reader.next_event().unwrap().is_some() {}
@@ -101,8 +134,10 @@ fn assert_other_rows_are_the_readers(bytes: &[u8]) {
         let rows = match (block.kind(), version) {
             (BlockKind::Event, Read::V3) => {
                 let blobs = blobs(version, content, 0).0.into_iter().map(|(_, blob)| blob);
-                let payloads: Vec<&[u8]> =
-                    blobs.filter(|blob| blob.header.metadata_id == 0).map(|blob| blob.payload).collect();
+                let payloads: Vec<&[u8]> = blobs
+                    .filter(|blob| blob.header.metadata_id == 0)
+                    .map(|blob| blob.payload)
+                    .collect();
                 described.extend(payloads.iter().map(|payload| described_v5(payload)));
                 *counts.entry(BlockKind::Metadata).or_default() += payloads.len() as u64;
                 continue;
@@ -162,7 +197,11 @@ fn assert_other_rows_are_the_readers(bytes: &[u8]) {
         *counts.entry(block.kind()).or_default() += rows as u64;
     }
     for kind in BlockKind::all().filter(|kind| *kind != BlockKind::Event) {
-        assert_eq!(counts.get(&kind).copied().unwrap_or(0), reader.statistics().rows(kind), "{kind}");
+        assert_eq!(
+            counts.get(&kind).copied().unwrap_or(0),
+            reader.statistics().rows(kind),
+            "{kind}"
+        );
     }
     for of_reader in reader.event_types() {
         let text = format!(
@@ -217,7 +256,8 @@ fn described_v6(row: &[u8]) -> (u32, String) {
     }
     let text = |bytes| String::from_utf8_lossy(bytes);
     let (provider, name) = (text(begin.provider), text(begin.name));
-    let said = format!("{provider}/{}/{name} {keywords:x} v{version} l{level} {opcode:?}", begin.event_id);
+    let said =
+        format!("{provider}/{}/{name} {keywords:x} v{version} l{level} {opcode:?}", begin.event_id);
     (begin.id, format!("{said} {}", fields_text(&fields)))
 }
 
@@ -226,7 +266,9 @@ fn fields_text(fields: &[Field]) -> String {
     let mut text = String::new();
     for field in fields {
         match &field.kind {
-            FieldType::Object(members) => write!(text, "{}{{{}}} ", field.name, fields_text(members)),
+            FieldType::Object(members) => {
+                write!(text, "{}{{{}}} ", field.name, fields_text(members))
+            }
             kind => write!(text, "{}:{kind:?} ", field.name),
         }
         .unwrap();

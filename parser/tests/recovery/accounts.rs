@@ -1,10 +1,12 @@
-//! Whose bytes are whose, where one block of version 6 is found in what was taken for the end of another.
+//! Whose bytes are whose, where one block of version 6 is found in what was taken for the
+//! end of another.
 
 use crate::invariants;
 use crate::lengths::{event, opened};
 use nettrace_parser::{BlockKind, Class, Finding, Reader};
 use nettrace_testdata::synth::{
-    Blob, Block, Content, EventBlock, MetadataBlock, MetadataRow, SequencePoint, Stream, Trace, Version,
+    Blob, Block, Content, EventBlock, MetadataBlock, MetadataRow, SequencePoint, Stream, Trace,
+    Version,
 };
 
 /// Counts the bytes of blocks that were read, and the blocks.
@@ -30,7 +32,8 @@ fn behind(mut stream: Stream, rest_of_stacks: &[u8]) -> Vec<u8> {
 #[test]
 fn bytes_of_a_block_that_begins_in_the_end_of_the_trace_block_are_counted_once() {
     let mut stream = Stream::new(Version::V6);
-    // The header of a stack block of 20 bytes, its first id, and a count of 1: letters, too.
+    // The header of a stack block of 20 bytes, its first id, and a count of 1: letters,
+    // too.
     let stacks = "\x14\0\0\x05\x01\0\0\0\x01\0\0\0";
     stream.trace(&Trace { key_values: vec![("key".into(), stacks.into())], ..Trace::default() });
     let bytes = behind(stream, &[8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
@@ -43,8 +46,8 @@ fn bytes_of_a_block_that_begins_in_the_end_of_the_trace_block_are_counted_once()
 #[test]
 fn rows_are_lost_up_to_where_another_block_begins_among_them() {
     let mut stream = opened();
-    // Thread rows, some broken. They are the beginning of a stack block of 512 bytes, from the last byte of the
-    // first row on.
+    // Thread rows, some broken. They are the beginning of a stack block of 512 bytes,
+    // from the last byte of the first row on.
     let rows: [&[u8]; 4] = [&[3, 0, 0x80, 0x80, 0], &[2, 0, 5, 1], &[1, 0, 0x80], &[1, 0, 0]];
     stream.block(&Block::new(6, Content::raw(rows.concat())));
     let at = stream.bytes.len() - 11;
@@ -55,8 +58,13 @@ fn rows_are_lost_up_to_where_another_block_begins_among_them() {
     assert_eq!(bytes_and_blocks(&bytes), (bytes.len() as u64 - 24, 7));
     let mut reader = Reader::from_slice(&bytes);
     while reader.next_event().unwrap().is_some() {}
-    let is_lost_behind = |finding: &Finding| finding.lost_bytes > 0 && finding.lost_offset >= at as u64;
-    assert!(!reader.damage().findings().iter().any(is_lost_behind), "{:#?}", reader.damage().findings());
+    let is_lost_behind =
+        |finding: &Finding| finding.lost_bytes > 0 && finding.lost_offset >= at as u64;
+    assert!(
+        !reader.damage().findings().iter().any(is_lost_behind),
+        "{:#?}",
+        reader.damage().findings()
+    );
     assert_eq!(reader.damage().lost_bytes(), 0);
     invariants::assert_calm(&bytes);
     invariants::assert_parallel_is_serial(&bytes);
@@ -65,7 +73,8 @@ fn rows_are_lost_up_to_where_another_block_begins_among_them() {
 #[test]
 fn a_block_that_begins_in_the_end_of_an_event_that_was_given_loses_none_of_its_bytes() {
     let mut stream = opened();
-    // A block of a row that is broken behind its name. The event before has its header and two bytes of the row.
+    // A block of a row that is broken behind its name. The event before has its header
+    // and two bytes of the row.
     let row = b"\x01\x04Demo\x80\x80\x80\x80\x80\x80\x80\x80\0\0\0";
     let block = Block::new(3, Content::raw([b"\0\0\x11\0", row.as_slice()].concat())).encode(0).0;
     let shared = 10;
@@ -77,12 +86,16 @@ fn a_block_that_begins_in_the_end_of_an_event_that_was_given_loses_none_of_its_b
     let bytes = behind(stream, &block[shared..]);
     let mut reader = Reader::from_slice(&bytes);
     let first = reader.next_event().unwrap().expect("it was whole, as far as could be seen");
-    assert_eq!((first.payload(), first.payload_offset()), (&*payload, given_to - payload.len() as u64));
+    assert_eq!(
+        (first.payload(), first.payload_offset()),
+        (&*payload, given_to - payload.len() as u64)
+    );
     let mut others = 0;
     while reader.next_event().unwrap().is_some() {
         others += 1;
     }
-    let lost: Vec<(u64, u64)> = reader.damage().losses().map(|it| (it.lost_offset, it.lost_bytes)).collect();
+    let lost: Vec<(u64, u64)> =
+        reader.damage().losses().map(|it| (it.lost_offset, it.lost_bytes)).collect();
     let row_end = given_to + (block.len() - shared) as u64;
     assert!(lost.contains(&(given_to, row_end - given_to)), "{:#?}", reader.damage().findings());
     assert_eq!((others, reader.damage().lost_bytes()), (3, row_end - given_to));
@@ -92,8 +105,8 @@ fn a_block_that_begins_in_the_end_of_an_event_that_was_given_loses_none_of_its_b
 
 #[test]
 fn rows_in_front_of_blocks_that_a_size_covers_are_given_whatever_follows() {
-    // Events of a type that is not defined, and in the same block four sequence points, of which the last ends
-    // with zeros, as an end mark does.
+    // Events of a type that is not defined, and in the same block four sequence points,
+    // of which the last ends with zeros, as an end mark does.
     let odd = |number| Blob { metadata_id: 77, ..event(number, vec![1; 9]) };
     let mut content = EventBlock::new([odd(1), odd(2)]).content(Version::V6).bytes;
     let points = SequencePoint { ticks: 5, ..SequencePoint::default() };
@@ -113,7 +126,12 @@ fn rows_in_front_of_blocks_that_a_size_covers_are_given_whatever_follows() {
         }
         assert_eq!(numbers, [1, 2, 3][..events], "{:#?}", reader.damage().findings());
         assert_eq!(reader.statistics().blocks(BlockKind::SequencePoint), 4);
-        assert_eq!(reader.damage().count(Class::FramingLost), 1, "{:#?}", reader.damage().findings());
+        assert_eq!(
+            reader.damage().count(Class::FramingLost),
+            1,
+            "{:#?}",
+            reader.damage().findings()
+        );
         assert_eq!(reader.damage().lost_bytes(), 0);
         invariants::assert_calm(&bytes);
         invariants::assert_parallel_is_serial(&bytes);

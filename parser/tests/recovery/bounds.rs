@@ -34,8 +34,8 @@ pub(crate) fn read(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// All events of the objects but the one at `spoilt` are there, in order, and of that one none that it
-/// does not hold.
+/// All events of the objects but the one at `spoilt` are there, in order, and of that one
+/// none that it does not hold.
 pub(crate) fn assert_others_are_told(story: &Story, spoilt: usize, outcome: &Outcome, what: &str) {
     let all = story.told(|_| false).numbers;
     let others = story.told(|at| at == spoilt).numbers;
@@ -75,7 +75,8 @@ fn a_size_that_reaches_into_other_objects_costs_none_of_their_events() {
             let mut sizes: Vec<usize> = (0..10).map(|_| right + 1 + random.below(60)).collect();
             sizes.extend((0..6).map(|_| right + random.below(rest - right)));
             for size in sizes {
-                let what = format!("round {round}, {version:?}, object {at}, {right} said to be {size}");
+                let what =
+                    format!("round {round}, {version:?}, object {at}, {right} said to be {size}");
                 let outcome = read(&with_size(&story, at, size));
                 assert_others_are_told(&story, at, &outcome, &what);
                 if let Says::Events(numbers) = &story.says[at] {
@@ -136,13 +137,18 @@ fn a_size_that_is_too_small_costs_no_event_at_all() {
                 let bytes = with_size(&story, at, size);
                 let byte = bytes.get(story.part(at).content.start + size);
                 if matches!(byte, Some(6 | 8..=14)) {
-                    // What ends an object happens to stand where the size ends: its rows are believed.
+                    // What ends an object happens to stand where the size ends: its rows
+                    // are believed.
                     continue;
                 }
                 let outcome = read(&bytes);
-                let what = format!("round {round}, {version:?}, object {at}, {right} said to be {size}");
+                let what =
+                    format!("round {round}, {version:?}, object {at}, {right} said to be {size}");
                 assert_eq!(outcome.told, story.told(|_| false), "{what}: {:?}", outcome.findings);
-                assert!(outcome.findings.iter().any(|finding| finding.class == Class::FramingLost), "{what}");
+                assert!(
+                    outcome.findings.iter().any(|finding| finding.class == Class::FramingLost),
+                    "{what}"
+                );
             }
         }
     }
@@ -194,7 +200,8 @@ fn an_end_mark_in_an_objects_place_costs_that_object_and_is_reported() {
         let outcome = read(&bytes);
         assert_eq!(outcome.told, story.told(|object| object == at), "round {round}");
         assert!(outcome.is_complete);
-        let lost: Vec<_> = outcome.findings.iter().filter(|finding| finding.lost_bytes > 0).collect();
+        let lost: Vec<_> =
+            outcome.findings.iter().filter(|finding| finding.lost_bytes > 0).collect();
         assert_eq!(lost.len(), 1, "round {round}: {lost:?}");
         let finding = lost[0];
         let stretch = (finding.class, finding.offset, finding.lost_offset, finding.lost_bytes);
@@ -229,7 +236,11 @@ fn another_stream_behind_the_end_mark_is_not_read_as_this_ones() {
         assert_eq!(outcome.told, first.told(|_| false));
         assert_eq!(outcome.end_offset, Some(first.stream.bytes.len() as u64));
         let note = Fault::TrailingBytes(second.stream.bytes.len() as u64);
-        assert!(outcome.findings.iter().any(|finding| finding.fault == note), "{:?}", outcome.findings);
+        assert!(
+            outcome.findings.iter().any(|finding| finding.fault == note),
+            "{:?}",
+            outcome.findings
+        );
     }
 }
 
@@ -254,6 +265,7 @@ fn objects_that_all_claim_the_rest_of_the_stream_are_read_in_linear_time() {
         bytes.extend([0, 0, 0, 6]);
     }
     bytes.push(1);
-    // Each object is looked at a bounded number of times; a walk to the end for each would not return.
+    // Each object is looked at a bounded number of times; a walk to the end for each
+    // would not return.
     invariants::counted::assert_linear(&bytes);
 }

@@ -1,5 +1,5 @@
-//! Blocks of version 6 that do not end where they say. There are no marks to find the way back by, only what
-//! the blocks themselves are like.
+//! Blocks of version 6 that do not end where they say. There are no marks to find the way
+//! back by, only what the blocks themselves are like.
 
 use crate::bounds::{Outcome, assert_others_are_told, read};
 use crate::invariants;
@@ -7,8 +7,8 @@ use crate::splitmix::Random;
 use crate::story::{Says, Story};
 use nettrace_parser::{Class, Reader};
 use nettrace_testdata::synth::{
-    Blob, Block, Content, EventBlock, MetadataBlock, MetadataRow, PartKind, StackBlock, Stream, ThreadBlock,
-    ThreadRow, Trace, Version,
+    Blob, Block, Content, EventBlock, MetadataBlock, MetadataRow, PartKind, StackBlock, Stream,
+    ThreadBlock, ThreadRow, Trace, Version,
 };
 
 fn with_length(story: &Story, at: usize, length: usize) -> Vec<u8> {
@@ -31,8 +31,8 @@ fn assert_calm_sometimes(random: &mut Random, bytes: &[u8]) {
     }
 }
 
-/// What damage makes of bytes may look like a row of known ids, or like a block, and then the block behind the
-/// damaged one may be lost too. Hardly ever.
+/// What damage makes of bytes may look like a row of known ids, or like a block, and then
+/// the block behind the damaged one may be lost too. Hardly ever.
 #[derive(Default)]
 struct Tried {
     all: u32,
@@ -59,7 +59,12 @@ impl Tried {
     }
 
     fn assert_hardly_ever(&self, least: u32) {
-        assert!(self.all > least && self.misled * 100 < self.all, "{} of {}", self.misled, self.all);
+        assert!(
+            self.all > least && self.misled * 100 < self.all,
+            "{} of {}",
+            self.misled,
+            self.all
+        );
     }
 }
 
@@ -81,7 +86,9 @@ fn a_length_that_reaches_into_other_blocks_costs_none_of_their_events() {
             lengths.extend((0..6).map(|_| right + random.below(rest - right)));
             lengths.extend([rest, rest + 1000, 0xff_ffff, right | 0x80_0000]);
             // Where another block ends is another matter.
-            lengths.retain(|length| story.stream.parts.iter().all(|part| part.content.end != start + length));
+            lengths.retain(|length| {
+                story.stream.parts.iter().all(|part| part.content.end != start + length)
+            });
             for length in lengths {
                 let what = format!("round {round}, block {at}, {right} said to be {length}");
                 let bytes = with_length(&story, at, length);
@@ -119,7 +126,8 @@ fn a_length_that_is_too_small_costs_no_event_of_another_block_and_what_it_costs_
                 assert_others_are_told(&story, at, &outcome, &what);
                 assert!(outcome.is_complete && says_so(&outcome), "{what}: {:?}", outcome.findings);
                 tried += 1;
-                let is_between_rows = story.part(at).rows.iter().any(|row| row.start == start + length);
+                let is_between_rows =
+                    story.part(at).rows.iter().any(|row| row.start == start + length);
                 if outcome.told == story.told(|_| false) {
                     whole += 1;
                 } else if !is_between_rows && length > 24 {
@@ -182,7 +190,8 @@ fn blocks_of_version_6_that_turned_to_noise_are_gaps_with_offset_and_length() {
         let outcome = read(&bytes);
         let what = format!("round {round}, block {at}");
         assert_eq!(outcome.told, story.told(|other| other == at), "{what}: {:?}", outcome.findings);
-        let lost: Vec<_> = outcome.findings.iter().filter(|finding| finding.lost_bytes > 0).collect();
+        let lost: Vec<_> =
+            outcome.findings.iter().filter(|finding| finding.lost_bytes > 0).collect();
         let (start, length) = (part.start as u64, (part.end - part.start) as u64);
         assert_eq!(lost.len(), 1, "{what}: {lost:?}");
         let stretch = (lost[0].class, lost[0].lost_offset, lost[0].lost_bytes);
@@ -202,7 +211,12 @@ fn a_block_whose_kind_turned_into_an_end_mark_costs_that_block_and_no_other() {
         let mut bytes = story.stream.bytes.clone();
         bytes[part.start + 3] = 0;
         let outcome = read(&bytes);
-        assert_eq!(outcome.told, story.told(|other| other == at), "round {round}: {:?}", outcome.findings);
+        assert_eq!(
+            outcome.told,
+            story.told(|other| other == at),
+            "round {round}: {:?}",
+            outcome.findings
+        );
         assert!(outcome.is_complete && says_so(&outcome), "round {round}");
         invariants::assert_calm(&bytes);
         invariants::assert_parallel_is_serial(&bytes);
@@ -327,7 +341,8 @@ fn a_length_that_ends_where_a_later_block_ends_costs_at_most_the_block_behind() 
     assert!(exact * 10 > tried * 8, "{exact} of {tried}");
 }
 
-/// Bytes with more zeros and small numbers than chance would give: those that blocks' headers are made of.
+/// Bytes with more zeros and small numbers than chance would give: those that blocks'
+/// headers are made of.
 fn payload(random: &mut Random) -> Vec<u8> {
     let count = random.below(400);
     let byte = |random: &mut Random| match random.below(10) {
@@ -339,8 +354,9 @@ fn payload(random: &mut Random) -> Vec<u8> {
     (0..count).map(|_| byte(random)).collect()
 }
 
-/// A block's size is believed where nothing but what is in payloads speaks against it: neither an id that stands for
-/// nothing, nor the input's end in the middle of the block behind, makes blocks of them.
+/// A block's size is believed where nothing but what is in payloads speaks against it:
+/// neither an id that stands for nothing, nor the input's end in the middle of the block
+/// behind, makes blocks of them.
 #[test]
 fn no_payload_whatever_its_bytes_costs_the_event_it_belongs_to() {
     let mut random = Random(11);
@@ -366,11 +382,16 @@ fn no_payload_whatever_its_bytes_costs_the_event_it_belongs_to() {
         assert!(cut.told.numbers.len() >= 2, "round {round}, cut at {length}: {:?}", cut.findings);
         // Cut in the second payload.
         let cut = read(&stream.bytes[..last - random.below(behind.min(20))]);
-        assert!(!cut.told.numbers.is_empty(), "round {round}, cut in the second: {:?}", cut.findings);
+        assert!(
+            !cut.told.numbers.is_empty(),
+            "round {round}, cut in the second: {:?}",
+            cut.findings
+        );
     }
 }
 
-/// Found by a property test: one empty block, and what looks like the beginning of another.
+/// Found by a property test: one empty block, and what looks like the beginning of
+/// another.
 #[test]
 fn what_looks_like_blocks_in_the_payload_of_an_event_of_an_unknown_thread_is_payload() {
     let zeros = |begin: &[u8], len: usize| [begin, &vec![0; len - begin.len()]].concat();

@@ -78,8 +78,8 @@ fn blocks_behind_missing_bytes_are_read_although_their_padding_no_longer_fits() 
         if version == Version::V3 {
             story = v3_story(&mut random);
         }
-        // The first of the objects that are left is read with the usual padding, and is then known not
-        // to fit; the last has nothing behind it to tell by.
+        // The first of the objects that are left is read with the usual padding, and is
+        // then known not to fit; the last has nothing behind it to tell by.
         let objects = story.objects();
         let at = objects.start + random.below(objects.len());
         let part = story.part(at).clone();
@@ -94,7 +94,8 @@ fn blocks_behind_missing_bytes_are_read_although_their_padding_no_longer_fits() 
         bytes.drain(cut.clone());
         let outcome = read(&bytes);
         let told = told_by(&outcome);
-        // All events of the other objects are there, in order; the block that was cut gives what it can.
+        // All events of the other objects are there, in order; the block that was cut
+        // gives what it can.
         let others = story.told(|object| object == at).numbers;
         let mut left = told.numbers.iter();
         for number in &others {
@@ -106,20 +107,28 @@ fn blocks_behind_missing_bytes_are_read_although_their_padding_no_longer_fits() 
                 outcome.findings
             );
         }
-        // A last block that claims more than there is has taken the end mark for its content.
+        // A last block that claims more than there is has taken the end mark for its
+        // content.
         let is_last = at + 1 == objects.end;
         assert!(outcome.is_complete || is_last, "round {round}");
-        let notes = outcome.findings.iter().filter(|finding| matches!(finding.fault, Fault::Padding(_)));
+        let notes =
+            outcome.findings.iter().filter(|finding| matches!(finding.fault, Fault::Padding(_)));
         let notes: Vec<_> = notes.collect();
         if count % 4 == 0 {
             assert!(notes.is_empty(), "round {round}: {notes:?}");
         } else if !is_last {
-            assert_eq!(notes.len(), 1, "round {round}: {count} from {cut:?}, {:?}", outcome.findings);
+            assert_eq!(
+                notes.len(),
+                1,
+                "round {round}: {count} from {cut:?}, {:?}",
+                outcome.findings
+            );
             assert_eq!(notes[0].fault, Fault::Padding((count % 4) as u8), "round {round}");
             shifted += 1;
         }
         // However the bytes come, the same is made of them.
-        let pieces = observe(nettrace_parser::Reader::from_read(snapshot::Pieces::with_pauses(&bytes, 61)));
+        let pieces =
+            observe(nettrace_parser::Reader::from_read(snapshot::Pieces::with_pauses(&bytes, 61)));
         assert_eq!(told_by(&pieces), told, "round {round}");
         assert_eq!(pieces.findings, outcome.findings, "round {round}");
     }
@@ -159,7 +168,8 @@ fn a_size_that_is_off_by_less_than_padding_is_not_taken_for_missing_bytes() {
 }
 
 #[test]
-fn what_was_lost_and_what_was_read_explain_every_byte_of_streams_with_missing_added_or_wrong_bytes() {
+fn what_was_lost_and_what_was_read_explain_every_byte_of_streams_with_missing_added_or_wrong_bytes()
+{
     let mut random = Random(11);
     for round in 0..40 {
         let story = match round % 4 {

@@ -1,4 +1,5 @@
-//! A stream of many blocks, and a model of what it can still tell when some of them are spoilt.
+//! A stream of many blocks, and a model of what it can still tell when some of them are
+//! spoilt.
 
 use crate::snapshot::Outcome;
 use crate::splitmix::Random;
@@ -52,7 +53,8 @@ impl Story {
             ..Definition::default()
         };
         if version == Version::V6 {
-            let row = MetadataRow { metadata_id: 1, fields: definition.fields, ..MetadataRow::default() };
+            let row =
+                MetadataRow { metadata_id: 1, fields: definition.fields, ..MetadataRow::default() };
             stream.metadata_rows(&MetadataBlock::new(vec![row]));
             let threads = THREADS.map(|thread| ThreadRow::new(thread, 1, thread));
             stream.thread_block(&ThreadBlock::new(threads.to_vec()));
@@ -66,7 +68,8 @@ impl Story {
         for _ in 0..40 {
             let says = match random.below(8) {
                 0 => {
-                    let listed: Vec<_> = last.iter().map(|(thread, number)| (*thread, *number)).collect();
+                    let listed: Vec<_> =
+                        last.iter().map(|(thread, number)| (*thread, *number)).collect();
                     let threads = listed.clone();
                     story.stream.sequence_point(&SequencePoint {
                         ticks,
@@ -112,14 +115,16 @@ impl Story {
                 ..Blob::default()
             });
         }
-        let layout = if random.below(2) == 0 { BlobLayout::Compressed } else { BlobLayout::Uncompressed };
+        let layout =
+            if random.below(2) == 0 { BlobLayout::Compressed } else { BlobLayout::Uncompressed };
         self.stream.event_block(&EventBlock::new(blobs).with_layout(layout));
         numbers
     }
 
     /// The objects that may be spoilt: all behind the first definitions but the end mark.
     pub(crate) fn objects(&self) -> Range<usize> {
-        self.says.iter().position(|says| !matches!(says, Says::Nothing)).unwrap_or(3)..self.says.len()
+        self.says.iter().position(|says| !matches!(says, Says::Nothing)).unwrap_or(3)
+            ..self.says.len()
     }
 
     pub(crate) fn part(&self, at: usize) -> &Part {
@@ -167,11 +172,13 @@ pub(crate) fn told_by(outcome: &Outcome) -> Told {
 pub(crate) fn v3_story(random: &mut Random) -> Story {
     let mut stream = Stream::new(Version::V3);
     stream.trace(&Trace::default());
-    let definition = Definition { metadata_id: 1, provider: "Demo".into(), ..Definition::default() };
+    let definition =
+        Definition { metadata_id: 1, provider: "Demo".into(), ..Definition::default() };
     stream.metadata_blobs(&EventBlock::new([Blob::definition(7, START, definition.encode())]));
     let mut story = Story { says: vec![Says::Nothing; stream.parts.len()], stream };
     for block in 0..20u64 {
-        let threads: Vec<u64> = (0..=random.below(5) as u64).map(|index| 1000 * block + index + 1).collect();
+        let threads: Vec<u64> =
+            (0..=random.below(5) as u64).map(|index| 1000 * block + index + 1).collect();
         story.stream.event_block(&EventBlock::new(threads.iter().map(|thread| Blob {
             metadata_id: 1,
             thread_id: *thread,

@@ -30,7 +30,12 @@ pub(crate) fn examples() -> [Example; 2] {
             events_from: &[0x1c7, 0x1d5, 0x1e0, 0x1ff],
             loss_from: 0x240,
         },
-        Example { bytes: tiny_v6().bytes, fatal_below: 0x4d, events_from: &[0xe5, 0xed], loss_from: 0xf3 },
+        Example {
+            bytes: tiny_v6().bytes,
+            fatal_below: 0x4d,
+            events_from: &[0xe5, 0xed],
+            loss_from: 0xf3,
+        },
     ]
 }
 

@@ -30,7 +30,8 @@ fn text_of(field: &FieldValue<'_>) -> String {
     text
 }
 
-/// A value with its type where that is not plain: `5i32`, `"text"`, `b"utf-8"`, `x0102`, `[1u8, 2u8]`.
+/// A value with its type where that is not plain: `5i32`, `"text"`, `b"utf-8"`, `x0102`,
+/// `[1u8, 2u8]`.
 pub(crate) fn write_value(text: &mut String, value: &Value<'_>) {
     let done = match value {
         Value::Absent => write!(text, "absent"),

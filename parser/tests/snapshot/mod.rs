@@ -1,13 +1,13 @@
-//! What a reader gave, kept whole, so that tests can compare it: with what they expect, and between
-//! ways of feeding the same bytes.
+//! What a reader gave, kept whole, so that tests can compare it: with what they expect,
+//! and between ways of feeding the same bytes.
 #![allow(dead_code, reason = "each test target uses a part of it")]
 
 pub(crate) mod examples;
 pub(crate) mod fields;
 
 use nettrace_parser::{
-    Class, Damage, Error, Event, Fault, Finding, Guid, Limits, Losses, Metadata, Reader, Source, Thread,
-    Trace, TraceId, Version,
+    Class, Damage, Error, Event, Fault, Finding, Guid, Limits, Losses, Metadata, Reader, Source,
+    Thread, Trace, TraceId, Version,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -102,6 +102,7 @@ pub(crate) struct Outcome {
     /// How many findings of each class there were, also beyond those kept.
     pub(crate) finding_counts: BTreeMap<Class, u64>,
     pub(crate) lost: u64,
+    pub(crate) doubted: u64,
     pub(crate) restarts: u64,
     pub(crate) lost_by_thread: BTreeMap<u64, u64>,
     pub(crate) is_complete: bool,
@@ -155,7 +156,11 @@ impl Outcome {
             assert!(offset <= length, "{:?} beyond {length}", self.error);
             assert!(self.events.is_empty());
         }
-        assert!(self.end_offset.is_none_or(|end| end <= length), "{:?} beyond {length}", self.end_offset);
+        assert!(
+            self.end_offset.is_none_or(|end| end <= length),
+            "{:?} beyond {length}",
+            self.end_offset
+        );
         assert_eq!(self.lost, self.lost_by_thread.values().sum::<u64>());
         assert!(self.error.is_some() || self.end_offset.is_some(), "the end is told");
     }
@@ -193,6 +198,7 @@ fn outcome(
         findings: damage.findings().to_vec(),
         finding_counts: finding_counts.into_iter().filter(|(_, count)| *count > 0).collect(),
         lost: losses.total(),
+        doubted: losses.doubted(),
         restarts: losses.restarts(),
         lost_by_thread: losses.by_thread().collect(),
         is_complete,
@@ -245,8 +251,8 @@ pub(crate) fn observe_ordered<S: Source>(reader: Reader<S>) -> Outcome {
 /// Streams up to this long are fed in pieces too, whatever a test is about.
 const SHORT: usize = 40_000;
 
-/// Reads a stream in file order: from a slice and, if it is short, also byte by byte and through a
-/// reader that has no bytes every other time; all must give the same.
+/// Reads a stream in file order: from a slice and, if it is short, also byte by byte and
+/// through a reader that has no bytes every other time; all must give the same.
 pub(crate) fn read(bytes: &[u8]) -> Outcome {
     read_within(bytes, Limits::default())
 }

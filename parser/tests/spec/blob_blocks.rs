@@ -11,9 +11,13 @@ fn t060_a_header_size_of_28_is_skipped_to_its_end_in_event_and_metadata_blocks()
     for version in V4_AND_V6 {
         for layout in [BlobLayout::Compressed, BlobLayout::Uncompressed] {
             for extra in [8, 1, 3000] {
-                let longer =
-                    |block: EventBlock| EventBlock { layout, header_extra: vec![0xff; extra], ..block };
-                let mut stream = if version == Version::V6 { begun(version) } else { opened(version) };
+                let longer = |block: EventBlock| EventBlock {
+                    layout,
+                    header_extra: vec![0xff; extra],
+                    ..block
+                };
+                let mut stream =
+                    if version == Version::V6 { begun(version) } else { opened(version) };
                 if version == Version::V4 {
                     let blobs = [Blob::definition(11, START, definition(1).encode())];
                     stream.metadata_blobs(&longer(EventBlock::new(blobs)));
@@ -44,7 +48,10 @@ fn t061_a_header_size_below_20_loses_the_block_and_not_the_next_one() {
             stream.end();
             let outcome = read(&stream.bytes);
             let start = lost.content.start as u64;
-            assert_eq!(outcome.damage(), [(Class::BlockLost, start, Fault::HeaderSize(header_size))]);
+            assert_eq!(
+                outcome.damage(),
+                [(Class::BlockLost, start, Fault::HeaderSize(header_size))]
+            );
             let finding = outcome.findings[0];
             assert_eq!(
                 (finding.lost_bytes, finding.block_offset),
@@ -59,7 +66,10 @@ fn t061_a_header_size_below_20_loses_the_block_and_not_the_next_one() {
         stream.event_block(&block);
         let start = last_event_block(&stream).content.start as u64;
         stream.end();
-        assert_eq!(read(&stream.bytes).damage(), [(Class::BlockLost, start, Fault::HeaderSize(5000))]);
+        assert_eq!(
+            read(&stream.bytes).damage(),
+            [(Class::BlockLost, start, Fault::HeaderSize(5000))]
+        );
     }
     // In a metadata block: its definitions are lost, the events are there.
     let mut stream = opened(Version::V4);
@@ -84,7 +94,9 @@ fn t061_a_header_size_below_20_loses_the_block_and_not_the_next_one() {
 #[test]
 fn t062_unknown_block_flags_are_ignored() {
     for version in V4_AND_V6 {
-        for (layout, flags) in [(BlobLayout::Compressed, 0xffff), (BlobLayout::Uncompressed, 0xfffe)] {
+        for (layout, flags) in
+            [(BlobLayout::Compressed, 0xffff), (BlobLayout::Uncompressed, 0xfffe)]
+        {
             let flagged = |block: EventBlock| EventBlock { flags: Some(flags), layout, ..block };
             let mut stream = if version == Version::V6 { begun(version) } else { opened(version) };
             if version == Version::V4 {

@@ -6,8 +6,9 @@ use crate::streams::{block_of, last_event_block};
 use nettrace_parser::{Class, Fault};
 use nettrace_testdata::synth::*;
 
-/// Two good blobs, then `wrong` and one more good blob in one block; the rest must be lost from `wrong` on,
-/// and nothing else: with another block behind it, close to the end of the input, and far from it.
+/// Two good blobs, then `wrong` and one more good blob in one block; the rest must be
+/// lost from `wrong` on, and nothing else: with another block behind it, close to the end
+/// of the input, and far from it.
 fn assert_rest_is_lost(version: Version, layout: BlobLayout, wrong: &Row, fault: Fault) {
     for further in [0, 1, 20] {
         let mut stream = begun(version);
@@ -46,7 +47,9 @@ fn t064_a_payload_size_beyond_the_block_keeps_the_blobs_before_it() {
         for size in [200, 5000, 70_000, u32::MAX] {
             let wrong = Blob { payload_size: Some(size), ..event(3, 3) };
             let fault = Fault::PayloadSize(size);
-            for layout in [BlobLayout::Compressed, BlobLayout::Overlong(9), BlobLayout::Uncompressed] {
+            for layout in
+                [BlobLayout::Compressed, BlobLayout::Overlong(9), BlobLayout::Uncompressed]
+            {
                 assert_rest_is_lost(version, layout, &wrong.clone().into(), fault);
             }
         }
@@ -57,16 +60,27 @@ fn t064_a_payload_size_beyond_the_block_keeps_the_blobs_before_it() {
         }
         // EventSize has no room for the header itself.
         let wrong = Blob { event_size: Some(40), payload: vec![], ..event(3, 3) };
-        assert_rest_is_lost(version, BlobLayout::Uncompressed, &wrong.into(), Fault::PayloadSize(0));
+        assert_rest_is_lost(
+            version,
+            BlobLayout::Uncompressed,
+            &wrong.into(),
+            Fault::PayloadSize(0),
+        );
         // A payload that would fit if it took a byte of what follows the block.
-        assert_cut_off_is_lost(version, &[flag::PAYLOAD_SIZE, 1, 4, 7, 7, 7], Fault::PayloadSize(4));
+        assert_cut_off_is_lost(
+            version,
+            &[flag::PAYLOAD_SIZE, 1, 4, 7, 7, 7],
+            Fault::PayloadSize(4),
+        );
     }
 }
 
 #[test]
 fn t065_a_varuint_that_runs_off_the_block_keeps_the_blobs_before_it() {
     for version in V4_AND_V6 {
-        for wrong in [&[flag::METADATA_ID, 0x80][..], &[0], &[0, 0xff, 0xff], &[flag::STACK, 0x80, 0x80]] {
+        for wrong in
+            [&[flag::METADATA_ID, 0x80][..], &[0], &[0, 0xff, 0xff], &[flag::STACK, 0x80, 0x80]]
+        {
             assert_cut_off_is_lost(version, wrong, Fault::Truncated);
         }
         // A header with everything in it, cut behind each of its bytes.
@@ -127,7 +141,12 @@ fn t066_a_varuint32_of_six_bytes_and_a_varuint64_of_eleven_are_refused_80_00_is_
             for field in fields {
                 for wrong in [zero(most + 1), vec![0x80; most], vec![0xff; 12]] {
                     let wrong = blob_with(&field, &wrong);
-                    assert_rest_is_lost(version, BlobLayout::Compressed, &wrong, Fault::VarintTooLong);
+                    assert_rest_is_lost(
+                        version,
+                        BlobLayout::Compressed,
+                        &wrong,
+                        Fault::VarintTooLong,
+                    );
                 }
                 // Over-long zeros are zeros.
                 for length in 1..=most {
@@ -163,12 +182,19 @@ fn t066_a_varuint32_of_six_bytes_and_a_varuint64_of_eleven_are_refused_80_00_is_
 #[test]
 fn t067_excess_bits_in_the_last_byte_of_a_varuint_are_refused() {
     for version in V4_AND_V6 {
-        for (fields, most, last) in [(varuint32_fields(version), 5, 0x0f), (varuint64_fields(), 10, 0x01)] {
+        for (fields, most, last) in
+            [(varuint32_fields(version), 5, 0x0f), (varuint64_fields(), 10, 0x01)]
+        {
             for field in fields {
                 for excess in [last + 1, 0x20, 0x40, 0x7f] {
                     let wrong = [vec![0x80; most - 1], vec![excess]].concat();
                     let wrong = blob_with(&field, &wrong);
-                    assert_rest_is_lost(version, BlobLayout::Compressed, &wrong, Fault::VarintOverflow);
+                    assert_rest_is_lost(
+                        version,
+                        BlobLayout::Compressed,
+                        &wrong,
+                        Fault::VarintOverflow,
+                    );
                 }
             }
         }
@@ -187,7 +213,10 @@ fn t067_excess_bits_in_the_last_byte_of_a_varuint_are_refused() {
         stream.end();
         let outcome = read(&stream.bytes);
         let event = &outcome.events[0];
-        assert_eq!((event.metadata_id, event.capture_thread, event.ticks), (u32::MAX, u64::MAX, u64::MAX));
+        assert_eq!(
+            (event.metadata_id, event.capture_thread, event.ticks),
+            (u32::MAX, u64::MAX, u64::MAX)
+        );
         let faults: Vec<Fault> = outcome.findings.iter().map(|finding| finding.fault).collect();
         assert!(faults.contains(&Fault::UndefinedStack(u32::MAX)));
         assert!(faults.contains(&Fault::UndefinedMetadata(u32::MAX)));

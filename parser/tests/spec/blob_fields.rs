@@ -27,9 +27,11 @@ fn t068_thread_ids_and_capture_thread_ids_keep_64_bits() {
             stream.event_block(&EventBlock::new(blobs).with_layout(layout));
             stream.end();
             let outcome = read(&stream.bytes);
-            let captured: Vec<_> = outcome.events.iter().map(|event| event.capture_thread).collect();
+            let captured: Vec<_> =
+                outcome.events.iter().map(|event| event.capture_thread).collect();
             assert_eq!(captured, threads);
-            let about: Vec<_> = outcome.events.iter().rev().map(|event| event.thread.unwrap()).collect();
+            let about: Vec<_> =
+                outcome.events.iter().rev().map(|event| event.thread.unwrap()).collect();
             assert_eq!(about, threads);
             // Each is a thread of its own that begins at 1.
             assert_eq!((outcome.lost, outcome.restarts), (0, 0));
@@ -71,16 +73,21 @@ fn t070_activity_ids_and_related_activity_ids_are_inherited_until_replaced() {
     let expected = [(1, 2), (1, 2), (3, 2), (3, 4), (0, 4), (0, 0), (5, 0)];
     for layout in [BlobLayout::Compressed, BlobLayout::Uncompressed] {
         let mut stream = begun(Version::V4);
-        let blobs =
-            expected.iter().zip(1..).map(|((activity, related), number)| with(number, *activity, *related));
+        let blobs = expected
+            .iter()
+            .zip(1..)
+            .map(|((activity, related), number)| with(number, *activity, *related));
         stream.event_block(&EventBlock::new(blobs).with_layout(layout));
         // The next block begins without.
         events(&mut stream, [event(8, 8)]);
         stream.end();
         let guid = |byte: u8| (byte != 0).then(|| Guid::from_bytes([byte; 16]));
         for outcome in [read(&stream.bytes), ordered(&stream.bytes)] {
-            let seen: Vec<_> =
-                outcome.events.iter().map(|event| (event.activity, event.related_activity)).collect();
+            let seen: Vec<_> = outcome
+                .events
+                .iter()
+                .map(|event| (event.activity, event.related_activity))
+                .collect();
             let expected = expected.iter().chain(&[(0, 0)]).map(|(a, b)| (guid(*a), guid(*b)));
             assert_eq!(seen, expected.collect::<Vec<_>>());
             assert!(outcome.is_flawless());
@@ -107,10 +114,16 @@ fn t071_v6_flag_0x10_is_a_label_list_id_and_not_a_guid() {
     // Flags, a delta of 1, the list's id in two bytes, the payload.
     assert_eq!(stream.bytes[row.clone()], [0x10, 1, 0xac, 2, 3, 0, 0, 0]);
     let outcome = read(&stream.bytes);
-    let number = |value: i64| vec![format!("Number {{ key: [110], value: {value}, raw: {} }}", value * 2)];
+    let number =
+        |value: i64| vec![format!("Number {{ key: [110], value: {value}, raw: {} }}", value * 2)];
     let labels: Vec<_> = outcome.events.iter().map(|event| event.labels.clone()).collect();
     assert_eq!(labels, [number(0), number(0), number(299), vec![], number(1)]);
-    assert!(outcome.events.iter().all(|event| event.activity.is_none() && event.related_activity.is_none()));
+    assert!(
+        outcome
+            .events
+            .iter()
+            .all(|event| event.activity.is_none() && event.related_activity.is_none())
+    );
     assert!(outcome.is_flawless());
 }
 
@@ -137,7 +150,9 @@ fn t072_v6_an_uncompressed_row_is_52_bytes_and_payload() {
     let mut second = row.clone();
     second[7] = 0;
     second[8] = 2;
-    stream.event_block(&block_of([Row::Raw(row), Row::Raw(second)]).with_layout(BlobLayout::Uncompressed));
+    stream.event_block(
+        &block_of([Row::Raw(row), Row::Raw(second)]).with_layout(BlobLayout::Uncompressed),
+    );
     stream.end();
     let outcome = read(&stream.bytes);
     let [first, second] = &outcome.events[..] else { panic!("two events") };
@@ -154,7 +169,10 @@ fn t072_v6_an_uncompressed_row_is_52_bytes_and_payload() {
         payload: b"abc".to_vec(),
     };
     assert_eq!(Header::of(first), expected);
-    assert_eq!(Header::of(second), Header { capture: (2, 11, Some(2)), is_sorted: true, ..expected });
+    assert_eq!(
+        Header::of(second),
+        Header { capture: (2, 11, Some(2)), is_sorted: true, ..expected }
+    );
     assert_eq!((first.payload_offset - first.offset, second.offset - first.offset), (52, 55));
     assert!(outcome.is_flawless());
 }
@@ -162,13 +180,19 @@ fn t072_v6_an_uncompressed_row_is_52_bytes_and_payload() {
 #[test]
 fn t073_min_and_max_in_the_block_header_are_reported_and_never_used_to_drop_events() {
     for version in V4_AND_V6 {
-        let said = [(0, 0), (START + 100, START + 50), (i64::MAX as u64, u64::MAX), (START + 1, START + 2)];
+        let said = [
+            (0, 0),
+            (START + 100, START + 50),
+            (i64::MAX as u64, u64::MAX),
+            (START + 1, START + 2),
+        ];
         for (min, max) in said {
             let mut stream = begun(version);
             let block = EventBlock::new([event(1, 1), event(2, 2), event(3, 3)]);
             stream.event_block(&EventBlock { min_ticks: Some(min), max_ticks: Some(max), ..block });
             stream.end();
-            // Times that rows are outside of are a contradiction; those that cannot be are none.
+            // Times that rows are outside of are a contradiction; those that cannot be
+            // are none.
             let fits = max < min || max == 0;
             for outcome in [read(&stream.bytes), ordered(&stream.bytes)] {
                 assert_eq!(outcome.ticks(), at([1, 2, 3]));

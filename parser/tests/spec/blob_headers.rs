@@ -1,7 +1,10 @@
-//! Headers of event blobs of versions 4 and 5, and of event rows of version 6 (FORMAT.md 6.2, 6.3, 7.4).
+//! Headers of event blobs of versions 4 and 5, and of event rows of version 6 (FORMAT.md
+//! 6.2, 6.3, 7.4).
 
 use crate::snapshot::{Outcome, Seen, ordered, read};
-use crate::streams::{START, V4_AND_V6, at, begun, define, definition, event, events, on, opened, row};
+use crate::streams::{
+    START, V4_AND_V6, at, begun, define, definition, event, events, on, opened, row,
+};
 use crate::streams::{block_of, last_event_block};
 use nettrace_parser::{BlockKind, Class, Fault, Guid};
 use nettrace_testdata::synth::*;
@@ -45,14 +48,16 @@ fn t051_the_high_bit_of_an_uncompressed_metadata_id_means_not_sorted() {
     for version in V4_AND_V6 {
         let mut stream = begun(version);
         let blobs = [true, false, true].into_iter().zip(1..);
-        let blobs = blobs.map(|(is_sorted, number)| Blob { is_sorted, ..event(number, u64::from(number)) });
+        let blobs =
+            blobs.map(|(is_sorted, number)| Blob { is_sorted, ..event(number, u64::from(number)) });
         stream.event_block(&EventBlock::new(blobs).with_layout(BlobLayout::Uncompressed));
         let rows = last_event_block(&stream).rows.clone();
         stream.end();
         let high_bits: Vec<u8> = rows.iter().map(|row| stream.bytes[row.start + 7]).collect();
         assert_eq!(high_bits, [0, 0x80, 0]);
         let outcome = read(&stream.bytes);
-        let seen: Vec<_> = outcome.events.iter().map(|event| (event.metadata_id, event.is_sorted)).collect();
+        let seen: Vec<_> =
+            outcome.events.iter().map(|event| (event.metadata_id, event.is_sorted)).collect();
         assert_eq!(seen, [(1, true), (1, false), (1, true)]);
         assert!(outcome.events.iter().all(|event| event.name == "Hi"));
         assert!(outcome.is_flawless());
@@ -75,8 +80,8 @@ fn with_two_of_everything(version: Version) -> Stream {
     stream
 }
 
-/// What compressed headers say: metadata id, number, capture thread, processor, thread, stack, activities,
-/// label, sorted, payload.
+/// What compressed headers say: metadata id, number, capture thread, processor, thread,
+/// stack, activities, label, sorted, payload.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Header {
     pub(crate) metadata_id: u32,
@@ -190,7 +195,9 @@ fn t052_each_flag_bit_alone_changes_exactly_its_fields() {
                     let at = outcome.events[1].offset;
                     findings.push((Class::Note, at, Fault::ReservedFlag(0x20)));
                 }
-                flag::RELATED_ACTIVITY => expected.related_activity = Some(Guid::from_bytes([4; 16])),
+                flag::RELATED_ACTIVITY => {
+                    expected.related_activity = Some(Guid::from_bytes([4; 16]))
+                }
                 flag::SORTED => expected.is_sorted = true,
                 _ => expected.payload = vec![2, 2, 2],
             }
@@ -252,14 +259,16 @@ fn t055_a_delta_of_2_32_1_leaves_the_number_as_it_is_and_goes_on_from_2_32_1_to_
         let outcome = numbered(version, &[(flag::CAPTURE, 1), (0, 2), (flag::CAPTURE, 2), (0, 3)]);
         assert_eq!(outcome.numbers(), [1, 2, 2, 3]);
         let row = outcome.events[2].offset as usize;
-        // A number that comes again: in version 4 another thread of the same id, which began at 1.
+        // A number that comes again: in version 4 another thread of the same id, which
+        // began at 1.
         if version == Version::V4 {
             assert_eq!((outcome.lost, outcome.restarts, outcome.damage()), (1, 1, vec![]));
         } else {
             let note = (Class::Contradiction, row as u64, Fault::NumberFell(2));
             assert_eq!((outcome.lost, outcome.restarts, outcome.damage()), (0, 0, vec![note]));
         }
-        let outcome = numbered(version, &[(0, u32::MAX - 1), (0, u32::MAX), (0, 0), (flag::CAPTURE, 1)]);
+        let outcome =
+            numbered(version, &[(0, u32::MAX - 1), (0, u32::MAX), (0, 0), (flag::CAPTURE, 1)]);
         assert_eq!(outcome.numbers(), [u32::MAX - 1, u32::MAX, 0, 1]);
     }
     // The bytes that real metadata blobs begin with.
@@ -338,7 +347,8 @@ fn t058_metadata_blobs_do_not_count_numbers_and_may_carry_flag_2() {
     events(&mut stream, [Blob { metadata_id: 4, ..on(0, 3, 4) }]);
     stream.end();
     let outcome = read(&stream.bytes);
-    let ids: Vec<u32> = outcome.events.iter().map(|event| event.metadata.as_ref().unwrap().id).collect();
+    let ids: Vec<u32> =
+        outcome.events.iter().map(|event| event.metadata.as_ref().unwrap().id).collect();
     assert_eq!(ids, [1, 2, 1, 4]);
     assert_eq!((outcome.lost, outcome.restarts), (0, 0));
     assert!(outcome.is_flawless());
@@ -354,8 +364,8 @@ fn t059_compressed_metadata_blocks_are_read_with_their_own_zero_state() {
     let [first, second] = blobs.map(|payload| Blob::definition(11, START, payload));
     stream.metadata_blobs(&EventBlock::new([first, Blob { flags: Some(0), ..second }]));
     events(&mut stream, [Blob { payload: vec![1; 60], ..event(1, 1) }]);
-    // A block whose first blob says no payload size has an empty one, whatever came before; the
-    // second blob is right.
+    // A block whose first blob says no payload size has an empty one, whatever came
+    // before; the second blob is right.
     let third = Blob::definition(11, START, definition(3).encode());
     stream.metadata_blobs(&block_of([Row::Raw(vec![0, 9]), third.into()]));
     let empty = stream.nth(PartKind::Metadata, 1).rows[0].end as u64;
@@ -364,7 +374,8 @@ fn t059_compressed_metadata_blocks_are_read_with_their_own_zero_state() {
     events(&mut stream, [Blob { metadata_id: 3, ..event(2, 2) }]);
     stream.end();
     let outcome = read(&stream.bytes);
-    let seen: Vec<_> = outcome.events.iter().map(|event| (event.name.as_str(), event.thread)).collect();
+    let seen: Vec<_> =
+        outcome.events.iter().map(|event| (event.name.as_str(), event.thread)).collect();
     assert_eq!(seen, [("Hi", Some(11)), ("Ho", Some(0)), ("Hi", Some(11))]);
     assert_eq!(outcome.events[1].payload, []);
     assert_eq!(outcome.damage(), [(Class::RowLost, empty, Fault::Truncated)]);

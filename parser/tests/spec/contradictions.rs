@@ -1,6 +1,7 @@
 //! What no sound writer writes (`FORMAT.md` 13.6).
 
 use crate::streams::*;
+use nettrace_parser::check::Findings;
 use nettrace_parser::{Class, Fault, Limits, Losses, Reader, Whole};
 use nettrace_testdata::synth::*;
 
@@ -12,15 +13,19 @@ fn read(bytes: &[u8], limits: Limits) -> (Given, Vec<(Class, u64, Fault)>, Losse
     let mut given = Vec::new();
     let mut reader = Reader::with_limits(Whole::new(bytes), limits);
     reader
-        .for_each(|event| given.push((event.capture_thread(), event.sequence_number(), event.is_doubted())))
+        .for_each(|event| {
+            given.push((event.capture_thread(), event.sequence_number(), event.is_doubted()))
+        })
         .unwrap();
-    let findings = reader.damage().losses().map(|finding| (finding.class, finding.offset, finding.fault));
+    let findings =
+        reader.damage().losses().map(|finding| (finding.class, finding.offset, finding.fault));
     let findings = findings.collect();
     let mut in_order = Vec::new();
     let mut ordered = Reader::with_limits(Whole::new(bytes), limits).time_ordered();
     ordered.for_each(|event| in_order.push((event.sequence_number(), event.is_doubted()))).unwrap();
     in_order.sort_unstable();
-    let mut expected: Vec<_> = given.iter().map(|(_, number, is_doubted)| (*number, *is_doubted)).collect();
+    let mut expected: Vec<_> =
+        given.iter().map(|(_, number, is_doubted)| (*number, *is_doubted)).collect();
     expected.sort_unstable();
     assert_eq!(in_order, expected, "time order gives the same marks");
     (given, findings, reader.losses().clone())
@@ -38,8 +43,12 @@ fn rows_behind_one_outside_the_times_of_its_block_are_doubted_and_can_be_left_ou
         let (given, findings, losses) = read(&stream.bytes, Limits::new());
         let marks: Vec<_> = given.iter().map(|(_, _, is_doubted)| *is_doubted).collect();
         assert_eq!(marks, [false, true, true, true, false, false]);
-        assert!(matches!(findings[..], [(Class::Contradiction, _, Fault::TimeOutside(_))]), "{findings:?}");
-        // Whether numbers 3 and 4 are there is doubted, and so is what lies between 2 and 5.
+        assert!(
+            matches!(findings[..], [(Class::Contradiction, _, Fault::TimeOutside(_))]),
+            "{findings:?}"
+        );
+        // Whether numbers 3 and 4 are there is doubted, and so is what lies between
+        // 2 and 5.
         assert_eq!((losses.total(), losses.doubted()), (0, 2));
         let (given, findings, _) = read(&stream.bytes, Limits::new().only_sound(true));
         assert_eq!(given.iter().map(|(_, number, _)| *number).collect::<Vec<_>>(), [1, 5, 6]);
@@ -54,7 +63,10 @@ fn a_largest_time_that_no_row_has_is_a_contradiction() {
     stream.event_block(&EventBlock { max_ticks: Some(START + 4), ..block });
     stream.end();
     let (given, findings, _) = read(&stream.bytes, Limits::new());
-    assert!(given.iter().all(|(_, _, is_doubted)| !is_doubted), "all were given before that showed");
+    assert!(
+        given.iter().all(|(_, _, is_doubted)| !is_doubted),
+        "all were given before that showed"
+    );
     let stated = START + 4;
     assert!(
         matches!(findings[..], [(Class::Contradiction, _, Fault::TimeUnmet { is_largest: true, stated: said })] if said == stated)
@@ -68,8 +80,34 @@ fn numbers_that_jump_and_come_back_are_no_loss_and_no_restart() {
     events(&mut stream, [on(11, 5, 5), on(11, 6, 6)]);
     stream.end();
     let (_, findings, losses) = read(&stream.bytes, Limits::new());
-    assert!(matches!(findings[..], [(Class::Contradiction, _, Fault::NumbersJump(1003))]), "{findings:?}");
+    assert!(
+        matches!(findings[..], [(Class::Contradiction, _, Fault::NumbersJump(1003))]),
+        "{findings:?}"
+    );
     assert_eq!((losses.total(), losses.doubted(), losses.restarts()), (0, 1000, 0));
+}
+
+#[test]
+fn a_first_number_from_2_to_the_31_on_is_a_loss_unless_the_next_one_takes_it_back() {
+    let first = (1 << 31) + 5;
+    let seen = |numbers: &[u32]| {
+        let mut stream = begun(Version::V4);
+        events(&mut stream, (1..).zip(numbers).map(|(ticks, number)| on(11, *number, ticks)));
+        point(&mut stream, 9, &[(11, *numbers.last().unwrap())]);
+        stream.end();
+        let (_, findings, losses) = read(&stream.bytes, Limits::new());
+        let faults: Vec<_> = findings.into_iter().map(|(_, _, fault)| fault).collect();
+        (faults, losses.total(), losses.doubted(), losses.restarts())
+    };
+    let lost = u64::from(first) - 1;
+    assert_eq!(seen(&[first, first + 1]), (vec![], lost, 0, 0));
+    assert_eq!(seen(&[first, first + 3]), (vec![], lost + 2, 0, 0));
+    // The highest bit of the first number was wrong.
+    let jumped = Fault::NumbersJump(first);
+    assert_eq!(seen(&[first, 2, 3]), (vec![jumped], 0, lost, 0));
+    // Behind the largest number comes 0: two more are lost.
+    let largest = u64::from(u32::MAX);
+    assert_eq!(seen(&[u32::MAX, 2]), (vec![], largest - 1 + 2, 0, 0));
 }
 
 #[test]
@@ -80,8 +118,12 @@ fn a_thread_that_no_sequence_point_lists_is_one_whose_id_is_wrong() {
     events(&mut stream, [on(11, 6, 7)]);
     stream.end();
     let (_, findings, losses) = read(&stream.bytes, Limits::new());
-    assert!(matches!(findings[..], [(Class::Contradiction, _, Fault::StrayThread(77))]), "{findings:?}");
-    // Two seem to be lost before 77's first number, and two of 11's, which are those of 77.
+    assert!(
+        matches!(findings[..], [(Class::Contradiction, _, Fault::StrayThread(77))]),
+        "{findings:?}"
+    );
+    // Two seem to be lost before 77's first number, and two of 11's, which are
+    // those of 77.
     assert_eq!((losses.total(), losses.doubted(), losses.thread_count()), (0, 4, 0));
 }
 
@@ -93,6 +135,184 @@ fn losses_that_a_sequence_point_confirms_are_sure() {
     stream.end();
     let (_, findings, losses) = read(&stream.bytes, Limits::new());
     assert_eq!((findings.len(), losses.total(), losses.doubted()), (0, 3 + 7 + 1, 0));
+}
+
+#[test]
+fn an_id_that_is_listed_twice_counts_for_the_thread_that_wrote_last() {
+    // Of the thread that ended, and of the one that has its id now.
+    for of_old in [500, 3] {
+        for is_old_first in [true, false] {
+            let listed = |of_new: u32| {
+                let entries = [(44, of_old), (44, of_new)];
+                if is_old_first { entries } else { [entries[1], entries[0]] }
+            };
+            let mut stream = begun(Version::V4);
+            events(&mut stream, (1..=of_old).map(|number| on(44, number, u64::from(number))));
+            events(&mut stream, (1..=20).map(|number| on(44, number, 600 + u64::from(number))));
+            point(&mut stream, 700, &listed(20));
+            events(&mut stream, (21..=30).map(|number| on(44, number, 700 + u64::from(number))));
+            point(&mut stream, 800, &listed(30));
+            // Two are lost, which the list shows before the thread does.
+            point(&mut stream, 900, &listed(32));
+            events(&mut stream, [on(44, 33, 901)]);
+            point(&mut stream, 902, &listed(33));
+            stream.end();
+            let (_, findings, losses) = read(&stream.bytes, Limits::new());
+            assert_eq!((findings.len(), losses.total(), losses.doubted()), (0, 2, 0), "{of_old}");
+            assert_eq!(losses.restarts(), 1);
+        }
+    }
+}
+
+#[test]
+fn threads_that_a_list_lacks_which_was_not_read_to_its_end_have_not_ended() {
+    let whole = SequencePoint {
+        ticks: START + 300,
+        threads: vec![(11, 100), (12, 100)],
+        ..SequencePoint::default()
+    };
+    let bytes = whole.content(Version::V4).bytes;
+    // The second entry, and the header, are cut.
+    for len in [bytes.len() - 9, 4] {
+        let mut stream = begun(Version::V4);
+        events(&mut stream, (1..=100).map(|number| on(11, number, u64::from(number))));
+        events(&mut stream, (1..=100).map(|number| on(12, number, 100 + u64::from(number))));
+        stream.part(PartKind::SequencePoint, Content::raw(bytes[..len].to_vec()));
+        events(&mut stream, [on(11, 101, 401), on(12, 103, 402)]);
+        point(&mut stream, 500, &[(11, 101), (12, 103)]);
+        stream.end();
+        let (_, findings, losses) = read(&stream.bytes, Limits::new());
+        assert_eq!((losses.total(), losses.doubted(), losses.restarts()), (2, 0, 0), "{len}");
+        assert!(findings.iter().all(|(class, ..)| *class != Class::Contradiction), "{findings:?}");
+    }
+}
+
+#[test]
+fn a_thread_that_wrote_before_a_lost_sequence_point_is_not_searched_for_after_the_next() {
+    let mut stream = begun(Version::V4);
+    events(&mut stream, [on(11, 1, 1), on(11, 2, 2), on(77, 3, 3), on(77, 4, 4)]);
+    stream.part(PartKind::SequencePoint, Content::raw(vec![1, 2, 3, 4]));
+    events(&mut stream, [on(11, 5, 11)]);
+    point(&mut stream, 12, &[(11, 5)]);
+    events(&mut stream, [on(11, 6, 21)]);
+    point(&mut stream, 22, &[(11, 6)]);
+    stream.end();
+    let (_, findings, losses) = read(&stream.bytes, Limits::new());
+    assert!(findings.iter().all(|(class, ..)| *class != Class::Contradiction), "{findings:?}");
+    assert_eq!((losses.total(), losses.doubted(), losses.thread_count()), (2 + 2, 0, 2));
+}
+
+#[test]
+fn a_thread_that_a_list_did_not_have_yet_does_not_begin_among_rows_doubted_before_it() {
+    let mut stream = begun(Version::V4);
+    let block = EventBlock::new([on(11, 1, 1), on(11, 2, 9)]);
+    let times = (Some(START + 1), Some(START + 5));
+    stream.event_block(&EventBlock { min_ticks: times.0, max_ticks: times.1, ..block });
+    // Before the list the first losses of a thread are doubted, after it they are sure.
+    events(&mut stream, [on(12, 4, 10)]);
+    point(&mut stream, 12, &[(11, 2), (12, 4), (13, 5)]);
+    events(&mut stream, [on(14, 7, 14)]);
+    point(&mut stream, 15, &[(11, 2), (12, 4), (13, 5), (14, 8), (15, 9)]);
+    stream.end();
+    let (_, findings, losses) = read(&stream.bytes, Limits::new());
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!((losses.doubted(), losses.total()), (3 + 5, 6 + 1 + 9));
+}
+
+#[test]
+fn a_first_number_above_2_31_is_wrong_if_the_thread_is_listed_with_a_small_one() {
+    for first in [1 << 31, u32::MAX - 7] {
+        let mut stream = begun(Version::V4);
+        events(&mut stream, [on(11, 1, 1), on(12, first, 2), on(12, first + 1, 3)]);
+        point(&mut stream, 4, &[(11, 1), (12, 2)]);
+        events(&mut stream, [on(12, 3, 5), on(12, 5, 6)]);
+        point(&mut stream, 7, &[(11, 1), (12, 5)]);
+        stream.end();
+        let (_, findings, losses) = read(&stream.bytes, Limits::new());
+        assert!(
+            matches!(findings[..], [(Class::Contradiction, _, Fault::NumbersJump(to))] if to == first),
+            "{findings:?}"
+        );
+        assert_eq!((losses.total(), losses.doubted()), (1, u64::from(first) - 1));
+        assert_eq!(losses.restarts(), 0);
+    }
+    // A thread that goes on with such numbers has lost those before.
+    let mut stream = begun(Version::V4);
+    events(&mut stream, [on(11, 1 << 31, 1), on(11, (1 << 31) + 1, 2)]);
+    point(&mut stream, 4, &[(11, (1 << 31) + 1)]);
+    stream.end();
+    let (_, findings, losses) = read(&stream.bytes, Limits::new());
+    assert_eq!((findings.len(), losses.total()), (0, (1 << 31) - 1));
+}
+
+#[test]
+fn ids_whose_definitions_are_known_to_be_lost_are_no_contradiction_in_any_later_block() {
+    let of_type = |metadata_id, number| Blob { metadata_id, ..event(number, u64::from(number)) };
+    for version in EACH {
+        let mut stream = begun(version);
+        if version == Version::V6 {
+            let mut rows = MetadataBlock::new(vec![row(2)]).content();
+            // The provider's name ends behind the row.
+            let name = rows.bytes.windows(4).position(|bytes| bytes == b"Demo").unwrap();
+            rows.bytes[name - 1] = 0x7f;
+            stream.part(PartKind::Metadata, rows);
+        } else {
+            let mut payload = definition(2).encode();
+            payload.truncate(20);
+            let blob = Blob::definition(11, START, payload);
+            if version == Version::V3 {
+                events(&mut stream, [blob]);
+            } else {
+                stream.metadata_blobs(&EventBlock::new([blob]));
+            }
+        }
+        let numbers = |version, number| if version == Version::V3 { 0 } else { number };
+        for from in [1, 6] {
+            events(
+                &mut stream,
+                (from..from + 5).map(|number| Blob {
+                    sequence_number: numbers(version, number),
+                    ..of_type(2, number)
+                }),
+            );
+            if version != Version::V3 {
+                point(&mut stream, u64::from(from) + 4, &[(11, from + 4)]);
+            }
+        }
+        stream.end();
+        let (given, findings, _) = read(&stream.bytes, Limits::new().only_sound(true));
+        assert_eq!(given.len(), 10, "{version:?} {findings:?}");
+        assert!(findings.iter().all(|(class, ..)| *class != Class::Contradiction), "{findings:?}");
+        assert_eq!(findings.len(), 1);
+    }
+    // The whole block is lost.
+    let mut stream = begun(Version::V4);
+    stream.part(PartKind::Metadata, Content::raw(vec![3, 0, 1, 0]));
+    for from in [1, 6] {
+        events(&mut stream, (from..from + 5).map(|number| of_type(2, number)));
+        point(&mut stream, u64::from(from) + 4, &[(11, from + 4)]);
+    }
+    stream.end();
+    let (given, findings, _) = read(&stream.bytes, Limits::new().only_sound(true));
+    assert_eq!((given.len(), findings.len()), (10, 1), "{findings:?}");
+    assert_eq!(findings[0].0, Class::BlockLost);
+}
+
+#[test]
+fn gaps_before_a_sequence_point_take_no_room_from_those_after_it() {
+    let mut stream = begun(Version::V6);
+    // More than are remembered: each number leaves one out.
+    const GAPS: u32 = 5000;
+    events(&mut stream, (1..=GAPS).map(|n| on(11, 2 * n, u64::from(n))));
+    point(&mut stream, 5001, &[(11, 2 * GAPS)]);
+    events(&mut stream, [on(11, 2 * GAPS + 4, 5002), on(11, 7, 5003)]);
+    stream.end();
+    let (_, findings, losses) = read(&stream.bytes, Limits::new());
+    assert!(
+        matches!(findings[..], [(Class::Contradiction, _, Fault::NumberFell(7))]),
+        "{findings:?}"
+    );
+    assert_eq!((losses.total(), losses.doubted()), (u64::from(GAPS), 3));
 }
 
 #[test]
@@ -109,5 +329,28 @@ fn a_minimum_version_beyond_the_types_own_costs_no_event() {
             matches!(findings[..], [(Class::Contradiction, _, Fault::MinimumVersion(_))]),
             "{findings:?}"
         );
+    }
+}
+
+#[test]
+fn a_type_name_with_one_wrong_letter_is_read_as_the_one_it_resembles_and_said_so() {
+    let mut stream = begun(Version::V4);
+    events(&mut stream, [on(11, 1, 1), on(11, 2, 2)]);
+    stream.end();
+    // Tags, version, minimum version and length stand before the name.
+    let name = stream.nth(PartKind::Event, 0).start + 15;
+    for letter in [0, 5, 9] {
+        let mut bytes = stream.bytes.clone();
+        bytes[name + letter] ^= 0x04;
+        let (given, findings, _) = read(&bytes, Limits::new());
+        assert_eq!(given.len(), 2);
+        assert!(
+            matches!(findings[..], [(Class::Contradiction, _, Fault::TypeName)]),
+            "{findings:?}"
+        );
+        assert!(!Fault::TypeName.to_string().contains("skipped"));
+        let report = Findings::of(&mut Reader::from_slice(&bytes)).unwrap();
+        let kinds: Vec<_> = report.counts().map(|(kind, _)| kind).collect();
+        assert_eq!(kinds, ["type_name"]);
     }
 }

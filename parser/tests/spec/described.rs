@@ -4,7 +4,8 @@ use crate::snapshot::{Outcome, read};
 use crate::streams::{define, definition, event, events, opened, shape};
 use nettrace_testdata::synth::*;
 
-/// A stream with one event of each definition, all with this payload. The definitions' ids must be 1, 2 ….
+/// A stream with one event of each definition, all with this payload. The definitions'
+/// ids must be 1, 2 ….
 pub(crate) fn described(version: Version, definitions: &[Definition], payload: &[u8]) -> Outcome {
     let stream = stream_of(version, definitions, payload);
     read(&stream.bytes)
@@ -24,7 +25,11 @@ pub(crate) fn stream_of(version: Version, definitions: &[Definition], payload: &
 }
 
 /// Where the payload of the definition `nth` lies.
-pub(crate) fn definition_payload(stream: &Stream, definitions: &[Definition], nth: usize) -> (usize, usize) {
+pub(crate) fn definition_payload(
+    stream: &Stream,
+    definitions: &[Definition],
+    nth: usize,
+) -> (usize, usize) {
     let length = definitions[nth].encode().len();
     if stream.version == Version::V3 {
         let start = stream.nth(PartKind::Event, 0).rows[nth].start + 56;

@@ -70,7 +70,10 @@ fn t004_netperf_versions_1_and_2_are_refused_with_their_number() {
         let version = version as u32;
         assert_eq!(refused(&stream.bytes), (24, Fault::UnsupportedVersion(version)));
         let text = message(&stream.bytes);
-        assert!(text.contains(&format!("version {version} ")) && text.contains("supported: 3"), "{text}");
+        assert!(
+            text.contains(&format!("version {version} ")) && text.contains("supported: 3"),
+            "{text}"
+        );
     }
 }
 

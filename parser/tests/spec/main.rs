@@ -1,4 +1,5 @@
-//! The sentences of FORMAT.md section 18, each held by the test that has its number and its words.
+//! The sentences of FORMAT.md section 18, each held by the test that has its number and
+//! its words.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "../allocation/mod.rs"]
@@ -7,6 +8,7 @@ mod allocation;
 mod snapshot;
 
 mod described;
+mod generated;
 mod sentences;
 mod streams;
 mod v6;

@@ -1,4 +1,5 @@
-//! Descriptions of event types in versions 3 to 5: fields and tags (FORMAT.md 6.4 to 6.6).
+//! Descriptions of event types in versions 3 to 5: fields and tags (FORMAT.md 6.4 to
+//! 6.6).
 
 use crate::described::*;
 use crate::snapshot::read;
@@ -9,20 +10,28 @@ use nettrace_testdata::synth::*;
 #[test]
 fn t074_a_metadata_blob_that_ends_after_the_level_has_no_fields() {
     for version in [Version::V3, Version::V4] {
-        let short = Definition { ends_after_level: true, keywords: u64::MAX, version: 3, ..definition(1) };
+        let short =
+            Definition { ends_after_level: true, keywords: u64::MAX, version: 3, ..definition(1) };
         let outcome = described(version, &[short], &[1, 2, 3]);
         let metadata = outcome.events[0].metadata.as_ref().unwrap();
         assert_eq!((metadata.id, &*metadata.provider, metadata.event_id), (1, "Demo", 7));
         assert_eq!((&*metadata.name, metadata.keywords), ("Hi", u64::MAX));
         assert_eq!((metadata.version, metadata.level, metadata.opcode), (3, 4, None));
         assert_eq!((shape_of(&outcome, 0).as_str(), metadata.schema.opaque), ("", None));
-        assert_eq!((outcome.events[0].fields.len(), &outcome.events[0].rest[..]), (0, &[1, 2, 3][..]));
+        assert_eq!(
+            (outcome.events[0].fields.len(), &outcome.events[0].rest[..]),
+            (0, &[1, 2, 3][..])
+        );
         assert!(outcome.is_flawless());
         // One that ends before the level is no definition.
         let mut stream = opened(version);
         let whole = Definition { ends_after_level: true, ..definition(1) }.encode();
         let cut = whole.len() - 1;
-        stream.metadata_blobs(&EventBlock::new([Blob::definition(11, START, whole[..cut].to_vec())]));
+        stream.metadata_blobs(&EventBlock::new([Blob::definition(
+            11,
+            START,
+            whole[..cut].to_vec(),
+        )]));
         let part = stream.parts.last().unwrap().clone();
         let payload_at =
             if version == Version::V3 { part.rows[0].start + 56 } else { part.rows[0].end - cut };
@@ -44,8 +53,8 @@ fn t074_a_metadata_blob_that_ends_after_the_level_has_no_fields() {
 fn t075_v1_fields_have_type_before_name() {
     use FieldType::*;
     let types = [
-        Boolean32, Char, SByte, Byte, Int16, UInt16, Int32, UInt32, Int64, UInt64, Single, Double, Decimal,
-        DateTime, Guid, String,
+        Boolean32, Char, SByte, Byte, Int16, UInt16, Int32, UInt32, Int64, UInt64, Single, Double,
+        Decimal, DateTime, Guid, String,
     ];
     let fields: Vec<Field> =
         types.iter().enumerate().map(|(nth, of)| field(&format!("f{nth}"), of.clone())).collect();
@@ -62,14 +71,21 @@ fn t075_v1_fields_have_type_before_name() {
         Value::U64(u64::MAX),
         Value::F32(1.5),
         Value::F64(-2.25),
-        Value::Decimal(nettrace_testdata::synth::Decimal { is_negative: true, scale: 2, mantissa: 1234 }),
+        Value::Decimal(nettrace_testdata::synth::Decimal {
+            is_negative: true,
+            scale: 2,
+            mantissa: 1234,
+        }),
         Value::FileTime(0x01da_6b0b_b36f_5080),
         Value::Guid([0x11; 16]),
         Value::Text("größe".into()),
     ];
     for version in [Version::V3, Version::V4, Version::V5] {
-        let outcome =
-            described(version, &[Definition { fields: fields.clone(), ..definition(1) }], &payload(&values));
+        let outcome = described(
+            version,
+            &[Definition { fields: fields.clone(), ..definition(1) }],
+            &payload(&values),
+        );
         assert_eq!(
             shape_of(&outcome, 0),
             "f0: Boolean32, f1: Utf16CodeUnit, f2: I8, f3: U8, f4: I16, f5: U16, f6: I32, f7: U32, f8: I64, \
@@ -100,9 +116,12 @@ fn t075_v1_fields_have_type_before_name() {
         assert!(outcome.is_flawless());
     }
     // By hand: type code 9, then "n".
-    let by_hand =
-        [&definition(1).encode()[..definition(1).encode().len() - 12], &[1, 0, 0, 0, 8, 0, 0, 0], b"x\0\0\0"]
-            .concat();
+    let by_hand = [
+        &definition(1).encode()[..definition(1).encode().len() - 12],
+        &[1, 0, 0, 0, 8, 0, 0, 0],
+        b"x\0\0\0",
+    ]
+    .concat();
     let mut stream = opened(Version::V4);
     stream.metadata_blobs(&EventBlock::new([Blob::definition(11, START, by_hand)]));
     events(&mut stream, [event(1, 1)]);
@@ -119,13 +138,25 @@ fn t076_a_nested_object_in_a_v1_list_reads_its_own_list_before_its_name() {
         field("none", FieldType::Object(vec![])),
         field("c", FieldType::UInt16),
     ]);
-    let fields =
-        vec![field("first", FieldType::Byte), field("outer", outer), field("last", FieldType::SByte)];
-    let values =
-        [Value::U8(1), Value::I32(2), Value::U8(3), Value::Text("four".into()), Value::U16(5), Value::I8(-6)];
+    let fields = vec![
+        field("first", FieldType::Byte),
+        field("outer", outer),
+        field("last", FieldType::SByte),
+    ];
+    let values = [
+        Value::U8(1),
+        Value::I32(2),
+        Value::U8(3),
+        Value::Text("four".into()),
+        Value::U16(5),
+        Value::I8(-6),
+    ];
     for version in [Version::V3, Version::V4] {
-        let outcome =
-            described(version, &[Definition { fields: fields.clone(), ..definition(1) }], &payload(&values));
+        let outcome = described(
+            version,
+            &[Definition { fields: fields.clone(), ..definition(1) }],
+            &payload(&values),
+        );
         assert_eq!(
             shape_of(&outcome, 0),
             "first: U8, outer: {a: I32, inner: {b: U8, : Utf16Text}, none: {}, c: U16}, last: I8"
@@ -171,7 +202,8 @@ fn t078_without_an_opcode_tag_the_opcode_is_unknown_not_zero() {
         let outcome = read(&stream.bytes);
         assert_eq!((outcome.events[0].opcode, outcome.events[0].implied_opcode), (None, 0));
     }
-    let with_other_tags = Definition { tags: vec![Tag::v2_params(&[])], fields: vec![], ..definition(1) };
+    let with_other_tags =
+        Definition { tags: vec![Tag::v2_params(&[])], fields: vec![], ..definition(1) };
     assert_eq!(described(Version::V5, &[with_other_tags], &[]).events[0].opcode, None);
 }
 
@@ -220,7 +252,8 @@ fn t079_v2params_describe_an_array_of_uint16_int32_uint64_char() {
 
 #[test]
 fn t080_v2params_describe_an_array_of_objects_with_two_strings() {
-    let pair = FieldType::Object(vec![field("Key", FieldType::String), field("Value", FieldType::String)]);
+    let pair =
+        FieldType::Object(vec![field("Key", FieldType::String), field("Value", FieldType::String)]);
     let source = Definition {
         provider: "Microsoft-Diagnostics-DiagnosticSource".into(),
         event_id: 2,
@@ -263,7 +296,12 @@ fn t081_a_v2_field_s_size_counts_itself_and_extra_bytes_in_it_are_skipped() {
         Field { extra: vec![9], ..field("s", FieldType::Byte.array()) },
         field("z", FieldType::Byte),
     ];
-    let values = [Value::I32(1), Value::U32(2), Value::Array(vec![Value::U8(3), Value::U8(4)]), Value::U8(5)];
+    let values = [
+        Value::I32(1),
+        Value::U32(2),
+        Value::Array(vec![Value::U8(3), Value::U8(4)]),
+        Value::U8(5),
+    ];
     let outcome = described(Version::V5, &[v2(&fields)], &payload(&values));
     assert_eq!(shape_of(&outcome, 0), "a: I32, o: {i: U32}, s: [U8], z: U8");
     assert_eq!(outcome.events[0].fields, ["a = 1i32", "o = {i = 2u32}", "s = x0304", "z = 5u8"]);
@@ -281,7 +319,10 @@ fn t081_a_v2_field_s_size_counts_itself_and_extra_bytes_in_it_are_skipped() {
         let outcome = described(Version::V5, &[v2(&[wrong])], &[1, 0]);
         let metadata = outcome.events[0].metadata.as_ref().unwrap();
         assert!(metadata.schema.opaque.is_some() && metadata.schema.fields.is_empty(), "{size}");
-        assert_eq!((outcome.events[0].name.as_str(), &outcome.events[0].rest[..]), ("Hi", &[1, 0][..]));
+        assert_eq!(
+            (outcome.events[0].name.as_str(), &outcome.events[0].rest[..]),
+            ("Hi", &[1, 0][..])
+        );
     }
 }
 
@@ -346,12 +387,18 @@ fn t085_a_tag_whose_size_leaves_the_blob_ends_the_tags_and_keeps_the_rest() {
         let stream = stream_of(Version::V5, &definitions, &[5, 0, 0, 0]);
         let outcome = read(&stream.bytes);
         let (_, end) = definition_payload(&stream, &definitions, 0);
-        assert_eq!(outcome.damage(), [(Class::RowLost, end as u64 - 6, Fault::TagSize(size as i32))]);
+        assert_eq!(
+            outcome.damage(),
+            [(Class::RowLost, end as u64 - 6, Fault::TagSize(size as i32))]
+        );
         assert_eq!(outcome.findings[0].lost_bytes, 6);
         assert_eq!(outcome.events[0].opcode, Some(3));
         // Name and fields stand, and so does the next definition.
-        let seen: Vec<_> =
-            outcome.events.iter().map(|event| (event.name.as_str(), event.fields.join(""))).collect();
+        let seen: Vec<_> = outcome
+            .events
+            .iter()
+            .map(|event| (event.name.as_str(), event.fields.join("")))
+            .collect();
         assert_eq!(seen, [("Hi", "n = 5i32".into()), ("Hi", "n = 5i32".into())]);
         assert!(outcome.is_complete);
     }

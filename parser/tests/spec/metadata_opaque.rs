@@ -18,7 +18,8 @@ fn t086_an_unknown_type_code_makes_the_event_opaque_from_there_on_keeps_its_name
         ];
         let fault = Fault::TypeCode(fault);
         // Behind the list there is a tag that would say opcode 9.
-        let unknown = Definition { fields: fields.clone(), tags: vec![Tag::opcode(9)], ..definition(1) };
+        let unknown =
+            Definition { fields: fields.clone(), tags: vec![Tag::opcode(9)], ..definition(1) };
         for version in [Version::V3, Version::V5] {
             let definitions = [unknown.clone(), definition(2)];
             let stream = stream_of(version, &definitions, &[5, 0, 0, 0, 6, 7]);
@@ -26,8 +27,12 @@ fn t086_an_unknown_type_code_makes_the_event_opaque_from_there_on_keeps_its_name
             let opaque = &outcome.events[0];
             assert_eq!(shape_of(&outcome, 0), format!("a: I32; {fault:?}"));
             assert_eq!((opaque.name.as_str(), opaque.id, opaque.opcode), ("Hi", 7, None));
-            assert_eq!((opaque.fields.join(""), &opaque.rest[..]), ("a = 5i32".into(), &[6, 7][..]));
-            // The note lies at the type code: behind the definition's head, a count, and field "a".
+            assert_eq!(
+                (opaque.fields.join(""), &opaque.rest[..]),
+                ("a = 5i32".into(), &[6, 7][..])
+            );
+            // The note lies at the type code: behind the definition's head, a count, and
+            // field "a".
             let (payload, _) = definition_payload(&stream, &definitions, 0);
             let head = Definition { ends_after_level: true, ..definition(1) }.encode().len();
             let note = (Class::Note, (payload + head + 4 + 8) as u64, fault);
@@ -40,8 +45,11 @@ fn t086_an_unknown_type_code_makes_the_event_opaque_from_there_on_keeps_its_name
         }
         // In V2Params the tag's size leads on, so what follows it is read.
         let tags = vec![Tag::v2_params(&fields), Tag::opcode(9)];
-        let outcome =
-            described(Version::V5, &[Definition { fields: vec![], tags, ..definition(1) }], &[5, 0, 0, 0, 6]);
+        let outcome = described(
+            Version::V5,
+            &[Definition { fields: vec![], tags, ..definition(1) }],
+            &[5, 0, 0, 0, 6],
+        );
         assert_eq!(
             (shape_of(&outcome, 0), outcome.events[0].opcode),
             (format!("a: I32; {fault:?}"), Some(9))
@@ -65,7 +73,10 @@ fn t086_an_unknown_type_code_makes_the_event_opaque_from_there_on_keeps_its_name
             (shape_of(&outcome, 0), outcome.events[0].opcode),
             (format!("a: I32; {fault:?}"), Some(9))
         );
-        assert_eq!((outcome.events[0].name.as_str(), &outcome.events[0].rest[..]), ("Hi", &[6][..]));
+        assert_eq!(
+            (outcome.events[0].name.as_str(), &outcome.events[0].rest[..]),
+            ("Hi", &[6][..])
+        );
         assert_eq!(outcome.events[1].fields, ["n = 5i32"]);
         assert_eq!(outcome.damage().len(), 1);
         assert_eq!((outcome.findings[0].class, outcome.findings[0].fault), (Class::Note, fault));
@@ -74,8 +85,11 @@ fn t086_an_unknown_type_code_makes_the_event_opaque_from_there_on_keeps_its_name
 
 #[test]
 fn t087_array_in_a_v1_list_makes_the_event_opaque() {
-    let fields =
-        vec![field("a", FieldType::Int32), field("x", FieldType::Byte.array()), field("b", FieldType::Byte)];
+    let fields = vec![
+        field("a", FieldType::Int32),
+        field("x", FieldType::Byte.array()),
+        field("b", FieldType::Byte),
+    ];
     for version in [Version::V3, Version::V4] {
         let definitions = [Definition { fields: fields.clone(), ..definition(1) }];
         let outcome = described(version, &definitions, &[5, 0, 0, 0, 1, 0, 9]);
@@ -90,10 +104,13 @@ fn t087_array_in_a_v1_list_makes_the_event_opaque() {
             (Class::Note, Fault::TypeCode(19))
         );
     }
-    // Inside an object the object is not known to its end, so it and all behind it are opaque.
-    let object = FieldType::Object(vec![field("i", FieldType::Byte), field("x", FieldType::Byte.array())]);
+    // Inside an object the object is not known to its end, so it and all behind it are
+    // opaque.
+    let object =
+        FieldType::Object(vec![field("i", FieldType::Byte), field("x", FieldType::Byte.array())]);
     let fields = vec![field("a", FieldType::Int32), field("o", object)];
-    let outcome = described(Version::V4, &[Definition { fields, ..definition(1) }], &[5, 0, 0, 0, 1, 0, 9]);
+    let outcome =
+        described(Version::V4, &[Definition { fields, ..definition(1) }], &[5, 0, 0, 0, 1, 0, 9]);
     assert_eq!(shape_of(&outcome, 0), "a: I32; TypeCode(19)");
 }
 
@@ -122,7 +139,10 @@ fn t088_a_field_count_of_2_31_1_makes_the_event_opaque_without_allocating() {
     }
     // Version 6: a u16.
     let mut stream = opened(Version::V6);
-    stream.metadata_rows(&MetadataBlock::new(vec![MetadataRow { field_count: Some(u16::MAX), ..row(1) }]));
+    stream.metadata_rows(&MetadataBlock::new(vec![MetadataRow {
+        field_count: Some(u16::MAX),
+        ..row(1)
+    }]));
     stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(11, 1, 11)]));
     events(&mut stream, [event(1, 1)]);
     stream.end();

@@ -1,14 +1,18 @@
-//! Object framing of versions 3 to 5 (FORMAT.md 3), and the way back when it is lost (13.3).
+//! Object framing of versions 3 to 5 (FORMAT.md 3), and the way back when it is lost
+//! (13.3).
 
 use crate::allocation::{Usage, usage};
+use crate::generated::{FILLER, Generated, large_blocks};
 use crate::snapshot::{Outcome, Pieces, Seen, observe, read, read_within, refused};
-use crate::streams::{EACH, OBJECTS, START, at, begun, define, definition, event, events, on, opened, point};
+use crate::streams::{
+    EACH, OBJECTS, START, at, begun, define, definition, event, events, on, opened, point,
+};
 use nettrace_parser::{BlockKind, Class, Fault, Limits, Reader};
 use nettrace_testdata::synth::*;
 use std::collections::BTreeSet;
-use std::io::{self, Read};
 
-/// Nothing that a count or size in the stream says may make the reader reserve more than this.
+/// Nothing that a count or size in the stream says may make the reader reserve more than
+/// this.
 const SMALL: u64 = 64 * 1024;
 
 /// Reads from a slice and tells what that allocated.
@@ -34,7 +38,8 @@ fn t012_a_trace_object_is_found_at_32_and_its_fields_at_53() {
     }
 }
 
-/// Blocks of which the first lies at all four residues, by unknown objects of 0 to 3 bytes before them.
+/// Blocks of which the first lies at all four residues, by unknown objects of 0 to 3
+/// bytes before them.
 fn at_all_residues(version: Version, padding_byte: u8) -> (Stream, BTreeSet<usize>) {
     let mut stream = Stream::new(version);
     stream.padding_byte = padding_byte;
@@ -78,7 +83,8 @@ fn t013_padding_is_counted_from_the_start_of_the_stream_for_block_starts_at_all_
 }
 
 #[test]
-fn t014_padding_is_counted_from_the_start_of_the_stream_also_when_it_is_fed_in_pieces_of_one_byte() {
+fn t014_padding_is_counted_from_the_start_of_the_stream_also_when_it_is_fed_in_pieces_of_one_byte()
+{
     for version in OBJECTS {
         let (stream, _) = at_all_residues(version, 0);
         for size in [1, 2, 3] {
@@ -158,8 +164,12 @@ fn t018_a_missing_endobject_tag_loses_the_framing_at_its_offset() {
     }
 }
 
-/// A stream whose second event block has `wrong` done to it; where that block and the third begin.
-fn with_wrong_second_block(version: Version, wrong: impl Fn(&Part) -> Damage) -> (Vec<u8>, u64, u64) {
+/// A stream whose second event block has `wrong` done to it; where that block and the
+/// third begin.
+fn with_wrong_second_block(
+    version: Version,
+    wrong: impl Fn(&Part) -> Damage,
+) -> (Vec<u8>, u64, u64) {
     let mut stream = begun(version);
     for number in 1..=3 {
         events(&mut stream, [event(number, u64::from(number))]);
@@ -209,7 +219,10 @@ fn t021_a_negative_block_size_is_refused_without_allocating() {
             let (bytes, second, third) = with_wrong_second_block(version, wrong);
             let (outcome, usage) = read_and_measure(&bytes);
             // The size stands behind 16 bytes and the name "EventBlock".
-            assert_eq!(outcome.damage(), [(Class::FramingLost, second + 26, Fault::BlockSize(size))]);
+            assert_eq!(
+                outcome.damage(),
+                [(Class::FramingLost, second + 26, Fault::BlockSize(size))]
+            );
             assert_eq!(outcome.findings[0].lost_bytes, third - second);
             assert_eq!(outcome.ticks(), at([1, 3]));
             assert!(usage.peak < SMALL, "{usage:?}");
@@ -251,12 +264,16 @@ fn t022_a_block_size_beyond_the_input_ends_incomplete_not_in_a_panic_or_an_alloc
         if version == Version::V6 {
             continue;
         }
-        // Above the limit, and as large as can be said: the block is given up, the next is found.
+        // Above the limit, and as large as can be said: the block is given up, the next
+        // is found.
         let block = stream.nth(PartKind::Event, stream.count(PartKind::Event) - 1).clone();
         let mut bytes = Damage::i32(block.size_field.unwrap(), i32::MAX).applied(&stream.bytes);
         let outcome = read(&bytes);
         let start = block.content.start as u64;
-        assert_eq!(outcome.damage(), [(Class::BlockLost, start, Fault::BlockLimit(i32::MAX as u64))]);
+        assert_eq!(
+            outcome.damage(),
+            [(Class::BlockLost, start, Fault::BlockLimit(i32::MAX as u64))]
+        );
         assert_eq!(outcome.findings[0].lost_bytes, block.content.len() as u64);
         assert_eq!((outcome.ticks(), outcome.is_complete), (at([1]).to_vec(), false));
         assert!(length < bytes.len());
@@ -420,7 +437,10 @@ fn t027_a_higher_type_version_with_a_known_minimum_is_read_an_unknown_minimum_is
     let stream = with_versions((4, 4), (3, 3));
     let content = stream.nth(PartKind::Event, 0).content.clone();
     let outcome = read(&stream.bytes[..content.end - 5]);
-    assert_eq!(outcome.damage(), [(Class::BlockLost, content.start as u64, Fault::MinimumVersion(3))]);
+    assert_eq!(
+        outcome.damage(),
+        [(Class::BlockLost, content.start as u64, Fault::MinimumVersion(3))]
+    );
     assert_eq!(outcome.findings[0].lost_bytes, content.len() as u64 - 5);
     assert!(!outcome.is_complete);
     // A Trace that needs more: nothing can be read.
@@ -446,7 +466,10 @@ fn t028_blocks_with_minimum_version_0_are_read() {
     stream.end();
     let outcome = read(&stream.bytes);
     assert_eq!((outcome.ticks(), outcome.lost), (at([1]).to_vec(), 2));
-    assert_eq!((outcome.events[0].name.as_str(), &outcome.events[0].stack[..]), ("Hi", &[0x42][..]));
+    assert_eq!(
+        (outcome.events[0].name.as_str(), &outcome.events[0].stack[..]),
+        ("Hi", &[0x42][..])
+    );
     assert!(outcome.is_flawless());
 }
 
@@ -487,100 +510,6 @@ fn t030_a_second_trace_object_is_noted_and_ignored() {
     }
 }
 
-/// A stream of any length that is made while it is read.
-#[derive(Default)]
-struct Generated {
-    segments: Vec<Segment>,
-    /// Bytes in all segments.
-    length: u64,
-    /// Where reading is: segment, and byte in it.
-    at: (usize, u64),
-}
-
-enum Segment {
-    Bytes(Vec<u8>),
-    Filler(u64),
-}
-
-impl Generated {
-    fn append(&mut self, bytes: Vec<u8>) {
-        self.length += bytes.len() as u64;
-        self.segments.push(Segment::Bytes(bytes));
-    }
-
-    fn filler(&mut self, count: u64) {
-        self.length += count;
-        self.segments.push(Segment::Filler(count));
-    }
-
-    /// Adds a block of a version 6 stream or an object; returns where its content begins.
-    fn part(&mut self, version: Version, kind: PartKind, content: Content) -> u64 {
-        let position = self.length as usize;
-        let (bytes, part) = match kind.block_kind().filter(|_| version == Version::V6) {
-            Some(kind) => Block::new(kind, content).encode(position),
-            None => Object::new(version, kind.object_name().unwrap(), content).encode(position),
-        };
-        self.append(bytes);
-        part.content.start as u64
-    }
-}
-
-impl Read for Generated {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let (index, from) = self.at;
-        let count = match self.segments.get(index) {
-            None => return Ok(0),
-            Some(Segment::Bytes(bytes)) => {
-                let rest = &bytes[from as usize..];
-                let count = rest.len().min(into.len());
-                into[..count].copy_from_slice(&rest[..count]);
-                count
-            }
-            Some(Segment::Filler(filler)) => {
-                let count = into.len().min((filler - from) as usize);
-                into[..count].fill(0x55);
-                count
-            }
-        };
-        self.at.1 += count as u64;
-        let length = match &self.segments[index] {
-            Segment::Bytes(bytes) => bytes.len() as u64,
-            Segment::Filler(filler) => *filler,
-        };
-        if self.at.1 == length {
-            self.at = (index + 1, 0);
-        }
-        Ok(count)
-    }
-}
-
-/// Bytes that each large block holds beside a few others.
-const FILLER: u64 = 0xff_f000;
-
-/// More than 4 GiB of large blocks. Version 6: blocks of an unknown kind. Version 4: event blocks with one
-/// event that has a large payload.
-fn large_blocks(stream: &mut Generated, version: Version) -> u32 {
-    let mut number = 1;
-    while stream.length <= u64::from(u32::MAX) {
-        number += 1;
-        let position = stream.length as usize;
-        if version == Version::V6 {
-            let block = Block { size: Some(FILLER as u32), ..Block::new(0x7f, Content::default()) };
-            stream.append(block.encode(position).0);
-            stream.filler(FILLER);
-        } else {
-            let blob = Blob { payload: vec![], payload_size: Some(FILLER as u32), ..event(number, 2) };
-            let content = EventBlock::new([blob]).content(version);
-            let size = Some(content.bytes.len() as i32 + FILLER as i32);
-            let object = Object::new(version, "EventBlock", content);
-            stream.append(Object { size, end_tag: None, ..object }.encode(position).0);
-            stream.filler(FILLER);
-            stream.append(vec![6]);
-        }
-    }
-    number
-}
-
 #[test]
 fn t031_positions_above_4_gib_are_right() {
     for version in [Version::V6, Version::V4] {
@@ -590,8 +519,8 @@ fn t031_positions_above_4_gib_are_right() {
         stream.append(near.bytes);
         let last = large_blocks(&mut stream, version);
         let next = if version == Version::V6 { 2 } else { last + 1 };
-        // One byte more, then a block with an event and a broken one; both must be found at the right
-        // residue of the position.
+        // One byte more, then a block with an event and a broken one; both must be found
+        // at the right residue of the position.
         if version == Version::V4 {
             let other = Object::new(version, "Other", Content::raw([0]));
             stream.append(other.encode(stream.length as usize).0);
@@ -627,16 +556,23 @@ fn t031_positions_above_4_gib_are_right() {
         assert_eq!(payload_bytes, 8 + large);
         let finding = reader.damage().losses().next().unwrap();
         assert_eq!(finding.offset, content + rows[1].start as u64);
-        assert_eq!((finding.class, finding.fault), (Class::RestOfBlockLost, Fault::PayloadSize(70_000)));
+        assert_eq!(
+            (finding.class, finding.fault),
+            (Class::RestOfBlockLost, Fault::PayloadSize(70_000))
+        );
         assert!(reader.is_complete());
         assert_eq!((reader.end_offset(), reader.position()), (Some(length), length));
         // A block at a time, and only if it has to be read.
-        assert!(usage.peak < if version == Version::V6 { 1 << 20 } else { 5 * FILLER }, "{usage:?}");
+        assert!(
+            usage.peak < if version == Version::V6 { 1 << 20 } else { 5 * FILLER },
+            "{usage:?}"
+        );
     }
 }
 
 #[test]
-fn t032_after_framing_is_lost_the_next_known_object_header_is_found_and_events_after_it_are_delivered() {
+fn t032_after_framing_is_lost_the_next_known_object_header_is_found_and_events_after_it_are_delivered()
+ {
     for version in OBJECTS {
         // Any byte of the header's tags and type that is wrong.
         for (at_byte, mask) in [(0, 0x80), (1, 0x40), (2, 0x02), (25, 0x01)] {
@@ -645,7 +581,10 @@ fn t032_after_framing_is_lost_the_next_known_object_header_is_found_and_events_a
             let outcome = read(&bytes);
             assert_eq!(outcome.findings.len(), 1, "{:?}", outcome.findings);
             let finding = outcome.findings[0];
-            assert_eq!((finding.class, finding.offset), (Class::FramingLost, second + at_byte as u64));
+            assert_eq!(
+                (finding.class, finding.offset),
+                (Class::FramingLost, second + at_byte as u64)
+            );
             assert_eq!(finding.lost_bytes, third - second);
             assert!(matches!(finding.fault, Fault::Tag { .. }));
             assert_eq!(outcome.ticks(), at([1, 3]));

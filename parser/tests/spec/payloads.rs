@@ -17,12 +17,17 @@ fn with_payloads(version: Version, fields: &[Field], payloads: &[Vec<u8>]) -> Ou
         let all_in_v1 = fields.iter().all(|field| field.field_type.is_allowed_in(FieldForm::V1));
         let described = match all_in_v1 {
             true => Definition { fields: fields.to_vec(), ..definition(1) },
-            false => Definition { fields: vec![], tags: vec![Tag::v2_params(fields)], ..definition(1) },
+            false => {
+                Definition { fields: vec![], tags: vec![Tag::v2_params(fields)], ..definition(1) }
+            }
         };
         define(&mut stream, &[described]);
     }
     let blobs = payloads.iter().zip(1..);
-    events(&mut stream, blobs.map(|(payload, number)| Blob { payload: payload.clone(), ..event(number, 1) }));
+    events(
+        &mut stream,
+        blobs.map(|(payload, number)| Blob { payload: payload.clone(), ..event(number, 1) }),
+    );
     stream.end();
     let outcome = read(&stream.bytes);
     assert_eq!(outcome.events.len(), payloads.len());
@@ -45,12 +50,15 @@ fn told(fields: &str, rest: &[u8]) -> (String, Vec<u8>) {
 }
 
 #[test]
-fn t167_datetime_is_eight_bytes_of_filetime_80_50_6f_b3_0b_6b_da_01_is_2024_02_29_12_34_56_008_utc() {
+fn t167_datetime_is_eight_bytes_of_filetime_80_50_6f_b3_0b_6b_da_01_is_2024_02_29_12_34_56_008_utc()
+{
     let bytes = [0x80, 0x50, 0x6f, 0xb3, 0x0b, 0x6b, 0xda, 0x01];
     let fields = [field("d", FieldType::DateTime), field("z", FieldType::Byte)];
     for version in EACH {
         let payloads = [[&bytes[..], &[7]].concat(), vec![0; 9], [&[0xff; 8][..], &[1]].concat()];
-        let [date, zero, last] = &decoded(version, &fields, &payloads)[..] else { panic!("three events") };
+        let [date, zero, last] = &decoded(version, &fields, &payloads)[..] else {
+            panic!("three events")
+        };
         assert_eq!(*date, told("d = 2024-02-29T12:34:56.0080000Z; z = 7u8", &[]));
         // 0 stands for all dates before 1601.
         assert_eq!(*zero, told("d = 1601-01-01T00:00:00.0000000Z; z = 0u8", &[]));
@@ -61,7 +69,11 @@ fn t167_datetime_is_eight_bytes_of_filetime_80_50_6f_b3_0b_6b_da_01_is_2024_02_2
 #[test]
 fn t168_a_v6_datetime_that_fits_only_as_sixteen_bytes_is_read_so() {
     let date = payload(&[Value::SysTime(SysTime::default())]);
-    let both = [field("n", FieldType::Int32), field("d", FieldType::DateTime), field("z", FieldType::Byte)];
+    let both = [
+        field("n", FieldType::Int32),
+        field("d", FieldType::DateTime),
+        field("z", FieldType::Byte),
+    ];
     let long = [&5_i32.to_le_bytes()[..], &date, &[7]].concat();
     let short = [&5_i32.to_le_bytes()[..], &0x01da_6b0b_b36f_5080_u64.to_le_bytes(), &[7]].concat();
     let found = decoded(Version::V6, &both, &[long.clone(), short.clone()]);
@@ -91,20 +103,27 @@ fn t168_a_v6_datetime_that_fits_only_as_sixteen_bytes_is_read_so() {
 
 #[test]
 fn t169_boolean_is_four_bytes_and_one_byte_only_when_four_do_not_fit() {
-    let fields =
-        [field("a", FieldType::Boolean32), field("n", FieldType::Int32), field("b", FieldType::Boolean32)];
+    let fields = [
+        field("a", FieldType::Boolean32),
+        field("n", FieldType::Int32),
+        field("b", FieldType::Boolean32),
+    ];
     let four = payload(&[Value::Boolean32(true), Value::I32(5), Value::Boolean32(false)]);
     let one = payload(&[Value::Boolean8(true), Value::I32(5), Value::Boolean8(false)]);
     let surplus = [&four[..], &[9]].concat();
     let high = payload(&[Value::U32(0x100), Value::I32(5), Value::U32(0x8000_0000)]);
     for version in EACH {
-        let found = decoded(version, &fields, &[four.clone(), one.clone(), surplus.clone(), high.clone()]);
+        let found =
+            decoded(version, &fields, &[four.clone(), one.clone(), surplus.clone(), high.clone()]);
         let expected = "a = true; n = 5i32; b = false";
         assert_eq!(found[..3], [told(expected, &[]), told(expected, &[]), told(expected, &[9])]);
         // Any bit of the four counts.
         assert_eq!(found[3], told("a = true; n = 5i32; b = true", &[]));
         // In objects too; all booleans of a payload are of the same size.
-        let object = FieldType::Object(vec![field("i", FieldType::Boolean32), field("t", FieldType::String)]);
+        let object = FieldType::Object(vec![
+            field("i", FieldType::Boolean32),
+            field("t", FieldType::String),
+        ]);
         let fields = [field("o", object), field("b", FieldType::Boolean32)];
         let text = Value::Text("x".into());
         let one = payload(&[Value::Boolean8(true), text.clone(), Value::Boolean8(true)]);
@@ -149,7 +168,8 @@ fn t170_decimal_is_sixteen_bytes_or_a_double_when_only_that_fits() {
         assert_eq!(found, values.map(|value| told(&format!("d = {value}; n = 5i32"), &[])));
         // Booleans of one byte and decimals of eight, in one payload.
         let fields = [field("b", FieldType::Boolean32), field("d", FieldType::Decimal)];
-        let found = decoded(version, &fields, &[payload(&[Value::Boolean8(true), Value::F64(1.5)])]);
+        let found =
+            decoded(version, &fields, &[payload(&[Value::Boolean8(true), Value::F64(1.5)])]);
         assert_eq!(found[0], told("b = true; d = 1.5f64", &[]));
     }
     let fields = [field("d", FieldType::Decimal)];
@@ -159,7 +179,8 @@ fn t170_decimal_is_sixteen_bytes_or_a_double_when_only_that_fits() {
 
 #[test]
 fn t171_a_null_string_and_an_empty_string_are_the_same() {
-    let fields = [field("a", FieldType::String), field("b", FieldType::String), field("n", FieldType::Byte)];
+    let fields =
+        [field("a", FieldType::String), field("b", FieldType::String), field("n", FieldType::Byte)];
     for version in EACH {
         let text = |text: &str| Value::Text(text.into());
         let payloads = [
@@ -181,7 +202,8 @@ fn t171_a_null_string_and_an_empty_string_are_the_same() {
 
 #[test]
 fn t172_an_unterminated_string_is_taken_to_the_payload_s_end_and_marked() {
-    let fields = [field("n", FieldType::Byte), field("s", FieldType::String), field("z", FieldType::Int32)];
+    let fields =
+        [field("n", FieldType::Byte), field("s", FieldType::String), field("z", FieldType::Int32)];
     for version in EACH {
         let payloads = [
             [&[7][..], b"h\0e\0y\0"].concat(),
@@ -208,8 +230,9 @@ fn t172_an_unterminated_string_is_taken_to_the_payload_s_end_and_marked() {
 fn t173_half_surrogates_become_replacement_characters() {
     let fields = [field("s", FieldType::String), field("c", FieldType::Char)];
     for version in EACH {
-        let units =
-            |units: &[u16]| payload(&[Value::Units(units.to_vec()), Value::U16(0), Value::Char(0xd834)]);
+        let units = |units: &[u16]| {
+            payload(&[Value::Units(units.to_vec()), Value::U16(0), Value::Char(0xd834)])
+        };
         let payloads = [
             units(&[0x41, 0xd834, 0x42]),
             units(&[0xdd1e, 0x41]),
@@ -223,12 +246,18 @@ fn t173_half_surrogates_become_replacement_characters() {
     }
     // Ill-formed UTF-8 in version 6, and half a surrogate as a character.
     let fields = [field("t", FieldType::Utf8CodeUnit.array())];
-    let found =
-        decoded(Version::V6, &fields, &[vec![4, 0, b'a', 0xff, 0xc3, b'b'], vec![3, 0, 0xe8, 0xaa, 0x9e]]);
+    let found = decoded(
+        Version::V6,
+        &fields,
+        &[vec![4, 0, b'a', 0xff, 0xc3, b'b'], vec![3, 0, 0xe8, 0xaa, 0x9e]],
+    );
     assert_eq!(found, [told("t = b\"a\u{fffd}\u{fffd}b\"", &[]), told("t = b\"語\"", &[])]);
     let mut shown = String::new();
     crate::snapshot::fields::write_value(&mut shown, &Decoded::Char(0xd834));
-    assert_eq!((shown.as_str(), Decoded::Char(0xd834).to_string().as_str()), ("char 0xd834", "\u{fffd}"));
+    assert_eq!(
+        (shown.as_str(), Decoded::Char(0xd834).to_string().as_str()),
+        ("char 0xd834", "\u{fffd}")
+    );
     // In names of metadata, too.
     let mut stream = opened(Version::V4);
     let mut encoded = definition(1).encode();
@@ -246,12 +275,16 @@ fn t174_a_payload_shorter_than_its_fields_gives_absent_fields_a_longer_one_raw_b
         field("a", FieldType::Int32),
         field("b", FieldType::UInt16),
         field("s", FieldType::String),
-        field("o", FieldType::Object(vec![field("i", FieldType::Byte), field("j", FieldType::Byte)])),
+        field(
+            "o",
+            FieldType::Object(vec![field("i", FieldType::Byte), field("j", FieldType::Byte)]),
+        ),
     ];
     let whole = [1, 0, 0, 0, 2, 0, b'x', 0, 0, 0, 3, 4];
     for version in EACH {
         let lengths = [0, 4, 6, 10, 11, 12];
-        let mut payloads: Vec<Vec<u8>> = lengths.iter().map(|length| whole[..*length].to_vec()).collect();
+        let mut payloads: Vec<Vec<u8>> =
+            lengths.iter().map(|length| whole[..*length].to_vec()).collect();
         payloads.push([&whole[..], &[9, 8, 7]].concat());
         let found = decoded(version, &fields, &payloads);
         assert_eq!(
@@ -271,7 +304,8 @@ fn t174_a_payload_shorter_than_its_fields_gives_absent_fields_a_longer_one_raw_b
 
 #[test]
 fn t175_a_payload_that_ends_inside_a_field_keeps_the_fields_before_it() {
-    let fields = [field("a", FieldType::Int32), field("g", FieldType::Guid), field("z", FieldType::UInt16)];
+    let fields =
+        [field("a", FieldType::Int32), field("g", FieldType::Guid), field("z", FieldType::UInt16)];
     let whole: Vec<u8> = [&5_i32.to_le_bytes()[..], &[0x11; 16], &[7, 0]].concat();
     for version in EACH {
         for length in 0..=whole.len() {
@@ -332,10 +366,17 @@ fn t177_every_described_event_of_every_real_stream_decodes_to_its_last_byte() {
             }
             assert_eq!(fields.opaque(), None);
             // one-collect: two texts more in the payload than described.
-            let has_more = event.provider() == "Universal.System" && event.name() == "ProcessMapping";
-            assert!(fields.rest().is_empty() || has_more, "{}: {event:?}: {:?}", trace.name(), fields.rest());
+            let has_more =
+                event.provider() == "Universal.System" && event.name() == "ProcessMapping";
+            assert!(
+                fields.rest().is_empty() || has_more,
+                "{}: {event:?}: {:?}",
+                trace.name(),
+                fields.rest()
+            );
         }
-        let samples_only = trace.name().ends_with("samples-only.nettrace") || trace.name().contains("heap");
+        let samples_only =
+            trace.name().ends_with("samples-only.nettrace") || trace.name().contains("heap");
         assert!(described > 0 || samples_only, "{}", trace.name());
     }
 }

@@ -39,13 +39,18 @@ fn tests() -> Vec<String> {
     let mut names = Vec::new();
     for module in MODULES {
         let path = folder.join(module).with_extension("rs");
-        let source = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let source =
+            std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let mut lines = source.lines().peekable();
         while let Some(line) = lines.next() {
             let function = lines.peek().and_then(|next| next.strip_prefix("fn ")?.split_once('('));
             match function {
                 Some((name, _)) if line == "#[test]" => names.push(name.to_owned()),
-                _ => assert!(line != "#[test]", "a test of another shape in {module}: {:?}", lines.peek()),
+                _ => assert!(
+                    line != "#[test]",
+                    "a test of another shape in {module}: {:?}",
+                    lines.peek()
+                ),
             }
         }
     }
@@ -66,8 +71,8 @@ fn every_number_has_one_test_and_they_stand_in_order() {
     assert_eq!(tests.len(), COUNT);
 }
 
-/// `12. a Trace object (…) is found` as `t012_a_trace_object_is_found`. What is in parentheses is about
-/// the test, not of the sentence.
+/// `12. a Trace object (…) is found` as `t012_a_trace_object_is_found`. What is in
+/// parentheses is about the test, not of the sentence.
 fn name_of(line: &str) -> Option<String> {
     let (number, sentence) = line.split_once(". ")?;
     let number: usize = number.parse().ok()?;

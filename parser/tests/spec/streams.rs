@@ -1,6 +1,13 @@
 //! Small streams that most tests begin with: one event type, two threads.
 
+use nettrace_parser::Class;
 use nettrace_testdata::synth::*;
+
+/// The class of an event's undefined id that is the first of its block: version 6 requires
+/// a definition before each use.
+pub(crate) fn undefined_in(version: Version) -> Class {
+    if version == Version::V6 { Class::Contradiction } else { Class::Note }
+}
 
 /// Versions with objects and blocks of their own for metadata and stacks.
 pub(crate) const V4_AND_V6: [Version; 2] = [Version::V4, Version::V6];
@@ -41,7 +48,8 @@ pub(crate) fn row(metadata_id: u32) -> MetadataRow {
 
 /// Writes definitions (versions 3 to 5).
 pub(crate) fn define(stream: &mut Stream, definitions: &[Definition]) {
-    let blobs = definitions.iter().map(|definition| Blob::definition(11, START, definition.encode()));
+    let blobs =
+        definitions.iter().map(|definition| Blob::definition(11, START, definition.encode()));
     stream.metadata_blobs(&EventBlock::new(blobs));
 }
 
@@ -52,8 +60,8 @@ pub(crate) fn opened(version: Version) -> Stream {
     stream
 }
 
-/// A stream that has defined metadata id 1 and, in version 6, threads 11 and 12 (indices as OS ids) of
-/// process 1234.
+/// A stream that has defined metadata id 1 and, in version 6, threads 11 and 12 (indices
+/// as OS ids) of process 1234.
 pub(crate) fn begun(version: Version) -> Stream {
     let mut stream = opened(version);
     introduce(&mut stream);

@@ -27,7 +27,8 @@ fn clock_of(trace: &Trace) -> Clock {
 }
 
 fn date(start: DateTimeParts) -> [i16; 8] {
-    let DateTimeParts { year, month, day_of_week, day, hour, minute, second, millisecond, .. } = start;
+    let DateTimeParts { year, month, day_of_week, day, hour, minute, second, millisecond, .. } =
+        start;
     [year, month, day_of_week, day, hour, minute, second, millisecond]
 }
 
@@ -116,7 +117,7 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[test]
 fn t036_known_keys_set_process_id_processor_count_sampling_rate_and_page_size_unknown_keys_are_kept_in_order()
-{
+ {
     let key_values = pairs(&[
         ("zebra", "first"),
         ("SystemPageSize", "16384"),
@@ -164,7 +165,8 @@ fn t038_timestamps_become_utc_with_100_ns_steps_and_no_overflow_at_i64_limits() 
     for version in EACH {
         let later = [0, 1, 99, 100, 12_345_678_999];
         let outcome = read(&stream_with(version, &nanosecond_clock, &later));
-        let utc: Vec<_> = outcome.events.iter().map(|event| event.unix_nanos.unwrap() - start).collect();
+        let utc: Vec<_> =
+            outcome.events.iter().map(|event| event.unix_nanos.unwrap() - start).collect();
         assert_eq!(utc, [0, 0, 0, 100, 12_345_678_900]);
         let nanos: Vec<_> = outcome.events.iter().map(|event| event.nanos.unwrap()).collect();
         assert_eq!(nanos, later);
@@ -175,12 +177,19 @@ fn t038_timestamps_become_utc_with_100_ns_steps_and_no_overflow_at_i64_limits() 
         for sync_ticks in [i64::MIN, -1, 0, 1_000_000, i64::MAX] {
             let trace = Trace { tick_frequency: frequency, sync_ticks, ..Trace::default() };
             let clock = clock_of(&trace);
-            assert_eq!((clock.unix_nanos(u64::MAX), clock.unix_nanos(i64::MAX as u64)), (None, None));
+            assert_eq!(
+                (clock.unix_nanos(u64::MAX), clock.unix_nanos(i64::MAX as u64)),
+                (None, None)
+            );
             for ticks in [0, 1, i64::MAX as u64 - 1, i64::MAX as u64 + 1, u64::MAX - 1] {
                 let exact = (i128::from(ticks) - i128::from(sync_ticks)) * 1_000_000_000;
                 let nanos = exact.div_euclid(i128::from(frequency));
                 let clamped = nanos.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
-                assert_eq!(clock.nanos_since_start(ticks), Some(clamped), "{frequency} {sync_ticks} {ticks}");
+                assert_eq!(
+                    clock.nanos_since_start(ticks),
+                    Some(clamped),
+                    "{frequency} {sync_ticks} {ticks}"
+                );
                 let utc = (start + nanos).div_euclid(100) * 100;
                 assert_eq!(clock.unix_nanos(ticks), Some(utc), "{frequency} {sync_ticks} {ticks}");
             }
@@ -217,11 +226,17 @@ fn t040_a_frequency_of_zero_leaves_ticks_and_gives_no_date() {
             let trace = Trace { tick_frequency: frequency, ..Trace::default() };
             let bytes = stream_with(version, &trace, &[7, 5]);
             let outcome = ordered(&bytes);
-            let body = Stream::new(version).trace(&trace).nth(PartKind::Trace, 0).content.start as u64;
+            let body =
+                Stream::new(version).trace(&trace).nth(PartKind::Trace, 0).content.start as u64;
             assert_eq!(outcome.damage(), [(Class::Note, body + 24, Fault::Frequency(frequency))]);
             let expected = if version == Version::V3 { [7, 5] } else { [5, 7] };
             assert_eq!(outcome.ticks(), expected.map(|later| START + later));
-            assert!(outcome.events.iter().all(|event| event.nanos.is_none() && event.unix_nanos.is_none()));
+            assert!(
+                outcome
+                    .events
+                    .iter()
+                    .all(|event| event.nanos.is_none() && event.unix_nanos.is_none())
+            );
             let clock = outcome.trace.unwrap().clock();
             assert_eq!(
                 (clock.nanos_since_start(9), clock.unix_nanos(9), clock.ticks_at(9)),
@@ -251,7 +266,8 @@ fn t041_an_impossible_start_date_is_noted_and_gives_no_date() {
         for sync_time in impossible {
             let trace = Trace { sync_time, ..Trace::default() };
             let outcome = read(&stream_with(version, &trace, &[50]));
-            let body = Stream::new(version).trace(&trace).nth(PartKind::Trace, 0).content.start as u64;
+            let body =
+                Stream::new(version).trace(&trace).nth(PartKind::Trace, 0).content.start as u64;
             assert_eq!(outcome.damage(), [(Class::Note, body, Fault::Date)], "{sync_time:?}");
             assert_eq!((outcome.events[0].nanos, outcome.events[0].unix_nanos), (Some(5000), None));
             assert_eq!(date(outcome.trace.unwrap().start)[..2], [sync_time.year, sync_time.month]);
@@ -268,12 +284,16 @@ fn t042_a_pointer_size_other_than_4_or_8_is_refused() {
         for pointer_size in [0, 1, 2, 5, 16, -8, i32::MIN, 8 << 24] {
             let trace = Trace { pointer_size, ..Trace::default() };
             let bytes = stream_with(version, &trace, &[1]);
-            let body = Stream::new(version).trace(&trace).nth(PartKind::Trace, 0).content.start as u64;
+            let body =
+                Stream::new(version).trace(&trace).nth(PartKind::Trace, 0).content.start as u64;
             assert_eq!(refused(&bytes), (body + 32, Fault::PointerSize(pointer_size)));
         }
         for pointer_size in [4, 8] {
             let trace = Trace { pointer_size, ..Trace::default() };
-            assert_eq!(trace_of(&stream_with(version, &trace, &[1])).pointer_size, pointer_size as u8);
+            assert_eq!(
+                trace_of(&stream_with(version, &trace, &[1])).pointer_size,
+                pointer_size as u8
+            );
         }
     }
 }

@@ -15,7 +15,10 @@ fn t043_payload_stack_size_and_stack_follow_each_other_without_alignment_padding
     let mut stream = begun(Version::V3);
     let payloads: Vec<Vec<u8>> = (0..9).map(|length| (1..=length).collect()).collect();
     let frames = [0x7f00_0000_1000, 0x7f00_0000_2000];
-    events(&mut stream, payloads.iter().zip(1..).map(|(payload, later)| v3_event(later, payload, &frames)));
+    events(
+        &mut stream,
+        payloads.iter().zip(1..).map(|(payload, later)| v3_event(later, payload, &frames)),
+    );
     // Padding is what EventSize says, not what is needed.
     let blob = Blob { extra: vec![0xee; 9], ..v3_event(10, &[7], &frames[..1]) };
     events(&mut stream, [blob, v3_event(11, &[8], &[])]);
@@ -34,7 +37,8 @@ fn t043_payload_stack_size_and_stack_follow_each_other_without_alignment_padding
     assert_eq!(last, [(&[7][..], &frames[..1]), (&[8][..], &[][..])]);
     assert!(outcome.is_flawless());
     // The worked example: 5 bytes of payload, one frame, 3 bytes of padding.
-    let example = Blob { stack: addresses(8, &[0x7f00_0000_1000]), ..v3_event(110, &[5, 0, 0, 0, 7], &[]) };
+    let example =
+        Blob { stack: addresses(8, &[0x7f00_0000_1000]), ..v3_event(110, &[5, 0, 0, 0, 7], &[]) };
     let mut stream = begun(Version::V3);
     events(&mut stream, [example, v3_event(111, &[], &[])]);
     stream.end();
@@ -61,12 +65,16 @@ fn t044_metadata_and_events_share_a_block_and_metadata_id_0_defines() {
     let third = Definition { name: "Third".into(), ..definition(3) };
     events(
         &mut stream,
-        [Blob { metadata_id: 2, ..v3_event(4, &[4], &[]) }, Blob::definition(11, START, third.encode())],
+        [
+            Blob { metadata_id: 2, ..v3_event(4, &[4], &[]) },
+            Blob::definition(11, START, third.encode()),
+        ],
     );
     events(&mut stream, [Blob { metadata_id: 3, ..v3_event(5, &[5], &[]) }]);
     stream.end();
     let outcome = read(&stream.bytes);
-    let seen: Vec<_> = outcome.events.iter().map(|event| (event.name.as_str(), event.payload[0])).collect();
+    let seen: Vec<_> =
+        outcome.events.iter().map(|event| (event.name.as_str(), event.payload[0])).collect();
     assert_eq!(seen, [("Hi", 1), ("Second", 2), ("Hi", 3), ("Second", 4), ("Third", 5)]);
     assert!(outcome.is_flawless());
     let mut reader = Reader::from_slice(&stream.bytes);
@@ -145,7 +153,8 @@ fn t047_payload_size_or_stack_size_larger_than_the_event_loses_the_rest_of_the_b
     }
     // An event without room for its own header.
     for size in [0, 52, 55] {
-        let wrong = Blob { event_size: Some(size), payload: vec![], stack: vec![], ..whole.clone() };
+        let wrong =
+            Blob { event_size: Some(size), payload: vec![], stack: vec![], ..whole.clone() };
         let fault = Fault::PayloadSize(0);
         assert_rest_of_block_is_lost(wrong, fault);
     }
@@ -166,7 +175,12 @@ fn t048_every_event_of_the_real_2_1_streams_decodes_and_file_order_is_time_order
         assert!(outcome.is_flawless(), "{:?}", outcome.findings);
         assert_eq!(outcome.trace.as_ref().unwrap().tick_frequency, frequency);
         assert!(outcome.events.is_sorted_by_key(|event| event.ticks));
-        assert!(outcome.events.iter().all(|event| event.metadata.is_some() && !event.provider.is_empty()));
+        assert!(
+            outcome
+                .events
+                .iter()
+                .all(|event| event.metadata.is_some() && !event.provider.is_empty())
+        );
         assert!(outcome.events.iter().all(|event| event.number == 0 && event.processor.is_none()));
         assert_eq!((outcome.lost, outcome.end_offset), (0, Some(bytes.len() as u64)));
         let mut in_time = observe_ordered(Reader::from_slice(&bytes));
@@ -185,13 +199,18 @@ fn t049_tracelogging_objects_in_v3_are_a_nameless_object_with_fields() {
         Field::new("o", FieldType::Object(inner)),
         Field::new("s", FieldType::String),
     ];
-    let described = Definition { fields: vec![Field::new("", FieldType::Object(members))], ..definition(1) };
+    let described =
+        Definition { fields: vec![Field::new("", FieldType::Object(members))], ..definition(1) };
     let mut stream = opened(Version::V3);
     events(
         &mut stream,
         [
             Blob::definition(11, START, described.encode()),
-            v3_event(1, &payload(&[Value::I32(5), Value::Guid([3; 16]), Value::Text("x".into())]), &[]),
+            v3_event(
+                1,
+                &payload(&[Value::I32(5), Value::Guid([3; 16]), Value::Text("x".into())]),
+                &[],
+            ),
         ],
     );
     stream.end();

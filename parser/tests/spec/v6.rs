@@ -20,7 +20,10 @@ pub(crate) fn with_payloads(fields: &[Field], payloads: &[Vec<u8>]) -> Outcome {
     stream.metadata_rows(&MetadataBlock::new(vec![described]));
     stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(11, 1234, 11)]));
     let blobs = payloads.iter().zip(1..);
-    events(&mut stream, blobs.map(|(payload, number)| Blob { payload: payload.clone(), ..event(number, 1) }));
+    events(
+        &mut stream,
+        blobs.map(|(payload, number)| Blob { payload: payload.clone(), ..event(number, 1) }),
+    );
     stream.end();
     let outcome = read(&stream.bytes);
     assert_eq!(outcome.events.len(), payloads.len());

@@ -14,7 +14,10 @@ fn t138_fixedlengtharray_of_zero_elements_is_empty() {
         field("t", empty(FieldType::Char)),
         field(
             "o",
-            FieldType::Object(vec![field("i", empty(FieldType::UInt64)), field("n", FieldType::Byte)]),
+            FieldType::Object(vec![
+                field("i", empty(FieldType::UInt64)),
+                field("n", FieldType::Byte),
+            ]),
         ),
         field("n", FieldType::Byte),
         field("last", empty(FieldType::Byte)),
@@ -29,7 +32,9 @@ fn t138_fixedlengtharray_of_zero_elements_is_empty() {
 #[test]
 fn t139_a_product_of_fixed_lengths_beyond_the_limit_is_refused_without_allocating() {
     let times = |element: FieldType, counts: &[u16]| {
-        counts.iter().fold(element, |element, count| FieldType::FixedLengthArray(Box::new(element), *count))
+        counts
+            .iter()
+            .fold(element, |element, count| FieldType::FixedLengthArray(Box::new(element), *count))
     };
     let empty = || FieldType::Object(vec![]);
     let most = u16::MAX;
@@ -37,7 +42,10 @@ fn t139_a_product_of_fixed_lengths_beyond_the_limit_is_refused_without_allocatin
         (times(empty(), &[most, most, most]), "<ValueLimit>"),
         (times(empty(), &[most; 29]), "<ValueLimit>"),
         (times(empty(), &[1024, 1024]), "<ValueLimit>"),
-        (times(FieldType::Object(vec![field("e", times(empty(), &[most]))]), &[most]), "<ValueLimit>"),
+        (
+            times(FieldType::Object(vec![field("e", times(empty(), &[most]))]), &[most]),
+            "<ValueLimit>",
+        ),
         (times(FieldType::Byte, &[most, most]), "<ValueLimit>"),
         (times(FieldType::UInt64, &[1000, 1000]), "<Truncated>"),
         (times(FieldType::Guid, &[most]), "<Truncated>"),
@@ -45,7 +53,10 @@ fn t139_a_product_of_fixed_lengths_beyond_the_limit_is_refused_without_allocatin
     for (kind, bad) in cases {
         let fields = [field("a", FieldType::Byte), field("x", kind), field("z", FieldType::Byte)];
         let mut stream = opened(Version::V6);
-        stream.metadata_rows(&MetadataBlock::new(vec![MetadataRow { fields: fields.to_vec(), ..row(1) }]));
+        stream.metadata_rows(&MetadataBlock::new(vec![MetadataRow {
+            fields: fields.to_vec(),
+            ..row(1)
+        }]));
         stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(11, 1234, 11)]));
         events(&mut stream, [Blob { payload: vec![1, 2], ..event(1, 1) }]);
         stream.end();
@@ -70,7 +81,10 @@ fn t140_boolean8_alone_in_arrays_and_in_objects_is_one_byte() {
         field("b", FieldType::Boolean8),
         field("a", FieldType::Boolean8.array()),
         field("f", FieldType::FixedLengthArray(Box::new(FieldType::Boolean8), 2)),
-        field("o", FieldType::Object(vec![field("i", FieldType::Boolean8), field("n", FieldType::Byte)])),
+        field(
+            "o",
+            FieldType::Object(vec![field("i", FieldType::Boolean8), field("n", FieldType::Byte)]),
+        ),
         field("d", FieldType::DataLoc(Box::new(FieldType::Boolean8))),
         field("z", FieldType::Byte),
     ];
@@ -91,7 +105,8 @@ fn t140_boolean8_alone_in_arrays_and_in_objects_is_one_byte() {
 
 #[test]
 fn t141_an_object_field_s_members_are_read_in_place() {
-    let inner = FieldType::Object(vec![field("c", FieldType::VarInt), field("d", FieldType::String)]);
+    let inner =
+        FieldType::Object(vec![field("c", FieldType::VarInt), field("d", FieldType::String)]);
     let fields = [
         field("first", FieldType::Byte),
         field(
@@ -121,9 +136,12 @@ fn t141_an_object_field_s_members_are_read_in_place() {
             "last = 9u8",
         ]
     );
-    // One nameless object around everything is how a field list is wrapped: its members are the fields.
-    let wrapped =
-        [field("", FieldType::Object(vec![field("a", FieldType::Byte), field("b", FieldType::Byte)]))];
+    // One nameless object around everything is how a field list is wrapped: its members
+    // are the fields.
+    let wrapped = [field(
+        "",
+        FieldType::Object(vec![field("a", FieldType::Byte), field("b", FieldType::Byte)]),
+    )];
     assert_eq!(decoded(&wrapped, &[Value::U8(1), Value::U8(2)]), ["a = 1u8", "b = 2u8"]);
 }
 
@@ -132,7 +150,10 @@ fn t142_an_array_count_of_40000_is_unsigned() {
     let fields = [field("a", FieldType::SByte.array()), field("z", FieldType::UInt16)];
     let values = [Value::Array(vec![Value::I8(-1); 40_000]), Value::U16(7)];
     let mut stream = opened(Version::V6);
-    stream.metadata_rows(&MetadataBlock::new(vec![MetadataRow { fields: fields.to_vec(), ..row(1) }]));
+    stream.metadata_rows(&MetadataBlock::new(vec![MetadataRow {
+        fields: fields.to_vec(),
+        ..row(1)
+    }]));
     stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(11, 1234, 11)]));
     events(&mut stream, [Blob { payload: payload(&values), ..event(1, 1) }]);
     stream.end();
@@ -146,9 +167,11 @@ fn t142_an_array_count_of_40000_is_unsigned() {
 
 #[test]
 fn t143_an_array_count_larger_than_the_payload_spoils_only_that_field() {
-    for element in [FieldType::Byte, FieldType::Int32, FieldType::String, FieldType::Char, FieldType::VarUInt]
+    for element in
+        [FieldType::Byte, FieldType::Int32, FieldType::String, FieldType::Char, FieldType::VarUInt]
     {
-        let fields = [field("a", FieldType::Byte), field("x", element.array()), field("z", FieldType::Byte)];
+        let fields =
+            [field("a", FieldType::Byte), field("x", element.array()), field("z", FieldType::Byte)];
         let bytes = [&[1][..], &60_000_u16.to_le_bytes(), &[3; 12]].concat();
         let outcome = with_payloads(&fields, &[bytes, vec![1, 1, 0, 3, 0, 0, 0, 0, 0]]);
         let event = &outcome.events[0];
@@ -164,8 +187,11 @@ fn t143_an_array_count_larger_than_the_payload_spoils_only_that_field() {
 
 #[test]
 fn t144_a_count_prefix_cut_in_half_spoils_only_that_field() {
-    let fields =
-        [field("a", FieldType::Byte), field("x", FieldType::Byte.array()), field("z", FieldType::Byte)];
+    let fields = [
+        field("a", FieldType::Byte),
+        field("x", FieldType::Byte.array()),
+        field("z", FieldType::Byte),
+    ];
     let outcome = with_payloads(&fields, &[vec![1, 2], vec![1], vec![1, 0, 0], vec![1, 0, 0, 5]]);
     let seen: Vec<_> = outcome.events.iter().map(|event| event.fields.join("; ")).collect();
     assert_eq!(

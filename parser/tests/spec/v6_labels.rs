@@ -20,8 +20,10 @@ fn t158_label_lists_are_counted_from_firstindex_and_0_is_the_empty_list() {
     let lists = (1..=3).map(|version| vec![Label::Version(version)]).collect::<Vec<_>>();
     stream.label_list_block(&LabelListBlock::new(10, lists));
     // A list of index 0 is noted; the next one has index 1.
-    stream
-        .label_list_block(&LabelListBlock::new(0, vec![vec![Label::Version(90)], vec![Label::Version(91)]]));
+    stream.label_list_block(&LabelListBlock::new(
+        0,
+        vec![vec![Label::Version(90)], vec![Label::Version(91)]],
+    ));
     let zero = last_part(&stream).rows[0].start as u64;
     let block = LabelListBlock::new(50, vec![vec![Label::Version(50)]]);
     stream.label_list_block(&LabelListBlock { count: Some(7), ..block });
@@ -38,7 +40,7 @@ fn t158_label_lists_are_counted_from_firstindex_and_0_is_the_empty_list() {
         outcome.damage(),
         [
             (Class::Note, zero, Fault::DefinesNothing(0)),
-            (Class::Note, content + 4, Fault::Count { stated: 7, found: 1 }),
+            (Class::Contradiction, content + 4, Fault::Count { stated: 7, found: 1 }),
         ]
     );
     // An index defined again: the new list counts for what follows.
@@ -59,7 +61,8 @@ fn t159_the_high_bit_ends_a_label_list() {
     let mut stream = v6();
     // By hand: 7 = 1, then last 9 = 2; last 10 = 3; last 7 = 4.
     let lists =
-        [&1_u32.to_le_bytes()[..], &3_u32.to_le_bytes(), &[7, 1, 0x89, 2], &[0x8a, 3], &[0x87, 4]].concat();
+        [&1_u32.to_le_bytes()[..], &3_u32.to_le_bytes(), &[7, 1, 0x89, 2], &[0x8a, 3], &[0x87, 4]]
+            .concat();
     stream.part(PartKind::LabelList, Content::raw(lists));
     events(&mut stream, [labelled(1, 1), labelled(2, 2), labelled(3, 3)]);
     stream.end();
@@ -170,7 +173,12 @@ fn t162_opcode_keywords_level_and_version_labels_override_metadata_a_zero_too() 
     ]));
     stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(11, 1234, 11)]));
     let all = |opcode, keywords, level, version| {
-        vec![Label::OpCode(opcode), Label::Keywords(keywords), Label::Level(level), Label::Version(version)]
+        vec![
+            Label::OpCode(opcode),
+            Label::Keywords(keywords),
+            Label::Level(level),
+            Label::Version(version),
+        ]
     };
     let lists = vec![
         all(1, 2, 3, 4),
@@ -215,15 +223,19 @@ fn t163_an_undefined_label_list_is_noted_and_means_none() {
     stream.end();
     let outcome = read(&stream.bytes);
     assert_eq!(labels_of(&outcome), ["", "Level(1)", ""]);
-    let note = |nth: usize, id| (Class::Note, outcome.events[nth].offset, Fault::UndefinedLabels(id));
-    assert_eq!(outcome.damage(), [note(0, 4), note(2, 6)]);
+    let note =
+        |nth: usize, class, id| (class, outcome.events[nth].offset, Fault::UndefinedLabels(id));
+    assert_eq!(outcome.damage(), [note(0, Class::Contradiction, 4), note(2, Class::Note, 6)]);
     assert_eq!((outcome.events[0].level, outcome.events[1].level), (4, 1));
 }
 
 #[test]
 fn t164_a_sequence_point_forgets_label_lists() {
     let mut stream = v6();
-    stream.label_list_block(&LabelListBlock::new(1, vec![vec![Label::Level(1)], vec![Label::Level(2)]]));
+    stream.label_list_block(&LabelListBlock::new(
+        1,
+        vec![vec![Label::Level(1)], vec![Label::Level(2)]],
+    ));
     events(&mut stream, [labelled(1, 1), labelled(2, 2)]);
     flagged(&mut stream, 0);
     stream.label_list_block(&LabelListBlock::new(1, vec![vec![Label::Level(3)]]));
@@ -231,7 +243,7 @@ fn t164_a_sequence_point_forgets_label_lists() {
     stream.end();
     for outcome in [read(&stream.bytes), ordered(&stream.bytes)] {
         assert_eq!(labels_of(&outcome), ["Level(1)", "Level(2)", "Level(3)", ""]);
-        let undefined = (Class::Note, outcome.events[3].offset, Fault::UndefinedLabels(2));
+        let undefined = (Class::Contradiction, outcome.events[3].offset, Fault::UndefinedLabels(2));
         assert_eq!(outcome.damage(), [undefined]);
     }
 }
@@ -240,7 +252,10 @@ fn t164_a_sequence_point_forgets_label_lists() {
 fn t165_a_trace_id_is_shown_in_stored_byte_order() {
     let id: [u8; 16] = std::array::from_fn(|at| at as u8 * 0x11);
     let mut stream = v6();
-    stream.label_list_block(&LabelListBlock::new(1, vec![vec![Label::TraceId(id), Label::ActivityId(id)]]));
+    stream.label_list_block(&LabelListBlock::new(
+        1,
+        vec![vec![Label::TraceId(id), Label::ActivityId(id)]],
+    ));
     events(&mut stream, [labelled(1, 1), labelled(2, 0)]);
     stream.end();
     let outcome = read(&stream.bytes);

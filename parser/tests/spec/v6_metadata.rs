@@ -54,26 +54,41 @@ fn t126_a_metadata_block_header_rows_fields_and_optional_lists_longer_than_known
     let longer = MetadataRow { fields, extra: extra.clone(), ..row(1) };
     // No list of optional metadata at all, nor even fields.
     let shorter = MetadataRow { ends_after_fields: true, ..row(2) };
-    let block = MetadataBlock { header: vec![0xff; 40], ..MetadataBlock::new(vec![longer, shorter, row(3)]) };
+    let block = MetadataBlock {
+        header: vec![0xff; 40],
+        ..MetadataBlock::new(vec![longer, shorter, row(3)])
+    };
     stream.metadata_rows(&block);
     let bare = [&[4, 1, b'P', 9, 1, b'N'][..]].concat();
     let bare = [&(bare.len() as u16).to_le_bytes()[..], &bare].concat();
     stream.metadata_rows(&MetadataBlock { trailing: bare, ..MetadataBlock::default() });
     stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(11, 1234, 11)]));
     let bytes = vec![5, 0, 0, 0, 6];
-    events(&mut stream, (1..=4).map(|id| Blob { metadata_id: id, payload: bytes.clone(), ..event(id, 1) }));
+    events(
+        &mut stream,
+        (1..=4).map(|id| Blob { metadata_id: id, payload: bytes.clone(), ..event(id, 1) }),
+    );
     stream.end();
     let outcome = read(&stream.bytes);
     assert_eq!(outcome.events[0].fields, ["n = 5i32", "o = {i = 6u8}"]);
     assert_eq!((outcome.events[0].level, outcome.events[0].keywords), (4, 1));
-    assert_eq!((outcome.events[1].fields.join(""), outcome.events[1].level), ("n = 5i32".into(), 0));
-    assert_eq!((outcome.events[2].fields.join(""), outcome.events[2].level), ("n = 5i32".into(), 4));
+    assert_eq!(
+        (outcome.events[1].fields.join(""), outcome.events[1].level),
+        ("n = 5i32".into(), 0)
+    );
+    assert_eq!(
+        (outcome.events[2].fields.join(""), outcome.events[2].level),
+        ("n = 5i32".into(), 4)
+    );
     let bare = &outcome.events[3];
     assert_eq!((bare.provider.as_str(), bare.id, bare.name.as_str()), ("P", 9, "N"));
     assert!(outcome.is_flawless());
     // A header that says to be longer than its block.
     let mut stream = v6();
-    stream.metadata_rows(&MetadataBlock { header_size: Some(500), ..MetadataBlock::new(vec![row(2)]) });
+    stream.metadata_rows(&MetadataBlock {
+        header_size: Some(500),
+        ..MetadataBlock::new(vec![row(2)])
+    });
     let content = last_part(&stream).content.start as u64;
     events(&mut stream, [event(1, 1)]);
     stream.end();
@@ -131,7 +146,8 @@ fn t127_optional_metadata_of_every_kind_is_read_key_value_pairs_in_order() {
 #[test]
 fn t128_an_unknown_optional_kind_ends_the_list_and_keeps_the_row() {
     for kind in [0, 2, 10, 255] {
-        let optional = vec![Optional::Level(3), Optional::Raw(vec![kind, 8, 1]), Optional::OpCode(9)];
+        let optional =
+            vec![Optional::Level(3), Optional::Raw(vec![kind, 8, 1]), Optional::OpCode(9)];
         let (stream, outcome) = typed(vec![with_optional(optional), row(2)]);
         let end = stream.nth(PartKind::Metadata, 0).rows[0].end as u64;
         // Three bytes of it and two of the opcode are at the row's end.
@@ -146,7 +162,10 @@ fn t128_an_unknown_optional_kind_ends_the_list_and_keeps_the_row() {
         typed(vec![with_optional(vec![Optional::Level(3), Optional::Raw(vec![3, 1, 2])]), row(2)]);
     let end = stream.nth(PartKind::Metadata, 0).rows[0].end as u64;
     assert_eq!(outcome.damage().len(), 1);
-    assert_eq!((outcome.findings[0].class, outcome.findings[0].fault), (Class::RowLost, Fault::Truncated));
+    assert_eq!(
+        (outcome.findings[0].class, outcome.findings[0].fault),
+        (Class::RowLost, Fault::Truncated)
+    );
     assert_eq!((outcome.findings[0].offset, outcome.findings[0].lost_bytes), (end - 3, 3));
     assert_eq!((outcome.events[0].level, outcome.events[1].level), (3, 4));
 }
@@ -164,8 +183,9 @@ fn t129_a_metadata_row_that_overruns_the_block_loses_the_rest_of_the_block() {
         stream.end();
         let outcome = read(&stream.bytes);
         let at_row = part.rows[1].start as u64;
-        let undefined =
-            |nth: usize, id| (Class::Note, outcome.events[nth].offset, Fault::UndefinedMetadata(id));
+        let undefined = |nth: usize, id| {
+            (Class::Note, outcome.events[nth].offset, Fault::UndefinedMetadata(id))
+        };
         assert_eq!(
             outcome.damage(),
             [

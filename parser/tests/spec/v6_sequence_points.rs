@@ -15,7 +15,8 @@ fn t154_a_sequence_point_without_flags_keeps_threads_and_metadata() {
         events(&mut stream, [on(11, 2, 6), on(12, 1, 7)]);
         stream.end();
         let outcome = read(&stream.bytes);
-        let seen: Vec<_> = outcome.events.iter().map(|event| (event.name.as_str(), event.thread)).collect();
+        let seen: Vec<_> =
+            outcome.events.iter().map(|event| (event.name.as_str(), event.thread)).collect();
         assert_eq!(seen, [("Hi", Some(11)), ("Hi", Some(11)), ("Hi", Some(12))]);
         assert!(outcome.is_flawless());
     }
@@ -37,9 +38,13 @@ fn t155_flag_1_forgets_threads_after_the_numbers_have_been_checked() {
     stream.end();
     let outcome = read(&stream.bytes);
     assert_eq!(outcome.lost_by_thread, std::collections::BTreeMap::from([(11, 3), (12, 2)]));
-    let seen: Vec<_> = outcome.events.iter().map(|event| (event.name.as_str(), event.thread)).collect();
+    let seen: Vec<_> =
+        outcome.events.iter().map(|event| (event.name.as_str(), event.thread)).collect();
     assert_eq!(seen, [("Hi", Some(11)), ("Hi", None), ("Hi", Some(555))]);
-    assert_eq!(outcome.damage(), [(Class::Note, outcome.events[1].offset, Fault::UndefinedThread(12))]);
+    assert_eq!(
+        outcome.damage(),
+        [(Class::Contradiction, outcome.events[1].offset, Fault::UndefinedThread(12))]
+    );
 }
 
 #[test]
@@ -57,7 +62,10 @@ fn t156_flag_2_forgets_metadata_and_an_id_may_be_defined_anew() {
         outcome.events.iter().map(|event| (event.name.as_str(), event.id, event.thread)).collect();
     assert_eq!(seen, [("Hi", 7, Some(11)), ("", 0, Some(11)), ("New", 70, Some(11))]);
     // A new definition after a flush is nothing odd.
-    assert_eq!(outcome.damage(), [(Class::Note, outcome.events[1].offset, Fault::UndefinedMetadata(1))]);
+    assert_eq!(
+        outcome.damage(),
+        [(Class::Contradiction, outcome.events[1].offset, Fault::UndefinedMetadata(1))]
+    );
     assert_eq!(outcome.lost, 0);
 }
 
@@ -72,8 +80,8 @@ fn t157_events_read_before_a_metadata_flush_keep_their_type() {
                 let block = vec![MetadataRow { name: name.into(), ..row(1) }];
                 stream.metadata_rows(&MetadataBlock::new(block));
                 if flags & 1 != 0 {
-                    let threads =
-                        [11, 12].map(|thread| ThreadRow::new(thread, 1234, thread + u64::from(round)));
+                    let threads = [11, 12]
+                        .map(|thread| ThreadRow::new(thread, 1234, thread + u64::from(round)));
                     stream.thread_block(&ThreadBlock::new(threads.to_vec()));
                 }
             }
@@ -95,8 +103,9 @@ fn t157_events_read_before_a_metadata_flush_keep_their_type() {
         let seen: Vec<_> =
             outcome.events.iter().map(|event| (event.ticks - START, event.name.as_str())).collect();
         let expected = ["Hi", "two", "three"].into_iter().zip(0..);
-        let expected: Vec<(u64, &str)> =
-            expected.flat_map(|(name, round)| [1, 3, 4, 5].map(|later| (round * 10 + later, name))).collect();
+        let expected: Vec<(u64, &str)> = expected
+            .flat_map(|(name, round)| [1, 3, 4, 5].map(|later| (round * 10 + later, name)))
+            .collect();
         assert_eq!(seen, expected);
         assert_eq!((outcome.lost, outcome.out_of_order), (0, 0));
         assert!(outcome.is_flawless(), "{:?}", outcome.findings);

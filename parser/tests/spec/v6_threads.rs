@@ -43,7 +43,8 @@ fn t145_thread_rows_give_name_process_id_thread_id_and_pairs_in_any_order() {
         .iter()
         .map(|event| {
             let thread = event.thread_row.as_ref().unwrap();
-            let pairs: Vec<_> = thread.pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            let pairs: Vec<_> =
+                thread.pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
             (
                 thread.index,
                 thread.name.as_deref().unwrap_or("-"),
@@ -117,14 +118,24 @@ fn t147_an_event_of_an_undefined_thread_is_delivered_with_thread_unknown() {
         capture_thread_id,
         ..event(number, u64::from(number))
     };
-    // Three in one block are a contradiction.
+    // The first of a block is a contradiction, and what follows it is doubted.
     events(&mut stream, [of(99, 11, 1), of(11, 99, 2)]);
     events(&mut stream, [of(98, 98, 3), of(11, 11, 2)]);
     stream.end();
     let outcome = read(&stream.bytes);
-    let note = |nth: usize, index| (Class::Note, outcome.events[nth].offset, Fault::UndefinedThread(index));
-    assert_eq!(outcome.damage(), [note(0, 99), note(1, 99), note(2, 98)]);
-    let threads: Vec<_> = outcome.events.iter().map(|event| (event.thread, event.capture_thread)).collect();
+    let note = |nth: usize, class, index| {
+        (class, outcome.events[nth].offset, Fault::UndefinedThread(index))
+    };
+    assert_eq!(
+        outcome.damage(),
+        [
+            note(0, Class::Contradiction, 99),
+            note(1, Class::Note, 99),
+            note(2, Class::Contradiction, 98)
+        ]
+    );
+    let threads: Vec<_> =
+        outcome.events.iter().map(|event| (event.thread, event.capture_thread)).collect();
     assert_eq!(threads, [(None, 11), (Some(11), 99), (None, 98), (Some(11), 11)]);
     assert!(outcome.events[0].thread_row.is_none() && outcome.events[0].process.is_none());
     // What an unknown index has lost cannot be known.
@@ -142,7 +153,10 @@ fn t148_an_event_of_a_removed_thread_is_delivered_with_thread_unknown() {
     let outcome = read(&stream.bytes);
     let threads: Vec<_> = outcome.events.iter().map(|event| event.thread).collect();
     assert_eq!(threads, [Some(11), Some(12), None, Some(11)]);
-    assert_eq!(outcome.damage(), [(Class::Note, outcome.events[2].offset, Fault::UndefinedThread(12))]);
+    assert_eq!(
+        outcome.damage(),
+        [(Class::Contradiction, outcome.events[2].offset, Fault::UndefinedThread(12))]
+    );
     assert_eq!(outcome.lost, 0);
 }
 
@@ -158,8 +172,8 @@ fn t149_removing_an_unknown_or_already_removed_thread_is_noted() {
     assert_eq!(
         outcome.damage(),
         [
-            (Class::Note, rows[0], Fault::UndefinedThread(99)),
-            (Class::Note, rows[2], Fault::UndefinedThread(12)),
+            (Class::Contradiction, rows[0], Fault::UndefinedThread(99)),
+            (Class::Contradiction, rows[2], Fault::UndefinedThread(12)),
         ]
     );
     assert_eq!((outcome.lost, outcome.numbers()), (0, vec![1, 2]));
@@ -169,7 +183,7 @@ fn t149_removing_an_unknown_or_already_removed_thread_is_noted() {
     let row = last_part(&stream).rows[1].start as u64;
     stream.end();
     let outcome = read(&stream.bytes);
-    assert_eq!(outcome.damage(), [(Class::Note, row, Fault::UndefinedThread(99))]);
+    assert_eq!(outcome.damage(), [(Class::Contradiction, row, Fault::UndefinedThread(99))]);
     assert_eq!(outcome.lost, 3);
     // Half a pair at the end.
     let mut stream = v6();
@@ -210,7 +224,8 @@ fn t151_an_index_may_be_defined_again_after_its_removal_and_is_a_new_thread() {
     events(&mut stream, [on(11, 1, 3), on(11, 3, 4)]);
     stream.end();
     for outcome in [read(&stream.bytes), ordered(&stream.bytes)] {
-        let threads: Vec<_> = outcome.events.iter().map(|event| (event.thread, event.process)).collect();
+        let threads: Vec<_> =
+            outcome.events.iter().map(|event| (event.thread, event.process)).collect();
         let (old, new) = ((Some(11), Some(1234)), (Some(555), Some(5)));
         assert_eq!(threads, [old, old, new, new]);
         // Two at the removal, and one between the numbers 1 and 3 of the new thread.
@@ -223,7 +238,10 @@ fn t151_an_index_may_be_defined_again_after_its_removal_and_is_a_new_thread() {
 fn t152_a_live_index_defined_again_replaces_with_a_note() {
     let mut stream = v6();
     events(&mut stream, [on(11, 1, 1), on(11, 2, 2)]);
-    stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(12, 9, 9), ThreadRow::new(11, 5, 555)]));
+    stream.thread_block(&ThreadBlock::new(vec![
+        ThreadRow::new(12, 9, 9),
+        ThreadRow::new(11, 5, 555),
+    ]));
     let rows: Vec<u64> = last_part(&stream).rows.iter().map(|row| row.start as u64 + 2).collect();
     // Neither a fall nor a jump across the definition counts.
     events(&mut stream, [on(11, 1, 3), on(11, 2, 4), on(12, 70, 5), on(12, 72, 6)]);
@@ -245,7 +263,8 @@ fn t153_events_read_before_a_removal_keep_their_thread_when_delivered_after_it()
     events(&mut stream, [on(11, 1, 7)]);
     stream.end();
     let outcome = ordered(&stream.bytes);
-    let threads: Vec<_> = outcome.events.iter().map(|event| (event.ticks - START, event.thread)).collect();
+    let threads: Vec<_> =
+        outcome.events.iter().map(|event| (event.ticks - START, event.thread)).collect();
     assert_eq!(threads, [(5, Some(12)), (7, Some(555)), (9, Some(11))]);
     assert_eq!((outcome.out_of_order, outcome.lost), (0, 0));
     assert!(outcome.is_flawless());

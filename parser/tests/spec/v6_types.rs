@@ -56,7 +56,10 @@ fn t132_fields_after_variable_length_fields_are_found_in_any_order_of_access() {
         field("list", FieldType::String.array()),
         field(
             "object",
-            FieldType::Object(vec![field("inner", FieldType::String), field("flag", FieldType::Boolean8)]),
+            FieldType::Object(vec![
+                field("inner", FieldType::String),
+                field("flag", FieldType::Boolean8),
+            ]),
         ),
         field("last", FieldType::UInt16),
     ];
@@ -77,7 +80,10 @@ fn t132_fields_after_variable_length_fields_are_found_in_any_order_of_access() {
     assert_eq!(decoded(&fields, &values), expected);
     // By name: from the last to the first, the same one twice, one that is not there.
     let mut stream = opened(Version::V6);
-    stream.metadata_rows(&MetadataBlock::new(vec![MetadataRow { fields: fields.to_vec(), ..row(1) }]));
+    stream.metadata_rows(&MetadataBlock::new(vec![MetadataRow {
+        fields: fields.to_vec(),
+        ..row(1)
+    }]));
     stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(11, 1234, 11)]));
     events(&mut stream, [Blob { payload: payload(&values), ..event(1, 1) }]);
     stream.end();
@@ -140,7 +146,8 @@ fn t133_array_fixedlengtharray_relloc_and_dataloc_of_utf8codeunit_and_utf16codeu
     );
     // Arrays of bytes are bytes, of other numbers arrays.
     let fields = [field("b", FieldType::Byte.array()), field("s", FieldType::SByte.array())];
-    let values = [Value::Array(vec![Value::U8(1), Value::U8(255)]), Value::Array(vec![Value::I8(-1)])];
+    let values =
+        [Value::Array(vec![Value::U8(1), Value::U8(255)]), Value::Array(vec![Value::I8(-1)])];
     assert_eq!(decoded(&fields, &values), ["b = x01ff", "s = [-1i8]"]);
 }
 
@@ -181,19 +188,26 @@ fn t135_relloc_counts_from_behind_itself_dataloc_from_the_payload_s_start() {
     // At 1: position 5 counted from 5, two bytes; at 5: position 12, four bytes.
     let bytes = vec![9, 5, 0, 2, 0, 12, 0, 4, 0, 8, 0x34, 0x12, 1, 0, 2, 0];
     let outcome = with_payloads(&fields, &[bytes]);
-    assert_eq!(outcome.events[0].fields, ["pad = 9u8", "rel = [4660u16]", "data = [1u16, 2u16]", "z = 8u8"]);
+    assert_eq!(
+        outcome.events[0].fields,
+        ["pad = 9u8", "rel = [4660u16]", "data = [1u16, 2u16]", "z = 8u8"]
+    );
     // What lies elsewhere is not skipped: it is what is left behind the last field.
     assert_eq!(outcome.events[0].rest, [0x34, 0x12, 1, 0, 2, 0]);
-    // Inside an object, and inside an array of them, DataLoc still counts from the payload.
+    // Inside an object, and inside an array of them, DataLoc still counts from the
+    // payload.
     let object = FieldType::Object(vec![
         field("d", FieldType::DataLoc(Box::new(FieldType::Utf8CodeUnit))),
         field("r", FieldType::RelLoc(Box::new(FieldType::Utf8CodeUnit))),
     ]);
-    let fields = [field("pad", FieldType::UInt32), field("o", object.clone()), field("a", object.array())];
+    let fields =
+        [field("pad", FieldType::UInt32), field("o", object.clone()), field("a", object.array())];
     let bytes = |text: &str| text.bytes().map(Value::U8).collect::<Vec<_>>();
-    let both =
-        |data: &str, rel: &str| Value::Object(vec![Value::DataLoc(bytes(data)), Value::RelLoc(bytes(rel))]);
-    let values = [Value::U32(1), both("d0", "r0"), Value::Array(vec![both("d1", "r1"), both("d2", "r2")])];
+    let both = |data: &str, rel: &str| {
+        Value::Object(vec![Value::DataLoc(bytes(data)), Value::RelLoc(bytes(rel))])
+    };
+    let values =
+        [Value::U32(1), both("d0", "r0"), Value::Array(vec![both("d1", "r1"), both("d2", "r2")])];
     assert_eq!(
         decoded(&fields, &values),
         [
@@ -205,7 +219,8 @@ fn t135_relloc_counts_from_behind_itself_dataloc_from_the_payload_s_start() {
 }
 
 #[test]
-fn t136_relloc_or_dataloc_outside_the_payload_or_not_a_multiple_of_the_element_spoils_only_that_field() {
+fn t136_relloc_or_dataloc_outside_the_payload_or_not_a_multiple_of_the_element_spoils_only_that_field()
+ {
     let element = || Box::new(FieldType::UInt32);
     for (kind, base) in [(FieldType::RelLoc(element()), 5), (FieldType::DataLoc(element()), 0)] {
         let fields = [field("a", FieldType::Byte), field("x", kind), field("z", FieldType::UInt16)];
@@ -223,7 +238,8 @@ fn t136_relloc_or_dataloc_outside_the_payload_or_not_a_multiple_of_the_element_s
             (end - 3, 3),
             (0, 2),
         ];
-        let payloads: Vec<Vec<u8>> = wrong.iter().map(|(position, size)| with(*position, *size)).collect();
+        let payloads: Vec<Vec<u8>> =
+            wrong.iter().map(|(position, size)| with(*position, *size)).collect();
         let outcome = with_payloads(&fields, &payloads);
         for (event, (position, size)) in outcome.events.iter().zip(wrong) {
             let bad = format!("x = <Location {{ position: {position}, size: {size} }}>");
@@ -231,7 +247,8 @@ fn t136_relloc_or_dataloc_outside_the_payload_or_not_a_multiple_of_the_element_s
         }
         // At the very end, and empty anywhere inside.
         let right = [(end - 4, 4), (end, 0), (0, 0)];
-        let payloads: Vec<Vec<u8>> = right.iter().map(|(position, size)| with(*position, *size)).collect();
+        let payloads: Vec<Vec<u8>> =
+            right.iter().map(|(position, size)| with(*position, *size)).collect();
         let outcome = with_payloads(&fields, &payloads);
         let found: Vec<_> = outcome.events.iter().map(|event| event.fields[1].as_str()).collect();
         assert_eq!(found, ["x = [117901056u32]", "x = []", "x = []"]);
@@ -249,10 +266,12 @@ fn t137_relloc_or_dataloc_of_a_variable_size_element_makes_the_event_opaque() {
         FieldType::FixedLengthArray(Box::new(FieldType::VarUInt), 2),
     ];
     for element in variable {
-        for kind in
-            [FieldType::RelLoc(Box::new(element.clone())), FieldType::DataLoc(Box::new(element.clone()))]
-        {
-            let fields = [field("a", FieldType::Byte), field("x", kind), field("z", FieldType::Byte)];
+        for kind in [
+            FieldType::RelLoc(Box::new(element.clone())),
+            FieldType::DataLoc(Box::new(element.clone())),
+        ] {
+            let fields =
+                [field("a", FieldType::Byte), field("x", kind), field("z", FieldType::Byte)];
             let outcome = with_payloads(&fields, &[vec![1, 2, 3, 4, 5, 6]]);
             assert_eq!(shape_of(&outcome), "a: U8; FieldList");
             assert_eq!(outcome.damage().len(), 1);
@@ -261,7 +280,10 @@ fn t137_relloc_or_dataloc_of_a_variable_size_element_makes_the_event_opaque() {
                 (Class::Note, Fault::FieldList)
             );
             let event = &outcome.events[0];
-            assert_eq!((event.fields.join(""), &event.rest[..]), ("a = 1u8".into(), &[2, 3, 4, 5, 6][..]));
+            assert_eq!(
+                (event.fields.join(""), &event.rest[..]),
+                ("a = 1u8".into(), &[2, 3, 4, 5, 6][..])
+            );
             // The optional metadata behind the list is found by the fields' sizes.
             assert_eq!((event.name.as_str(), event.level), ("Hi", 4));
         }

@@ -55,7 +55,11 @@ fn t166_one_collect_s_universal_system_events_decode_by_the_built_in_table() {
     let blobs = payloads.iter().zip(1..);
     events(
         &mut stream,
-        blobs.map(|(values, id)| Blob { metadata_id: id, payload: payload(values), ..event(id, 1) }),
+        blobs.map(|(values, id)| Blob {
+            metadata_id: id,
+            payload: payload(values),
+            ..event(id, 1)
+        }),
     );
     stream.end();
     let outcome = read(&stream.bytes);

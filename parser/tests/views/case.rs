@@ -19,7 +19,15 @@ pub(crate) struct Case<'c> {
 
 impl<'c> Case<'c> {
     pub(crate) fn native(id: u32, version: u32, values: Vec<Value>) -> Case<'c> {
-        Case { provider: RUNTIME, id, version, name: "", fields: Vec::new(), pointer_size: 8, values }
+        Case {
+            provider: RUNTIME,
+            id,
+            version,
+            name: "",
+            fields: Vec::new(),
+            pointer_size: 8,
+            values,
+        }
     }
 
     pub(crate) fn of(self, provider: &'c str) -> Case<'c> {
@@ -47,8 +55,12 @@ impl<'c> Case<'c> {
             tags: if self.fields.is_empty() { vec![] } else { vec![Tag::v2_params(&self.fields)] },
             ..Definition::default()
         };
-        let event =
-            Blob { metadata_id: 1, sequence_number: 1, payload: payload(&self.values), ..Blob::default() };
+        let event = Blob {
+            metadata_id: 1,
+            sequence_number: 1,
+            payload: payload(&self.values),
+            ..Blob::default()
+        };
         let mut stream = Stream::new(Version::V5);
         stream
             .trace(&Trace { pointer_size: self.pointer_size, ..Trace::default() })

@@ -1,9 +1,9 @@
 //! Views of what real programs wrote.
 
 use nettrace_parser::view::{
-    Activity, Allocation, ContentionStart, ContentionStop, Counter, CounterValue, Exception, GcEnd, GcStart,
-    LogMessage, Message, Method, MethodChange, Metric, MetricKind, Module, ModuleChange, ProcessInfo,
-    RuntimeInformation, Sample, Tier,
+    Activity, Allocation, ContentionStart, ContentionStop, Counter, CounterValue, Exception, GcEnd,
+    GcStart, LogMessage, Message, Method, MethodChange, Metric, MetricKind, Module, ModuleChange,
+    ProcessInfo, RuntimeInformation, Sample, Tier,
 };
 use nettrace_parser::{Event, Reader};
 use nettrace_testdata::corpus;
@@ -76,7 +76,8 @@ fn every_event_of_the_net10_trace_has_the_view_it_should_have() {
         ("runtime", 1),
     ];
     if is_there {
-        let expected: BTreeMap<String, usize> = expected.map(|(name, count)| (name.to_owned(), count)).into();
+        let expected: BTreeMap<String, usize> =
+            expected.map(|(name, count)| (name.to_owned(), count)).into();
         assert_eq!(counts.0, expected);
     }
 }
@@ -144,18 +145,28 @@ fn methods_have_names_addresses_and_tiers() {
     });
     if is_there {
         assert_eq!((counts.of("Unload"), counts.of("AtEnd")), (292, 3184));
-        assert!(fibonacci.iter().all(|(change, _, is_jitted)| *change == MethodChange::AtEnd && *is_jitted));
-        assert!(fibonacci.iter().any(|(_, tier, _)| *tier == Tier::OptimizedTier1), "{fibonacci:?}");
+        assert!(
+            fibonacci
+                .iter()
+                .all(|(change, _, is_jitted)| *change == MethodChange::AtEnd && *is_jitted)
+        );
+        assert!(
+            fibonacci.iter().any(|(_, tier, _)| *tier == Tier::OptimizedTier1),
+            "{fibonacci:?}"
+        );
     }
 }
 
 #[test]
 fn methods_that_are_jitted_are_seen_as_they_come() {
-    for (trace, expected) in [("net3.1-linux-x64/clr.nettrace", 279), ("net10-linux-x64/clr.nettrace", 1031)]
+    for (trace, expected) in
+        [("net3.1-linux-x64/clr.nettrace", 279), ("net10-linux-x64/clr.nettrace", 1031)]
     {
         let mut loads = 0;
         let is_there = in_trace(trace, |event| {
-            loads += usize::from(Method::of(event).is_some_and(|method| method.change == MethodChange::Load));
+            loads += usize::from(
+                Method::of(event).is_some_and(|method| method.change == MethodChange::Load),
+            );
         });
         assert!(!is_there || loads == expected, "{trace}: {loads}");
     }
@@ -167,7 +178,9 @@ fn modules_have_paths_and_pdbs() {
     let is_there = in_trace(ALL, |event| {
         let Some(module) = Module::of(event) else { return };
         assert_eq!(module.change, ModuleChange::AtEnd);
-        assert!(module.pdb_signature.is_some() && module.pdb_age.is_some() && module.pdb_path.is_some());
+        assert!(
+            module.pdb_signature.is_some() && module.pdb_age.is_some() && module.pdb_path.is_some()
+        );
         let path = module.il_path.to_string();
         if path.ends_with("System.Private.CoreLib.dll") {
             assert!(module.is_ready_to_run());
@@ -210,7 +223,10 @@ fn waits_for_locks_name_lock_and_owner_and_take_their_time() {
         if let Some(start) = ContentionStart::of(event) {
             starts += 1;
             assert_eq!(start.flags, 0);
-            assert!(start.lock_id.is_some_and(|id| id != 0) && start.object_id.is_some_and(|id| id != 0));
+            assert!(
+                start.lock_id.is_some_and(|id| id != 0)
+                    && start.object_id.is_some_and(|id| id != 0)
+            );
             assert!(start.owner_thread_id.is_some_and(|id| Some(id) != event.thread_id()));
         }
         if let Some(stop) = ContentionStop::of(event) {
@@ -229,23 +245,29 @@ fn allocations_name_type_and_size() {
     let (mut ticks, mut bytes) = (0, 0);
     let is_there = in_trace("net10-linux-x64/clr.nettrace", |event| {
         let Some(allocation) = Allocation::of(event) else { return };
-        assert!(!allocation.is_random_sample && !allocation.type_name.is_empty() && allocation.type_id != 0);
+        assert!(
+            !allocation.is_random_sample
+                && !allocation.type_name.is_empty()
+                && allocation.type_id != 0
+        );
         assert!(allocation.address.is_some() && allocation.object_bytes.is_some());
         ticks += 1;
         bytes += allocation.bytes_since_last.expect("a tick");
     });
     assert!(!is_there || (ticks == 5733 && bytes > 500_000_000), "{ticks} {bytes}");
     let (mut sampled, mut ticks) = (0, 0);
-    let is_there = in_trace("net10-linux-x64/alloc-sampled.nettrace", |event| match Allocation::of(event) {
-        Some(allocation) if allocation.is_random_sample => {
-            assert!(
-                allocation.bytes_since_last.is_none() && allocation.object_bytes.is_some_and(|size| size > 0)
-            );
-            sampled += 1;
-        }
-        Some(_) => ticks += 1,
-        None => {}
-    });
+    let is_there =
+        in_trace("net10-linux-x64/alloc-sampled.nettrace", |event| match Allocation::of(event) {
+            Some(allocation) if allocation.is_random_sample => {
+                assert!(
+                    allocation.bytes_since_last.is_none()
+                        && allocation.object_bytes.is_some_and(|size| size > 0)
+                );
+                sampled += 1;
+            }
+            Some(_) => ticks += 1,
+            None => {}
+        });
     assert!(!is_there || (sampled, ticks) == (122_775, 0), "{sampled} {ticks}");
 }
 
@@ -274,7 +296,12 @@ fn counters_of_all_runtimes_are_means_and_sums() {
             );
         });
         if is_there {
-            assert_eq!((counts.of("mean"), counts.of("sum")), (means, sums), "{trace}: {:?}", counts.0);
+            assert_eq!(
+                (counts.of("mean"), counts.of("sum")),
+                (means, sums),
+                "{trace}: {:?}",
+                counts.0
+            );
             assert_eq!(latest["latency"], ("Request latency".into(), "ms".into()));
             assert_eq!(latest["requests"], ("Requests".into(), String::new()));
         }
@@ -292,15 +319,21 @@ fn metrics_of_all_kinds_are_read() {
         assert!(metric.instrument_id.is_some());
         match metric.kind {
             MetricKind::Histogram => {
-                assert_eq!((metric.meter.to_string(), metric.meter_version.to_string()), workload());
+                assert_eq!(
+                    (metric.meter.to_string(), metric.meter_version.to_string()),
+                    workload()
+                );
                 assert_eq!(metric.instrument, "order.duration");
                 assert!(metric.quantiles.unwrap().to_string().starts_with("0.5="));
                 assert!(
-                    metric.count.is_some_and(|count| count > 0) && metric.sum.is_some_and(|sum| sum > 0.0)
+                    metric.count.is_some_and(|count| count > 0)
+                        && metric.sum.is_some_and(|sum| sum > 0.0)
                 );
             }
             MetricKind::Gauge => assert!(metric.value.is_some() && metric.rate.is_none()),
-            _ => assert!(metric.value.is_some() && metric.rate.is_some() && metric.quantiles.is_none()),
+            _ => assert!(
+                metric.value.is_some() && metric.rate.is_some() && metric.quantiles.is_none()
+            ),
         }
         if metric.instrument == "orders" {
             tags.add(metric.tags.to_string());
@@ -327,10 +360,15 @@ fn activities_start_and_stop_with_their_arguments() {
         let Some(activity) = Activity::of(event) else { return };
         assert_eq!(activity.source, "Nettrace.Workload");
         counts.add(format!("{:?} {}", activity.edge, activity.name));
-        assert_eq!(activity.argument("OperationName").unwrap().to_string(), activity.name.to_string());
+        assert_eq!(
+            activity.argument("OperationName").unwrap().to_string(),
+            activity.name.to_string()
+        );
         assert_eq!(activity.argument("no such key"), None);
         assert!(activity.arguments().count() > 10);
-        tagged += usize::from(activity.arguments().any(|(_, value)| value.to_string().contains("number")));
+        tagged += usize::from(
+            activity.arguments().any(|(_, value)| value.to_string().contains("number")),
+        );
     });
     if is_there {
         assert_eq!(counts.of("Start order") + counts.of("Start pay"), 4072);
@@ -366,7 +404,11 @@ fn process_and_runtime_say_what_they_are() {
         if let Some(runtime) = RuntimeInformation::of(event) {
             met += 1;
             assert_eq!(runtime.version, [4, 0, 0]);
-            assert!(runtime.runtime_path.to_string().contains("/3.1.23/"), "{}", runtime.runtime_path);
+            assert!(
+                runtime.runtime_path.to_string().contains("/3.1.23/"),
+                "{}",
+                runtime.runtime_path
+            );
         }
     });
     assert!(!is_there || met == 2);
@@ -389,20 +431,24 @@ fn texts_of_the_workload_come_out_as_the_program_wrote_them() {
             }
             ("Nettrace-Workload", "Item") => {
                 rounds[1] += 1;
-                let name = event.field("name").and_then(|value| value.as_utf16()).expect("a null text");
+                let name =
+                    event.field("name").and_then(|value| value.as_utf16()).expect("a null text");
                 assert!(name.is_empty() && name.is_terminated());
             }
             ("Nettrace-Workload-Dynamic", "Nested") => {
                 rounds[2] += 1;
-                let x =
-                    event.field("First").and_then(|first| first.as_object()?.field("X")?.as_i64()).unwrap();
+                let x = event
+                    .field("First")
+                    .and_then(|first| first.as_object()?.field("X")?.as_i64())
+                    .unwrap();
                 let first = event.field("First").unwrap().to_string();
                 assert_eq!(first, format!("{{X={x}, Label=first {x}}}"));
                 let second = event.field("Second").unwrap().to_string();
                 assert_eq!(second, format!("{{X={}, Label=}}", -x));
             }
             ("Nettrace-Workload-Dynamic", "Arrays") => {
-                // Undescribed (an object with arrays): the bytes are there, with their text.
+                // Undescribed (an object with arrays): the bytes are there, with their
+                // text.
                 rounds[3] += 1;
                 let fields = event.fields();
                 assert_eq!(fields.clone().count(), 0);
@@ -412,5 +458,8 @@ fn texts_of_the_workload_come_out_as_the_program_wrote_them() {
             _ => {}
         });
     }
-    assert!(corpus::shared_folder().is_none() || rounds.iter().all(|count| *count > 100), "{rounds:?}");
+    assert!(
+        corpus::shared_folder().is_none() || rounds.iter().all(|count| *count > 100),
+        "{rounds:?}"
+    );
 }

@@ -3,16 +3,17 @@
 use crate::case::{Case, text};
 use crate::{RUNDOWN, RUNTIME};
 use nettrace_parser::view::{
-    Activity, ActivityEdge, Allocation, ContentionStart, ContentionStop, Counter, Exception, GcEnd, GcStart,
-    LogMessage, Message, Method, MethodChange, Metric, MetricKind, Module, ModuleChange, ProcessInfo,
-    RuntimeInformation, Sample, SampleState, Tier,
+    Activity, ActivityEdge, Allocation, ContentionStart, ContentionStop, Counter, Exception, GcEnd,
+    GcStart, LogMessage, Message, Method, MethodChange, Metric, MetricKind, Module, ModuleChange,
+    ProcessInfo, RuntimeInformation, Sample, SampleState, Tier,
 };
 use nettrace_testdata::synth::{Field, FieldType, Value};
 
 #[test]
 fn an_exception_without_message_bytes_has_an_empty_message() {
     // As .NET Core 3.1 writes it: the null message leaves out even its terminator.
-    for (pointer_size, address) in [(8, Value::U64(0x7f12_3456_789a)), (4, Value::U32(0x1234_5678))] {
+    for (pointer_size, address) in [(8, Value::U64(0x7f12_3456_789a)), (4, Value::U32(0x1234_5678))]
+    {
         for type_name in ["System.Exception", "Größe.日本語Exception", "E"] {
             let values = vec![
                 text(type_name),
@@ -62,8 +63,8 @@ fn messages_that_are_not_latin_stay_whole() {
 
 #[test]
 fn texts_of_two_places_that_may_be_missing_are_not_guessed_at() {
-    // Either text of this event may be the missing one: with the guid between them, the payload fits one way
-    // only, and that is found.
+    // Either text of this event may be the missing one: with the guid between them, the
+    // payload fits one way only, and that is found.
     let guid = Value::Guid([7; 16]);
     let numbers = [0, 2, 3, 1, 0, 0, 0, 0, 0, 0].map(Value::U16);
     let with = |texts: &dyn Fn(&mut Vec<Value>)| {
@@ -123,8 +124,13 @@ fn an_exception_of_version_0_has_no_fields_and_no_view() {
 }
 
 fn method(version: u32, has_names: bool) -> Vec<Value> {
-    let mut values =
-        vec![Value::U64(1), Value::U64(2), Value::U64(0x7000), Value::U32(64), Value::U32(0x0600_0001)];
+    let mut values = vec![
+        Value::U64(1),
+        Value::U64(2),
+        Value::U64(0x7000),
+        Value::U32(64),
+        Value::U32(0x0600_0001),
+    ];
     values.push(Value::U32(0x1000_0000 | 4 << 7 | 0b1010));
     if has_names {
         values.extend([text("N.T"), text("M"), text("void  ()")]);
@@ -226,7 +232,10 @@ fn collections_of_every_version_are_read() {
         values.extend((version == 2).then_some(Value::U64(3)));
         Case::native(1, version, values).show(|event| {
             let start = GcStart::of(event).unwrap();
-            assert_eq!((start.number, start.generation, start.reason, start.kind), (7, Some(2), 1, Some(1)));
+            assert_eq!(
+                (start.number, start.generation, start.reason, start.kind),
+                (7, Some(2), 1, Some(1))
+            );
         });
     }
     for (version, depth) in [(0, Value::U16(2)), (1, Value::U32(2))] {
@@ -246,8 +255,9 @@ fn allocations_of_every_version_are_read() {
     }
     for version in 2..=4 {
         for pointer_size in [4, 8] {
-            let address =
-                |value: u32| if pointer_size == 4 { Value::U32(value) } else { Value::U64(value.into()) };
+            let address = |value: u32| {
+                if pointer_size == 4 { Value::U32(value) } else { Value::U64(value.into()) }
+            };
             let mut values = head.to_vec();
             values.extend([Value::U64(1 << 33), address(0x1000), text("T[]"), Value::U32(0)]);
             values.extend((version >= 3).then(|| address(0x2000)));
@@ -256,14 +266,18 @@ fn allocations_of_every_version_are_read() {
             case.show(|event| {
                 let tick = Allocation::of(event).unwrap();
                 assert!(!tick.is_random_sample);
-                assert_eq!((tick.kind, tick.bytes_since_last, tick.type_id), (2, Some(1 << 33), 0x1000));
+                assert_eq!(
+                    (tick.kind, tick.bytes_since_last, tick.type_id),
+                    (2, Some(1 << 33), 0x1000)
+                );
                 assert_eq!(tick.type_name, "T[]");
                 assert_eq!(tick.address, (version >= 3).then_some(0x2000));
                 assert_eq!(tick.object_bytes, (version >= 4).then_some(24));
             });
         }
     }
-    let mut values = vec![Value::U32(1), Value::U16(9), Value::U64(0x1000), text("T"), Value::U64(0x2000)];
+    let mut values =
+        vec![Value::U32(1), Value::U16(9), Value::U64(0x1000), text("T"), Value::U64(0x2000)];
     values.extend([Value::U64(24), Value::U64(3)]);
     Case::native(303, 0, values).show(|event| {
         let sampled = Allocation::of(event).unwrap();
@@ -286,7 +300,10 @@ fn waits_of_every_version_are_read() {
     let with_lock = [&head[..], &[5, 6, 7].map(Value::U64)].concat();
     Case::native(81, 2, with_lock).show(|event| {
         let start = ContentionStart::of(event).unwrap();
-        assert_eq!((start.lock_id, start.object_id, start.owner_thread_id), (Some(5), Some(6), Some(7)));
+        assert_eq!(
+            (start.lock_id, start.object_id, start.owner_thread_id),
+            (Some(5), Some(6), Some(7))
+        );
     });
     Case::native(91, 0, head.to_vec()).show(|event| {
         assert_eq!(ContentionStop::of(event).unwrap().duration_nanos, None);
@@ -305,7 +322,8 @@ fn samples_of_every_state_are_read() {
         (77, SampleState::Unknown(77)),
     ];
     for (stored, state) in states {
-        let case = Case::native(0, 0, vec![Value::U32(stored)]).of("Microsoft-DotNETCore-SampleProfiler");
+        let case =
+            Case::native(0, 0, vec![Value::U32(stored)]).of("Microsoft-DotNETCore-SampleProfiler");
         case.show(|event| assert_eq!(Sample::of(event).unwrap().state, state));
     }
     let cut = Case::native(0, 0, vec![Value::U16(1)]).of("Microsoft-DotNETCore-SampleProfiler");
@@ -330,7 +348,10 @@ fn log_messages_of_both_forms_are_read() {
         let message = LogMessage::of(event).unwrap();
         assert_eq!(message.level, 3);
         assert_eq!(message.logger, "Shop.Orders");
-        assert_eq!((message.event_id, message.event_name.to_string()), (message.event_id, "Accepted".into()));
+        assert_eq!(
+            (message.event_id, message.event_name.to_string()),
+            (message.event_id, "Accepted".into())
+        );
         assert_eq!(message.event_id, "17");
         assert_eq!(message.message, "order λ 🚀 accepted");
         assert!(message.arguments_json.is_none() && message.exception_json.is_none());
@@ -364,14 +385,16 @@ fn log_messages_of_both_forms_are_read() {
 fn messages_of_event_sources_are_read() {
     let fields = [("message", FieldType::String)];
     let case = Case::named("Any-Source", "EventSourceMessage", &fields, vec![text("ERROR: 日本")]);
-    Case { id: 0, ..case }.show(|event| assert_eq!(Message::of(event).unwrap().text, "ERROR: 日本"));
+    Case { id: 0, ..case }
+        .show(|event| assert_eq!(Message::of(event).unwrap().text, "ERROR: 日本"));
 }
 
 #[test]
 fn activities_of_old_runtimes_are_read_without_fields_in_the_metadata() {
     let pair = |key: &str, value: &str| Value::Object(vec![text(key), text(value)]);
-    let values =
-        |name: &str| vec![text("Http"), text(name), Value::Array(vec![pair("Url", "/λ"), pair("Empty", "")])];
+    let values = |name: &str| {
+        vec![text("Http"), text(name), Value::Array(vec![pair("Url", "/λ"), pair("Empty", "")])]
+    };
     for (name, edge) in [
         ("Activity1Start", ActivityEdge::Start),
         ("Activity2Stop", ActivityEdge::Stop),
@@ -383,8 +406,10 @@ fn activities_of_old_runtimes_are_read_without_fields_in_the_metadata() {
             let activity = Activity::of(event).unwrap_or_else(|| panic!("{event:?}"));
             assert_eq!((activity.edge, activity.source.to_string().as_str()), (edge, "Http"));
             assert_eq!(activity.name, "Request");
-            let arguments: Vec<(String, String)> =
-                activity.arguments().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+            let arguments: Vec<(String, String)> = activity
+                .arguments()
+                .map(|(key, value)| (key.to_string(), value.to_string()))
+                .collect();
             assert_eq!(arguments, [("Url".into(), "/λ".into()), ("Empty".into(), String::new())]);
             assert_eq!(activity.argument("Url").unwrap(), "/λ");
         });
@@ -394,12 +419,16 @@ fn activities_of_old_runtimes_are_read_without_fields_in_the_metadata() {
 #[test]
 fn metrics_of_the_first_version_have_no_sums() {
     let provider = "System.Diagnostics.Metrics";
-    let names = ["sessionId", "meterName", "meterVersion", "instrumentName", "unit", "tags", "rate"];
+    let names =
+        ["sessionId", "meterName", "meterVersion", "instrumentName", "unit", "tags", "rate"];
     let fields = names.map(|name| (name, FieldType::String));
     let values = ["S", "M", "", "i", "By", "k=v", "1.5"].map(text).to_vec();
     Case::named(provider, "CounterRateValuePublished", &fields, values).show(|event| {
         let metric = Metric::of(event).unwrap();
-        assert_eq!((metric.kind, metric.rate.unwrap().to_string().as_str()), (MetricKind::Counter, "1.5"));
+        assert_eq!(
+            (metric.kind, metric.rate.unwrap().to_string().as_str()),
+            (MetricKind::Counter, "1.5")
+        );
         assert!(metric.value.is_none() && metric.sum.is_none() && metric.instrument_id.is_none());
     });
     let values = ["S", "M", "", "i", "By", "k=v", "1.5"].map(text).to_vec();
@@ -413,7 +442,8 @@ fn a_counter_without_a_name_or_a_value_has_no_view() {
         let members = fields.iter().map(|(name, kind)| Field::new(name, kind.clone())).collect();
         let outer = FieldType::Object(vec![Field::new("Payload", FieldType::Object(members))]);
         let values = vec![Value::Object(vec![Value::Object(values)])];
-        Case::named("Any", "EventCounters", &[("", outer)], values).show(|event| Counter::of(event).is_some())
+        Case::named("Any", "EventCounters", &[("", outer)], values)
+            .show(|event| Counter::of(event).is_some())
     };
     let (name, increment) = (("Name", FieldType::String), ("Increment", FieldType::Double));
     assert!(counter(&[name.clone(), increment.clone()], vec![text("n"), Value::F64(1.0)]));
@@ -426,10 +456,14 @@ fn events_of_other_providers_have_no_view_whatever_their_id() {
     for id in [0, 1, 2, 10, 80, 81, 91, 143, 152, 187, 303] {
         Case::native(id, 2, vec![Value::U64(0); 20]).of("Somebody-Else").show(|event| {
             assert!(
-                Sample::of(event).is_none() && Method::of(event).is_none() && Module::of(event).is_none()
+                Sample::of(event).is_none()
+                    && Method::of(event).is_none()
+                    && Module::of(event).is_none()
             );
             assert!(
-                GcStart::of(event).is_none() && GcEnd::of(event).is_none() && Exception::of(event).is_none()
+                GcStart::of(event).is_none()
+                    && GcEnd::of(event).is_none()
+                    && Exception::of(event).is_none()
             );
             assert!(Allocation::of(event).is_none() && ContentionStart::of(event).is_none());
             assert!(ContentionStop::of(event).is_none() && ProcessInfo::of(event).is_none());

@@ -14,7 +14,9 @@ impl Lines {
             // With its bits, which not every float shows.
             Value::F64(number) => format!("{name} {offset} F64 {:x}", number.to_bits()),
             Value::F32(number) => format!("{name} {offset} F32 {:x}", number.to_bits()),
-            Value::Utf16(text) => format!("{name} {offset} {:?} {}", text.bytes(), text.is_terminated()),
+            Value::Utf16(text) => {
+                format!("{name} {offset} {:?} {}", text.bytes(), text.is_terminated())
+            }
             value => format!("{name} {offset} {value:?}"),
         });
     }
@@ -77,7 +79,8 @@ impl<'r> VisitValues<'r> for Lines {
 
 /// Holds that a visitor sees all that the event's fields give, in the same order.
 pub(crate) fn assert_as_walked(event: &Event<'_>) {
-    let (mut walked, mut by_visitor, mut half) = (Lines::default(), Lines::default(), Lines::default());
+    let (mut walked, mut by_visitor, mut half) =
+        (Lines::default(), Lines::default(), Lines::default());
     walked.walk(event.fields());
     event.visit_fields(&mut by_visitor);
     assert_eq!(by_visitor.0, walked.0, "{event:?}");

@@ -1,4 +1,5 @@
-//! Small streams of what real traces hold: a few events of each type, with the methods on their stacks.
+//! Small streams of what real traces hold: a few events of each type, with the methods on
+//! their stacks.
 
 use nettrace_parser::{Event, FieldType, Reader};
 use nettrace_testdata::synth::{
@@ -6,7 +7,8 @@ use nettrace_testdata::synth::{
 };
 use std::collections::BTreeMap;
 
-/// Events of a type that are kept; of samples more, because each is weighed by the next one.
+/// Events of a type that are kept; of samples more, because each is weighed by the next
+/// one.
 const EVENTS_OF_TYPE: usize = 2;
 const SAMPLES: usize = 8;
 /// Methods on the stacks of those.
@@ -29,18 +31,23 @@ struct Excerpt {
     events: Vec<Kept>,
 }
 
-/// Excerpts of a trace, each of some event types of one provider and all with the same samples.
+/// Excerpts of a trace, each of some event types of one provider and all with the same
+/// samples.
 pub(crate) fn excerpts(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut whole = Excerpt::default();
     each(bytes, |event| {
-        let most = if event.provider().contains("SampleProfiler") { SAMPLES } else { EVENTS_OF_TYPE };
+        let most =
+            if event.provider().contains("SampleProfiler") { SAMPLES } else { EVENTS_OF_TYPE };
         whole.keep(event, most);
     });
-    let frames: Vec<u64> = whole.events.iter().flat_map(|event| event.frames.iter().copied()).collect();
+    let frames: Vec<u64> =
+        whole.events.iter().flat_map(|event| event.frames.iter().copied()).collect();
     let mut methods = 0;
     each(bytes, |event| {
         let number = |name| event.field(name).and_then(|value| value.as_u64());
-        let (Some(start), Some(size)) = (number("MethodStartAddress"), number("MethodSize")) else { return };
+        let (Some(start), Some(size)) = (number("MethodStartAddress"), number("MethodSize")) else {
+            return;
+        };
         if methods < METHODS && frames.iter().any(|frame| frame.wrapping_sub(start) < size) {
             methods += 1;
             whole.keep(event, usize::MAX);
@@ -84,7 +91,8 @@ impl Excerpt {
     fn streams(mut self) -> Vec<Vec<u8>> {
         self.events.sort_by_key(|event| event.blob.ticks);
         let is_everywhere = |definition: &&Definition| {
-            definition.provider.contains("SampleProfiler") || matches!(definition.event_id, 143 | 144)
+            definition.provider.contains("SampleProfiler")
+                || matches!(definition.event_id, 143 | 144)
         };
         let (everywhere, others): (Vec<_>, Vec<_>) =
             self.definitions.values().map(|(definition, _)| definition).partition(is_everywhere);

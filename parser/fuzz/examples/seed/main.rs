@@ -1,5 +1,6 @@
-//! Writes the seeds of the corpus: every odd and malformed stream, the worked examples, small traces, and
-//! for the other targets the parts of those. Each seed's name is the hash of its bytes, as libFuzzer's are.
+//! Writes the seeds of the corpus: every odd and malformed stream, the worked examples,
+//! small traces, and for the other targets the parts of those. Each seed's name is the
+//! hash of its bytes, as libFuzzer's are.
 
 mod excerpt;
 
@@ -11,14 +12,16 @@ use std::path::{Path, PathBuf};
 /// A trace above this size is no seed.
 const MOST_BYTES: usize = 24 << 10;
 
-/// First bytes of inputs of the target `raw`: what follows is rows, a stream, or any of the things that it reads.
+/// First bytes of inputs of the target `raw`: what follows is rows, a stream, or any of
+/// the things that it reads.
 const AS_ROWS: u8 = 0;
 const AS_STREAM: u8 = 1;
 const AS_ANYTHING: u8 = 2;
 
 fn main() {
     let folder = PathBuf::from(std::env::args().nth(1).expect("the folder to write seeds into"));
-    let mut streams: Vec<Vec<u8>> = synth::malformed().into_iter().map(|(_, bytes)| bytes).collect();
+    let mut streams: Vec<Vec<u8>> =
+        synth::malformed().into_iter().map(|(_, bytes)| bytes).collect();
     streams.push(synth::tiny_v4().bytes);
     streams.push(synth::tiny_v6().bytes);
     for trace in corpus::traces() {
@@ -44,8 +47,9 @@ fn main() {
         parts(&folder, &name, &bytes);
     }
     for number in 0u8..=255 {
-        let seed: Vec<u8> =
-            (0..64u8).map(|at| at.wrapping_mul(number) ^ number.rotate_left(u32::from(at % 8))).collect();
+        let seed: Vec<u8> = (0..64u8)
+            .map(|at| at.wrapping_mul(number) ^ number.rotate_left(u32::from(at % 8)))
+            .collect();
         write(&folder, "structured", &seed);
         write(&folder, "payload", &seed);
     }
@@ -73,7 +77,11 @@ fn parts(folder: &Path, name: &str, bytes: &[u8]) {
         }
         if kind == "Metadata" {
             let rows = if version == 3 { content.get(2..) } else { content.get(header + 20..) };
-            write(folder, "metadata", &[&version.to_le_bytes()[..], &[0], rows.unwrap_or_default()].concat());
+            write(
+                folder,
+                "metadata",
+                &[&version.to_le_bytes()[..], &[0], rows.unwrap_or_default()].concat(),
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Field lists in their three forms: version 1 (V3 to V5), version 2 (tag of V5), and version 6
-//! (FORMAT.md 6.5, 6.7, 7.3).
+//! Field lists in their three forms: version 1 (V3 to V5), version 2 (tag of V5), and
+//! version 6 (FORMAT.md 6.5, 6.7, 7.3).
 //!
 //! | form | a field is | its size |
 //! |---|---|---|
@@ -7,28 +7,28 @@
 //! | V2 | i32 size, utf16z name, i32 type code, element code or nested list | counts itself |
 //! | V6 | u16 size, string name, u8 type code, element type or nested list | does not count itself |
 //!
-//! A description that cannot be read makes the event opaque *from there on*: the fields before it
-//! stand. Within an object the same holds for its members, but then the fields behind the object
-//! are lost too, because where its bytes end is not known.
+//! If a description cannot be decoded, the payload is opaque *from that field on*: the
+//! fields before it are usable. The same holds for the members of an object, but there
+//! the fields after the object are lost as well, because the object's length is unknown.
 
 use crate::error::{Fault, FaultAt, located};
 use crate::primitive::{Parsed, i32, string_v6, u8, u16, utf16_to_string, utf16z};
 use crate::schema::{DEPTH_LIMIT, FIELD_LIMIT, Field, FieldType};
 use std::cell::Cell;
 
-/// What a list gave.
+/// The result of reading a field list.
 pub(crate) struct FieldList<'a> {
-    /// The fields that could be read.
+    /// The fields that could be decoded.
     pub(crate) fields: Vec<Field>,
-    /// Why the rest could not.
+    /// Why the remaining ones could not.
     pub(crate) opaque: Option<Fault>,
-    /// Where reading stopped: behind the list, or at what could not be read.
+    /// Where reading stopped: after the list, or at the field that could not be decoded.
     pub(crate) stopped_at: &'a [u8],
-    /// What follows the list, if that is known.
+    /// The input after the list, if the list's end is known.
     pub(crate) behind: Option<&'a [u8]>,
 }
 
-// Type codes that need more than themselves.
+// Type codes that are followed by more than the code.
 const CODE_OBJECT: i32 = 1;
 const CODE_ARRAY: i32 = 19;
 const CODE_FIXED_ARRAY: i32 = 22;
@@ -36,7 +36,7 @@ const CODE_REL_LOC: i32 = 24;
 const CODE_DATA_LOC: i32 = 25;
 
 impl<'a> FieldList<'a> {
-    /// The fields, if the list could be read to its end.
+    /// The fields, if all of them could be decoded.
     pub(crate) fn whole(self) -> Parsed<'a, Vec<Field>> {
         match (self.opaque, self.behind) {
             (None, Some(behind)) => Ok((behind, self.fields)),
@@ -45,7 +45,7 @@ impl<'a> FieldList<'a> {
     }
 }
 
-/// How much a description may still grow.
+/// How many more fields and levels a description may have.
 #[derive(Clone, Copy)]
 struct Room<'r> {
     depth: usize,
@@ -53,12 +53,12 @@ struct Room<'r> {
 }
 
 impl Room<'_> {
-    /// One level down, if there is one.
+    /// One nesting level down; `None` at the limit.
     fn deeper(self) -> Option<Self> {
         Some(Room { depth: self.depth.checked_sub(1)?, ..self })
     }
 
-    /// Takes the place of one field, if there is one.
+    /// Counts one field; `false` at the limit.
     fn take(self) -> bool {
         let left = self.fields.get().checked_sub(1);
         self.fields.set(left.unwrap_or(0));
@@ -66,19 +66,20 @@ impl Room<'_> {
     }
 }
 
-/// Reads a list with all the room that a description has.
+/// Reads a list with the full allowance of one description.
 fn described<'a>(read: impl FnOnce(Room<'_>) -> FieldList<'a>) -> FieldList<'a> {
     read(Room { depth: DEPTH_LIMIT, fields: &Cell::new(FIELD_LIMIT) })
 }
 
-/// Reads `count` fields with `field`; stops at the first that cannot be read.
+/// Reads `count` fields with `field`; stops at the first that cannot be decoded.
 fn fields<'a>(
     mut input: &'a [u8],
     count: u64,
     room: Room<'_>,
     mut field: impl FnMut(&'a [u8]) -> Parsed<'a, Field>,
 ) -> FieldList<'a> {
-    // The count is not trusted: the loop ends with the bytes, and nothing is reserved for it.
+    // The count is not trusted: the loop ends when the bytes do, and nothing is reserved
+    // for it.
     let mut read = Vec::new();
     for _ in 0..count {
         if !room.take() {
@@ -93,7 +94,12 @@ fn fields<'a>(
             Err(error) => {
                 let error = located(input, error);
                 let stopped_at = input.get(error.at..).unwrap_or_default();
-                return FieldList { fields: read, opaque: Some(error.fault), stopped_at, behind: None };
+                return FieldList {
+                    fields: read,
+                    opaque: Some(error.fault),
+                    stopped_at,
+                    behind: None,
+                };
             }
         }
     }
@@ -104,7 +110,8 @@ fn unreadable(input: &[u8], fault: Fault) -> FieldList<'_> {
     FieldList { fields: Vec::new(), opaque: Some(fault), stopped_at: input, behind: None }
 }
 
-/// An i32 count. One that is larger than the bytes can hold costs nothing: reading ends with them.
+/// An i32 count. A count larger than the bytes can hold costs nothing, because reading
+/// ends with the bytes.
 fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
     let (rest, count) = i32(input)?;
     match u64::try_from(count) {
@@ -113,7 +120,7 @@ fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
-/// A nested list must be readable to its end, or the object's extent is unknown.
+/// A nested list must be decoded completely, or the object's length is unknown.
 fn object(list: FieldList<'_>) -> Parsed<'_, FieldType> {
     let (rest, fields) = list.whole()?;
     Ok((rest, FieldType::Object(fields.into())))
@@ -145,7 +152,7 @@ fn field_v1<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
             None => return FaultAt::error(input, Fault::TypeDepth),
         }
     } else {
-        // Arrays and the types of version 6 are not allowed here.
+        // Arrays and the types that came with version 6 are not allowed here.
         match FieldType::scalar(code) {
             Some(kind) => (rest, kind),
             None => return FaultAt::error(input, Fault::TypeCode(code)),
@@ -157,7 +164,7 @@ fn field_v1<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
 
 // -- version 2
 
-/// The list of a V2Params tag: i32 count, then sized fields.
+/// The list of a V2Params tag: i32 count, then fields with sizes.
 pub(crate) fn v2(input: &[u8]) -> FieldList<'_> {
     described(|room| list_v2(input, room))
 }
@@ -171,7 +178,7 @@ fn list_v2<'a>(input: &'a [u8], room: Room<'_>) -> FieldList<'a> {
 
 fn field_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, Field> {
     let (_, size) = i32(input)?;
-    // The size counts itself; what is longer than needed is skipped.
+    // The size counts itself; bytes beyond what the field needs are skipped.
     let split = usize::try_from(size).ok().filter(|size| *size >= 4);
     let Some((description, rest)) = split.and_then(|size| input.split_at_checked(size)) else {
         return FaultAt::error(input, Fault::FieldList);
@@ -200,10 +207,10 @@ fn type_v2<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
 
 // -- version 6
 
-/// The list of version 6: u16 count, then sized fields.
+/// The list of version 6: u16 count, then fields with sizes.
 ///
-/// Fields carry their size, so behind one that is not understood the list's end can still be
-/// found, and with it the optional metadata.
+/// Because of the sizes, the list's end, and the optional metadata after it, can be found
+/// even if a field cannot be decoded.
 pub(crate) fn v6(input: &[u8]) -> FieldList<'_> {
     let mut list = described(|room| list_v6(input, room));
     if list.opaque.is_some() {
@@ -219,7 +226,7 @@ fn list_v6<'a>(input: &'a [u8], room: Room<'_>) -> FieldList<'a> {
     }
 }
 
-/// What follows a list, by the sizes of its fields alone.
+/// The input after a list, found by the sizes of its fields alone.
 fn skip_v6(input: &[u8]) -> Option<&[u8]> {
     let (mut rest, count) = u16(input).ok()?;
     for _ in 0..count {
@@ -262,8 +269,8 @@ fn type_v6<'a>(input: &'a [u8], room: Room<'_>) -> Parsed<'a, FieldType> {
     }
 }
 
-/// RelLoc and DataLoc tell the size of their elements in bytes, so one element's size must be
-/// known.
+/// RelLoc and DataLoc store the size of their elements in bytes, so the size of one
+/// element must be known.
 fn located_type<'a>(
     input: &'a [u8],
     room: Room<'_>,

@@ -1,12 +1,12 @@
-//! Any bytes as the rows of an event block: decoded the fast way, which looks at many bytes at once, and
-//! the careful way that is taken at a stream's end.
+//! Any bytes as the rows of an event block: decoded the fast way, which looks at many
+//! bytes at once, and the careful way that is taken at a stream's end.
 
 use super::choices::Choices;
 use crate::invariants::{Questions, assert_every_byte_is_explained, counted, in_pieces, of_slice};
 use nettrace_parser::{Class, Damage, Reader};
 use nettrace_testdata::synth::{
-    Blob, BlobLayout, Content, Definition, EventBlock, MetadataBlock, MetadataRow, PartKind, Stream,
-    ThreadBlock, ThreadRow, Trace, Version,
+    Blob, BlobLayout, Content, Definition, EventBlock, MetadataBlock, MetadataRow, PartKind,
+    Stream, ThreadBlock, ThreadRow, Trace, Version,
 };
 
 pub(crate) fn blob(bytes: &[u8], mut questions: Questions) {
@@ -27,11 +27,12 @@ pub(crate) fn blob(bytes: &[u8], mut questions: Questions) {
     // Much follows: all rows are decoded with a window to spare.
     stream.event_block(&EventBlock::new([]));
     stream.bytes.extend_from_slice(&[0; 200]);
-    // Rows may hold whole objects and blocks. Where the block is doubted because of them, what follows matters, but not
-    // to the rows before.
+    // Rows may hold whole objects and blocks. Where the block is doubted because of them,
+    // what follows matters, but not to the rows before.
     let limit = sound_until(&last).min(sound_until(&stream.bytes));
     let is_sized = !is_compressed || version == Version::V3;
-    let (careful, fast) = (rows_until(&last, limit, is_sized), rows_until(&stream.bytes, limit, is_sized));
+    let (careful, fast) =
+        (rows_until(&last, limit, is_sized), rows_until(&stream.bytes, limit, is_sized));
     assert_eq!(careful, fast, "the same rows with and without bytes behind them");
     assert_every_byte_is_explained(&last);
     if questions.ask(4) {
@@ -55,18 +56,28 @@ fn sound_until(bytes: &[u8]) -> u64 {
 
 /// Where blocks end or are passed over whose size was doubted.
 pub(super) fn framing_lost(damage: &Damage) -> impl Iterator<Item = u64> {
-    damage.losses().filter(|finding| finding.class == Class::FramingLost).map(|finding| finding.lost_offset)
+    damage
+        .losses()
+        .filter(|finding| finding.class == Class::FramingLost)
+        .map(|finding| finding.lost_offset)
 }
 
-/// Where each row up to a place lies and what its header says. `is_sized`: rows say where they end, which may be
-/// behind their payload.
-fn rows_until(bytes: &[u8], limit: u64, is_sized: bool) -> Vec<(u64, u64, u64, u64, u32, usize, bool)> {
+/// Where each row up to a place lies and what its header says. `is_sized`: rows say where
+/// they end, which may be behind their payload.
+fn rows_until(
+    bytes: &[u8],
+    limit: u64,
+    is_sized: bool,
+) -> Vec<(u64, u64, u64, u64, u32, usize, bool)> {
     let mut reader = Reader::from_slice(bytes);
     let mut rows = Vec::new();
     while let Some(event) = reader.next_event().expect("the stream begins well") {
-        let size = bytes[event.offset() as usize..].first_chunk().map_or(0, |size| u32::from_le_bytes(*size));
+        let size = bytes[event.offset() as usize..]
+            .first_chunk()
+            .map_or(0, |size| u32::from_le_bytes(*size));
         let sized = event.offset() + 4 + u64::from(size);
-        let end = if is_sized { sized } else { event.payload_offset() + event.payload().len() as u64 };
+        let end =
+            if is_sized { sized } else { event.payload_offset() + event.payload().len() as u64 };
         if end > limit {
             break;
         }
@@ -92,7 +103,8 @@ pub(super) fn begun(version: Version) -> Stream {
         stream.metadata_rows(&MetadataBlock::new(vec![row]));
         stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 42, 300)]));
     } else {
-        let definition = Definition { metadata_id: 1, provider: "Fuzz".into(), ..Definition::default() };
+        let definition =
+            Definition { metadata_id: 1, provider: "Fuzz".into(), ..Definition::default() };
         stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 0, definition.encode())]));
     }
     stream

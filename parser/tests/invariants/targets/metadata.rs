@@ -2,7 +2,9 @@
 
 use super::blob::{begun, framing_lost};
 use super::choices::Choices;
-use crate::invariants::{Questions, assert_every_byte_is_explained, counted, in_pieces, of_slice, values};
+use crate::invariants::{
+    Questions, assert_every_byte_is_explained, counted, in_pieces, of_slice, values,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Blob, Content, EventBlock, PartKind, Sink, Version};
 
@@ -47,10 +49,13 @@ pub(crate) fn metadata(bytes: &[u8], mut questions: Questions) {
             assert!(!copy.is_empty());
         }
     }
-    // A payload may hold whole blocks. That of an event whose type is not defined is searched for them in
-    // version 6, where nothing else tells that a block's length is wrong. Rows before them are events all the same.
-    let block = stream.parts.iter().rfind(|part| part.kind == PartKind::Event).expect("it was written");
-    let in_block = |at: &u64| version == Version::V6 && payload.len() > 40 && *at >= block.start as u64;
+    // A payload may hold whole blocks. That of an event whose type is not defined is
+    // searched for them in version 6, where nothing else tells that a block's length is
+    // wrong. Rows before them are events all the same.
+    let block =
+        stream.parts.iter().rfind(|part| part.kind == PartKind::Event).expect("it was written");
+    let in_block =
+        |at: &u64| version == Version::V6 && payload.len() > 40 && *at >= block.start as u64;
     let limit = framing_lost(reader.damage()).filter(in_block).min().unwrap_or(u64::MAX);
     let mut left = given.iter();
     for row in block.rows.iter().filter(|row| row.end as u64 <= limit) {

@@ -1,5 +1,5 @@
-//! What each fuzz target does with its bytes. Here and not in the targets themselves, so that the corpus
-//! is replayed by an ordinary test.
+//! What each fuzz target does with its bytes. Here and not in the targets themselves, so
+//! that the corpus is replayed by an ordinary test.
 
 use crate::invariants::Questions;
 
@@ -11,6 +11,7 @@ mod payload;
 pub(crate) mod raw;
 mod stream;
 mod structured;
+mod truth;
 
 pub(crate) use blob::blob;
 pub(crate) use metadata::metadata;
@@ -18,12 +19,13 @@ pub(crate) use ordered::ordered;
 pub(crate) use payload::payload;
 pub(crate) use stream::stream;
 pub(crate) use structured::structured;
+pub(crate) use truth::truth;
 
 /// A target's name and what it does.
 pub(crate) type Target = (&'static str, fn(&[u8], Questions));
 
 /// The targets that need the parser only, by name.
-pub(crate) const TARGETS: [Target; 7] = [
+pub(crate) const TARGETS: [Target; 8] = [
     ("stream", stream),
     ("structured", structured),
     ("blob", blob),
@@ -31,6 +33,7 @@ pub(crate) const TARGETS: [Target; 7] = [
     ("payload", payload),
     ("raw", raw::raw),
     ("ordered", ordered),
+    ("truth", truth),
 ];
 
 /// Longer inputs say nothing new and cost time.

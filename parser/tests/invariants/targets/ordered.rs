@@ -1,8 +1,8 @@
 //! Any bytes as a stream, in time order and with several threads.
 
 use crate::invariants::{
-    Questions, assert_filtered_is_time_order, assert_for_each_is_next_event, assert_parallel_is_serial,
-    assert_time_order, of_slice,
+    Questions, assert_filtered_is_time_order, assert_for_each_is_next_event,
+    assert_parallel_is_serial, assert_time_order, of_slice,
 };
 
 pub(crate) fn ordered(bytes: &[u8], mut questions: Questions) {
@@ -18,7 +18,8 @@ pub(crate) fn ordered(bytes: &[u8], mut questions: Questions) {
     if questions.ask(2) {
         assert_filtered_is_time_order(bytes, &whole);
     }
-    // What cannot be read from its beginning starts no threads, which cost more than all the rest.
+    // What cannot be read from its beginning starts no threads, which cost more than all
+    // the rest.
     if whole.error.is_none() && questions.ask(16) {
         assert_parallel_is_serial(bytes);
     }

@@ -16,14 +16,21 @@ pub(crate) fn payload(bytes: &[u8], mut questions: Questions) {
     let version = [Version::V4, Version::V5, Version::V6][choices.below(3)];
     let mut left = MOST_TYPES;
     let count = 1 + choices.below(8);
-    let fields: Vec<Field> = (0..count).map(|_| field(&mut choices, version, 0, &mut left)).collect();
+    let fields: Vec<Field> =
+        (0..count).map(|_| field(&mut choices, version, 0, &mut left)).collect();
     let bytes = choices.rest();
-    // A payload's size may be above what runtimes write, but not above what a size field holds.
+    // A payload's size may be above what runtimes write, but not above what a size field
+    // holds.
     let payload = bytes.get(..bytes.len().min(60_000)).unwrap_or_default().to_vec();
     let mut stream = begun(version);
     match version {
         Version::V6 => {
-            let row = MetadataRow { metadata_id: 2, provider: "F".into(), fields, ..MetadataRow::default() };
+            let row = MetadataRow {
+                metadata_id: 2,
+                provider: "F".into(),
+                fields,
+                ..MetadataRow::default()
+            };
             stream.metadata_rows(&MetadataBlock::new(vec![row]));
         }
         Version::V5 => {
@@ -69,12 +76,18 @@ fn field(choices: &mut Choices<'_>, version: Version, depth: u32, left: &mut u32
     Field::new(name, field_type(choices, version, depth, left))
 }
 
-fn field_type(choices: &mut Choices<'_>, version: Version, depth: u32, left: &mut u32) -> FieldType {
+fn field_type(
+    choices: &mut Choices<'_>,
+    version: Version,
+    depth: u32,
+    left: &mut u32,
+) -> FieldType {
     use FieldType::*;
     let nests = *left > 0 && depth < 6;
     *left = left.saturating_sub(1);
     let kind = choices.u8() % 28;
-    let mut inner = |choices: &mut Choices<'_>| Box::new(field_type(choices, version, depth + 1, left));
+    let mut inner =
+        |choices: &mut Choices<'_>| Box::new(field_type(choices, version, depth + 1, left));
     match kind {
         1 if nests => {
             let count = choices.below(4);

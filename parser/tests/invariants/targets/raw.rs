@@ -1,5 +1,5 @@
-//! Any bytes for the functions of `raw`: as each of the things they read, as rows of an event block beside a reader, and
-//! as a stream beside a reader.
+//! Any bytes for the functions of `raw`: as each of the things they read, as rows of an
+//! event block beside a reader, and as a stream beside a reader.
 
 use super::blob::begun;
 use super::choices::Choices;
@@ -34,7 +34,8 @@ pub(crate) fn raw(bytes: &[u8], mut questions: Questions) {
 fn assert_raw_rows_are_the_readers_of_blocks(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let version = Version::ALL[choices.below(4)];
-    let layout = if choices.u8() & 1 == 1 { BlobLayout::Compressed } else { BlobLayout::Uncompressed };
+    let layout =
+        if choices.u8() & 1 == 1 { BlobLayout::Compressed } else { BlobLayout::Uncompressed };
     let mut content = EventBlock::default().with_layout(layout).content(version).bytes;
     content.extend_from_slice(choices.rest());
     let mut stream = begun(version);
@@ -64,12 +65,24 @@ pub(crate) fn assert_each_is_calm(input: &[u8]) {
     );
     for position in [0, 1, 2, 3, u64::MAX - 2] {
         let origin = Origin::at(position, input);
-        both("object", input, raw::object::<FaultAt<'_>>(origin), raw::object::<Error<&[u8]>>(origin));
-        both("block_v6", input, raw::block_v6::<FaultAt<'_>>(origin), raw::block_v6::<Error<&[u8]>>(origin));
+        both(
+            "object",
+            input,
+            raw::object::<FaultAt<'_>>(origin),
+            raw::object::<Error<&[u8]>>(origin),
+        );
+        both(
+            "block_v6",
+            input,
+            raw::block_v6::<FaultAt<'_>>(origin),
+            raw::block_v6::<Error<&[u8]>>(origin),
+        );
     }
     for version in [Read::V3, Read::V4] {
-        let (one, other) =
-            (raw::end_of_stream::<FaultAt<'_>>(version), raw::end_of_stream::<Error<&[u8]>>(version));
+        let (one, other) = (
+            raw::end_of_stream::<FaultAt<'_>>(version),
+            raw::end_of_stream::<Error<&[u8]>>(version),
+        );
         both("end_of_stream", input, one, other);
     }
     let encodings = [
@@ -94,7 +107,8 @@ pub(crate) fn assert_each_is_calm(input: &[u8]) {
     }
 }
 
-/// Whatever the error type is, the same is given, and what is left is the end of the input; so is the place of an error.
+/// Whatever the error type is, the same is given, and what is left is the end of the
+/// input; so is the place of an error.
 fn both<'a, T: Debug>(
     name: &str,
     input: &'a [u8],
@@ -110,8 +124,13 @@ fn both<'a, T: Debug>(
         (Err(Err::Error(at)), Err(Err::Error(error))) => {
             assert_part(name, input, at);
             assert_eq!(at.rest, error.input, "{name}");
-            let (is_truncated, is_eof) = (at.fault == Fault::Truncated, error.code == ErrorKind::Eof);
-            assert_eq!(is_truncated || at.fault == Fault::HeaderTruncated, is_eof, "{name}: {at:?}");
+            let (is_truncated, is_eof) =
+                (at.fault == Fault::Truncated, error.code == ErrorKind::Eof);
+            assert_eq!(
+                is_truncated || at.fault == Fault::HeaderTruncated,
+                is_eof,
+                "{name}: {at:?}"
+            );
         }
         (Err(Err::Incomplete(needed)), Err(Err::Incomplete(other_needed))) => {
             assert_eq!(needed, other_needed, "{name}");
@@ -132,5 +151,8 @@ fn assert_end(name: &str, input: &[u8], rest: &[u8]) {
 fn assert_part(name: &str, input: &[u8], at: FaultAt<'_>) {
     let offset = at.offset_in(input);
     let part = input.get(offset..).and_then(|rest| rest.get(..at.rest.len()));
-    assert!(part.is_some_and(|part| std::ptr::eq(part, at.rest)), "{name}: {at:?} is a part of the input");
+    assert!(
+        part.is_some_and(|part| std::ptr::eq(part, at.rest)),
+        "{name}: {at:?} is a part of the input"
+    );
 }

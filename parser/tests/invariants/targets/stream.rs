@@ -4,7 +4,8 @@ use crate::invariants::{
     Questions, Told, assert_every_byte_is_explained, counted, in_pieces, of_slice, values,
 };
 
-/// Pieces of one size a run; the size follows from the input, so that a run can be repeated.
+/// Pieces of one size a run; the size follows from the input, so that a run can be
+/// repeated.
 const PIECES: [(usize, bool); 4] = [(1, true), (3, false), (64, true), (1000, false)];
 
 pub(crate) fn stream(bytes: &[u8], mut questions: Questions) {

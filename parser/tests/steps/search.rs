@@ -1,5 +1,6 @@
-//! Streams of version 6 that make the search for blocks costly, as far as they can: what looks like blocks, like
-//! rows or like both is shared by as many others as possible, or asked for again and again. Work is counted, not timed.
+//! Streams of version 6 that make the search for blocks costly, as far as they can: what
+//! looks like blocks, like rows or like both is shared by as many others as possible, or
+//! asked for again and again. Work is counted, not timed.
 
 use super::Reader;
 use crate::source::Source;
@@ -30,7 +31,8 @@ fn header(length: usize, kind: u8) -> [u8; 4] {
     [a, b, c, kind]
 }
 
-/// The header of an event block's content: compressed rows. With unknown flags no block begins so.
+/// The header of an event block's content: compressed rows. With unknown flags no block
+/// begins so.
 fn event_header(flags: u8) -> [u8; 20] {
     let mut content = [0; 20];
     (content[0], content[2]) = (20, flags);
@@ -52,8 +54,8 @@ fn small_blocks() -> Vec<u8> {
     [3, 0, 0, 6, 1, 0, 9].repeat(9)
 }
 
-/// `units` blocks, one within the other: each says to reach to the end of the last. `begin` and `end` of a unit stand
-/// around its header, of the length that is left.
+/// `units` blocks, one within the other: each says to reach to the end of the last.
+/// `begin` and `end` of a unit stand around its header, of the length that is left.
 fn nested(units: usize, kind: u8, begin: &[u8], end: &[u8], behind: &[u8]) -> Vec<u8> {
     let unit = begin.len() + 4 + end.len();
     let mut bytes = Vec::new();
@@ -66,7 +68,8 @@ fn nested(units: usize, kind: u8, begin: &[u8], end: &[u8], behind: &[u8]) -> Ve
     bytes
 }
 
-/// Rows that are blocks, too: each looks like the first of all that follow, which lead nowhere.
+/// Rows that are blocks, too: each looks like the first of all that follow, which lead
+/// nowhere.
 fn rows_that_are_chains(units: usize) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     for _ in 0..units {
@@ -83,11 +86,13 @@ fn rows_that_are_chains(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// The same, where they lead to one long chain by a block of their own, not to the next row.
+/// The same, where they lead to one long chain by a block of their own, not to the next
+/// row.
 fn rows_that_lead_to_one_chain(units: usize) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     for left in (0..units).rev() {
-        // A stack block up to the chain, if that length can be the begin of a row; else what leads nowhere.
+        // A stack block up to the chain, if that length can be the begin of a row; else
+        // what leads nowhere.
         let length = 0x88 + 256 * if left & 0x80 == 0 { left } else { 0 };
         let mut unit = header(length, 5).to_vec();
         unit.extend([1, 0, 0, 0, 1, 0, 0, 0, 124, 0, 0, 0]);
@@ -106,7 +111,8 @@ fn rows_that_lead_to_one_chain(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Blocks that do not begin as they should, the rows of which lead through all that follow and are broken at the end.
+/// Blocks that do not begin as they should, the rows of which lead through all that
+/// follow and are broken at the end.
 fn blocks_of_one_walk(units: usize) -> Vec<u8> {
     let mut rest = event_header(2).to_vec();
     rest[2] = 3;
@@ -121,8 +127,8 @@ fn blocks_of_one_walk(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Blocks that say to reach almost to the input's end, the rows of which are broken, with places in them from which
-/// blocks lead to one long chain that does not reach that end.
+/// Blocks that say to reach almost to the input's end, the rows of which are broken, with
+/// places in them from which blocks lead to one long chain that does not reach that end.
 fn places_before_the_end(units: usize) -> Vec<u8> {
     let chain = [2, 0, 0, 3, 0, 0].repeat(10 * units);
     let end = [&event_header(1)[..], &[0xff; 9]].concat();
@@ -143,13 +149,15 @@ fn places_before_the_end(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Event blocks, each a row of the one before, with the same rows behind: the size of its payload, as a row, stands
-/// where the block has its least ticks.
+/// Event blocks, each a row of the one before, with the same rows behind: the size of its
+/// payload, as a row, stands where the block has its least ticks.
 fn blocks_that_are_rows_of_each_other(units: usize) -> Vec<u8> {
     let tail = [&[0x80, 0, 1][..], &[9]].concat().repeat(8 * units);
-    // All lengths have the same lowest byte, which says as a row's flags what stands in front of the ticks.
+    // All lengths have the same lowest byte, which says as a row's flags what stands in
+    // front of the ticks.
     let least = (tail.len() + 20) >> 8;
-    let starts: Vec<usize> = (0..units).map(|unit| unit % 128 * 256 + unit / 128 * 65_536).collect();
+    let starts: Vec<usize> =
+        (0..units).map(|unit| unit % 128 * 256 + unit / 128 * 65_536).collect();
     // The next byte is always below 128.
     let most = ((starts.last().map_or(0, |last| last >> 8) + least) | 0xff) + 0x80;
     let end = 4 + 0x8f + 256 * most;
@@ -177,7 +185,8 @@ fn blocks_that_are_rows_of_each_other(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Stack blocks of one stack, with more behind it: stacks that lead through all that follow.
+/// Stack blocks of one stack, with more behind it: stacks that lead through all that
+/// follow.
 fn stacks_behind_those_that_are_stated(units: usize) -> Vec<u8> {
     let between = small_blocks();
     let mut end = vec![1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 1, 2, 3, 4];
@@ -227,7 +236,8 @@ fn broken_blocks_that_end_together(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Rows that are chains, in a block that leads to the next by many of which nothing is known.
+/// Rows that are chains, in a block that leads to the next by many of which nothing is
+/// known.
 fn rows_before_unknown_blocks(units: usize) -> Vec<u8> {
     let mut bytes = rows_that_are_chains(units);
     // The sound block and the end mark.
@@ -266,8 +276,8 @@ fn read(mut reader: Reader<impl Source>) -> (u64, u64) {
     }
 }
 
-/// Steps that a byte may cost. Each of the streams cost more than twice as many before it was looked at, and its
-/// second half more than its first.
+/// Steps that a byte may cost. Each of the streams cost more than twice as many before it
+/// was looked at, and its second half more than its first.
 const MOST_STEPS: u64 = 3;
 
 #[test]
@@ -277,7 +287,11 @@ fn whatever_blocks_and_rows_share_is_looked_at_in_linear_work() {
             let bytes = stream(units);
             let (_, steps) = read(Reader::from_slice(&bytes));
             let most = MOST_STEPS * bytes.len() as u64;
-            assert!(steps <= most, "{name}: {steps} steps for {} bytes of {units} units", bytes.len());
+            assert!(
+                steps <= most,
+                "{name}: {steps} steps for {} bytes of {units} units",
+                bytes.len()
+            );
         }
     }
 }
@@ -304,8 +318,8 @@ impl Read for Drops<'_> {
     }
 }
 
-/// A block of rows that say nothing of where it ends, as its size is not believed: what is behind it is waited for,
-/// and asked for again with each byte that comes.
+/// A block of rows that say nothing of where it ends, as its size is not believed: what
+/// is behind it is waited for, and asked for again with each byte that comes.
 fn many_rows_to_wait_behind(last: &[u8]) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     content.extend(row(2));
@@ -321,10 +335,11 @@ fn many_rows_to_wait_behind(last: &[u8]) -> Vec<u8> {
 
 #[test]
 fn rows_and_places_are_not_looked_at_again_with_each_byte_that_comes() {
-    // The last rows look like blocks of 3,968 and 5,000 bytes: thread removals, for which nothing is searched, and
-    // stacks. The first has an id that is not known.
+    // The last rows look like blocks of 3,968 and 5,000 bytes: thread removals, for which
+    // nothing is searched, and stacks. The first has an id that is not known.
     let removals: &[u8] = &[&[0x80, 15, 0, 7][..], &[1; 40]].concat();
-    let stacks: &[u8] = &[&header(5000, 5)[..], &[1, 0, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0], &[1; 40]].concat();
+    let stacks: &[u8] =
+        &[&header(5000, 5)[..], &[1, 0, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0], &[1; 40]].concat();
     for last in [removals, stacks] {
         let bytes = many_rows_to_wait_behind(last);
         let (_, at_once) = read(Reader::from_slice(&bytes));

@@ -1,4 +1,5 @@
-//! Times that make waiting costly, as far as they can. Work is counted, not timed: turns, runs, and events that are moved.
+//! Times that make waiting costly, as far as they can. Work is counted, not timed: turns,
+//! runs, and events that are moved.
 
 use super::{Candidate, FilteredEvents, PendingFilter};
 use crate::limits::Limits;
@@ -12,7 +13,8 @@ const EVENTS: u64 = 12_000;
 /// The time of an event by its number, and whether it is marked sorted.
 type Time = fn(u64) -> (u64, bool);
 
-/// Events of these times, each with whether it is marked sorted; `in_block` of them in a block.
+/// Events of these times, each with whether it is marked sorted; `in_block` of them in a
+/// block.
 fn stream(times: impl Iterator<Item = (u64, bool)>, in_block: usize) -> Vec<u8> {
     let mut stream = Stream::new(Version::V4);
     stream.trace(&Trace::default());
@@ -92,7 +94,8 @@ fn merging_takes_a_bounded_number_of_steps_for_each_event_whatever_the_times() {
             for limits in limits {
                 for is_filtered in [false, true] {
                     let steps = steps(&bytes, limits, is_filtered);
-                    // Six for what is looked at to find what may go, one for its turn, one for being moved.
+                    // Six for what is looked at to find what may go, one for its turn,
+                    // one for being moved.
                     assert!(steps <= 8, "{what}, {in_block} in a block, {limits:?}: {steps}");
                 }
             }

@@ -1,0 +1,88 @@
+//! Goes from row to row of a block, and accounts for what cannot be read.
+
+use crate::damage::BlockDamage;
+use crate::error::{Fault, located};
+use crate::primitive::{Parsed, before};
+
+/// Reads what precedes the rows; without it, the block is lost.
+pub(super) fn begin<'a, T>(
+    content: &'a [u8],
+    context: &'static str,
+    damage: &mut BlockDamage<'_>,
+    read: impl FnOnce(&'a [u8]) -> Parsed<'a, T>,
+) -> Option<(&'a [u8], T)> {
+    let lost = |error| damage.block_lost(0, content.len(), context, located(content, error).fault);
+    read(content).map_err(lost).ok()
+}
+
+/// Reads the rows from `rest` to the end of `content`, and passes on each with its offset.
+/// Where one cannot be read, the next one cannot be found, so the rest of the block is
+/// lost. Returns the number of rows, if all could be read.
+pub(super) fn each<'a, T>(
+    content: &'a [u8],
+    mut rest: &'a [u8],
+    context: &'static str,
+    damage: &mut BlockDamage<'_>,
+    read: impl Fn(&'a [u8]) -> Parsed<'a, T>,
+    mut take: impl FnMut(usize, T, &mut BlockDamage<'_>),
+) -> Option<u64> {
+    let mut found = 0u64;
+    while !rest.is_empty() {
+        let at = before(content, rest);
+        match read(rest) {
+            Ok((behind, row)) => {
+                take(at, row, damage);
+                found = found.saturating_add(1);
+                rest = behind;
+            }
+            Err(error) => {
+                damage.rest_lost(at, rest.len(), context, located(rest, error).fault);
+                return None;
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Notes a stated number of rows that differs from the one found. Where the input ends
+/// inside the block, rows are missing anyway.
+pub(super) fn check_count(
+    stated: u32,
+    found: u64,
+    context: &'static str,
+    damage: &mut BlockDamage<'_>,
+) {
+    let stated = u64::from(stated);
+    if found != stated && !damage.is_cut() {
+        damage.contradicts(4, context, Fault::Count { stated, found });
+    }
+}
+
+/// Reads the entries of a row, which lies at `row_at`, and passes on each with its offset.
+/// An entry of unknown kind has no known size, so the entries after it are skipped; a
+/// broken one loses them.
+pub(super) fn entries<'a, T>(
+    row: &'a [u8],
+    row_at: usize,
+    context: &'static str,
+    damage: &mut BlockDamage<'_>,
+    read: impl Fn(&'a [u8]) -> Parsed<'a, T>,
+    mut take: impl FnMut(usize, T, &mut BlockDamage<'_>),
+) {
+    let mut rest = row;
+    while !rest.is_empty() {
+        let at = row_at.saturating_add(before(row, rest));
+        match read(rest) {
+            Ok((behind, entry)) => {
+                take(at, entry, damage);
+                rest = behind;
+            }
+            Err(error) => {
+                return match located(rest, error).fault {
+                    fault @ Fault::UnknownEntry(_) => damage.note(at, context, fault),
+                    fault => damage.row_lost(at, rest.len(), context, fault),
+                };
+            }
+        }
+    }
+}

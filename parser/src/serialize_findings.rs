@@ -1,0 +1,98 @@
+//! What was found wrong, for serde (feature `serde`): the keys are those of `nettrace
+//! --json`, so that a document of one's own and the command's can be read by one program.
+
+use crate::check::{Severity, Violation};
+use crate::damage::{Class, Finding};
+use crate::frame::BlockKind;
+use crate::loss::Losses;
+use crate::outcome::Outcome;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::fmt;
+
+macro_rules! by_name {
+    ($($kind:ty)*) => {$(
+        /// By its name.
+        impl Serialize for $kind {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    )*};
+}
+
+by_name!(BlockKind Class Severity);
+
+/// Something as `Display` shows it.
+struct Shown<'a, T>(&'a T);
+
+impl<T: fmt::Display> Serialize for Shown<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self.0)
+    }
+}
+
+/// A map of `offset`, `block` (null between blocks), `context`, `fault` in words, `class`
+/// and `lost_bytes`: a row of `outcome.damage` in the command's documents.
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(6))?;
+        map.serialize_entry("offset", &self.offset)?;
+        map.serialize_entry("block", &self.block)?;
+        map.serialize_entry("context", self.context)?;
+        map.serialize_entry("fault", &Shown(&self.fault))?;
+        map.serialize_entry("class", &self.class)?;
+        map.serialize_entry("lost_bytes", &self.lost_bytes)?;
+        map.end()
+    }
+}
+
+/// A map of `total` and `threads`, with `doubted` only if there are any.
+impl Serialize for Losses {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("total", &self.total())?;
+        if self.doubted() > 0 {
+            map.serialize_entry("doubted", &self.doubted())?;
+        }
+        map.serialize_entry("threads", &self.thread_count())?;
+        map.end()
+    }
+}
+
+/// The member `outcome` of the command's documents: `complete`, `end_offset`, `lost`,
+/// `lost_doubted` (only if there are any), `losses_known`, `lost_threads`,
+/// `damage_count`, `damage_bytes`, and `damage`, at most 64 findings of a kind. Notes are
+/// not listed.
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (losses, damage) = (self.losses(), self.damage());
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("complete", &self.is_complete())?;
+        map.serialize_entry("end_offset", &self.end_offset())?;
+        map.serialize_entry("lost", &losses.total())?;
+        if losses.doubted() > 0 {
+            map.serialize_entry("lost_doubted", &losses.doubted())?;
+        }
+        map.serialize_entry("losses_known", &self.losses_known())?;
+        map.serialize_entry("lost_threads", &losses.thread_count())?;
+        map.serialize_entry("damage_count", &damage.loss_count())?;
+        map.serialize_entry("damage_bytes", &damage.lost_bytes())?;
+        map.serialize_entry("damage", &damage.losses().collect::<Vec<_>>())?;
+        map.end()
+    }
+}
+
+/// A map of `kind`, `severity`, `offset`, `block` (null between blocks), `section` and
+/// `message`: a row of `findings` in `nettrace check --json`.
+impl Serialize for Violation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(6))?;
+        map.serialize_entry("kind", self.kind)?;
+        map.serialize_entry("severity", &self.severity)?;
+        map.serialize_entry("offset", &self.offset)?;
+        map.serialize_entry("block", &self.block)?;
+        map.serialize_entry("section", self.section)?;
+        map.serialize_entry("message", &self.message)?;
+        map.end()
+    }
+}

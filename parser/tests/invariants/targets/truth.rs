@@ -1,0 +1,103 @@
+//! A session whose events are known, with a few bytes of one part written over: where the
+//! stream still passes for whole, the events of all other parts are what they were.
+//!
+//! Bytes that are written over may be what a writer could have written: another id,
+//! another payload, another time within the block's. So of the part that was touched
+//! nothing is asked here. What must not be is that it costs or changes events of others,
+//! and nothing says so.
+
+use super::choices::Choices;
+use super::structured::recording;
+use crate::invariants::Questions;
+use nettrace_parser::{Event, Reader};
+use nettrace_testdata::synth::{Part, PartKind, Version};
+use std::collections::HashMap;
+
+/// What an event says, without what other blocks define.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Facts {
+    ids: (u32, u64, u64),
+    counted: (u64, u32),
+    payload: Vec<u8>,
+}
+
+impl Facts {
+    fn of(event: &Event<'_>) -> Facts {
+        Facts {
+            ids: (event.metadata_id(), event.raw_thread(), event.capture_thread()),
+            counted: (event.timestamp_ticks(), event.sequence_number()),
+            payload: event.payload().to_vec(),
+        }
+    }
+}
+
+pub(crate) fn truth(bytes: &[u8], _: Questions) {
+    let mut choices = Choices::new(bytes);
+    let version = Version::ALL[choices.below(4)];
+    let place = choices.bytes(4);
+    let how = choices.u8();
+    let written = choices.bytes(4);
+    let recording = recording(version, choices.rest());
+    let mut place = Choices::new(place);
+    let parts = &recording.stream.parts;
+    let part = &parts[usize::from(place.u8()) % parts.len()];
+    // The header, the session's facts and the end mark are about all events.
+    let is_of_all = matches!(part.kind, PartKind::StreamHeader | PartKind::Trace | PartKind::End);
+    if is_of_all || part.start == part.end {
+        return;
+    }
+    let mut stream = recording.stream.bytes.clone();
+    write_over(&mut stream, part, usize::from(place.u16()), how, written);
+    let size = part.start..part.start + 3;
+    let is_other_point = version == Version::V6
+        && part.kind == PartKind::SequencePoint
+        && stream[size.clone()] != recording.stream.bytes[size];
+    // A sequence point may have bytes behind its entries, so one that reaches into the
+    // next block is what a writer could have written.
+    if stream == recording.stream.bytes || is_other_point {
+        return;
+    }
+    let mut reader = Reader::from_slice(&stream);
+    let mut found = HashMap::new();
+    while let Some(event) = reader.next_event().expect("the stream begins as it did") {
+        found.insert(event.offset(), Facts::of(&event));
+    }
+    if reader.damage().is_damaged() || !reader.is_complete() {
+        return;
+    }
+    let mut sound = Reader::from_slice(&recording.stream.bytes);
+    while let Some(event) = sound.next_event().expect("the stream begins well") {
+        let at = event.offset();
+        if (part.start as u64..part.end as u64).contains(&at) {
+            continue;
+        }
+        assert_eq!(
+            found.remove(&at),
+            Some(Facts::of(&event)),
+            "the event at {at} of a stream that passes for whole, with {:?} at {:?} written over",
+            part.kind,
+            part.start..part.end
+        );
+    }
+    found.retain(|at, _| !(part.start as u64..part.end as u64).contains(at));
+    assert!(found.is_empty(), "events that were never there: {found:?}");
+}
+
+/// One to four bytes of the part, or one bit of it.
+fn write_over(stream: &mut [u8], part: &Part, place: usize, how: u8, written: &[u8]) {
+    let length = part.end - part.start;
+    // The beginning says how the part is made, so it is chosen more often.
+    let at = match how % 4 {
+        0 => part.size_field.unwrap_or(part.start) + place % 4,
+        1 => part.start + place % length.min(64),
+        _ => part.start + place % length,
+    };
+    if how & 4 == 0 {
+        stream[at] ^= 1 << (how >> 4 & 7);
+        return;
+    }
+    let end = part.end.min(at + written.len());
+    for (byte, new) in stream[at.min(end)..end].iter_mut().zip(written) {
+        *byte = *new;
+    }
+}

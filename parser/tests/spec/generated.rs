@@ -1,0 +1,100 @@
+//! Streams of several gigabytes, made while they are read.
+
+use crate::streams::event;
+use nettrace_testdata::synth::*;
+use std::io::{self, Read};
+
+/// A stream of any length that is made while it is read.
+#[derive(Default)]
+pub(crate) struct Generated {
+    segments: Vec<Segment>,
+    /// Bytes in all segments.
+    pub(crate) length: u64,
+    /// Where reading is: segment, and byte in it.
+    at: (usize, u64),
+}
+
+enum Segment {
+    Bytes(Vec<u8>),
+    Filler(u64),
+}
+
+impl Generated {
+    pub(crate) fn append(&mut self, bytes: Vec<u8>) {
+        self.length += bytes.len() as u64;
+        self.segments.push(Segment::Bytes(bytes));
+    }
+
+    fn filler(&mut self, count: u64) {
+        self.length += count;
+        self.segments.push(Segment::Filler(count));
+    }
+
+    /// Adds a block of a version 6 stream or an object; returns where its content begins.
+    pub(crate) fn part(&mut self, version: Version, kind: PartKind, content: Content) -> u64 {
+        let position = self.length as usize;
+        let (bytes, part) = match kind.block_kind().filter(|_| version == Version::V6) {
+            Some(kind) => Block::new(kind, content).encode(position),
+            None => Object::new(version, kind.object_name().unwrap(), content).encode(position),
+        };
+        self.append(bytes);
+        part.content.start as u64
+    }
+}
+
+impl Read for Generated {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let (index, from) = self.at;
+        let count = match self.segments.get(index) {
+            None => return Ok(0),
+            Some(Segment::Bytes(bytes)) => {
+                let rest = &bytes[from as usize..];
+                let count = rest.len().min(into.len());
+                into[..count].copy_from_slice(&rest[..count]);
+                count
+            }
+            Some(Segment::Filler(filler)) => {
+                let count = into.len().min((filler - from) as usize);
+                into[..count].fill(0x55);
+                count
+            }
+        };
+        self.at.1 += count as u64;
+        let length = match &self.segments[index] {
+            Segment::Bytes(bytes) => bytes.len() as u64,
+            Segment::Filler(filler) => *filler,
+        };
+        if self.at.1 == length {
+            self.at = (index + 1, 0);
+        }
+        Ok(count)
+    }
+}
+
+/// Bytes that each large block holds beside a few others.
+pub(crate) const FILLER: u64 = 0xff_f000;
+
+/// More than 4 GiB of large blocks. Version 6: blocks of an unknown kind. Version 4:
+/// event blocks with one event that has a large payload.
+pub(crate) fn large_blocks(stream: &mut Generated, version: Version) -> u32 {
+    let mut number = 1;
+    while stream.length <= u64::from(u32::MAX) {
+        number += 1;
+        let position = stream.length as usize;
+        if version == Version::V6 {
+            let block = Block { size: Some(FILLER as u32), ..Block::new(0x7f, Content::default()) };
+            stream.append(block.encode(position).0);
+            stream.filler(FILLER);
+        } else {
+            let blob =
+                Blob { payload: vec![], payload_size: Some(FILLER as u32), ..event(number, 2) };
+            let content = EventBlock::new([blob]).content(version);
+            let size = Some(content.bytes.len() as i32 + FILLER as i32);
+            let object = Object::new(version, "EventBlock", content);
+            stream.append(Object { size, end_tag: None, ..object }.encode(position).0);
+            stream.filler(FILLER);
+            stream.append(vec![6]);
+        }
+    }
+    number
+}
