@@ -8,30 +8,31 @@ use crate::layout::Version;
 /// [FORMAT.md 9.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#9.6
 pub const NO_PROCESSOR: u32 = u32::MAX;
 
-/// Flags of a compressed header ([FORMAT.md 6.3], 7.4). See [`Compressor`](super::Compressor).
+/// Flags of a compressed header ([FORMAT.md 6.3], 7.4). See
+/// [`Compressor`](super::Compressor).
 ///
 /// [FORMAT.md 6.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.3
 pub mod flag {
-    /// MetadataId is there.
+    /// MetadataId is present.
     pub const METADATA_ID: u8 = 0x01;
-    /// Sequence delta, capture thread and processor are there.
+    /// Sequence delta, capture thread and processor are present.
     pub const CAPTURE: u8 = 0x02;
-    /// Thread is there.
+    /// Thread is present.
     pub const THREAD: u8 = 0x04;
-    /// StackId is there.
+    /// StackId is present.
     pub const STACK: u8 = 0x08;
-    /// ActivityId is there; in version 6 LabelListId.
+    /// ActivityId is present; in version 6: LabelListId.
     pub const ACTIVITY: u8 = 0x10;
-    /// RelatedActivityId is there; unused in version 6.
+    /// RelatedActivityId is present; unused in version 6.
     pub const RELATED_ACTIVITY: u8 = 0x20;
     /// The event is sorted.
     pub const SORTED: u8 = 0x40;
-    /// PayloadSize is there.
+    /// PayloadSize is present.
     pub const PAYLOAD_SIZE: u8 = 0x80;
 }
 
-/// One event: a header with every field of every version, of which each layout writes those it has, and a payload.
-/// `None` means: what is right.
+/// One event: a payload, and a header with the fields of all versions. Each layout writes
+/// the fields that it has. `None` means the correct value.
 ///
 /// [FORMAT.md 5] (version 3), 6.2 (versions 4 and 5), 7.4 (version 6):
 ///
@@ -49,7 +50,8 @@ pub mod flag {
 /// | 60 | StackSize i32, stack, padding | RelatedActivityId guid | |
 /// | 76 | | PayloadSize u32, payload, padding | |
 ///
-/// Compressed (V4 to V6), a blob is one byte of flags, then only what differs from the blob before: see [`Compressor`].
+/// Compressed (V4 to V6), a blob is one byte of flags, then only what differs from the
+/// blob before: see [`Compressor`].
 ///
 /// ```
 /// use nettrace_writer::{Blob, Sink, Value, payload};
@@ -90,7 +92,7 @@ pub struct Blob {
     pub payload: Vec<u8>,
     /// The stack as bytes (version 3).
     pub stack: Vec<u8>,
-    /// Bytes behind the payload (V3: the stack) that EventSize counts (uncompressed).
+    /// Bytes after the payload (V3: the stack) that EventSize counts (uncompressed).
     pub extra: Vec<u8>,
     /// Flags of the compressed header, if not those that are needed.
     pub flags: Option<u8>,
@@ -129,7 +131,8 @@ impl Default for Blob {
 }
 
 impl Blob {
-    /// A blob that defines metadata, as the runtimes write it: sorted, all but thread and time zero.
+    /// A blob that defines metadata, as the runtimes write it: sorted, all but thread and
+    /// time zero.
     pub fn definition(thread_id: u64, ticks: u64, payload: Vec<u8>) -> Self {
         Blob { thread_id, ticks, is_sorted: true, payload, ..Blob::default() }
     }
@@ -154,7 +157,8 @@ impl Blob {
         sink.raw(&self.extra).fill(0, padding);
     }
 
-    /// Uncompressed layout of versions 4 and 5; `padded` to a multiple of 4 as the runtime does.
+    /// Uncompressed layout of versions 4 and 5; `padded` to a multiple of 4 as the
+    /// runtime does.
     pub fn encode_v4(&self, sink: &mut Sink, padded: bool) {
         let unpadded = 76 + self.payload.len() + self.extra.len();
         let padding = if padded { unpadded.wrapping_neg() % 4 } else { 0 };
@@ -181,7 +185,8 @@ impl Blob {
     }
 }
 
-/// Writes compressed blobs of one block. It holds what a reader would know after the last blob.
+/// Writes the compressed blobs of one block. It keeps what a reader knows after the last
+/// blob.
 ///
 /// [FORMAT.md 6.3], in version 6 7.4:
 ///
@@ -207,13 +212,14 @@ pub struct Compressor {
 }
 
 impl Compressor {
-    /// A compressor at the start of a block: all fields zero.
+    /// A compressor for the start of a block: all fields are zero.
     pub fn new(version: Version) -> Self {
         let before = Blob { processor: 0, ..Blob::default() };
         Compressor { version, before, payload_size: 0, overlong: 0 }
     }
 
-    /// Adds `extra` needless bytes to every varuint, as far as its type's 5 or 10 bytes allow.
+    /// Adds `extra` needless bytes to every varuint, as far as its type's 5 or 10 bytes
+    /// allow.
     pub fn with_overlong_varuints(mut self, extra: usize) -> Self {
         self.overlong = extra;
         self
@@ -262,7 +268,8 @@ impl Compressor {
             self.varuint32(sink, blob.metadata_id);
         }
         if has(flag::CAPTURE) {
-            let delta = blob.sequence_number.wrapping_sub(self.before.sequence_number).wrapping_sub(1);
+            let delta =
+                blob.sequence_number.wrapping_sub(self.before.sequence_number).wrapping_sub(1);
             self.before.sequence_number = blob.sequence_number;
             self.before.capture_thread_id = blob.capture_thread_id;
             self.before.processor = blob.processor;

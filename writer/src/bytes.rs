@@ -1,9 +1,11 @@
 //! The byte sink every encoder writes to, and nothing but the primitives of the format.
 
-/// The 16 bytes of a guid as stored ([FORMAT.md 2]): `00 11 22 33 44 55 66 77 …` reads `33221100-5544-7766-…`.
+/// The 16 bytes of a guid as stored ([FORMAT.md 2]): `00 11 22 33 44 55 66 77 …` reads
+/// `33221100-5544-7766-…`.
 ///
-/// Bytes, where the other crates have the type `Guid` of `nettrace-guid`: nothing here is shared with what is tested. A
-/// `Guid` is compared with these bytes as they are, and made of them by `Guid::from`.
+/// The other crates use the type `Guid` of `nettrace-guid`. This crate does not, because
+/// it shares no code with what it tests. A `Guid` can be compared with these bytes, and
+/// made from them with `Guid::from`.
 ///
 /// [FORMAT.md 2]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#2
 pub type GuidBytes = [u8; 16];
@@ -57,7 +59,7 @@ impl Sink {
         self.bytes.len()
     }
 
-    /// True while nothing has been written.
+    /// Whether nothing has been written.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -150,7 +152,8 @@ impl Sink {
     }
 }
 
-/// Maps signed to unsigned so that small magnitudes stay small: 0, -1, 1, -2 become 0, 1, 2, 3.
+/// Maps signed to unsigned so that small magnitudes stay small: 0, -1, 1, -2 become 0, 1,
+/// 2, 3.
 pub fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }

@@ -1,5 +1,5 @@
-//! Damage done to finished bytes. Every operation is defined for all places and lengths: what lies behind
-//! the end is left alone, so that random damage is always valid.
+//! Damage to finished bytes. Every operation is defined for all positions and lengths,
+//! because whatever lies after the end is ignored. So random damage is always valid.
 
 use std::ops::Range;
 
@@ -21,31 +21,31 @@ pub enum Damage {
         /// Length that is left.
         at: usize,
     },
-    /// The bits of `mask` change in one byte.
+    /// The bits of `mask` are flipped in one byte.
     Flip {
         /// Which byte.
         at: usize,
         /// Which bits.
         mask: u8,
     },
-    /// Bytes are put in.
+    /// Bytes are inserted.
     Insert {
-        /// In front of this byte.
+        /// Before this byte.
         at: usize,
-        /// What is put in.
+        /// The inserted bytes.
         bytes: Vec<u8>,
     },
-    /// Bytes are taken out.
+    /// Bytes are removed.
     Delete {
         /// Which.
         range: Range<usize>,
     },
-    /// Bytes are repeated right behind themselves.
+    /// Bytes are repeated right after themselves.
     Duplicate {
         /// Which.
         range: Range<usize>,
     },
-    /// Two stretches change places; if they overlap, nothing happens.
+    /// Two ranges are swapped; if they overlap, nothing happens.
     Swap {
         /// One.
         first: Range<usize>,
@@ -99,7 +99,9 @@ impl Damage {
                 let copy = bytes[range.clone()].to_vec();
                 bytes.splice(range.end..range.end, copy);
             }
-            Damage::Swap { first, second } => swap(bytes, clamp(first, length), clamp(second, length)),
+            Damage::Swap { first, second } => {
+                swap(bytes, clamp(first, length), clamp(second, length))
+            }
             Damage::Overwrite { at, bytes: written } => {
                 for (place, byte) in bytes.iter_mut().skip(*at).zip(written) {
                     *place = *byte;
@@ -166,7 +168,10 @@ mod tests {
             assert_eq!(damage.applied(&[0, 1, 2]), [0, 1, 2], "{damage:?}");
         }
         assert_eq!(damages[6].applied(&[0, 1, 2]), [0, 1, 2]);
-        #[expect(clippy::reversed_empty_ranges, reason = "a range that ends before it starts is empty too")]
+        #[expect(
+            clippy::reversed_empty_ranges,
+            reason = "a range that ends before it starts is empty too"
+        )]
         let reversed = Damage::Delete { range: 2..1 };
         assert_eq!(reversed.applied(&[0, 1, 2]), [0, 1, 2]);
     }

@@ -13,7 +13,8 @@ pub enum BlobLayout {
     /// Flags and differences (versions 4–6), as every runtime writes.
     #[default]
     Compressed,
-    /// Compressed, with that many needless bytes in every varuint (as far as they may be long).
+    /// Compressed, with that many needless bytes in every varuint (as far as they may be
+    /// long).
     Overlong(usize),
     /// All fields; versions 4 and 5 padded to a multiple of 4.
     Uncompressed,
@@ -21,7 +22,8 @@ pub enum BlobLayout {
     UncompressedUnpadded,
 }
 
-/// Content of an event block, and of a metadata block of versions 3 to 5. `None` means: what is right.
+/// Content of an event block, and of a metadata block of versions 3 to 5. `None` means
+/// the correct value.
 ///
 /// [FORMAT.md 6.1] and 7.4:
 ///
@@ -55,7 +57,7 @@ pub struct EventBlock {
     pub min_ticks: Option<u64>,
     /// MaxTimestamp, if not that of the blobs.
     pub max_ticks: Option<u64>,
-    /// Header bytes behind the known ones.
+    /// Header bytes after the known ones.
     pub header_extra: Vec<u8>,
     /// The blobs.
     pub rows: Vec<Row>,
@@ -67,7 +69,8 @@ pub struct EventBlock {
 pub enum Row {
     /// A blob.
     Blob(Blob),
-    /// Bytes as they are. A compressor does not know of them: blobs behind them see the state before them.
+    /// Bytes as they are. A compressor does not see them: blobs after them continue
+    /// from the state before them.
     Raw(Vec<u8>),
 }
 

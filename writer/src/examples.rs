@@ -1,4 +1,5 @@
-//! Two small whole streams, kept as files in `traces/` too, and the events that are in them.
+//! Two small whole streams, kept as files in `traces/` too, and the events that are in
+//! them.
 //!
 //! | stream | bytes | what it has |
 //! |---|---|---|
@@ -6,9 +7,9 @@
 //! | [`tiny_v6`] | 267 | one event type, a thread, labels, two events, a removal that shows one loss, a sequence point that forgets metadata |
 
 use crate::{
-    Blob, Definition, EventBlock, Field, FieldType, Label, LabelListBlock, MetadataBlock, MetadataRow,
-    Optional, RemoveThreadBlock, SequencePoint, StackBlock, Stream, Tag, ThreadBlock, ThreadEntry, ThreadRow,
-    Trace, Value, Version, payload,
+    Blob, Definition, EventBlock, Field, FieldType, Label, LabelListBlock, MetadataBlock,
+    MetadataRow, Optional, RemoveThreadBlock, SequencePoint, StackBlock, Stream, Tag, ThreadBlock,
+    ThreadEntry, ThreadRow, Trace, Value, Version, payload,
 };
 
 /// The events' stack in both streams begins with this address.
@@ -93,7 +94,10 @@ pub fn tiny_v6() -> Stream {
         provider: "Demo".into(),
         event_id: 7,
         name: "Hi".into(),
-        fields: vec![Field::new("n", FieldType::VarUInt), Field::new("s", FieldType::Utf8CodeUnit.array())],
+        fields: vec![
+            Field::new("n", FieldType::VarUInt),
+            Field::new("s", FieldType::Utf8CodeUnit.array()),
+        ],
         optional: vec![Optional::Level(4), Optional::Keywords(3)],
         ..MetadataRow::default()
     };

@@ -2,7 +2,7 @@
 
 use crate::bytes::{Sink, count16, count32};
 
-/// A field of an event type: name and type. `None` means: what is right.
+/// A field of an event type: name and type. `None` means the correct value.
 ///
 /// How it is described in metadata depends on the version: see [`FieldForm`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Field {
     pub field_type: FieldType,
     /// Size in front of the description (V2, V6), if not the right one.
     pub size: Option<u32>,
-    /// Bytes behind the known description (V2, V6).
+    /// Bytes after the known description (V2, V6).
     pub extra: Vec<u8>,
 }
 
@@ -24,7 +24,8 @@ impl Field {
     }
 }
 
-/// Type of a field ([FORMAT.md 8]). Types of version 6 cannot be described before it: [`FieldType::is_allowed_in`].
+/// Type of a field ([FORMAT.md 8]). Types of version 6 cannot be described before it:
+/// [`FieldType::is_allowed_in`].
 ///
 /// [FORMAT.md 8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#8
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,13 +75,13 @@ pub enum FieldType {
     FixedLengthArray(Box<FieldType>, u16),
     /// Code 23 (V6), one byte of UTF-8.
     Utf8CodeUnit,
-    /// Code 24 (V6): size and place counted from behind the u32.
+    /// Code 24 (V6): size and place counted from after the u32.
     RelLoc(Box<FieldType>),
     /// Code 25 (V6): size and place counted from the payload's start.
     DataLoc(Box<FieldType>),
     /// Code 26 (V6), a boolean of one byte.
     Boolean8,
-    /// Any code, without anything behind it.
+    /// Any code, without anything after it.
     Code(u8),
     /// Bytes where the type should be.
     Raw(Vec<u8>),
@@ -155,7 +156,9 @@ impl FieldType {
     /// True if a field list of that form may hold this type.
     pub fn is_allowed_in(&self, form: FieldForm) -> bool {
         match self {
-            FieldType::Object(fields) => fields.iter().all(|field| field.field_type.is_allowed_in(form)),
+            FieldType::Object(fields) => {
+                fields.iter().all(|field| field.field_type.is_allowed_in(form))
+            }
             FieldType::Array(element) => form != FieldForm::V1 && element.is_allowed_in(form),
             FieldType::FixedLengthArray(element, _) => {
                 form == FieldForm::V6 && element.is_allowed_in(form) && element.is_fixed_size()
@@ -171,9 +174,13 @@ impl FieldType {
     /// True if every value of this type has the same size.
     pub fn is_fixed_size(&self) -> bool {
         match self {
-            FieldType::Object(fields) => fields.iter().all(|field| field.field_type.is_fixed_size()),
+            FieldType::Object(fields) => {
+                fields.iter().all(|field| field.field_type.is_fixed_size())
+            }
             FieldType::FixedLengthArray(element, _) => element.is_fixed_size(),
-            FieldType::String | FieldType::Array(_) | FieldType::VarInt | FieldType::VarUInt => false,
+            FieldType::String | FieldType::Array(_) | FieldType::VarInt | FieldType::VarUInt => {
+                false
+            }
             FieldType::Code(_) | FieldType::Raw(_) => false,
             _ => true,
         }
@@ -190,7 +197,9 @@ impl FieldType {
         };
         match self {
             FieldType::Object(fields) => encode_fields(sink, fields, None, form),
-            FieldType::Array(element) | FieldType::RelLoc(element) | FieldType::DataLoc(element) => {
+            FieldType::Array(element)
+            | FieldType::RelLoc(element)
+            | FieldType::DataLoc(element) => {
                 element.encode(sink, form);
             }
             FieldType::FixedLengthArray(element, count) => {

@@ -3,8 +3,8 @@
 use crate::bytes::{GuidBytes, Sink, count32};
 use crate::layout::Content;
 
-/// A label list block (version 6, [FORMAT.md 7.8]): u32 first index, u32 count, then lists of labels. `None` means: what
-/// is right.
+/// A label list block (version 6, [FORMAT.md 7.8]): u32 first index, u32 count, then
+/// lists of labels. `None` means the correct value.
 ///
 /// ```
 /// use nettrace_writer::{Label, LabelListBlock};
@@ -26,7 +26,8 @@ pub struct LabelListBlock {
     pub trailing: Vec<u8>,
 }
 
-/// One label ([FORMAT.md 7.8] and 9.5): u8 kind, then its content. The last label of a list has 0x80 added to its kind.
+/// One label ([FORMAT.md 7.8] and 9.5): u8 kind, then its content. The last label of a
+/// list has 0x80 added to its kind.
 ///
 /// [FORMAT.md 7.8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.8
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +58,8 @@ pub enum Label {
 }
 
 impl Label {
-    /// Bytes that the label takes at most: a kind, 5 bytes in front of each text, 10 of a number.
+    /// Bytes that the label takes at most: a kind, 5 bytes in front of each text, 10 of a
+    /// number.
     pub(crate) fn most_bytes(&self) -> usize {
         match self {
             Label::Text(key, value) => 11 + key.len() + value.len(),

@@ -114,7 +114,8 @@ impl PartKind {
     }
 }
 
-/// One part of a finished stream. All places are counted from the first byte of the stream.
+/// One part of a finished stream. All places are counted from the first byte of the
+/// stream.
 ///
 /// ```
 /// use nettrace_writer::{PartKind, tiny_v6};
@@ -132,12 +133,13 @@ pub struct Part {
     pub start: usize,
     /// The i32 before the type name (objects only).
     pub name_length_field: Option<usize>,
-    /// The i32 block size of an object, the u32 header of a version 6 block (size in the low 24 bits).
-    /// None for the stream header, a `Trace` object and raw bytes.
+    /// The i32 block size of an object, the u32 header of a version 6 block (size in the
+    /// low 24 bits). None for the stream header, a `Trace` object and raw bytes.
     pub size_field: Option<usize>,
     /// The content; of an object without its padding.
     pub content: Range<usize>,
-    /// Rows in the content: blobs, metadata rows, stacks, thread rows, label lists, entries.
+    /// Rows in the content: blobs, metadata rows, stacks, thread rows, label lists,
+    /// entries.
     pub rows: Vec<Range<usize>>,
     /// The EndObject tag (objects only).
     pub end_tag: Option<usize>,

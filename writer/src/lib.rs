@@ -39,8 +39,8 @@ pub use metadata::{Definition, Tag};
 pub use metadata_v6::{MetadataBlock, MetadataRow, Optional};
 pub use sequence_point::SequencePoint;
 pub use session::{
-    BatchOrder, EventType, ExpectedEvent, Recording, Session, SessionEvent, SessionThread, SessionWriter,
-    Step, Written,
+    BatchOrder, EventType, ExpectedEvent, Recording, Session, SessionEvent, SessionThread,
+    SessionWriter, Step, Written,
 };
 pub use stack::{Stack, StackBlock, addresses};
 pub use stream::{Block, FAST_SERIALIZATION, Object, Stream, TaggedValue};

@@ -3,8 +3,8 @@
 use crate::bytes::{Sink, count32};
 use crate::field::{Field, FieldForm, encode_fields};
 
-/// A definition of an event type in versions 3 to 5: the payload of a blob with metadata id 0. `None` means: what is
-/// right.
+/// A definition of an event type in versions 3 to 5: the payload of a blob with metadata
+/// id 0. `None` means the correct value.
 ///
 /// [FORMAT.md 6.4] to 6.7:
 ///
@@ -54,13 +54,13 @@ pub struct Definition {
     pub fields: Vec<Field>,
     /// Count in front of the list, if not the right one.
     pub field_count: Option<u32>,
-    /// Leaves out everything behind the level, the count of fields too.
+    /// Leaves out everything after the level, the count of fields too.
     pub ends_after_level: bool,
     /// Tags.
     pub tags: Vec<Tag>,
 }
 
-/// A tag behind a definition (version 5, [FORMAT.md 6.6]). `None` means: what is right.
+/// A tag after a definition (version 5, [FORMAT.md 6.6]). `None` means the correct value.
 ///
 /// [FORMAT.md 6.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.6
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +103,9 @@ impl Definition {
         }
         encode_fields(&mut sink, &self.fields, self.field_count, FieldForm::V1);
         for tag in &self.tags {
-            sink.u32(tag.size.unwrap_or_else(|| count32(tag.payload.len()))).u8(tag.kind).raw(&tag.payload);
+            sink.u32(tag.size.unwrap_or_else(|| count32(tag.payload.len())))
+                .u8(tag.kind)
+                .raw(&tag.payload);
         }
         sink.into_vec()
     }

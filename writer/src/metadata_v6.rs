@@ -4,8 +4,8 @@ use crate::bytes::{GuidBytes, Sink, count16};
 use crate::field::{Field, FieldForm, encode_fields};
 use crate::layout::Content;
 
-/// A metadata block of version 6 ([FORMAT.md 7.3]): u16 header size, not counting itself, reserved bytes, rows. `None`
-/// means: what is right.
+/// A metadata block of version 6 ([FORMAT.md 7.3]): u16 header size, not counting itself,
+/// reserved bytes, rows. `None` means the correct value.
 ///
 /// [FORMAT.md 7.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.3
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,8 @@ pub struct MetadataBlock {
     pub trailing: Vec<u8>,
 }
 
-/// A definition of an event type in version 6. `None` means: what is right, if nothing else is said.
+/// A definition of an event type in version 6. `None` means the correct value, unless
+/// stated otherwise.
 ///
 /// [FORMAT.md 7.3]:
 ///
@@ -71,11 +72,12 @@ pub struct MetadataRow {
     pub optional_size: Option<u16>,
     /// Optional metadata, in order.
     pub optional: Vec<Optional>,
-    /// Row bytes behind the known ones.
+    /// Row bytes after the known ones.
     pub extra: Vec<u8>,
 }
 
-/// An entry of the optional metadata (version 6, [FORMAT.md 7.3]): u8 kind, then its content.
+/// An entry of the optional metadata (version 6, [FORMAT.md 7.3]): u8 kind, then its
+/// content.
 ///
 /// [FORMAT.md 7.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.3
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +131,8 @@ impl MetadataRow {
             for entry in &self.optional {
                 entry.encode(&mut optional);
             }
-            rest.u16(self.optional_size.unwrap_or_else(|| count16(optional.len()))).raw(optional.as_slice());
+            rest.u16(self.optional_size.unwrap_or_else(|| count16(optional.len())))
+                .raw(optional.as_slice());
         }
         rest.raw(&self.extra);
         let mut row = Sink::new();
@@ -147,7 +150,9 @@ impl MetadataBlock {
     /// The content.
     pub fn content(&self) -> Content {
         let mut header = Sink::new();
-        header.u16(self.header_size.unwrap_or_else(|| count16(self.header.len()))).raw(&self.header);
+        header
+            .u16(self.header_size.unwrap_or_else(|| count16(self.header.len())))
+            .raw(&self.header);
         let mut content = Content::raw(header.into_vec());
         for row in &self.rows {
             content.row(&row.encode());

@@ -3,8 +3,9 @@
 use crate::bytes::{Sink, count32};
 use crate::layout::{Content, Version};
 
-/// A sequence point: `SPBlock` in versions 4 and 5, a SequencePoint block in version 6. Nothing behind it is older, the
-/// numbers show which events were lost, and stacks and label lists are forgotten. `None` means: what is right.
+/// A sequence point: `SPBlock` in versions 4 and 5, a SequencePoint block in version 6.
+/// Nothing after it is older, the numbers show which events were lost, and stacks and
+/// label lists are forgotten. `None` means the correct value.
 ///
 /// [FORMAT.md 6.9] and 7.9; 9.4 says what a reader does:
 ///

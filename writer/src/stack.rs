@@ -3,8 +3,8 @@
 use crate::bytes::{Sink, count32};
 use crate::layout::Content;
 
-/// A stack block, the same in versions 4 to 6 ([FORMAT.md 6.8] and 7.5): u32 first id, u32 count, then the stacks. `None`
-/// means: what is right.
+/// A stack block, the same in versions 4 to 6 ([FORMAT.md 6.8] and 7.5): u32 first id,
+/// u32 count, then the stacks. `None` means the correct value.
 ///
 /// ```
 /// use nettrace_writer::StackBlock;
@@ -25,7 +25,8 @@ pub struct StackBlock {
     pub trailing: Vec<u8>,
 }
 
-/// One stack: u32 size in bytes, then the addresses, leaf first. `None` means: what is right.
+/// One stack: u32 size in bytes, then the addresses, leaf first. `None` means the correct
+/// value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
     /// The addresses as bytes.
@@ -44,7 +45,8 @@ impl Stack {
 impl StackBlock {
     /// A block of ordinary stacks.
     pub fn new<F: AsRef<[u64]>>(first_id: u32, pointer_size: i32, stacks: &[F]) -> Self {
-        let stacks = stacks.iter().map(|frames| Stack::new(pointer_size, frames.as_ref())).collect();
+        let stacks =
+            stacks.iter().map(|frames| Stack::new(pointer_size, frames.as_ref())).collect();
         StackBlock { first_id, count: None, stacks, trailing: Vec::new() }
     }
 

@@ -6,8 +6,8 @@ use proptest::string::{RegexGeneratorStrategy, string_regex};
 use std::sync::LazyLock;
 
 use crate::{
-    BatchOrder, BlobLayout, Damage, EventType, Field, FieldForm, FieldType, GuidBytes, Label, Session,
-    SessionEvent, SessionThread, Step, Trace, Value, Version,
+    BatchOrder, BlobLayout, Damage, EventType, Field, FieldForm, FieldType, GuidBytes, Label,
+    Session, SessionEvent, SessionThread, Step, Trace, Value, Version,
 };
 
 /// All versions. They shrink to the oldest.
@@ -25,7 +25,8 @@ pub fn versions() -> impl Strategy<Value = Version> {
     select(Version::ALL.to_vec())
 }
 
-/// Damage somewhere in the first `length` bytes. No more than 255 bytes are put in, taken out or replaced.
+/// Damage somewhere in the first `length` bytes. No more than 255 bytes are put in, taken
+/// out or replaced.
 ///
 /// ```
 /// use nettrace_writer::{strategy::damage, tiny_v4};
@@ -54,8 +55,8 @@ pub fn damage(length: usize) -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// Sessions of one version: up to 5 types, 4 threads and `most_steps` steps, in all layouts and orders.
-/// Every payload agrees with its type's fields.
+/// Sessions of one version: up to 5 types, 4 threads and `most_steps` steps, in all
+/// layouts and orders. Every payload agrees with its type's fields.
 pub fn sessions(version: Version, most_steps: usize) -> impl Strategy<Value = Session> {
     let types = prop::collection::vec(event_types(version), 1..6);
     let threads = prop::collection::vec(prop::option::weighted(0.5, names()), 1..5);
@@ -69,7 +70,8 @@ pub fn sessions(version: Version, most_steps: usize) -> impl Strategy<Value = Se
                 name,
             })
             .collect();
-        let fields: Vec<Vec<Field>> = types.iter().map(|event_type| event_type.fields.clone()).collect();
+        let fields: Vec<Vec<Field>> =
+            types.iter().map(|event_type| event_type.fields.clone()).collect();
         prop::collection::vec(steps(fields), 0..most_steps).prop_map(move |steps| Session {
             types: types.clone(),
             threads: threads.clone(),
@@ -111,13 +113,13 @@ fn options(version: Version) -> impl Strategy<Value = Session> {
         })
 }
 
-/// Types that some field list of the version can describe. None is of size zero: at the end of a payload an
-/// empty object cannot be told from one that is not there.
+/// Types that some field list of the version can describe. None has size zero, because an
+/// empty object at the end of a payload cannot be distinguished from a missing one.
 pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
     use FieldType::*;
     let mut leaves = vec![
-        Boolean32, Char, SByte, Byte, Int16, UInt16, Int32, UInt32, Int64, UInt64, Single, Double, Decimal,
-        DateTime, Guid, String,
+        Boolean32, Char, SByte, Byte, Int16, UInt16, Int32, UInt32, Int64, UInt64, Single, Double,
+        Decimal, DateTime, Guid, String,
     ];
     if version == Version::V6 {
         leaves.extend([VarInt, VarUInt, Utf8CodeUnit, Boolean8]);
@@ -146,7 +148,7 @@ pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
     })
 }
 
-/// Any text. What `any` gives too, but the expression that describes it is parsed only once.
+/// Any text, as from `any`, but the regular expression behind it is parsed only once.
 fn names() -> &'static RegexGeneratorStrategy<String> {
     static NAMES: LazyLock<RegexGeneratorStrategy<String>> =
         LazyLock::new(|| string_regex("\\PC*").expect("an expression"));
@@ -185,9 +187,10 @@ fn event_types(version: Version) -> impl Strategy<Value = EventType> {
 }
 
 fn steps(fields: Vec<Vec<Field>>) -> impl Strategy<Value = Step> {
-    let points = any::<[bool; 3]>().prop_map(|[lists_threads, forgets_threads, forgets_metadata]| {
-        Step::SequencePoint { lists_threads, forgets_threads, forgets_metadata }
-    });
+    let points =
+        any::<[bool; 3]>().prop_map(|[lists_threads, forgets_threads, forgets_metadata]| {
+            Step::SequencePoint { lists_threads, forgets_threads, forgets_metadata }
+        });
     prop_oneof![
         16 => events(fields).prop_map(Step::Event),
         1 => (0_usize..4, 0_u16..300).prop_map(|(thread, count)| Step::Lose { thread, count }),

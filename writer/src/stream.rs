@@ -1,4 +1,5 @@
-//! The stream: its header and the framing of objects (versions 3 to 5) and blocks (version 6).
+//! The stream: its header and the framing of objects (versions 3 to 5) and blocks
+//! (version 6).
 
 use std::io::{self, Write};
 
@@ -12,7 +13,8 @@ use crate::stack::StackBlock;
 use crate::thread::{RemoveThreadBlock, ThreadBlock};
 use crate::trace::Trace;
 
-/// Text ([FORMAT.md 1]) after the magic of versions 4 and 5, and at the very start of version 3.
+/// Text ([FORMAT.md 1]) after the magic of versions 4 and 5, and at the very start of
+/// version 3.
 ///
 /// [FORMAT.md 1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#1
 pub const FAST_SERIALIZATION: &str = "!FastSerialization.1";
@@ -122,7 +124,8 @@ impl Stream {
         self.part(PartKind::Event, block.content(self.version))
     }
 
-    /// Appends metadata blobs of versions 3 to 5: a `MetadataBlock`, in version 3 an `EventBlock`.
+    /// Appends metadata blobs of versions 3 to 5: a `MetadataBlock`, in version 3 an
+    /// `EventBlock`.
     pub fn metadata_blobs(&mut self, block: &EventBlock) -> &mut Self {
         let kind = if self.version == Version::V3 { PartKind::Event } else { PartKind::Metadata };
         self.part(kind, block.content(self.version))
@@ -170,7 +173,7 @@ impl Stream {
     /// The `n`th part of a kind, counted from 0.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are fewer.
     pub fn nth(&self, kind: PartKind, n: usize) -> &Part {
         self.parts
             .iter()
@@ -189,10 +192,12 @@ impl Stream {
         self.flushed.saturating_add(self.bytes.len() as u64)
     }
 
-    /// Writes `bytes` to `out`, and forgets them and the map of their parts. The stream goes on where it stopped: the
-    /// places of later parts are counted from its beginning as before.
+    /// Writes `bytes` to `out`, and forgets them and the map of their parts. The stream
+    /// goes on where it stopped: the places of later parts are counted from its beginning
+    /// as before.
     ///
-    /// A stream that is flushed after every few blocks can be as long as you like, in the memory of these few blocks.
+    /// A stream that is flushed after every few blocks can be as long as you like, in the
+    /// memory of these few blocks.
     ///
     /// ```
     /// use nettrace_writer::{Blob, Definition, EventBlock, Stream, Trace, Version};
@@ -214,7 +219,8 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// Those of `out`. How much of `bytes` it has taken is not known then, so that the stream cannot go on.
+    /// Those of `out`. How much of `bytes` it has taken is not known then, so that the
+    /// stream cannot go on.
     pub fn flush_to(&mut self, mut out: impl Write) -> io::Result<()> {
         out.write_all(&self.bytes)?;
         self.flushed = self.position();
@@ -223,7 +229,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Where the next part begins, for the map and for padding. Where a `usize` has 32 bits it starts again at 2 GiB.
+    /// Where the next part begins, for the map and for padding. Where a `usize` has 32
+    /// bits it starts again at 2 GiB.
     fn place(&self) -> usize {
         (self.position() & (usize::MAX as u64 >> 1)) as usize
     }
@@ -234,7 +241,7 @@ impl Stream {
     }
 }
 
-/// An object of versions 3 to 5 from explicit parts. `None` means: what is right.
+/// An object of versions 3 to 5 from explicit parts. `None` means the correct value.
 ///
 /// [FORMAT.md 3], where *n* is the length of the type name:
 ///
@@ -311,7 +318,8 @@ impl Object {
         }
     }
 
-    /// The object as it is when it begins at `position` of the stream (padding depends on that).
+    /// The object as it is when it begins at `position` of the stream (padding depends on
+    /// that).
     pub fn encode(&self, position: usize) -> (Vec<u8>, Part) {
         let mut sink = Sink::new();
         sink.raw(&self.begin_tags).u8(self.type_tag).i32(self.version).i32(self.minimum_version);
@@ -350,7 +358,8 @@ impl Object {
     }
 }
 
-/// A tagged value, as later versions may put behind the content of an object ([FORMAT.md 3]).
+/// A tagged value, as later versions may put after the content of an object ([FORMAT.md
+/// 3]).
 ///
 /// [FORMAT.md 3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#3
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -387,8 +396,8 @@ impl TaggedValue {
     }
 }
 
-/// A block of version 6 from explicit parts ([FORMAT.md 7.1]): u32 with the size in the low 24 bits and the kind in the
-/// high 8, then the content. `None` means: what is right.
+/// A block of version 6 from explicit parts ([FORMAT.md 7.1]): u32 with the size in the
+/// low 24 bits and the kind in the high 8, then the content. `None` means the correct value.
 ///
 /// [FORMAT.md 7.1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.1
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,7 +22,8 @@ pub struct ThreadBlock {
     pub trailing: Vec<u8>,
 }
 
-/// One thread: u16 size of the rest, varuint64 index, then entries. `None` means: what is right.
+/// One thread: u16 size of the rest, varuint64 index, then entries. `None` means the
+/// correct value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadRow {
     /// Row size, if not the right one.
@@ -66,7 +67,8 @@ impl ThreadEntry {
 impl ThreadRow {
     /// A thread with process and thread id.
     pub fn new(index: u64, process_id: u64, os_thread_id: u64) -> Self {
-        let entries = vec![ThreadEntry::ProcessId(process_id), ThreadEntry::OsThreadId(os_thread_id)];
+        let entries =
+            vec![ThreadEntry::ProcessId(process_id), ThreadEntry::OsThreadId(os_thread_id)];
         ThreadRow { size: None, index, entries }
     }
 
@@ -100,7 +102,8 @@ impl ThreadBlock {
     }
 }
 
-/// A RemoveThread block (version 6, [FORMAT.md 7.7]): pairs of varuint64 index and varuint32 last sequence number.
+/// A RemoveThread block (version 6, [FORMAT.md 7.7]): pairs of varuint64 index and
+/// varuint32 last sequence number.
 ///
 /// ```
 /// use nettrace_writer::RemoveThreadBlock;

@@ -50,7 +50,8 @@ impl SysTime {
     }
 }
 
-/// What the Trace object (versions 3 to 5) or the Trace block (version 6) says. Each version writes the fields it has.
+/// What the Trace object (versions 3 to 5) or the Trace block (version 6) says. Each
+/// version writes the fields it has.
 ///
 /// [FORMAT.md 4] and 7.2:
 ///
@@ -97,8 +98,8 @@ pub struct Trace {
 }
 
 impl Default for Trace {
-    /// 2024-02-29 12:34:56.789 at tick 1,000,000 of 10 MHz, 8-byte pointers, process 1234, two processors,
-    /// a sample every millisecond, no pairs.
+    /// 2024-02-29 12:34:56.789 at tick 1,000,000 of 10 MHz, 8-byte pointers, process
+    /// 1234, two processors, a sample every millisecond, no pairs.
     fn default() -> Self {
         Trace {
             sync_time: SysTime::default(),
@@ -116,7 +117,8 @@ impl Default for Trace {
 }
 
 impl Trace {
-    /// Puts process id, processors and sampling rate into the key/value pairs that version 6 has for them.
+    /// Puts process id, processors and sampling rate into the key/value pairs that
+    /// version 6 has for them.
     pub fn with_known_keys(mut self) -> Self {
         for (key, value) in [
             ("ProcessId", self.process_id),

@@ -1,15 +1,16 @@
-//! `arbitrary::Arbitrary` for sessions and damage: a fuzzer's bytes become what happened in a process.
+//! `arbitrary::Arbitrary` for sessions and damage: a fuzzer's bytes become what happened
+//! in a process.
 //!
-//! Small changes of the bytes are small changes of the session, so that a fuzzer that follows coverage gets somewhere.
-//! When the bytes are used up the session ends.
+//! Small changes of the bytes are small changes of the session, so that a fuzzer that
+//! follows coverage gets somewhere. When the bytes are used up the session ends.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use std::ops::ControlFlow;
 use std::ops::Range;
 
 use crate::{
-    BatchOrder, BlobLayout, Damage, Decimal, EventType, Field, FieldType, GuidBytes, Label, Session,
-    SessionEvent, SessionThread, Step, Trace, Value, Version,
+    BatchOrder, BlobLayout, Damage, Decimal, EventType, Field, FieldType, GuidBytes, Label,
+    Session, SessionEvent, SessionThread, Step, Trace, Value, Version,
 };
 
 /// Most steps of a session.
@@ -33,8 +34,8 @@ impl<'a> Arbitrary<'a> for Session {
 }
 
 impl Session {
-    /// A session of a version that you choose: 1 to 5 types, 1 to 4 threads and up to 300 steps, in all layouts and
-    /// orders. Every payload agrees with its type's fields.
+    /// A session of a version that you choose: 1 to 5 types, 1 to 4 threads and up to 300
+    /// steps, in all layouts and orders. Every payload agrees with its type's fields.
     ///
     /// ```
     /// use nettrace_writer::{Session, Version};
@@ -109,12 +110,15 @@ fn fields(
     depth: u32,
     u: &mut Unstructured<'_>,
 ) -> Result<Vec<Field>> {
-    (0..u.int_in_range(count)?).map(|_| Ok(Field::new(&text(u)?, field_type(version, depth, u)?))).collect()
+    (0..u.int_in_range(count)?)
+        .map(|_| Ok(Field::new(&text(u)?, field_type(version, depth, u)?)))
+        .collect()
 }
 
 impl FieldType {
-    /// A type that some field list of the version can describe. None is of size zero: at the end of a payload an empty
-    /// object cannot be told from one that is not there.
+    /// A type that some field list of the version can describe. None has size zero,
+    /// because an empty object at the end of a payload cannot be distinguished from a
+    /// missing one.
     ///
     /// # Errors
     /// None of its own; those that `u` may give in later versions.
@@ -173,8 +177,8 @@ fn field_type(version: Version, depth: u32, u: &mut Unstructured<'_>) -> Result<
 }
 
 impl Value {
-    /// A value that agrees with `field_type`. Arrays have 0 to 3 elements, texts up to 20 bytes without a zero; no
-    /// number is a NaN, so that values can be compared.
+    /// A value that agrees with `field_type`. Arrays have 0 to 3 elements, texts up to 20
+    /// bytes without a zero; no number is a NaN, so that values can be compared.
     ///
     /// # Errors
     /// None of its own; those that `u` may give in later versions.
@@ -216,7 +220,8 @@ impl Value {
             FieldType::Decimal => Value::Decimal(Decimal {
                 is_negative: u.arbitrary()?,
                 scale: u.int_in_range(0..=28)?,
-                mantissa: u128::from(u.arbitrary::<u32>()?) << 64 | u128::from(u.arbitrary::<u64>()?),
+                mantissa: u128::from(u.arbitrary::<u32>()?) << 64
+                    | u128::from(u.arbitrary::<u64>()?),
             }),
             // Dates up to the year 10,000.
             FieldType::DateTime => Value::FileTime(u.int_in_range(0..=2_650_467_743_999_999_999)?),
@@ -311,8 +316,8 @@ impl<'a> Arbitrary<'a> for Damage {
 }
 
 impl Damage {
-    /// Damage somewhere in the first `length` bytes. No more than 255 bytes are put in, taken out or replaced, so that
-    /// much damage does not make a stream much longer.
+    /// Damage somewhere in the first `length` bytes. No more than 255 bytes are put in,
+    /// taken out or replaced, so that much damage does not make a stream much longer.
     ///
     /// # Errors
     /// None of its own; those that `u` may give in later versions.

@@ -8,8 +8,8 @@ use crate::trace::SysTime;
 
 /// A value and the way it is stored ([FORMAT.md 8]).
 ///
-/// A value says itself how it is stored, so that a payload can agree with its field list or not. [`Value::sample`] makes
-/// one that agrees with a type.
+/// A value determines by itself how it is stored, so a payload may match its field list
+/// or not. [`Value::sample`] makes one that agrees with a type.
 ///
 /// ```
 /// use nettrace_writer::{Step, Value, payload};
@@ -69,9 +69,11 @@ pub enum Value {
     VarInt(i64),
     /// A varuint.
     VarUInt(u64),
-    /// A u32 of size and place counted from behind itself; the elements lie behind all other values.
+    /// A u32 of size and place counted from after itself; the elements lie after all
+    /// other values.
     RelLoc(Vec<Value>),
-    /// A u32 of size and place counted from the payload's start; the elements lie behind all other values.
+    /// A u32 of size and place counted from the payload's start; the elements lie after
+    /// all other values.
     DataLoc(Vec<Value>),
     /// A u16 count of bytes, then UTF-8: how one-collect writes text.
     CountedText(String),
@@ -112,7 +114,7 @@ stored_as! {
 pub struct Decimal {
     /// Sign.
     pub is_negative: bool,
-    /// Digits behind the point, 0 to 28.
+    /// Digits after the point, 0 to 28.
     pub scale: u8,
     /// Digits, below 2^96.
     pub mantissa: u128,
@@ -183,7 +185,8 @@ impl Value {
         };
     }
 
-    /// A value that agrees with `field_type`, another one for every `seed`. Arrays have 0 to 3 elements.
+    /// A value that agrees with `field_type`, another one for every `seed`. Arrays have 0
+    /// to 3 elements.
     ///
     /// Types without values ([`FieldType::Code`], [`FieldType::Raw`]) give no bytes.
     pub fn sample(field_type: &FieldType, seed: u64) -> Value {
@@ -219,7 +222,9 @@ impl Value {
                 mantissa: u128::from(bits),
             }),
             FieldType::DateTime => Value::FileTime(bits >> 6),
-            FieldType::Guid => Value::Guid((u128::from(bits) << 64 | u128::from(!bits)).to_le_bytes()),
+            FieldType::Guid => {
+                Value::Guid((u128::from(bits) << 64 | u128::from(!bits)).to_le_bytes())
+            }
             FieldType::String => Value::Text(["", "a", "häh", "語 𝄞"][few].to_owned()),
             FieldType::Array(element) => Value::Array(elements(element, few)),
             FieldType::FixedLengthArray(element, count) => {
@@ -244,8 +249,8 @@ impl Value {
     }
 }
 
-/// The payload that holds `values`: one after the other without alignment, the located data of RelLoc and DataLoc at the
-/// end.
+/// The payload that holds `values`: one after the other without alignment, the located
+/// data of RelLoc and DataLoc at the end.
 ///
 /// ```
 /// use nettrace_writer::{Value, payload};
@@ -305,8 +310,10 @@ mod tests {
     #[test]
     fn elements_of_located_data_may_be_located_themselves() {
         let inner = Value::RelLoc(vec![Value::U8(7)]);
-        let values = [Value::DataLoc(vec![inner, Value::DataLoc(vec![Value::U8(8)])]), Value::U8(1)];
-        // DataLoc at 0 to 5; its elements at 5 (counted from 9) and at 9; their data at 13 and 14.
+        let values =
+            [Value::DataLoc(vec![inner, Value::DataLoc(vec![Value::U8(8)])]), Value::U8(1)];
+        // DataLoc at 0 to 5; its elements at 5 (counted from 9) and at 9; their data at
+        // 13 and 14.
         let expected = [5, 0, 8, 0, 1, 4, 0, 1, 0, 14, 0, 1, 0, 7, 8];
         assert_eq!(payload(&values), expected);
     }
@@ -327,7 +334,8 @@ mod tests {
 
     #[test]
     fn samples_depend_on_the_seed_alone() {
-        let fields = [Field::new("a", FieldType::UInt64), Field::new("b", FieldType::String.array())];
+        let fields =
+            [Field::new("a", FieldType::UInt64), Field::new("b", FieldType::String.array())];
         assert_eq!(Value::samples(&fields, 7), Value::samples(&fields, 7));
         assert_ne!(Value::samples(&fields, 7), Value::samples(&fields, 8));
     }

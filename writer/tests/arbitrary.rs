@@ -1,4 +1,5 @@
-//! Every run of bytes becomes a session that can be written, and the bytes decide all of it.
+//! Every run of bytes becomes a session that can be written, and the bytes decide all of
+//! it.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::collections::HashSet;
@@ -34,11 +35,14 @@ fn agrees(fields: &[nettrace_writer::Field], values: &[Value]) -> bool {
             | (T::DataLoc(element), Value::DataLoc(values))
             | (T::FixedLengthArray(element, _), Value::FixedLengthArray(values)) => {
                 let field = nettrace_writer::Field::new("", (**element).clone());
-                values.iter().all(|value| agrees(std::slice::from_ref(&field), std::slice::from_ref(value)))
+                values
+                    .iter()
+                    .all(|value| agrees(std::slice::from_ref(&field), std::slice::from_ref(value)))
             }
             (T::String, Value::Text(text)) => !text.contains('\0'),
             (field_type, value) => {
-                std::mem::discriminant(value) == std::mem::discriminant(&Value::sample(field_type, 1))
+                std::mem::discriminant(value)
+                    == std::mem::discriminant(&Value::sample(field_type, 1))
             }
         })
 }
@@ -63,7 +67,10 @@ fn any_bytes_are_a_session_that_can_be_written_and_whose_payloads_agree_with_the
         assert_eq!(recording.events.len(), asked);
         for step in &session.steps {
             if let Step::Event(event) = step {
-                assert!(agrees(&session.types[event.event_type].fields, &event.values), "{event:?}");
+                assert!(
+                    agrees(&session.types[event.event_type].fields, &event.values),
+                    "{event:?}"
+                );
             }
         }
     }

@@ -23,7 +23,8 @@ fn note(more: usize, less: usize) {
     HELD.fetch_sub(less, Relaxed);
 }
 
-// SAFETY: every call goes to the system's allocator unchanged; counting allocates nothing itself.
+// SAFETY: every call goes to the system's allocator unchanged; counting allocates nothing
+// itself.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size(), 0);
@@ -44,17 +45,22 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Writes `rounds` of events, losses, stacks and threads that come and go to `out`. Returns the length of the stream
-/// and the most bytes of memory that were held meanwhile.
+/// Writes `rounds` of events, losses, stacks and threads that come and go to `out`.
+/// Returns the length of the stream and the most bytes of memory that were held
+/// meanwhile.
 fn written(version: Version, rounds: u32, payload_bytes: usize, out: impl Write) -> (u64, usize) {
     let before = HELD.load(Relaxed);
     MOST.store(before, Relaxed);
-    let settings = Session { events_per_batch: 500, events_per_block: 100, ..Session::new(version) };
+    let settings =
+        Session { events_per_batch: 500, events_per_block: 100, ..Session::new(version) };
     let mut writer = SessionWriter::new(settings, out).unwrap();
     let types: Vec<usize> = (0..3)
-        .map(|id| writer.add_type(EventType::new("Demo", id, "Hi").with_field("bytes", FieldType::String)))
+        .map(|id| {
+            writer.add_type(EventType::new("Demo", id, "Hi").with_field("bytes", FieldType::String))
+        })
         .collect();
-    let threads: Vec<usize> = (0..8).map(|id| writer.add_thread(SessionThread::new(11 + id))).collect();
+    let threads: Vec<usize> =
+        (0..8).map(|id| writer.add_thread(SessionThread::new(11 + id))).collect();
     let mut events = 0;
     for round in 0..rounds {
         for n in 0..1000_u32 {

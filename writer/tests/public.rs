@@ -16,8 +16,9 @@ fn sources(folder: &Path, found: &mut Vec<String>) {
     }
 }
 
-/// Enums may get more variants. Structs that are filled in may not be `#[non_exhaustive]`, because no literal of them
-/// could be written then: they have a `Default` or a `new`.
+/// Enums may get more variants. Structs that are filled in may not be
+/// `#[non_exhaustive]`, because no literal of them could be written then: they have a
+/// `Default` or a `new`.
 #[test]
 fn public_enums_may_grow() {
     let mut found = Vec::new();
@@ -25,7 +26,8 @@ fn public_enums_may_grow() {
     let mut enums = 0;
     for text in &found {
         let lines: Vec<&str> = text.lines().collect();
-        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with("pub enum ")) {
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with("pub enum "))
+        {
             enums += 1;
             assert_eq!(lines[at - 1], "#[non_exhaustive]", "{line}");
         }
@@ -69,11 +71,15 @@ fn there_are_several_hundred_malformed_streams() {
 #[test]
 fn named_sections_of_the_format_are_links_to_one() {
     let format =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/FORMAT.md")).unwrap();
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser/FORMAT.md"))
+            .unwrap();
     let mut found = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
     let mut links = 0;
-    for line in found.iter().flat_map(|text| text.lines()).filter(|line| line.trim_start().starts_with("///"))
+    for line in found
+        .iter()
+        .flat_map(|text| text.lines())
+        .filter(|line| line.trim_start().starts_with("///"))
     {
         if let Some((_, section)) = line.split_once("/format_guide/#") {
             links += 1;

@@ -1,11 +1,12 @@
-//! Holds recorded sessions to the guarantees of the format, and their bytes to the events they claim to hold.
+//! Holds recorded sessions to the guarantees of the format, and their bytes to the events
+//! they claim to hold.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::collections::HashMap;
 
 use nettrace_writer::{
-    Blob, BlobLayout, EventType, Field, FieldType, Label, PartKind, Recording, Session, SessionThread, Step,
-    Value, Version, strategy,
+    Blob, BlobLayout, EventType, Field, FieldType, Label, PartKind, Recording, Session,
+    SessionThread, Step, Value, Version, strategy,
 };
 use proptest::prelude::*;
 
@@ -21,9 +22,13 @@ fn assert_guarantees(session: &Session, recording: &Recording) {
             );
             continue;
         }
-        // Indices of version 6 come back for other threads, but time goes on all the same.
+        // Indices of version 6 come back for other threads, but time goes on all the
+        // same.
         let last = last_of_thread.insert(blob.capture_thread_id, blob.ticks);
-        assert!(last.is_none_or(|last| last <= blob.ticks), "a capture thread's timestamps never fall");
+        assert!(
+            last.is_none_or(|last| last <= blob.ticks),
+            "a capture thread's timestamps never fall"
+        );
         if blob.is_sorted {
             assert!(
                 events[at..].iter().all(|later| later.blob.ticks >= blob.ticks),
@@ -33,8 +38,8 @@ fn assert_guarantees(session: &Session, recording: &Recording) {
     }
 }
 
-/// Blobs in the event blocks of the stream, by a reading of their bytes that knows nothing of the writer but
-/// where rows lie.
+/// Blobs in the event blocks of the stream, by a reading of their bytes that knows
+/// nothing of the writer but where rows lie.
 fn stored_blobs(session: &Session, recording: &Recording) -> Vec<Blob> {
     let stream = &recording.stream;
     let mut blobs = Vec::new();
@@ -44,7 +49,9 @@ fn stored_blobs(session: &Session, recording: &Recording) -> Vec<Blob> {
             let bytes = &stream.bytes[row.clone()];
             let blob = match session.layout {
                 _ if session.version == Version::V3 => read_v3(bytes),
-                BlobLayout::Compressed | BlobLayout::Overlong(_) => before.read(session.version, bytes),
+                BlobLayout::Compressed | BlobLayout::Overlong(_) => {
+                    before.read(session.version, bytes)
+                }
                 _ => read_uncompressed(session.version, bytes),
             };
             if blob.metadata_id != 0 {
@@ -184,7 +191,8 @@ fn counted_losses(recording: &Recording, version: Version) -> u64 {
                     let blob = events.next().expect("as many events as rows");
                     let last = last.entry(blob.capture_thread_id).or_default();
                     let gap = blob.sequence_number.wrapping_sub(*last).wrapping_sub(1);
-                    // A number that falls is of a new thread of the same id, and it begins at 1.
+                    // A number that falls is of a new thread of the same id, and it
+                    // begins at 1.
                     assert!(gap as i32 >= 0 || blob.sequence_number == 1);
                     lost += u64::from(if (gap as i32) < 0 { 0 } else { gap });
                     *last = blob.sequence_number;
@@ -225,7 +233,10 @@ fn check(session: &Session) {
         assert_eq!(counted_losses(&recording, session.version), recording.lost);
     }
     let stream = &recording.stream;
-    assert!(stream.parts.windows(2).all(|pair| pair[0].end == pair[1].start), "parts lie side by side");
+    assert!(
+        stream.parts.windows(2).all(|pair| pair[0].end == pair[1].start),
+        "parts lie side by side"
+    );
     assert_eq!(stream.parts.last().unwrap().end, stream.bytes.len());
 }
 
@@ -280,12 +291,16 @@ fn a_batch_is_written_as_metadata_stacks_events() {
     use PartKind::*;
     assert_eq!(kinds(Version::V3), [Event, Event, End]);
     assert_eq!(kinds(Version::V4), [Metadata, Stack, Event, SequencePoint, Stack, Event, End]);
-    assert_eq!(kinds(Version::V6), [Metadata, Thread, Stack, Event, SequencePoint, Stack, Event, End]);
+    assert_eq!(
+        kinds(Version::V6),
+        [Metadata, Thread, Stack, Event, SequencePoint, Stack, Event, End]
+    );
 }
 
 #[test]
 fn ids_start_again_when_they_have_been_forgotten() {
-    let all = Step::SequencePoint { lists_threads: false, forgets_threads: true, forgets_metadata: true };
+    let all =
+        Step::SequencePoint { lists_threads: false, forgets_threads: true, forgets_metadata: true };
     let steps = vec![event(0), event(1), all, event(1)];
     let recording = Session { steps, ..one_type(Version::V6) }.record();
     let ids = |at: usize| {
@@ -305,8 +320,13 @@ fn losses_count_only_when_something_later_tells_of_them() {
         assert_eq!(lost(version, vec![event(0), lose.clone(), event(1)]), 0);
         assert_eq!(lost(version, vec![event(0), lose.clone(), event(0)]), 3);
         assert_eq!(lost(version, vec![lose.clone(), Step::sequence_point()]), 3);
-        let twice =
-            vec![lose.clone(), Step::sequence_point(), lose.clone(), event(0), Step::sequence_point()];
+        let twice = vec![
+            lose.clone(),
+            Step::sequence_point(),
+            lose.clone(),
+            event(0),
+            Step::sequence_point(),
+        ];
         assert_eq!(lost(version, twice), 6);
     }
     assert_eq!(lost(Version::V6, vec![lose.clone(), Step::RemoveThread(0)]), 3);
@@ -353,6 +373,9 @@ fn labels_override_metadata() {
     session.steps = vec![event(0), Step::Event(labelled)];
     let events = session.record().events;
     assert_eq!((events[0].level, events[0].opcode, events[0].activity_id), (4, None, None));
-    assert_eq!((events[1].level, events[1].opcode, events[1].activity_id), (0, Some(9), Some([1; 16])));
+    assert_eq!(
+        (events[1].level, events[1].opcode, events[1].activity_id),
+        (0, Some(9), Some([1; 16]))
+    );
     assert_eq!((events[0].blob.label_list_id, events[1].blob.label_list_id), (0, 1));
 }

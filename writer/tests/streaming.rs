@@ -2,8 +2,8 @@
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_writer::{
-    EventType, ExpectedEvent, FieldType, Session, SessionThread, SessionWriter, Step, Stream, Value, Version,
-    strategy, tiny_v4, tiny_v6,
+    EventType, ExpectedEvent, FieldType, Session, SessionThread, SessionWriter, Step, Stream,
+    Value, Version, strategy, tiny_v4, tiny_v6,
 };
 use proptest::prelude::*;
 
@@ -77,7 +77,10 @@ fn a_stream_that_is_flushed_part_by_part_keeps_its_places_and_padding() {
             }
             stream.flush_to(&mut out).unwrap();
             assert_eq!(out, whole.bytes);
-            assert_eq!(places, whole.parts.iter().map(|part| (part.start, part.end)).collect::<Vec<_>>());
+            assert_eq!(
+                places,
+                whole.parts.iter().map(|part| (part.start, part.end)).collect::<Vec<_>>()
+            );
         }
     }
 }
@@ -91,16 +94,20 @@ fn a_thread_that_comes_back_has_the_lowest_free_index() {
         steps: [&steps[..], &[Step::RemoveThread(1), Step::RemoveThread(0)], &steps[..]].concat(),
         ..Session::new(Version::V6)
     };
-    let indices: Vec<u64> = session.record().events.iter().map(|event| event.blob.thread_id).collect();
+    let indices: Vec<u64> =
+        session.record().events.iter().map(|event| event.blob.thread_id).collect();
     assert_eq!(indices, [0, 1, 2, 0, 1, 2]);
-    let threads: Vec<u64> = session.record().events.iter().map(|event| event.os_thread_id).collect();
+    let threads: Vec<u64> =
+        session.record().events.iter().map(|event| event.os_thread_id).collect();
     assert_eq!(threads, [11, 12, 13, 11, 12, 13]);
 }
 
 #[test]
 fn a_batch_larger_than_a_block_goes_into_several() {
     let session = Session {
-        types: vec![EventType::new("Demo", 7, "Large").with_field("bytes", FieldType::Byte.array())],
+        types: vec![
+            EventType::new("Demo", 7, "Large").with_field("bytes", FieldType::Byte.array()),
+        ],
         threads: vec![SessionThread::new(11)],
         // 24 MB: more than a block of version 6 can hold.
         steps: (0..400).map(|_| Step::event(0, 0, 1, [Value::Raw(vec![7; 60_000])])).collect(),

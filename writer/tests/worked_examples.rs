@@ -4,7 +4,9 @@
 use nettrace_writer::{Blob, PartKind, Sink, Value, payload, tiny_v4, tiny_v6};
 
 fn hex(text: &str) -> Vec<u8> {
-    text.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).expect("two hex digits")).collect()
+    text.split_whitespace()
+        .map(|byte| u8::from_str_radix(byte, 16).expect("two hex digits"))
+        .collect()
 }
 
 #[test]

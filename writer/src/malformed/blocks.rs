@@ -1,7 +1,9 @@
 //! Headers of event and metadata blocks, blobs, and their order and numbers.
 
 use super::{Cases, event};
-use crate::{Blob, BlobLayout, Content, EventBlock, PartKind, Row, SequencePoint, Sink, Version, flag};
+use crate::{
+    Blob, BlobLayout, Content, EventBlock, PartKind, Row, SequencePoint, Sink, Version, flag,
+};
 
 pub(super) fn headers(cases: &mut Cases) {
     for version in [Version::V4, Version::V6] {
@@ -17,7 +19,10 @@ pub(super) fn headers(cases: &mut Cases) {
         with("header-of-28-bytes", EventBlock { header_extra: vec![0xee; 8], ..block() });
         with("header-with-unknown-flags", EventBlock { flags: Some(0xffff), ..block() });
         with("header-says-uncompressed", EventBlock { flags: Some(0), ..block() });
-        with("header-without-times", EventBlock { min_ticks: Some(0), max_ticks: Some(0), ..block() });
+        with(
+            "header-without-times",
+            EventBlock { min_ticks: Some(0), max_ticks: Some(0), ..block() },
+        );
         let wrong = EventBlock { min_ticks: Some(u64::MAX), max_ticks: Some(1), ..block() };
         with("header-with-wrong-times", wrong);
         with("block-without-blobs", EventBlock::new([]));
@@ -75,7 +80,8 @@ pub(super) fn uncompressed_blobs(cases: &mut Cases) {
         with("sorted", Blob { is_sorted: true, ..of(3) });
         with("of-metadata-0", Blob { metadata_id: 0, ..of(3) });
         with("longer-than-known", Blob { extra: vec![0xee; 12], ..of(3) });
-        let unpadded = EventBlock::new([of(2), of(3)].map(|blob| Blob { payload: vec![1; 5], ..blob }));
+        let unpadded =
+            EventBlock::new([of(2), of(3)].map(|blob| Blob { payload: vec![1; 5], ..blob }));
         cases.between(version, "uncompressed-without-padding", |stream| {
             stream.event_block(&unpadded.with_layout(BlobLayout::UncompressedUnpadded));
         });
@@ -86,13 +92,17 @@ pub(super) fn compressed_blobs(cases: &mut Cases) {
     for version in [Version::V4, Version::V6] {
         let of = |number| event(version, number);
         let mut with = |name: &str, row: Row| {
-            let block = EventBlock { rows: vec![of(2).into(), row, of(3).into()], ..EventBlock::default() };
+            let block =
+                EventBlock { rows: vec![of(2).into(), row, of(3).into()], ..EventBlock::default() };
             cases.between(version, &format!("compressed-{name}"), |stream| {
                 stream.event_block(&block);
             });
         };
         for size in [100, 0x7fff_ffff, 0xffff_ffff] {
-            with(&format!("payload-size-{size}"), Blob { payload_size: Some(size), ..of(3) }.into());
+            with(
+                &format!("payload-size-{size}"),
+                Blob { payload_size: Some(size), ..of(3) }.into(),
+            );
         }
         with("of-undefined-metadata", Blob { metadata_id: 77, ..of(3) }.into());
         with("of-metadata-0", Blob { metadata_id: 0, ..of(3) }.into());
@@ -110,7 +120,9 @@ pub(super) fn compressed_blobs(cases: &mut Cases) {
         };
         let six = |sink: &mut Sink| sink.raw(&[0x80, 0x80, 0x80, 0x80, 0x80, 0, 1]).len();
         raw("varuint32-of-six-bytes", flag::METADATA_ID, &six);
-        raw("varuint32-of-33-bits", flag::METADATA_ID, &|s| s.raw(&[0xff, 0xff, 0xff, 0xff, 0x1f, 1]).len());
+        raw("varuint32-of-33-bits", flag::METADATA_ID, &|s| {
+            s.raw(&[0xff, 0xff, 0xff, 0xff, 0x1f, 1]).len()
+        });
         raw("varuint64-of-eleven-bytes", 0, &|s| s.fill(0x80, 10).u8(0).len());
         raw("varuint64-of-65-bits", 0, &|s| s.fill(0xff, 9).u8(3).len());
         raw("varuint-off-the-block", flag::METADATA_ID, &|s| s.fill(0x80, 4).len());

@@ -2,7 +2,8 @@
 
 use super::{Cases, begun, event};
 use crate::{
-    Block, Content, Damage, EventBlock, Object, PartKind, Stream, SysTime, TaggedValue, Trace, Version,
+    Block, Content, Damage, EventBlock, Object, PartKind, Stream, SysTime, TaggedValue, Trace,
+    Version,
 };
 
 const FRAMED_BY_OBJECTS: [Version; 2] = [Version::V3, Version::V4];
@@ -18,7 +19,8 @@ pub(super) fn headers(cases: &mut Cases) {
     cases.add(Version::V6, "header-major-version-7", v6([0, 7, 0]));
     cases.add(Version::V6, "header-reserved-word-1", v6([1, 6, 0]));
     cases.damaged(Version::V6, "header-minor-version-25", |_| Damage::u32(16, 25));
-    cases.damaged(Version::V4, "header-magic-in-lower-case", |_| Damage::Flip { at: 0, mask: 0x20 });
+    cases
+        .damaged(Version::V4, "header-magic-in-lower-case", |_| Damage::Flip { at: 0, mask: 0x20 });
     for (version, text_at) in [(Version::V3, 4), (Version::V4, 12)] {
         cases.damaged(version, "header-text-wrong", |_| Damage::Flip { at: text_at + 19, mask: 3 });
         cases.damaged(version, "header-text-length-wrong", |_| Damage::u32(text_at - 4, 21));
@@ -28,8 +30,11 @@ pub(super) fn headers(cases: &mut Cases) {
         let mut stream = Stream::new(Version::V3);
         let name = "Microsoft.DotNet.Runtime.EventPipeFile";
         let content = Trace::default().content(Version::V3);
-        let object =
-            Object { version: type_version, is_sized: false, ..Object::new(Version::V3, name, content) };
+        let object = Object {
+            version: type_version,
+            is_sized: false,
+            ..Object::new(Version::V3, name, content)
+        };
         stream.object(&object).end();
         cases.add(Version::V3, &format!("netperf-version-{type_version}"), stream.bytes);
     }
@@ -48,17 +53,34 @@ fn traces(cases: &mut Cases) {
     };
     for version in [Version::V3, Version::V4, Version::V6] {
         let date = SysTime { month: 13, day: 32, ..SysTime::default() };
-        with_trace(version, "trace-of-an-impossible-date", Trace { sync_time: date, ..Trace::default() });
-        with_trace(version, "trace-without-frequency", Trace { tick_frequency: 0, ..Trace::default() });
-        with_trace(version, "trace-of-negative-frequency", Trace { tick_frequency: -1, ..Trace::default() });
+        with_trace(
+            version,
+            "trace-of-an-impossible-date",
+            Trace { sync_time: date, ..Trace::default() },
+        );
+        with_trace(
+            version,
+            "trace-without-frequency",
+            Trace { tick_frequency: 0, ..Trace::default() },
+        );
+        with_trace(
+            version,
+            "trace-of-negative-frequency",
+            Trace { tick_frequency: -1, ..Trace::default() },
+        );
         with_trace(
             version,
             "trace-begins-at-the-last-tick",
             Trace { sync_ticks: i64::MAX, ..Trace::default() },
         );
-        with_trace(version, "trace-of-pointer-size-3", Trace { pointer_size: 3, ..Trace::default() });
+        with_trace(
+            version,
+            "trace-of-pointer-size-3",
+            Trace { pointer_size: 3, ..Trace::default() },
+        );
     }
-    let pairs = vec![("ProcessId".to_owned(), "many".to_owned()), ("ProcessId".to_owned(), "7".to_owned())];
+    let pairs =
+        vec![("ProcessId".to_owned(), "many".to_owned()), ("ProcessId".to_owned(), "7".to_owned())];
     let odd_pairs = Trace { key_values: pairs, ..Trace::default() };
     with_trace(Version::V6, "trace-with-a-key-twice", odd_pairs.clone());
     for (name, count) in [("negative", -1), ("too-large", i32::MAX)] {
@@ -100,8 +122,14 @@ pub(super) fn objects(cases: &mut Cases) {
         );
         with("object-type-has-a-type", Object { type_tag: 5, ..object("EventBlock") });
         with("object-type-without-end", Object { type_end_tag: 7, ..object("EventBlock") });
-        with("object-minimum-version-0", Object { minimum_version: 0, version: 2, ..object("EventBlock") });
-        with("object-minimum-version-3", Object { minimum_version: 3, version: 3, ..object("EventBlock") });
+        with(
+            "object-minimum-version-0",
+            Object { minimum_version: 0, version: 2, ..object("EventBlock") },
+        );
+        with(
+            "object-minimum-version-3",
+            Object { minimum_version: 3, version: 3, ..object("EventBlock") },
+        );
         with(
             "object-version-9-readable-by-2",
             Object { minimum_version: 2, version: 9, ..object("EventBlock") },
@@ -161,7 +189,9 @@ pub(super) fn blocks(cases: &mut Cases) {
         with(&format!("block-of-kind-{kind}"), Block::new(kind, content()));
     }
     let size = content().bytes.len() as u32;
-    for (name, size) in [("largest", 0xff_ffff), ("0", 0), ("one-less", size - 1), ("one-more", size + 1)] {
+    for (name, size) in
+        [("largest", 0xff_ffff), ("0", 0), ("one-less", size - 1), ("one-more", size + 1)]
+    {
         with(&format!("block-size-{name}"), Block { size: Some(size), ..Block::new(2, content()) });
     }
     for kind in 1..9 {
@@ -173,13 +203,18 @@ pub(super) fn blocks(cases: &mut Cases) {
 
 pub(super) fn ends(cases: &mut Cases) {
     for version in [Version::V3, Version::V4, Version::V6] {
-        let last = |stream: &Stream| stream.nth(PartKind::Event, stream.count(PartKind::Event) - 1).clone();
-        cases
-            .damaged(version, "end-missing", |stream| Damage::Cut { at: stream.nth(PartKind::End, 0).start });
+        let last = |stream: &Stream| {
+            stream.nth(PartKind::Event, stream.count(PartKind::Event) - 1).clone()
+        };
+        cases.damaged(version, "end-missing", |stream| Damage::Cut {
+            at: stream.nth(PartKind::End, 0).start,
+        });
         cases.damaged(version, "end-in-a-size", |stream| Damage::Cut {
             at: last(stream).size_field.map_or(0, |at| at + 2),
         });
-        cases.damaged(version, "end-in-a-row", |stream| Damage::Cut { at: last(stream).rows[0].end - 2 });
+        cases.damaged(version, "end-in-a-row", |stream| Damage::Cut {
+            at: last(stream).rows[0].end - 2,
+        });
         cases.damaged(version, "data-after-the-end", |stream| Damage::Insert {
             at: stream.bytes.len(),
             bytes: b"more".to_vec(),

@@ -2,8 +2,8 @@
 
 use super::{Cases, define, define_v4, definition, event, row};
 use crate::{
-    Blob, Content, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Optional, PartKind,
-    Tag, Value, Version, payload,
+    Blob, Content, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Optional,
+    PartKind, Tag, Value, Version, payload,
 };
 
 fn int32(name: &str) -> Field {
@@ -36,7 +36,8 @@ pub(super) fn definitions(cases: &mut Cases) {
             cases.between(version, &format!("definition-cut-after-{length}"), |stream| {
                 let blob = Blob::definition(1, 1, whole[..length].to_vec());
                 stream.metadata_blobs(&EventBlock::new([blob]));
-                stream.event_block(&EventBlock::new([Blob { metadata_id: 2, ..event(version, 2) }]));
+                stream
+                    .event_block(&EventBlock::new([Blob { metadata_id: 2, ..event(version, 2) }]));
             });
         }
         cases.between(version, "definition-twice-the-same", |stream| {
@@ -71,7 +72,9 @@ pub(super) fn tags(cases: &mut Cases) {
     with("tag-opcode-twice", vec![], vec![Tag::opcode(1), Tag::opcode(2)]);
     with("tag-params-besides-a-list", vec![int32("x")], vec![params()]);
     with("tag-params-twice", vec![], vec![params(), Tag::v2_params(&[int32("x")])]);
-    for (name, size) in [("negative", u32::MAX), ("largest", i32::MAX as u32), ("one-more", 25), ("0", 0)] {
+    for (name, size) in
+        [("negative", u32::MAX), ("largest", i32::MAX as u32), ("one-more", 25), ("0", 0)]
+    {
         let tag = Tag { size: Some(size), ..params() };
         with(&format!("tag-size-{name}"), vec![], vec![Tag::opcode(1), tag]);
     }
@@ -109,16 +112,25 @@ pub(super) fn rows(cases: &mut Cases) {
     with("row-without-optional-metadata", MetadataRow { ends_after_fields: true, ..good() });
     with("row-with-more", MetadataRow { extra: vec![0xee; 5], ..good() });
     for count in [0, 2, 0xffff] {
-        with(&format!("row-field-count-{count}"), MetadataRow { field_count: Some(count), ..good() });
+        with(
+            &format!("row-field-count-{count}"),
+            MetadataRow { field_count: Some(count), ..good() },
+        );
     }
     for size in [0, 1, 2, 9, 0xffff] {
         let field = Field { size: Some(size), ..int32("a") };
-        with(&format!("row-field-size-{size}"), MetadataRow { fields: vec![field, int32("b")], ..good() });
+        with(
+            &format!("row-field-size-{size}"),
+            MetadataRow { fields: vec![field, int32("b")], ..good() },
+        );
     }
     let longer = Field { extra: vec![0xee; 3], ..int32("a") };
     with("row-field-with-more", MetadataRow { fields: vec![longer, int32("b")], ..good() });
     for size in [0, 1, 3, 0xffff] {
-        with(&format!("row-optional-size-{size}"), MetadataRow { optional_size: Some(size), ..good() });
+        with(
+            &format!("row-optional-size-{size}"),
+            MetadataRow { optional_size: Some(size), ..good() },
+        );
     }
     let all = vec![
         Optional::OpCode(1),
@@ -132,14 +144,18 @@ pub(super) fn rows(cases: &mut Cases) {
         Optional::OpCode(2),
     ];
     with("row-with-all-optional-metadata", MetadataRow { optional: all, ..good() });
-    for (name, bytes) in [("kind-2", &[2, 0][..]), ("kind-99", &[99, 1]), ("text-too-long", &[4, 200, b'x'])]
+    for (name, bytes) in
+        [("kind-2", &[2, 0][..]), ("kind-99", &[99, 1]), ("text-too-long", &[4, 200, b'x'])]
     {
         let optional = vec![Optional::OpCode(1), Optional::Raw(bytes.to_vec()), Optional::Level(1)];
         with(&format!("row-optional-{name}"), MetadataRow { optional, ..good() });
     }
     for size in [1, 0xffff] {
         cases.between(Version::V6, &format!("metadata-header-size-{size}"), |stream| {
-            let block = MetadataBlock { header_size: Some(size), ..MetadataBlock::new(vec![row(2, vec![])]) };
+            let block = MetadataBlock {
+                header_size: Some(size),
+                ..MetadataBlock::new(vec![row(2, vec![])])
+            };
             stream.metadata_rows(&block);
         });
     }
@@ -153,16 +169,31 @@ pub(super) fn types(cases: &mut Cases) {
     let fields = |odd: FieldType| vec![int32("a"), Field::new("odd", odd), int32("b")];
     for version in [Version::V3, Version::V4, Version::V6] {
         for code in [0, 2, 27, 255] {
-            cases.typed(version, &format!("type-code-{code}"), fields(FieldType::Code(code)), &ints);
+            cases.typed(
+                version,
+                &format!("type-code-{code}"),
+                fields(FieldType::Code(code)),
+                &ints,
+            );
         }
-        cases.typed(version, "type-object-without-fields", fields(FieldType::Object(vec![])), &ints[..2]);
+        cases.typed(
+            version,
+            "type-object-without-fields",
+            fields(FieldType::Object(vec![])),
+            &ints[..2],
+        );
         let mut deep = FieldType::Byte;
         for _ in 0..100 {
             deep = FieldType::Object(vec![Field::new("", deep)]);
         }
         cases.typed(version, "type-objects-100-deep", fields(deep), &ints);
     }
-    cases.typed(Version::V4, "type-array-in-the-first-list", fields(FieldType::Byte.array()), &ints);
+    cases.typed(
+        Version::V4,
+        "type-array-in-the-first-list",
+        fields(FieldType::Byte.array()),
+        &ints,
+    );
     cases.typed(Version::V4, "type-of-version-6", fields(FieldType::VarUInt), &ints);
 
     let mut v6 = |name: &str, odd: FieldType| {

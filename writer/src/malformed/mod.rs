@@ -1,8 +1,8 @@
-//! Small streams that are broken or odd, one for each way in which a stream can be: seeds for fuzzing, and a
-//! list that every reader has to get through.
+//! Small streams that are broken or odd, one for each way in which a stream can be. They
+//! are seeds for fuzzing, and a list that every reader has to survive.
 //!
-//! Unless the beginning itself is broken, each stream has a good event before the bad place and one after
-//! it, so that it shows how much of the rest is still found.
+//! Unless the beginning itself is broken, each stream has a good event before the bad
+//! place and one after it, so that it shows how much of the rest is still found.
 
 mod blocks;
 mod framing;
@@ -12,11 +12,12 @@ mod quirks;
 mod tables;
 
 use super::{
-    Blob, Damage, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Optional, StackBlock,
-    Stream, ThreadBlock, ThreadRow, Trace, Value, Version, payload,
+    Blob, Damage, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Optional,
+    StackBlock, Stream, ThreadBlock, ThreadRow, Trace, Value, Version, payload,
 };
 
-/// All malformed and odd streams: a name such as `v4/block-size-negative`, and the bytes. Names are unique.
+/// All malformed and odd streams: a name such as `v4/block-size-negative`, and the bytes.
+/// Names are unique.
 pub fn malformed() -> Vec<(String, Vec<u8>)> {
     let mut cases = Cases(Vec::new());
     framing::headers(&mut cases);
@@ -96,7 +97,10 @@ fn begun(version: Version) -> Stream {
     stream.trace(&Trace::default());
     define(&mut stream, 1, vec![Field::new("n", FieldType::Int32)]);
     if version == Version::V6 {
-        stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(1, 42, 300), ThreadRow::new(9, 42, 309)]));
+        stream.thread_block(&ThreadBlock::new(vec![
+            ThreadRow::new(1, 42, 300),
+            ThreadRow::new(9, 42, 309),
+        ]));
     }
     if version != Version::V3 {
         stream.stack_block(&StackBlock::new(1, 8, &[[0x7f00_0000_1000]]));
@@ -104,7 +108,8 @@ fn begun(version: Version) -> Stream {
     stream
 }
 
-/// Defines a type of these fields, before version 6 in the first list even if it may not hold them.
+/// Defines a type of these fields, before version 6 in the first list even if it may not
+/// hold them.
 fn define(stream: &mut Stream, metadata_id: u32, fields: Vec<Field>) {
     if stream.version == Version::V6 {
         stream.metadata_rows(&MetadataBlock::new(vec![row(metadata_id, fields)]));
@@ -144,7 +149,11 @@ fn row(metadata_id: u32, fields: Vec<Field>) -> MetadataRow {
 
 /// A good event of type 1 on thread 1.
 fn event(version: Version, number: u32) -> Blob {
-    let stack = if version == Version::V3 { 0x7f00_0000_1000_u64.to_le_bytes().to_vec() } else { Vec::new() };
+    let stack = if version == Version::V3 {
+        0x7f00_0000_1000_u64.to_le_bytes().to_vec()
+    } else {
+        Vec::new()
+    };
     Blob {
         metadata_id: 1,
         sequence_number: number,

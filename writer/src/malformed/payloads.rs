@@ -4,7 +4,11 @@ use super::Cases;
 use crate::{Field, FieldType, Value, Version};
 
 fn fields(types: impl IntoIterator<Item = FieldType>) -> Vec<Field> {
-    types.into_iter().zip(["a", "b", "c"]).map(|(field_type, name)| Field::new(name, field_type)).collect()
+    types
+        .into_iter()
+        .zip(["a", "b", "c"])
+        .map(|(field_type, name)| Field::new(name, field_type))
+        .collect()
 }
 
 pub(super) fn all_versions(cases: &mut Cases) {
@@ -22,7 +26,11 @@ pub(super) fn all_versions(cases: &mut Cases) {
         let open = Value::Units("open".encode_utf16().collect());
         with("text-without-end", &[text(), int()], &[open]);
         with("text-of-an-odd-length", &[text()], &[Value::Raw(vec![b'a', 0, b'b'])]);
-        with("text-with-half-a-pair", &[text(), int()], &[Value::Units(vec![0xd800, 0]), Value::I32(1)]);
+        with(
+            "text-with-half-a-pair",
+            &[text(), int()],
+            &[Value::Units(vec![0xd800, 0]), Value::I32(1)],
+        );
         with("boolean-of-2", &[FieldType::Boolean32], &[Value::U32(2)]);
         with("date-at-the-end-of-time", &[FieldType::DateTime], &[Value::FileTime(u64::MAX)]);
         with("of-65000-bytes", &[int()], &[Value::Raw(vec![7; 65_000])]);
@@ -48,7 +56,11 @@ pub(super) fn version_6(cases: &mut Cases) {
     with("located-on-itself", &[data(), int()], &[at(0, 8), Value::I32(1)]);
     with("located-cut", &[int(), rel()], &[Value::I32(1), Value::U16(4)]);
     with("located-empty", &[rel(), int()], &[at(0, 0), Value::I32(1)]);
-    with("varint-of-eleven-bytes", &[FieldType::VarInt, int()], &[Value::Raw(vec![0x80; 11]), Value::I32(1)]);
+    with(
+        "varint-of-eleven-bytes",
+        &[FieldType::VarInt, int()],
+        &[Value::Raw(vec![0x80; 11]), Value::I32(1)],
+    );
     with("varuint-cut", &[FieldType::VarUInt], &[Value::Raw(vec![0x80; 3])]);
     let utf8 = Value::Array([0xe8, 0xaa, 0xff, b'x'].map(Value::U8).to_vec());
     with("text-not-utf8", &[FieldType::Utf8CodeUnit.array()], &[utf8]);

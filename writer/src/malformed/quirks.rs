@@ -1,9 +1,11 @@
-//! Streams of writers that differ from the documents, and of the reference reader's tests.
+//! Streams of writers that differ from the documents, and of the reference reader's
+//! tests.
 
 use super::{Cases, define, event};
 use crate::{
-    Blob, BlobLayout, Damage, Decimal, EventBlock, Field, FieldType, Label, LabelListBlock, Object, PartKind,
-    SequencePoint, StackBlock, Stream, SysTime, ThreadBlock, ThreadRow, Trace, Value, Version, payload,
+    Blob, BlobLayout, Damage, Decimal, EventBlock, Field, FieldType, Label, LabelListBlock, Object,
+    PartKind, SequencePoint, StackBlock, Stream, SysTime, ThreadBlock, ThreadRow, Trace, Value,
+    Version, payload,
 };
 
 pub(super) fn quirks(cases: &mut Cases) {
@@ -28,8 +30,10 @@ fn self_describing(cases: &mut Cases) {
         // Array members of an [Event] method: no fields, a u32 count of bytes.
         let values = [Value::I32(3), Value::U32(3), Value::Raw(vec![1, 2, 8])];
         cases.typed(version, "quirk-bytes-undescribed", vec![], &values);
-        let nested =
-            vec![Field::new("", FieldType::Object(vec![number(), Field::new("b", FieldType::Boolean32)]))];
+        let nested = vec![Field::new(
+            "",
+            FieldType::Object(vec![number(), Field::new("b", FieldType::Boolean32)]),
+        )];
         let values = [Value::Object(vec![Value::I32(1), Value::Boolean8(true)])];
         cases.typed(version, "quirk-nameless-object", nested, &values);
     }
@@ -55,12 +59,16 @@ fn test_writers(cases: &mut Cases) {
             ..EventBlock::new(blobs).with_layout(BlobLayout::UncompressedUnpadded)
         };
         let content = block.content(Version::V4);
-        stream.object(&Object { minimum_version: 0, ..Object::new(Version::V4, "EventBlock", content) });
+        stream.object(&Object {
+            minimum_version: 0,
+            ..Object::new(Version::V4, "EventBlock", content)
+        });
     });
 }
 
-/// What one-collect writes: each batch with a sequence point that forgets the threads, everything sorted,
-/// numbers from 1 in each block, version and opcode as number labels without zigzag, texts of a u16 length.
+/// What one-collect writes: each batch with a sequence point that forgets the threads,
+/// everything sorted, numbers from 1 in each block, version and opcode as number labels
+/// without zigzag, texts of a u16 length.
 fn one_collect(cases: &mut Cases) {
     let mut stream = Stream::new(Version::V6);
     stream.trace(&Trace::default().with_known_keys());
@@ -69,13 +77,17 @@ fn one_collect(cases: &mut Cases) {
         3,
         vec![Field::new("Id", FieldType::VarUInt), Field::new("Name", FieldType::Utf8CodeUnit)],
     );
-    let plain_number =
-        |key: &str, value: u8| Label::Raw(6, [&[key.len() as u8], key.as_bytes(), &[value]].concat());
+    let plain_number = |key: &str, value: u8| {
+        Label::Raw(6, [&[key.len() as u8], key.as_bytes(), &[value]].concat())
+    };
     for batch in 0..2 {
         let point = SequencePoint { ticks: 1_000_100 + batch * 100, ..SequencePoint::default() };
         stream.sequence_point(&SequencePoint { flags: SequencePoint::FORGET_THREADS, ..point });
         stream.stack_block(&StackBlock::new(1, 8, &[[0x7f00_0000_1000]]));
-        stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(0, 0, 0), ThreadRow::new(1, 42, 300)]));
+        stream.thread_block(&ThreadBlock::new(vec![
+            ThreadRow::new(0, 0, 0),
+            ThreadRow::new(1, 42, 300),
+        ]));
         let labels = vec![plain_number("Version", 1), plain_number("OpCode", 4)];
         stream.label_list_block(&LabelListBlock::new(1, vec![labels]));
         let blobs = [1, 2].map(|number| Blob {

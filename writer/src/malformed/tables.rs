@@ -2,8 +2,8 @@
 
 use super::{Cases, event};
 use crate::{
-    Blob, Content, EventBlock, Label, LabelListBlock, PartKind, RemoveThreadBlock, SequencePoint, Stack,
-    StackBlock, Stream, ThreadBlock, ThreadEntry, ThreadRow, Version,
+    Blob, Content, EventBlock, Label, LabelListBlock, PartKind, RemoveThreadBlock, SequencePoint,
+    Stack, StackBlock, Stream, ThreadBlock, ThreadEntry, ThreadRow, Version,
 };
 
 pub(super) fn stacks(cases: &mut Cases) {
@@ -34,7 +34,10 @@ pub(super) fn stacks(cases: &mut Cases) {
             stream.part(PartKind::Stack, Content::raw([1, 0, 0, 0, 1, 0]));
         });
         cases.between(version, "stack-restarts-after-a-lost-block", |stream| {
-            stream.event_block(&EventBlock { header_size: Some(0), ..EventBlock::new([event(version, 9)]) });
+            stream.event_block(&EventBlock {
+                header_size: Some(0),
+                ..EventBlock::new([event(version, 9)])
+            });
             stream.stack_block(&StackBlock::new(1, 8, &[[0xabcd]]));
         });
     }
@@ -42,7 +45,11 @@ pub(super) fn stacks(cases: &mut Cases) {
 
 pub(super) fn sequence_points(cases: &mut Cases) {
     for version in [Version::V4, Version::V6] {
-        let good = || SequencePoint { ticks: 1_000_102, threads: vec![(1, 1)], ..SequencePoint::default() };
+        let good = || SequencePoint {
+            ticks: 1_000_102,
+            threads: vec![(1, 1)],
+            ..SequencePoint::default()
+        };
         let mut with = |name: &str, point: SequencePoint| {
             cases.between(version, name, |stream| {
                 stream.sequence_point(&point);
@@ -50,23 +57,39 @@ pub(super) fn sequence_points(cases: &mut Cases) {
         };
         with("point-as-such", good());
         for count in [0, 2, 0x7fff_ffff, u32::MAX] {
-            with(&format!("point-count-{count}"), SequencePoint { thread_count: Some(count), ..good() });
+            with(
+                &format!("point-count-{count}"),
+                SequencePoint { thread_count: Some(count), ..good() },
+            );
         }
         with("point-with-more", SequencePoint { extra: vec![0xee; 5], ..good() });
         with("point-at-the-last-tick", SequencePoint { ticks: u64::MAX, ..good() });
         with("point-in-the-past", SequencePoint { ticks: 1, ..good() });
         with("point-with-a-higher-number", SequencePoint { threads: vec![(1, 9)], ..good() });
         with("point-with-a-lower-number", SequencePoint { threads: vec![(1, 0)], ..good() });
-        with("point-with-the-highest-number", SequencePoint { threads: vec![(1, u32::MAX)], ..good() });
-        with("point-with-a-thread-twice", SequencePoint { threads: vec![(1, 1), (1, 5)], ..good() });
-        with("point-with-unknown-threads", SequencePoint { threads: vec![(7, 3), (u64::MAX, 1)], ..good() });
+        with(
+            "point-with-the-highest-number",
+            SequencePoint { threads: vec![(1, u32::MAX)], ..good() },
+        );
+        with(
+            "point-with-a-thread-twice",
+            SequencePoint { threads: vec![(1, 1), (1, 5)], ..good() },
+        );
+        with(
+            "point-with-unknown-threads",
+            SequencePoint { threads: vec![(7, 3), (u64::MAX, 1)], ..good() },
+        );
         cases.between(version, "point-cut", |stream| {
             stream.part(PartKind::SequencePoint, Content::raw([1; 10]));
         });
     }
     for flags in [1, 2, 3, u32::MAX] {
         cases.between(Version::V6, &format!("point-with-flags-{flags}"), |stream| {
-            stream.sequence_point(&SequencePoint { ticks: 1_000_102, flags, ..SequencePoint::default() });
+            stream.sequence_point(&SequencePoint {
+                ticks: 1_000_102,
+                flags,
+                ..SequencePoint::default()
+            });
         });
     }
 }
@@ -74,7 +97,11 @@ pub(super) fn sequence_points(cases: &mut Cases) {
 pub(super) fn threads(cases: &mut Cases) {
     let v6 = Version::V6;
     let events = |stream: &mut Stream| {
-        let of = |number, thread_id| Blob { thread_id, capture_thread_id: thread_id, ..event(v6, number) };
+        let of = |number, thread_id| Blob {
+            thread_id,
+            capture_thread_id: thread_id,
+            ..event(v6, number)
+        };
         stream.event_block(&EventBlock::new([of(1, 2), of(2, 2), of(1, 3)]));
     };
     let mut with = |name: &str, rows: Vec<ThreadRow>| {
@@ -85,9 +112,13 @@ pub(super) fn threads(cases: &mut Cases) {
     };
     let good = |index| ThreadRow::new(index, 42, 301);
     for size in [0, 2, 4, 6, 0xffff] {
-        with(&format!("thread-row-size-{size}"), vec![ThreadRow { size: Some(size), ..good(2) }, good(3)]);
+        with(
+            &format!("thread-row-size-{size}"),
+            vec![ThreadRow { size: Some(size), ..good(2) }, good(3)],
+        );
     }
-    for (name, bytes) in [("kind-99", &[99, 1][..]), ("text-too-long", &[1, 200, b'x']), ("cut", &[3, 0x80])]
+    for (name, bytes) in
+        [("kind-99", &[99, 1][..]), ("text-too-long", &[1, 200, b'x']), ("cut", &[3, 0x80])]
     {
         let mut row = good(2);
         row.entries.insert(1, ThreadEntry::Raw(bytes.to_vec()));
@@ -114,7 +145,11 @@ pub(super) fn threads(cases: &mut Cases) {
 pub(super) fn label_lists(cases: &mut Cases) {
     let v6 = Version::V6;
     let lists = || {
-        vec![vec![Label::OpCode(1), Label::Level(0)], vec![Label::SpanId(7)], vec![Label::TraceId([3; 16])]]
+        vec![
+            vec![Label::OpCode(1), Label::Level(0)],
+            vec![Label::SpanId(7)],
+            vec![Label::TraceId([3; 16])],
+        ]
     };
     let good = || LabelListBlock::new(1, lists());
     let mut with = |name: &str, block: LabelListBlock| {
@@ -133,13 +168,23 @@ pub(super) fn label_lists(cases: &mut Cases) {
     with("labels-cut", LabelListBlock { trailing: vec![0x81, 1, 2], ..good() });
     for kind in [0, 11, 127] {
         let list = vec![Label::OpCode(3), Label::Raw(kind, vec![1, 2])];
-        with(&format!("labels-of-kind-{kind}"), LabelListBlock::new(1, vec![lists().remove(0), list]));
+        with(
+            &format!("labels-of-kind-{kind}"),
+            LabelListBlock::new(1, vec![lists().remove(0), list]),
+        );
     }
-    let twice =
-        vec![Label::Level(1), Label::Level(2), Label::ActivityId([1; 16]), Label::ActivityId([2; 16])];
+    let twice = vec![
+        Label::Level(1),
+        Label::Level(2),
+        Label::ActivityId([1; 16]),
+        Label::ActivityId([2; 16]),
+    ];
     with("labels-of-one-kind-twice", LabelListBlock::new(1, vec![twice]));
     let long = Label::Raw(5, vec![1, b'k', 0xff, 0xff, 0xff, 0xff, 0x0f]);
-    with("labels-with-a-text-too-long", LabelListBlock::new(1, vec![lists().remove(0), vec![long]]));
+    with(
+        "labels-with-a-text-too-long",
+        LabelListBlock::new(1, vec![lists().remove(0), vec![long]]),
+    );
     cases.between(v6, "labels-defined-twice", |stream| {
         stream
             .label_list_block(&good())

@@ -2,10 +2,13 @@
 
 use super::EventType;
 use super::record::{EXTRA, Queued, Recorder};
-use crate::{Blob, Definition, Field, FieldForm, MetadataBlock, MetadataRow, Optional, Tag, Version};
+use crate::{
+    Blob, Definition, Field, FieldForm, MetadataBlock, MetadataRow, Optional, Tag, Version,
+};
 
 impl<'s> Recorder<'s> {
-    /// Gives ids to the batch's types that have none. Returns where in the batch each is met first.
+    /// Gives ids to the batch's types that have none. Returns where in the batch each is
+    /// met first.
     pub(super) fn define_types(&mut self, batch: &[Queued<'s>]) -> Vec<usize> {
         let mut first_met = Vec::new();
         for (at, queued) in batch.iter().enumerate() {
@@ -27,7 +30,8 @@ impl<'s> Recorder<'s> {
             let header = vec![EXTRA; self.session.header_extra];
             self.stream.metadata_rows(&MetadataBlock { header, ..MetadataBlock::new(rows) });
         } else {
-            let blobs: Vec<Blob> = new_types.iter().map(|&at| self.definition(&batch[at])).collect();
+            let blobs: Vec<Blob> =
+                new_types.iter().map(|&at| self.definition(&batch[at])).collect();
             let block = self.block_of(blobs);
             self.stream.metadata_blobs(&block);
         }
@@ -58,7 +62,11 @@ impl<'s> Recorder<'s> {
             keywords: event_type.keywords,
             version: u32::from(event_type.version),
             level: u32::from(event_type.level),
-            fields: if form == Some(FieldForm::V1) { event_type.fields.clone() } else { Vec::new() },
+            fields: if form == Some(FieldForm::V1) {
+                event_type.fields.clone()
+            } else {
+                Vec::new()
+            },
             tags,
             ..Definition::default()
         };
@@ -114,7 +122,8 @@ impl<'s> Recorder<'s> {
             Version::V5 => &[FieldForm::V1, FieldForm::V2],
             Version::V6 => &[FieldForm::V6],
         };
-        let all_in = |form: FieldForm| event_type.fields.iter().all(|f| f.field_type.is_allowed_in(form));
+        let all_in =
+            |form: FieldForm| event_type.fields.iter().all(|f| f.field_type.is_allowed_in(form));
         forms.iter().copied().find(|&form| all_in(form))
     }
 }

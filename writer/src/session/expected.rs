@@ -10,12 +10,20 @@ pub struct Recording {
     pub stream: Stream,
     /// The events in file order.
     pub events: Vec<ExpectedEvent>,
-    /// Events that the sequence numbers show to be lost. Numbers that nothing later reports do not count.
+    /// Events that the sequence numbers show to be lost. Numbers that nothing later
+    /// reports do not count.
     pub lost: u64,
+    /// Losses that look undone, and how many events each is of (versions 4 and 5). A
+    /// thread ended at a sequence point and its id came back, so the numbers fell to 1;
+    /// the next that the new thread lost are just as many as they fell by. Only a number
+    /// that was damaged jumps and comes back otherwise, so no reader can tell the two
+    /// apart.
+    pub undone: Vec<u64>,
 }
 
 impl Recording {
-    /// The events in time order, as indices into `events`: by timestamp, those of one timestamp in file order.
+    /// The events in time order, as indices into `events`: by timestamp, those of one
+    /// timestamp in file order.
     pub fn time_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.events.len()).collect();
         order.sort_by_key(|&at| self.events[at].blob.ticks);
@@ -27,8 +35,8 @@ impl Recording {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExpectedEvent {
-    /// Header and payload as written. Fields that the version does not have are as in [`Blob::default`];
-    /// in version 6 the threads are indices.
+    /// Header and payload as written. Fields that the version does not have are as in
+    /// [`Blob::default`]; in version 6 the threads are indices.
     pub blob: Blob,
     /// Provider.
     pub provider: String,
@@ -42,7 +50,7 @@ pub struct ExpectedEvent {
     pub level: u8,
     /// Version: of the labels if there, else of the metadata.
     pub version: u8,
-    /// OpCode: of the labels if there, else of the metadata; None if neither tells.
+    /// OpCode: of the labels if there, else of the metadata; None if neither has one.
     pub opcode: Option<u8>,
     /// Fields as the stream describes them: none if its version cannot.
     pub fields: Vec<Field>,

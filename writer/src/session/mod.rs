@@ -1,4 +1,5 @@
-//! Sessions: say what happened, get the stream that a runtime would have written, and the events in it.
+//! Sessions: say what happened, get the stream that a runtime would have written, and the
+//! events in it.
 
 mod describe;
 mod expected;
@@ -18,11 +19,12 @@ use crate::{BlobLayout, Field, FieldType, GuidBytes, Label, Optional, Trace, Val
 
 /// What happened in a session. All of it is plain data: any values make a legal stream.
 ///
-/// Indices of types and threads are taken modulo their number, so that random ones are always good.
-/// Without types or threads there are no events.
+/// Indices of types and threads are taken modulo their number, so that random ones are
+/// always good. Without types or threads there are no events.
 ///
-/// What a session writes, batch by batch (a batch ends at [`Step::Flush`], after [`Session::events_per_batch`] events,
-/// before a sequence point, before a removal and at the end):
+/// What a session writes, batch by batch (a batch ends at [`Step::Flush`], after
+/// [`Session::events_per_batch`] events, before a sequence point, before a removal and at
+/// the end):
 ///
 /// | versions 4, 5 | version 6 | version 3 |
 /// |---|---|---|
@@ -32,8 +34,9 @@ use crate::{BlobLayout, Field, FieldType, GuidBytes, Label, Optional, Trace, Val
 /// | | label lists not yet written | |
 /// | event blocks | same | |
 ///
-/// Ids of metadata and stacks count from 1, thread indices from 0, and start again when a sequence point
-/// (or, for indices, a removal) has made them free: readers must live with ids that come back ([FORMAT.md 9]).
+/// Ids of metadata and stacks count from 1, thread indices from 0, and start again when a
+/// sequence point (or, for indices, a removal) has made them free: readers must live with
+/// ids that come back ([FORMAT.md 9]).
 ///
 /// ```
 /// use nettrace_writer::*;
@@ -69,7 +72,7 @@ use crate::{BlobLayout, Field, FieldType, GuidBytes, Label, Optional, Trace, Val
 pub struct Session {
     /// Version of the stream.
     pub version: Version,
-    /// What the stream says of itself. `sync_ticks` is where time begins.
+    /// What the stream says about itself. `sync_ticks` is where time begins.
     pub trace: Trace,
     /// How blobs are written.
     pub layout: BlobLayout,
@@ -81,22 +84,24 @@ pub struct Session {
     pub threads: Vec<SessionThread>,
     /// What happened, in time order.
     pub steps: Vec<Step>,
-    /// Most events of one block; 0: no limit but the 8 MiB that a block has at most.
+    /// Maximum number of events in a block; 0: only limited by the 8 MiB that a block may
+    /// have.
     pub events_per_block: usize,
-    /// Events after which a batch is written even without a [`Step::Flush`], as a runtime does when its buffers are full;
-    /// 0: no limit.
+    /// Events after which a batch is written even without a [`Step::Flush`], as a runtime
+    /// does when its buffers are full; 0: no limit.
     pub events_per_batch: usize,
-    /// Bytes more than known in every header that may be longer: event and metadata blocks, the V6 Trace
-    /// block.
+    /// Number of extra bytes in every header that may be longer than known: event and
+    /// metadata blocks, the V6 Trace block.
     pub header_extra: usize,
-    /// Bytes more than known in every row that may be longer: metadata rows, fields, tags, uncompressed
-    /// blobs, sequence points.
+    /// Number of extra bytes in every row that may be longer than known: metadata rows,
+    /// fields, tags, uncompressed blobs, sequence points.
     pub row_extra: usize,
     /// Value of the padding bytes in front of block contents.
     pub padding_byte: u8,
-    /// Gives events without frames the id of an empty stack, as runtimes do, instead of id 0.
+    /// Gives events without frames the id of an empty stack, as runtimes do, instead of
+    /// id 0.
     pub interns_empty_stacks: bool,
-    /// False: the stream ends without saying so.
+    /// False: the stream ends without an end mark.
     pub has_end: bool,
 }
 
@@ -124,28 +129,29 @@ impl Session {
     /// Writes the stream.
     ///
     /// # Panics
-    /// If something is too large for the counts that the format has for it, such as a payload of an array
-    /// of 65,536 elements.
+    /// If something is too large for the counts that the format has for it, such as a
+    /// payload of an array of 65,536 elements.
     pub fn record(&self) -> Recording {
         let mut recorder = Recorder::new(Cow::Borrowed(self));
         for step in &self.steps {
             recorder.step(Cow::Borrowed(step));
         }
         recorder.end();
-        Recording { stream: recorder.stream, events: recorder.events, lost: recorder.lost }
+        let Recorder { stream, events, lost, undone, .. } = recorder;
+        Recording { stream, events, lost, undone }
     }
 }
 
-/// In which order the events of a batch are written, and which are marked sorted. Version 3 knows time
-/// order only, and no marks.
+/// In which order the events of a batch are written, and which are marked sorted. Version
+/// 3 knows time order only, and no marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BatchOrder {
-    /// As runtimes: the whole run of the capture thread with the oldest event, then the next; the first of
-    /// each run is marked.
+    /// Like the runtimes: the whole run of the capture thread with the oldest event, then
+    /// the next; the first of each run is marked.
     #[default]
     ThreadRuns,
-    /// As one-collect: by time, all marked.
+    /// Like one-collect: by time, all marked.
     ByTime,
     /// Thread runs without any mark: only sequence points and the end release events.
     Unmarked,
@@ -166,11 +172,12 @@ pub struct EventType {
     pub version: u8,
     /// Level, 0 to 5.
     pub level: u8,
-    /// OpCode. Versions 3 and 4 cannot say it.
+    /// OpCode. Versions 3 and 4 cannot store it.
     pub opcode: Option<u8>,
     /// Fields. A version that cannot describe one of them describes none.
     pub fields: Vec<Field>,
-    /// More optional metadata (version 6), written behind opcode, keywords, level and version.
+    /// More optional metadata (version 6), written after opcode, keywords, level and
+    /// version.
     pub optional: Vec<Optional>,
 }
 
@@ -230,7 +237,7 @@ pub enum Step {
         /// How many.
         count: u16,
     },
-    /// What has happened so far is written.
+    /// Everything that has happened so far is written.
     Flush,
     /// A flush, then a sequence point (not in version 3).
     SequencePoint {
@@ -241,8 +248,9 @@ pub enum Step {
         /// Forgets all metadata (version 6).
         forgets_metadata: bool,
     },
-    /// A thread ends. Version 6: a flush and a RemoveThread block. Versions 4 and 5: the next sequence point
-    /// is the last that lists it, unless it writes again before; after that its numbers start at 1.
+    /// A thread ends. Version 6: a flush and a RemoveThread block. Versions 4 and 5: the
+    /// next sequence point is the last that lists it, unless it writes again before;
+    /// after that its numbers start at 1.
     RemoveThread(usize),
 }
 
@@ -291,7 +299,7 @@ pub struct SessionEvent {
     pub activity_id: GuidBytes,
     /// Related activity; zero: none. Version 6 makes a label of it.
     pub related_activity_id: GuidBytes,
-    /// Labels (version 6), behind those of the activities.
+    /// Labels (version 6), after those of the activities.
     pub labels: Vec<Label>,
     /// The payload. It may disagree with the type's fields.
     pub values: Vec<Value>,

@@ -10,7 +10,8 @@ use crate::{Blob, EventBlock, Label, LabelListBlock, Row, StackBlock, Stream, Ve
 /// Value of bytes that no reader knows.
 pub(super) const EXTRA: u8 = 0xee;
 
-/// Most bytes of a block, if not one thing alone is larger. A block of version 6 has to be smaller than 16 MiB.
+/// Most bytes of a block, if not one thing alone is larger. A block of version 6 has to
+/// be smaller than 16 MiB.
 const MOST_BYTES: usize = 8 << 20;
 
 /// Numbers of one capture thread.
@@ -18,12 +19,16 @@ const MOST_BYTES: usize = 8 << 20;
 pub(super) struct Numbers {
     /// Last number given out.
     pub(super) last: u32,
-    /// Numbers at the end of which no event tells.
+    /// Sequence numbers at the end that no event has.
     pub(super) untold: u64,
     /// It has ended, and the next sequence point is its last.
     pub(super) has_ended: bool,
     /// It ended before: its first number is 1 again, whatever is said to be lost.
     pub(super) starts_again: bool,
+    /// Last number of the thread that had the id at the latest sequence point.
+    pub(super) of_ended: u32,
+    /// How far the latest number that was not the next fell, since that point.
+    pub(super) fell: u32,
 }
 
 /// An event that waits for its batch to be written.
@@ -44,6 +49,7 @@ pub(super) struct Recorder<'s> {
     pub(super) stream: Stream,
     pub(super) events: Vec<ExpectedEvent>,
     pub(super) lost: u64,
+    pub(super) undone: Vec<u64>,
     pub(super) clock: u64,
     pub(super) batch: Vec<Queued<'s>>,
     /// Threads that lost events in this batch and must be known to be listed.
@@ -73,6 +79,7 @@ impl<'s> Recorder<'s> {
             stream,
             events: Vec::new(),
             lost: 0,
+            undone: Vec::new(),
             clock: trace.sync_ticks as u64,
             batch: Vec::new(),
             mentioned: Vec::new(),
@@ -119,7 +126,9 @@ impl<'s> Recorder<'s> {
         };
         match &*step {
             Step::Event(_) => {}
-            Step::Lose { thread, count } if thread_count > 0 => self.lose(thread % thread_count, *count),
+            Step::Lose { thread, count } if thread_count > 0 => {
+                self.lose(thread % thread_count, *count)
+            }
             Step::Lose { .. } => {}
             Step::Flush => self.flush(),
             Step::SequencePoint { lists_threads, forgets_threads, forgets_metadata } => {
@@ -128,7 +137,9 @@ impl<'s> Recorder<'s> {
                     self.sequence_point(*lists_threads, *forgets_threads, *forgets_metadata);
                 }
             }
-            Step::RemoveThread(thread) if thread_count > 0 => self.remove_thread(thread % thread_count),
+            Step::RemoveThread(thread) if thread_count > 0 => {
+                self.remove_thread(thread % thread_count)
+            }
             Step::RemoveThread(_) => {}
         }
     }
@@ -157,10 +168,17 @@ impl<'s> Recorder<'s> {
         if !self.is_v3() {
             let numbers = self.numbers.entry(self.key(capture_at)).or_default();
             let lost_before = if numbers.starts_again { 0 } else { event.lost_before };
+            let missing = u64::from(lost_before) + numbers.untold;
+            if numbers.starts_again {
+                numbers.fell = std::mem::take(&mut numbers.of_ended);
+            } else if missing > 0 {
+                let fell = u64::from(std::mem::take(&mut numbers.fell));
+                self.undone.extend(Some(missing).filter(|missing| *missing == fell));
+            }
             (numbers.has_ended, numbers.starts_again) = (false, false);
             numbers.last = numbers.last.wrapping_add(u32::from(lost_before)).wrapping_add(1);
             sequence_number = numbers.last;
-            self.lost += u64::from(lost_before) + numbers.untold;
+            self.lost += missing;
             numbers.untold = 0;
         }
         self.batch.push(Queued {
@@ -207,9 +225,11 @@ impl<'s> Recorder<'s> {
             let first_id = first_new_stack + place.start as u32;
             self.stream.stack_block(&StackBlock::new(first_id, pointer_size, &new_stacks[place]));
         }
-        for place in pieces(&new_lists, usize::MAX, |list| list.iter().map(Label::most_bytes).sum()) {
+        for place in pieces(&new_lists, usize::MAX, |list| list.iter().map(Label::most_bytes).sum())
+        {
             let first_index = first_new_list + place.start as u32;
-            self.stream.label_list_block(&LabelListBlock::new(first_index, new_lists[place].to_vec()));
+            self.stream
+                .label_list_block(&LabelListBlock::new(first_index, new_lists[place].to_vec()));
         }
         self.write_events(&new_types, &batch, &written);
         self.events.append(&mut written);
@@ -221,8 +241,8 @@ impl<'s> Recorder<'s> {
         if self.is_v3() || self.session.order == BatchOrder::ByTime {
             return batch;
         }
-        // The batch is in time order, so that threads in order of their first events are threads in order
-        // of their oldest events.
+        // The batch is in time order, so that threads in order of their first events are
+        // threads in order of their oldest events.
         let mut runs: HashMap<u64, usize> = HashMap::new();
         for queued in &batch {
             let next = runs.len();
@@ -244,7 +264,12 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    fn write_events(&mut self, new_types: &[usize], batch: &[Queued<'s>], written: &[ExpectedEvent]) {
+    fn write_events(
+        &mut self,
+        new_types: &[usize],
+        batch: &[Queued<'s>],
+        written: &[ExpectedEvent],
+    ) {
         let most = match self.session.events_per_block {
             0 => usize::MAX,
             most => most,
@@ -268,8 +293,13 @@ impl<'s> Recorder<'s> {
     }
 }
 
-/// Cuts what one kind of block is to hold into blocks of at most `most` things and [`MOST_BYTES`].
-pub(super) fn pieces<T>(things: &[T], most: usize, size: impl Fn(&T) -> usize) -> Vec<Range<usize>> {
+/// Cuts what one kind of block is to hold into blocks of at most `most` things and
+/// [`MOST_BYTES`].
+pub(super) fn pieces<T>(
+    things: &[T],
+    most: usize,
+    size: impl Fn(&T) -> usize,
+) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut start, mut bytes) = (0, 0_usize);
     for (at, thing) in things.iter().enumerate() {

@@ -6,7 +6,8 @@ use crate::{Blob, Label, NO_PROCESSOR, addresses, payload};
 
 impl<'s> Recorder<'s> {
     fn frames(&self, event: &SessionEvent) -> Vec<u64> {
-        let mask = if self.session.trace.pointer_size == 4 { u64::from(u32::MAX) } else { u64::MAX };
+        let mask =
+            if self.session.trace.pointer_size == 4 { u64::from(u32::MAX) } else { u64::MAX };
         event.stack.iter().map(|address| address & mask).collect()
     }
 
@@ -100,7 +101,13 @@ impl<'s> Recorder<'s> {
         expected
     }
 
-    fn blob(&self, queued: &Queued<'s>, is_sorted: bool, stack_id: u32, label_list_id: u32) -> Blob {
+    fn blob(
+        &self,
+        queued: &Queued<'s>,
+        is_sorted: bool,
+        stack_id: u32,
+        label_list_id: u32,
+    ) -> Blob {
         let event = &*queued.event;
         let mut blob = Blob {
             metadata_id: self.metadata_ids[&queued.type_at],

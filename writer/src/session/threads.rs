@@ -28,18 +28,26 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    pub(super) fn sequence_point(&mut self, lists: bool, forgets_threads: bool, forgets_metadata: bool) {
+    pub(super) fn sequence_point(
+        &mut self,
+        lists: bool,
+        forgets_threads: bool,
+        forgets_metadata: bool,
+    ) {
         let is_v6 = self.is_v6();
         let mut threads = Vec::new();
         for (&key, numbers) in &mut self.numbers {
-            let listed_as = if is_v6 { self.thread_indices.get(&(key as usize)).copied() } else { Some(key) };
+            let listed_as =
+                if is_v6 { self.thread_indices.get(&(key as usize)).copied() } else { Some(key) };
             let Some(listed_as) = listed_as.filter(|_| lists || !is_v6) else { continue };
             if !numbers.starts_again {
                 threads.push((listed_as, numbers.last));
                 self.lost += std::mem::take(&mut numbers.untold);
             }
+            (numbers.of_ended, numbers.fell) = (0, 0);
             if numbers.has_ended {
-                *numbers = Numbers { starts_again: true, ..Numbers::default() };
+                let of_ended = numbers.last;
+                *numbers = Numbers { starts_again: true, of_ended, ..Numbers::default() };
             }
         }
         self.clock += 1;

@@ -6,11 +6,13 @@ use std::io::{self, Write};
 use super::record::Recorder;
 use super::{EventType, ExpectedEvent, Session, SessionThread, Step};
 
-/// Writes a session step by step to a file, a pipe or a socket. The bytes are those of [`Session::record`].
+/// Writes a session step by step to a file, a pipe or a socket. The bytes are those of
+/// [`Session::record`].
 ///
-/// It keeps one batch of events (see [`Session::events_per_batch`]), and what a runtime has to know too: the types,
-/// the threads, and the different stacks and label lists since the last sequence point. Nothing grows with the length
-/// of the stream, so that a trace of any size can be made.
+/// It keeps one batch of events (see [`Session::events_per_batch`]), and what a runtime
+/// has to know too: the types, the threads, and the different stacks and label lists
+/// since the last sequence point. Nothing grows with the length of the stream, so that a
+/// trace of any size can be made.
 ///
 /// ```
 /// use nettrace_writer::{EventType, FieldType, Session, SessionThread, SessionWriter, Step, Value, Version};
@@ -46,14 +48,16 @@ pub struct Written<W> {
     pub out: W,
     /// The events that were written since the last step gave some.
     pub events: Vec<ExpectedEvent>,
-    /// Events that the sequence numbers show to be lost, as in [`Recording::lost`](super::Recording::lost).
+    /// Events that the sequence numbers show to be lost, as in
+    /// [`Recording::lost`](super::Recording::lost).
     pub lost: u64,
     /// Length of the stream in bytes.
     pub bytes: u64,
 }
 
 impl<W: Write> SessionWriter<W> {
-    /// Begins the stream of `session`, whose steps are written first. More of them follow by [`SessionWriter::step`].
+    /// Begins the stream of `session`, whose steps are written first. More of them follow
+    /// by [`SessionWriter::step`].
     ///
     /// # Errors
     /// Those of `out`.
@@ -71,22 +75,24 @@ impl<W: Write> SessionWriter<W> {
         Ok(writer)
     }
 
-    /// Adds a type, and returns its index for [`SessionEvent::event_type`](super::SessionEvent::event_type).
+    /// Adds a type, and returns its index for
+    /// [`SessionEvent::event_type`](super::SessionEvent::event_type).
     pub fn add_type(&mut self, event_type: EventType) -> usize {
         let types = &mut self.recorder.session.to_mut().types;
         types.push(event_type);
         types.len() - 1
     }
 
-    /// Adds a thread, and returns its index for [`SessionEvent::thread`](super::SessionEvent::thread).
+    /// Adds a thread, and returns its index for
+    /// [`SessionEvent::thread`](super::SessionEvent::thread).
     pub fn add_thread(&mut self, thread: SessionThread) -> usize {
         let threads = &mut self.recorder.session.to_mut().threads;
         threads.push(thread);
         threads.len() - 1
     }
 
-    /// Does one more thing. Returns the events that were written since the last call, in file order: none while a
-    /// batch fills, then all of it.
+    /// Does one more thing. Returns the events that were written since the last call, in
+    /// file order: none while a batch fills, then all of it.
     ///
     /// # Errors
     /// Those of `out`. The stream cannot go on after one.
